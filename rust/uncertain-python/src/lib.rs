@@ -1,0 +1,1 @@
+//! The Python extension `uncertain._uncertain`: convert, call, convert.

@@ -1,0 +1,78 @@
+//! One variance per row and feature: the error columns of a catalogue.
+
+use super::{BlockVerbs, Direction, Unit, packed_index};
+use crate::data::Rows;
+use crate::simd;
+
+/// S_i = diag(s_ij^2), given as s_ij^2 or s_ij.
+#[derive(Debug, Clone)]
+pub struct Diagonal {
+    /// n x d.
+    pub values: Rows,
+    /// What the values are.
+    pub unit: Unit,
+}
+
+impl Diagonal {
+    /// The variance of element j of a row.
+    #[must_use]
+    pub fn variance(&self, row: usize, j: usize) -> f64 {
+        let value = self.values.row(row)[j];
+        match self.unit {
+            Unit::Variance => value,
+            Unit::StandardDeviation => value * value,
+        }
+    }
+
+    /// sum[j] += sum over the picked rows of coef[k] s_kj^2
+    fn add_variances(&self, first: usize, picks: &[u32], coef: &[f64], sum: &mut [f64]) {
+        let power = match self.unit {
+            Unit::Variance => simd::Power::One,
+            Unit::StandardDeviation => simd::Power::Two,
+        };
+        simd::add_rows(&self.values, first, picks, coef, power, sum);
+    }
+}
+
+impl BlockVerbs for Diagonal {
+    fn memo_width(&self, _: usize) -> usize {
+        0
+    }
+
+    fn quads(&self, first: usize, along: &Direction, _: &mut [f64], out: &mut [f64]) {
+        let power = match self.unit {
+            Unit::Variance => simd::Power::One,
+            Unit::StandardDeviation => simd::Power::Two,
+        };
+        simd::dots(&self.values, first, &along.squares, power, out);
+    }
+
+    fn add_images(&self, first: usize, picks: &[u32], coef: &[f64], along: &Direction, _: &[f64], sum: &mut [f64]) {
+        let mut variances = vec![0.0; sum.len()];
+        self.add_variances(first, picks, coef, &mut variances);
+        for j in 0..sum.len() {
+            sum[j] += variances[j] * along.w[j];
+        }
+    }
+
+    fn images(&self, first: usize, n: usize, along: &Direction, _: &[f64], out: &mut [f64]) {
+        let d = along.w.len();
+        for (k, image) in out.chunks_exact_mut(d).take(n).enumerate() {
+            let values = self.values.row(first + k);
+            match self.unit {
+                Unit::Variance => (0..d).for_each(|j| image[j] = values[j] * along.w[j]),
+                Unit::StandardDeviation => (0..d).for_each(|j| image[j] = values[j] * values[j] * along.w[j]),
+            }
+        }
+    }
+
+    fn add_to(&self, first: usize, picks: &[u32], coef: &[f64], d: usize, sum: &mut [f64]) {
+        let mut variances = vec![0.0; d];
+        self.add_variances(first, picks, coef, &mut variances);
+        (0..d).for_each(|j| sum[packed_index(j, j)] += variances[j]);
+    }
+
+    fn trace(&self, row: usize, d: usize) -> f64 {
+        (0..d).map(|j| self.variance(row, j)).sum()
+    }
+}

@@ -1,0 +1,211 @@
+//! A row-major matrix of f64 that may lie in several pieces of somebody else's memory.
+//!
+//! Arrow columns come in chunks and NumPy arrays are owned by Python; copying either would double
+//! the memory of a table. So a [`Rows`] is a list of chunks, each a slice of a shared buffer, and
+//! everything that reads rows asks for [`Rows::segments`]: contiguous runs, usually one.
+//! Rejected: an ndarray view (one piece only, and its lifetime would reach into Python).
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ndarray::Array2;
+
+use crate::error::{Error, Result};
+
+/// Memory that somebody keeps alive: a `Vec`, an Arrow buffer, a NumPy array.
+pub type SharedBuffer = Arc<dyn AsRef<[f64]> + Send + Sync>;
+
+#[derive(Clone)]
+struct Chunk {
+    buffer: SharedBuffer,
+    /// First element of the chunk inside the buffer.
+    offset: usize,
+    /// First row of the chunk inside the matrix.
+    start: usize,
+    n_rows: usize,
+}
+
+/// A row-major `n_rows x width` matrix in one or several shared pieces; cheap to clone and slice.
+#[derive(Clone)]
+pub struct Rows {
+    chunks: Vec<Chunk>,
+    n_rows: usize,
+    width: usize,
+}
+
+impl Rows {
+    /// A matrix from its elements, row by row.
+    pub fn from_vec(values: Vec<f64>, width: usize) -> Result<Self> {
+        if width == 0 || values.len() % width != 0 {
+            return Err(Error::shape("rows", format!("a multiple of {width} elements"), values.len()));
+        }
+        let n_rows = values.len() / width;
+        Self::from_shared(Arc::new(values), 0, n_rows, width)
+    }
+
+    /// A matrix inside a shared buffer, from element `offset` on.
+    pub fn from_shared(buffer: SharedBuffer, offset: usize, n_rows: usize, width: usize) -> Result<Self> {
+        let len = (*buffer).as_ref().len();
+        let needed = n_rows.checked_mul(width).and_then(|n| n.checked_add(offset));
+        if width == 0 || needed.is_none_or(|needed| needed > len) {
+            return Err(Error::shape("rows", format!("{n_rows} x {width} elements from {offset} on"), len));
+        }
+        let chunk = Chunk { buffer, offset, start: 0, n_rows };
+        Ok(Self { chunks: if n_rows == 0 { vec![] } else { vec![chunk] }, n_rows, width })
+    }
+
+    /// The matrices below each other, without copying. They must have one width.
+    pub fn concat(pieces: impl IntoIterator<Item = Rows>, width: usize) -> Result<Self> {
+        let mut out = Self { chunks: vec![], n_rows: 0, width };
+        for piece in pieces {
+            if piece.width != width {
+                return Err(Error::shape("rows to concatenate", format!("width {width}"), piece.width));
+            }
+            out.chunks.extend(piece.chunks.into_iter().map(|c| Chunk { start: c.start + out.n_rows, ..c }));
+            out.n_rows += piece.n_rows;
+        }
+        Ok(out)
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Elements in a row.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// One row. Panics when out of range, as slices do.
+    #[must_use]
+    pub fn row(&self, i: usize) -> &[f64] {
+        let chunk = &self.chunks[self.chunk_of(i)];
+        let at = chunk.offset + (i - chunk.start) * self.width;
+        &(*chunk.buffer).as_ref()[at..at + self.width]
+    }
+
+    fn chunk_of(&self, row: usize) -> usize {
+        if self.chunks.len() == 1 { 0 } else { self.chunks.partition_point(|c| c.start + c.n_rows <= row) }
+    }
+
+    /// The rows of `range` as contiguous runs in order: (number of the first row, its elements on).
+    pub fn segments(&self, range: Range<usize>) -> impl Iterator<Item = (usize, &[f64])> {
+        let width = self.width;
+        let first = if range.is_empty() { self.chunks.len() } else { self.chunk_of(range.start) };
+        self.chunks[first..].iter().take_while(move |c| c.start < range.end).map(move |c| {
+            let from = range.start.max(c.start);
+            let to = range.end.min(c.start + c.n_rows);
+            let at = c.offset + (from - c.start) * width;
+            (from, &(*c.buffer).as_ref()[at..at + (to - from) * width])
+        })
+    }
+
+    /// All elements, when they lie in one piece.
+    #[must_use]
+    pub fn as_slice(&self) -> Option<&[f64]> {
+        match self.chunks.as_slice() {
+            [] => Some(&[]),
+            [c] => Some(&(*c.buffer).as_ref()[c.offset..c.offset + c.n_rows * self.width]),
+            _ => None,
+        }
+    }
+
+    /// Rows `range`, sharing the memory.
+    #[must_use]
+    pub fn slice(&self, range: Range<usize>) -> Self {
+        let (from, to) = (range.start.min(self.n_rows), range.end.min(self.n_rows));
+        let chunks = self.chunks.iter().filter_map(|c| {
+            let (a, b) = (from.max(c.start), to.min(c.start + c.n_rows));
+            let offset = c.offset + a.saturating_sub(c.start) * self.width;
+            (a < b).then(|| Chunk { buffer: Arc::clone(&c.buffer), offset, start: a - from, n_rows: b - a })
+        });
+        Self { chunks: chunks.collect(), n_rows: to.saturating_sub(from), width: self.width }
+    }
+
+    /// The rows with these numbers, copied. Panics when one is out of range.
+    #[must_use]
+    pub fn take(&self, rows: &[usize]) -> Self {
+        let mut values = Vec::with_capacity(rows.len() * self.width);
+        for &i in rows {
+            values.extend_from_slice(self.row(i));
+        }
+        Self::from_owned(values, rows.len(), self.width)
+    }
+
+    /// A matrix of the same shape class from freshly computed elements (`values.len() = n_rows * width`).
+    pub(crate) fn from_owned(values: Vec<f64>, n_rows: usize, width: usize) -> Self {
+        debug_assert_eq!(values.len(), n_rows * width);
+        let chunk = Chunk { buffer: Arc::new(values), offset: 0, start: 0, n_rows };
+        Self { chunks: if n_rows == 0 { vec![] } else { vec![chunk] }, n_rows, width }
+    }
+
+    /// All elements in one new vector.
+    #[must_use]
+    pub fn to_vec(&self) -> Vec<f64> {
+        let mut values = Vec::with_capacity(self.n_rows * self.width);
+        for (_, piece) in self.segments(0..self.n_rows) {
+            values.extend_from_slice(piece);
+        }
+        values
+    }
+
+    /// All elements in a new array.
+    #[must_use]
+    pub fn to_array(&self) -> Array2<f64> {
+        Array2::from_shape_vec((self.n_rows, self.width), self.to_vec()).unwrap_or_default()
+    }
+}
+
+impl From<Array2<f64>> for Rows {
+    fn from(array: Array2<f64>) -> Self {
+        let (n_rows, width) = array.dim();
+        let values = array.as_standard_layout().into_owned().into_raw_vec_and_offset().0;
+        Self::from_owned(values, n_rows, width)
+    }
+}
+
+impl std::fmt::Debug for Rows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Rows({} x {} in {} pieces)", self.n_rows, self.width, self.chunks.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces() -> Rows {
+        let a = Rows::from_vec((0..6).map(f64::from).collect(), 2).unwrap();
+        let b = Rows::from_vec((6..10).map(f64::from).collect(), 2).unwrap();
+        Rows::concat([a, b], 2).unwrap()
+    }
+
+    #[test]
+    fn pieces_read_like_one_matrix() {
+        let rows = pieces();
+        assert_eq!((rows.n_rows(), rows.width()), (5, 2));
+        assert_eq!(rows.row(3), &[6.0, 7.0]);
+        assert_eq!(rows.to_vec(), (0..10).map(f64::from).collect::<Vec<_>>());
+        let runs: Vec<_> = rows.segments(1..4).map(|(i, s)| (i, s.len())).collect();
+        assert_eq!(runs, [(1, 4), (3, 2)]);
+        assert!(rows.as_slice().is_none());
+    }
+
+    #[test]
+    fn slices_share_and_takes_copy() {
+        let rows = pieces().slice(2..5);
+        assert_eq!(rows.to_vec(), [4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+        assert_eq!(rows.slice(1..2).to_vec(), [6.0, 7.0]);
+        assert_eq!(rows.slice(3..3).n_rows(), 0);
+        assert_eq!(rows.take(&[2, 0]).to_vec(), [8.0, 9.0, 4.0, 5.0]);
+    }
+
+    #[test]
+    fn wrong_sizes_are_refused() {
+        assert!(Rows::from_vec(vec![1.0; 5], 2).is_err());
+        assert!(Rows::from_shared(Arc::new(vec![1.0; 5]), 2, 2, 2).is_err());
+    }
+}

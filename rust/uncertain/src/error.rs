@@ -1,0 +1,112 @@
+//! One error type for the crate: every variant says where, what value, and what to do.
+
+/// What went wrong, with the row, the column and the value where they are known.
+///
+/// `Data` and its kin are the caller's input; nothing has been computed when they are returned.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number that is NaN or infinite.
+    #[error("{what}: row {row}, element {column} is {value}; every number must be finite")]
+    NotFinite {
+        /// What was being read ("means", "cov", or a column name).
+        what: String,
+        /// Row number, from 0.
+        row: usize,
+        /// Position inside the row, from 0.
+        column: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// A variance or standard deviation below zero.
+    #[error("{what}: row {row}, element {column} is {value}; variances and standard deviations must be >= 0")]
+    Negative {
+        /// What was being read.
+        what: String,
+        /// Row number, from 0.
+        row: usize,
+        /// Position inside the row, from 0.
+        column: usize,
+        /// The offending value.
+        value: f64,
+    },
+    /// A covariance matrix that differs from its transpose.
+    #[error(
+        "{what}: the matrix of row {row} is not symmetric: element [{i}, {j}] is {upper} but [{j}, {i}] is {lower}; pass (S + S.T) / 2 if the difference is noise"
+    )]
+    NotSymmetric {
+        /// What was being read.
+        what: String,
+        /// Row number, from 0.
+        row: usize,
+        /// Row inside the matrix.
+        i: usize,
+        /// Column inside the matrix.
+        j: usize,
+        /// Element [i, j].
+        upper: f64,
+        /// Element [j, i].
+        lower: f64,
+    },
+    /// A covariance matrix with a negative eigenvalue that rounding cannot explain.
+    #[error(
+        "{what}: the matrix of row {row} is not positive semi-definite: its smallest eigenvalue is {eigenvalue:e} (largest {largest:e}); check the units and the order of the elements"
+    )]
+    NotPositive {
+        /// What was being read.
+        what: String,
+        /// Row number, from 0.
+        row: usize,
+        /// The smallest eigenvalue.
+        eigenvalue: f64,
+        /// The largest eigenvalue.
+        largest: f64,
+    },
+    /// Sizes that do not fit together.
+    #[error("{what}: expected {expected}, got {got}")]
+    Shape {
+        /// What has the wrong size.
+        what: String,
+        /// The size that would fit.
+        expected: String,
+        /// The size found.
+        got: String,
+    },
+    /// Data on which no model can be fitted (one class only, no rows, all weights zero ...).
+    #[error("{0}")]
+    Data(String),
+    /// A parameter outside its range.
+    #[error("{name} = {value}: must be {expected}")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// What it was set to.
+        value: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// A model file that is truncated, altered or foreign.
+    #[error("not a usable model file: {0}")]
+    ModelFile(String),
+    /// Stopped from outside (Ctrl-C) before the work was done.
+    #[error("interrupted")]
+    Interrupted,
+    /// A bug in this crate.
+    #[error("internal error: {0}; please report it")]
+    Internal(String),
+}
+
+/// Result with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    /// A [`Error::Shape`] from anything printable.
+    pub fn shape(what: impl Into<String>, expected: impl ToString, got: impl ToString) -> Self {
+        Self::Shape { what: what.into(), expected: expected.to_string(), got: got.to_string() }
+    }
+
+    /// A [`Error::Parameter`] from anything printable.
+    pub fn parameter(name: &'static str, value: impl ToString, expected: impl ToString) -> Self {
+        Self::Parameter { name, value: value.to_string(), expected: expected.to_string() }
+    }
+}

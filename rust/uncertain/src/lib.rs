@@ -1,0 +1,10 @@
+//! Supervised learning from data with error bars.
+pub mod control;
+pub mod data;
+pub mod error;
+pub mod parallel;
+mod simd;
+
+pub use control::{Control, Progress};
+pub use data::{Covariances, GaussianArray, Kind, Rows, Unit};
+pub use error::{Error, Result};

@@ -1,0 +1,107 @@
+//! Threads: own pools, fixed partitions, results that do not depend on the number of threads.
+//!
+//! Why not rayon's global pool: it does not survive `fork()` (the child hangs without a word) and
+//! cannot be resized, so `n_jobs` would mean nothing. Pools here are kept by (process id, size);
+//! a forked child finds none under its own id and builds its own, and the inherited one is never
+//! touched (dropping it would join threads that do not exist in the child).
+//!
+//! Why the sums are reproducible: rows are cut into parts by their number alone, every part is
+//! summed in row order, and the parts are added in order. Threads only decide who computes what.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::{Error, Result};
+
+/// Rows below which a part of its own is not worth waking a thread for.
+const MIN_PART_ROWS: usize = 256;
+/// At most so many parts: enough to balance 16 threads, few enough that their partial sums
+/// (one gradient or Hessian each) stay small.
+const MAX_PARTS: usize = 64;
+
+static POOLS: Mutex<Option<HashMap<(u32, usize), Arc<ThreadPool>>>> = Mutex::new(None);
+static LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of threads used when nobody asks for another: the smallest of the processors this
+/// process may use, `UNCERTAIN_NUM_THREADS`, `OMP_NUM_THREADS`, and [`set_thread_limit`].
+#[must_use]
+pub fn default_threads() -> usize {
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let from_environment = ["UNCERTAIN_NUM_THREADS", "OMP_NUM_THREADS"]
+        .iter()
+        .filter_map(|name| std::env::var(name).ok()?.trim().parse::<usize>().ok())
+        .filter(|&n| n > 0);
+    let limit = LIMIT.load(Ordering::Relaxed);
+    from_environment.chain((limit > 0).then_some(limit)).fold(available, usize::min).max(1)
+}
+
+/// Set (0: remove) a process-wide upper limit on [`default_threads`]; for thread-pool controllers.
+pub fn set_thread_limit(limit: usize) {
+    LIMIT.store(limit, Ordering::Relaxed);
+}
+
+/// Run `work` on a pool of `threads` (`None`: [`default_threads`]); parallel loops inside use it.
+pub fn install<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
+    Ok(pool(threads.unwrap_or_else(default_threads).max(1))?.install(work))
+}
+
+fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
+    let key = (std::process::id(), threads);
+    let mut guard = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+    let pools = guard.get_or_insert_with(HashMap::new);
+    if let Some(pool) = pools.get(&key) {
+        return Ok(Arc::clone(pool));
+    }
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .thread_name(|i| format!("uncertain-{i}"))
+        .build()
+        .map_err(|e| Error::Internal(format!("no pool of {threads} threads: {e}")))?;
+    let pool = Arc::new(pool);
+    pools.insert(key, Arc::clone(&pool));
+    Ok(pool)
+}
+
+/// Cut `0..n_rows` into parts that depend on `n_rows` alone.
+#[must_use]
+pub fn parts(n_rows: usize) -> Vec<Range<usize>> {
+    let count = (n_rows / MIN_PART_ROWS).clamp(1, MAX_PARTS);
+    (0..count).map(|k| (k * n_rows / count)..((k + 1) * n_rows / count)).collect()
+}
+
+/// `work` on every part of `0..n_rows` in parallel, the results in row order.
+///
+/// Runs on the pool of the enclosing [`install`], or on the default one.
+pub fn map_parts<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Result<Vec<T>> {
+    let run = || parts(n_rows).into_par_iter().map(&work).collect::<Vec<T>>();
+    if rayon::current_thread_index().is_some() { Ok(run()) } else { install(None, run) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_every_row_once() {
+        for n in [0, 1, 255, 256, 1000, 16_384, 1_000_003] {
+            let parts = parts(n);
+            assert_eq!(parts.first().map(|p| p.start), Some(0));
+            assert_eq!(parts.last().map(|p| p.end), Some(n));
+            assert!(parts.windows(2).all(|w| w[0].end == w[1].start));
+            assert!(parts.len() <= MAX_PARTS);
+        }
+    }
+
+    #[test]
+    fn results_come_in_row_order_for_any_number_of_threads() {
+        let sums =
+            |threads| install(Some(threads), || map_parts(10_000, |r| r.map(|i| (i as f64).sqrt()).sum::<f64>()));
+        assert_eq!(sums(1), sums(2));
+        assert_eq!(sums(1), sums(5));
+    }
+}

@@ -1,0 +1,229 @@
+//! Products of a block of rows with one vector, and weighted sums of rows.
+//!
+//! Four rows are done side by side: the vector is loaded once for four rows, and four independent
+//! sums hide the latency of the multiply-add. Rows too short to fill a lane go through the tail.
+
+use super::lanes::{LANES, Lanes, fma, multiply_add, reduce};
+use super::{Kernel, dispatch};
+use crate::data::Rows;
+use crate::data::covariance::Layout;
+
+/// What is summed: the stored numbers or their squares (standard deviations as variances).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Power {
+    /// The numbers themselves.
+    One,
+    /// Their squares.
+    Two,
+}
+
+/// a'b
+#[must_use]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    struct Dot<'a>(&'a [f64], &'a [f64]);
+    impl Kernel for Dot<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> f64 {
+            row_dot::<FMA, false>(self.0, self.1)
+        }
+    }
+    dispatch(Dot(a, &b[..a.len()]))
+}
+
+/// `out[k] = rows[first + k]'w`, or with the squares of the rows' elements.
+pub fn dots(rows: &Rows, first: usize, w: &[f64], power: Power, out: &mut [f64]) {
+    for (start, values) in rows.segments(first..first + out.len()) {
+        let n = values.len() / w.len();
+        dispatch(Dots { values, w, power, out: &mut out[start - first..][..n] });
+    }
+}
+
+/// `sum += coef[k] rows[first + k]` over the picked k (ascending), or with squared elements.
+pub fn add_rows(rows: &Rows, first: usize, picks: &[u32], coef: &[f64], power: Power, sum: &mut [f64]) {
+    let (Some(&low), Some(&high)) = (picks.first(), picks.last()) else { return };
+    let mut rest = picks;
+    for (start, values) in rows.segments(first + low as usize..first + high as usize + 1) {
+        let end = start - first + values.len() / rows.width();
+        let (here, later) = rest.split_at(rest.partition_point(|&k| (k as usize) < end));
+        rest = later;
+        dispatch(AddRows { values, origin: start - first, picks: here, coef, power, sum });
+    }
+}
+
+/// [`add_rows`] on rows in one slice of rows of `width` elements.
+pub fn add_slices(values: &[f64], width: usize, picks: &[u32], coef: &[f64], power: Power, sum: &mut [f64]) {
+    dispatch(AddRows { values, origin: 0, picks, coef, power, sum: &mut sum[..width] });
+}
+
+/// `out[k] = S_{first + k} w` for symmetric matrices, reading lower triangles only.
+pub fn symmetric_images(rows: &Rows, layout: Layout, first: usize, w: &[f64], out: &mut [f64]) {
+    let d = w.len();
+    for (start, values) in rows.segments(first..first + out.len() / d) {
+        let n = values.len() / rows.width();
+        dispatch(SymmetricImages { values, layout, w, out: &mut out[(start - first) * d..][..n * d] });
+    }
+}
+
+#[inline(always)]
+fn power_of<const SQUARE: bool>(x: f64) -> f64 {
+    if SQUARE { x * x } else { x }
+}
+
+#[inline(always)]
+fn row_dot<const FMA: bool, const SQUARE: bool>(a: &[f64], b: &[f64]) -> f64 {
+    let mut sums: Lanes = [0.0; LANES];
+    let body = a.len() / LANES * LANES;
+    let (a, a_tail) = a.split_at(body);
+    let (b, b_tail) = b.split_at(body);
+    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
+        for l in 0..LANES {
+            sums[l] = fma::<FMA>(power_of::<SQUARE>(a[l]), b[l], sums[l]);
+        }
+    }
+    let mut sum = reduce(&sums);
+    for (a, b) in a_tail.iter().zip(b_tail) {
+        sum = fma::<FMA>(power_of::<SQUARE>(*a), *b, sum);
+    }
+    sum
+}
+
+struct Dots<'a> {
+    values: &'a [f64],
+    w: &'a [f64],
+    power: Power,
+    out: &'a mut [f64],
+}
+
+impl Kernel for Dots<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        match self.power {
+            Power::One => dots_of::<FMA, false>(self.values, self.w, self.out),
+            Power::Two => dots_of::<FMA, true>(self.values, self.w, self.out),
+        }
+    }
+}
+
+#[inline(always)]
+fn dots_of<const FMA: bool, const SQUARE: bool>(values: &[f64], w: &[f64], out: &mut [f64]) {
+    let d = w.len();
+    let body = d / LANES * LANES;
+    let mut quads = values.chunks_exact(4 * d);
+    let mut outs = out.chunks_exact_mut(4);
+    for (rows, out) in (&mut quads).zip(&mut outs) {
+        let mut sums = [[0.0; LANES]; 4];
+        for j in (0..body).step_by(LANES) {
+            let w = &w[j..j + LANES];
+            for (r, sums) in sums.iter_mut().enumerate() {
+                let a = &rows[r * d + j..r * d + j + LANES];
+                for l in 0..LANES {
+                    sums[l] = fma::<FMA>(power_of::<SQUARE>(a[l]), w[l], sums[l]);
+                }
+            }
+        }
+        for r in 0..4 {
+            let mut sum = reduce(&sums[r]);
+            for j in body..d {
+                sum = fma::<FMA>(power_of::<SQUARE>(rows[r * d + j]), w[j], sum);
+            }
+            out[r] = sum;
+        }
+    }
+    for (row, out) in quads.remainder().chunks_exact(d).zip(outs.into_remainder()) {
+        *out = row_dot::<FMA, SQUARE>(row, w);
+    }
+}
+
+struct AddRows<'a> {
+    values: &'a [f64],
+    /// The pick whose row is the first of `values`.
+    origin: usize,
+    picks: &'a [u32],
+    coef: &'a [f64],
+    power: Power,
+    sum: &'a mut [f64],
+}
+
+impl Kernel for AddRows<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        match self.power {
+            Power::One => add_rows_of::<FMA, false>(self),
+            Power::Two => add_rows_of::<FMA, true>(self),
+        }
+    }
+}
+
+#[inline(always)]
+fn add_rows_of<const FMA: bool, const SQUARE: bool>(k: AddRows<'_>) {
+    let d = k.sum.len();
+    let row = |pick: u32| &k.values[(pick as usize - k.origin) * d..][..d];
+    let mut fours = k.picks.chunks_exact(4);
+    for p in &mut fours {
+        let (a, b, c, e) = (row(p[0]), row(p[1]), row(p[2]), row(p[3]));
+        let [ca, cb, cc, ce] = [0, 1, 2, 3].map(|i| k.coef[p[i] as usize]);
+        let sum = &mut k.sum[..d];
+        for j in 0..d {
+            let s = fma::<FMA>(ca, power_of::<SQUARE>(a[j]), sum[j]);
+            let s = fma::<FMA>(cb, power_of::<SQUARE>(b[j]), s);
+            let s = fma::<FMA>(cc, power_of::<SQUARE>(c[j]), s);
+            sum[j] = fma::<FMA>(ce, power_of::<SQUARE>(e[j]), s);
+        }
+    }
+    for &p in fours.remainder() {
+        let (a, c) = (row(p), k.coef[p as usize]);
+        for (s, a) in k.sum.iter_mut().zip(a) {
+            *s = fma::<FMA>(c, power_of::<SQUARE>(*a), *s);
+        }
+    }
+}
+
+struct SymmetricImages<'a> {
+    values: &'a [f64],
+    layout: Layout,
+    w: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Kernel for SymmetricImages<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        match self.layout {
+            Layout::Packed => symmetric_images_of::<FMA, true>(self),
+            Layout::Square => symmetric_images_of::<FMA, false>(self),
+        }
+    }
+}
+
+/// One read of the triangle gives both halves of the product: row i of the triangle, l_i, adds
+/// l_i'w to y_i and w_i l_i (without the diagonal) to y_0..y_i.
+#[inline(always)]
+fn symmetric_images_of<const FMA: bool, const PACKED: bool>(k: SymmetricImages<'_>) {
+    let (d, w) = (k.w.len(), k.w);
+    let layout = if PACKED { Layout::Packed } else { Layout::Square };
+    for (s, y) in k.values.chunks_exact(layout.width(d)).zip(k.out.chunks_exact_mut(d)) {
+        for i in 0..d {
+            let at = layout.row_start(i, d);
+            let (l, diagonal) = (&s[at..at + i], s[at + i]);
+            let wi = w[i];
+            let body = i / LANES * LANES;
+            let mut sums: Lanes = [0.0; LANES];
+            for j in (0..body).step_by(LANES) {
+                multiply_add::<FMA>(&l[j..j + LANES], &w[j..j + LANES], &mut sums);
+                for (y, l) in y[j..j + LANES].iter_mut().zip(&l[j..j + LANES]) {
+                    *y = fma::<FMA>(wi, *l, *y);
+                }
+            }
+            let mut sum = reduce(&sums);
+            for j in body..i {
+                sum = fma::<FMA>(l[j], w[j], sum);
+                y[j] = fma::<FMA>(wi, l[j], y[j]);
+            }
+            y[i] = fma::<FMA>(diagonal, wi, sum);
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The vector kernels of the passes over the data, compiled for each instruction set.
+//!
+//! Idea: kernels are plain loops over `[f64; 8]` lanes that LLVM turns into one AVX-512 register, two
+//! AVX2 registers or four NEON ones; [`dispatch`] picks the compiled copy at run time. The sum of a
+//! dot product is always the same tree of 8 partial sums, so every machine with fused multiply-add
+//! gives the same bits. Without it (`FMA = false`) `mul_add` would call a C function for each
+//! element, so those machines get `a * b + c`.
+//!
+//! Rejected: pulp (its traits name registers, and cannot tell a kernel whether FMA is cheap),
+//! `std::simd` (nightly).
+
+mod dispatch;
+mod lanes;
+mod matrix;
+pub(crate) mod normal;
+
+pub(crate) use dispatch::{Kernel, dispatch};
+pub use matrix::{Power, add_rows, add_slices, dot, dots, symmetric_images};

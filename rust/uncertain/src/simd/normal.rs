@@ -1,0 +1,1 @@
+//! Normal density, distribution and expected hinge for many rows at once.
