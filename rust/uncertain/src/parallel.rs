@@ -45,6 +45,23 @@ pub fn set_thread_limit(limit: usize) {
     LIMIT.store(limit, Ordering::Relaxed);
 }
 
+/// The number of threads for a signed wish, as scikit-learn's `n_jobs` means it: n > 0 is n threads,
+/// -1 every processor this process may use, -2 all but one and so on; 0 is refused. The environment
+/// does not matter here (the caller was explicit), [`set_thread_limit`] does.
+pub fn threads_for(n_jobs: i64) -> Result<usize> {
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let size = usize::try_from(n_jobs.unsigned_abs()).unwrap_or(usize::MAX);
+    let wish = match n_jobs {
+        0 => return Err(Error::parameter("n_jobs", 0, "a number of threads, -1 for all processors, or None")),
+        1.. => size,
+        _ => available.saturating_sub(size - 1),
+    };
+    let limit = LIMIT.load(Ordering::Relaxed);
+    // More threads than parts of the data would only sleep.
+    let most = if limit > 0 { limit.min(MAX_PARTS) } else { MAX_PARTS };
+    Ok(wish.clamp(1, most))
+}
+
 /// Run `work` on a pool of `threads` (`None`: [`default_threads`]); parallel loops inside use it.
 pub fn install<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
     Ok(pool(threads.unwrap_or_else(default_threads).max(1))?.install(work))
@@ -95,6 +112,17 @@ mod tests {
             assert!(parts.windows(2).all(|w| w[0].end == w[1].start));
             assert!(parts.len() <= MAX_PARTS);
         }
+    }
+
+    #[test]
+    fn a_signed_wish_is_counted_from_both_ends() {
+        let available = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_PARTS);
+        assert_eq!(threads_for(3), Ok(3));
+        assert_eq!(threads_for(-1), Ok(available));
+        assert_eq!(threads_for(-2), Ok((available - 1).max(1)));
+        assert_eq!(threads_for(i64::MIN), Ok(1));
+        assert_eq!(threads_for(i64::MAX), Ok(MAX_PARTS));
+        assert!(threads_for(0).is_err());
     }
 
     #[test]
