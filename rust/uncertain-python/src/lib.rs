@@ -1,1 +1,19 @@
-//! The Python extension `uncertain._uncertain`: convert, call, convert.
+//! The Python extension `uncertain._uncertain`: convert, call, convert. No arithmetic, no decisions.
+//!
+//! One file per concern, one line per exported item here. `error.rs` is the only place that turns
+//! errors into exceptions; every long call releases the GIL (`py.detach`).
+
+use pyo3::prelude::*;
+
+mod error;
+mod gaussians;
+mod numpy_in;
+mod rows;
+
+#[pymodule(gil_used = false)]
+mod _uncertain {
+    #[pymodule_export]
+    use super::gaussians::Gaussians;
+    #[pymodule_export]
+    use super::rows::Rows;
+}

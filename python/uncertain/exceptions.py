@@ -1,0 +1,83 @@
+"""Errors and warnings of the package.
+
+Every error about data is an :class:`UncertainError`, which is a ``ValueError``, so that code written
+for scikit-learn catches it. Messages name the column, the row number (from 0) and the value.
+"""
+
+from __future__ import annotations
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "ColumnError",
+    "ConvergenceWarning",
+    "CovarianceWarning",
+    "MissingErrorBarsError",
+    "ModelFileError",
+    "NegativeVarianceError",
+    "NotFiniteError",
+    "NotPositiveSemiDefiniteError",
+    "NotSymmetricError",
+    "NullError",
+    "ParameterError",
+    "RaggedError",
+    "ShapeError",
+    "UncertainError",
+    "UncertainWarning",
+]
+
+
+class UncertainError(ValueError):
+    """The data or the parameters cannot be used; the message says where and what to do."""
+
+
+class NotFiniteError(UncertainError):
+    """A number is NaN or infinite."""
+
+
+class NegativeVarianceError(UncertainError):
+    """A variance or standard deviation is below zero."""
+
+
+class NotSymmetricError(UncertainError):
+    """A covariance matrix differs from its transpose."""
+
+
+class NotPositiveSemiDefiniteError(UncertainError):
+    """A covariance matrix has a negative eigenvalue that rounding cannot explain."""
+
+
+class ShapeError(UncertainError):
+    """Sizes do not fit together."""
+
+
+class ParameterError(UncertainError):
+    """A parameter is outside its range, or an option is unknown."""
+
+
+class NullError(UncertainError):
+    """A value is missing (null, None)."""
+
+
+class RaggedError(UncertainError):
+    """Lists of one column have different lengths."""
+
+
+class MissingErrorBarsError(UncertainError):
+    """An error bar is missing (null or NaN); it is never taken as zero without being told to."""
+
+
+class ColumnError(UncertainError):
+    """A column does not exist, exists twice, or has a type that cannot be read."""
+
+
+class ModelFileError(UncertainError):
+    """A model file is truncated, altered or foreign."""
+
+
+class UncertainWarning(UserWarning):
+    """Base class of the warnings of this package."""
+
+
+class CovarianceWarning(UncertainWarning):
+    """Tiny negative eigenvalues of a covariance matrix were set to zero."""

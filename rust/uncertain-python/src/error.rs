@@ -1,0 +1,93 @@
+//! Errors become Python exceptions here and nowhere else.
+//!
+//! [`BorderError`] is what can go wrong while reading foreign memory (nulls, ragged lists, wrong
+//! types); [`uncertain::Error`] is what the core refuses. Both end in `uncertain.exceptions`.
+
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::prelude::*;
+use uncertain::Error;
+
+/// The exceptions of `python/uncertain/exceptions.py`, imported when first raised.
+pub mod exceptions {
+    #![allow(missing_docs)]
+    use pyo3::import_exception;
+    import_exception!(uncertain.exceptions, UncertainError);
+    import_exception!(uncertain.exceptions, NotFiniteError);
+    import_exception!(uncertain.exceptions, NegativeVarianceError);
+    import_exception!(uncertain.exceptions, NotSymmetricError);
+    import_exception!(uncertain.exceptions, NotPositiveSemiDefiniteError);
+    import_exception!(uncertain.exceptions, ShapeError);
+    import_exception!(uncertain.exceptions, ParameterError);
+    import_exception!(uncertain.exceptions, ModelFileError);
+    import_exception!(uncertain.exceptions, NullError);
+    import_exception!(uncertain.exceptions, RaggedError);
+    import_exception!(uncertain.exceptions, ColumnError);
+}
+
+/// What can go wrong on this side of the core.
+#[derive(Debug)]
+pub enum BorderError {
+    /// The core refused.
+    Core(Error),
+    /// Python refused.
+    Python(PyErr),
+    /// A missing value, in the whole row or in one of its elements.
+    Null { what: String, row: usize, element: Option<usize> },
+    /// A list whose length differs from that of the first row.
+    Ragged { what: String, row: usize, length: usize, expected: usize },
+    /// A column or array of a type that holds no real numbers.
+    Type { what: String, found: String },
+}
+
+/// Result of a conversion.
+pub type BorderResult<T> = Result<T, BorderError>;
+
+impl From<Error> for BorderError {
+    fn from(error: Error) -> Self {
+        Self::Core(error)
+    }
+}
+
+impl From<PyErr> for BorderError {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+impl From<BorderError> for PyErr {
+    fn from(error: BorderError) -> Self {
+        match error {
+            BorderError::Core(error) => core_error(error),
+            BorderError::Python(error) => error,
+            BorderError::Null { what, row, element } => exceptions::NullError::new_err(match element {
+                Some(element) => format!("{what}: row {row}, element {element} is null; fill or drop missing values"),
+                None => format!("{what}: row {row} is null; fill or drop the rows with missing values"),
+            }),
+            BorderError::Ragged { what, row, length, expected } => exceptions::RaggedError::new_err(format!(
+                "{what}: row {row} has {length} elements but row 0 has {expected}; all rows must have one length"
+            )),
+            BorderError::Type { what, found } => exceptions::ColumnError::new_err(format!(
+                "{what}: expected real numbers (float64, float32 or integers, plain or in lists), got {found}; cast the column first"
+            )),
+        }
+    }
+}
+
+/// One arm per variant, so that a new one is mapped on purpose.
+pub fn core_error(error: Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::NotFinite { .. } => exceptions::NotFiniteError::new_err(message),
+        Error::Negative { .. } => exceptions::NegativeVarianceError::new_err(message),
+        Error::NotSymmetric { .. } => exceptions::NotSymmetricError::new_err(message),
+        Error::NotPositive { .. } => exceptions::NotPositiveSemiDefiniteError::new_err(message),
+        Error::Shape { .. } => exceptions::ShapeError::new_err(message),
+        Error::Parameter { .. } => exceptions::ParameterError::new_err(message),
+        Error::ModelFile(_) => exceptions::ModelFileError::new_err(message),
+        Error::Data(_) => exceptions::UncertainError::new_err(message),
+        Error::Interrupted => PyKeyboardInterrupt::new_err(()),
+        Error::Internal(_) => PyRuntimeError::new_err(message),
+        // `Error` is non-exhaustive for other crates; a variant without an arm here is a bug of the binding.
+        _ => exceptions::UncertainError::new_err(message),
+    }
+}

@@ -1,0 +1,60 @@
+//! `Rows` for Python: a matrix of f64 in NumPy or Arrow memory, on its way into `Gaussians`.
+
+use numpy::ndarray::{Array2, ArrayView2};
+use numpy::{PyArray2, PyArrayDyn, PyArrayMethods};
+use pyo3::prelude::*;
+
+use crate::error::BorderResult;
+use crate::numpy_in::rows_from_numpy;
+
+/// A row-major n x width matrix in one or several pieces of shared memory.
+#[pyclass(frozen, module = "uncertain._uncertain")]
+pub struct Rows {
+    pub inner: uncertain::Rows,
+}
+
+impl From<uncertain::Rows> for Rows {
+    fn from(inner: uncertain::Rows) -> Self {
+        Self { inner }
+    }
+}
+
+#[pymethods]
+impl Rows {
+    /// A C-contiguous float64 array of any dimension, read in place as rows of `width` elements.
+    #[staticmethod]
+    fn from_numpy(array: &Bound<'_, PyArrayDyn<f64>>, n_rows: usize, width: usize) -> BorderResult<Self> {
+        Ok(rows_from_numpy(array, n_rows, width)?.into())
+    }
+
+    #[getter]
+    fn n_rows(&self) -> usize {
+        self.inner.n_rows()
+    }
+
+    #[getter]
+    fn width(&self) -> usize {
+        self.inner.width()
+    }
+
+    /// (n, width) array: a read-only view where the rows lie in one piece, else a copy.
+    fn to_numpy<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        to_numpy(&slf.get().inner, slf.as_any())
+    }
+}
+
+/// `rows` as an array; `owner` is the frozen Python object that holds them.
+pub fn to_numpy<'py>(rows: &uncertain::Rows, owner: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let shape = (rows.n_rows(), rows.width());
+    let view = rows.as_slice().and_then(|values| ArrayView2::from_shape(shape, values).ok());
+    let Some(view) = view else {
+        return Ok(PyArray2::from_owned_array(
+            owner.py(),
+            Array2::from_shape_vec(shape, rows.to_vec()).unwrap_or_default(),
+        ));
+    };
+    // SAFETY: `owner` is frozen and holds `rows`, whose memory is never written or moved; the view
+    // keeps `owner` alive and is made read-only before anybody sees it.
+    let array = unsafe { PyArray2::borrow_from_array(&view, owner.clone()) };
+    Ok(array.readwrite().make_nonwriteable().as_any().clone().cast_into()?)
+}
