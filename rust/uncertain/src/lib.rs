@@ -2,8 +2,10 @@
 pub mod control;
 pub mod data;
 pub mod error;
+pub mod loss;
 pub mod parallel;
 mod simd;
+pub mod special;
 
 pub use control::{Control, Progress};
 pub use data::{Covariances, GaussianArray, Kind, Rows, Unit};
