@@ -1,5 +1,95 @@
-.PHONY: dev
+# The commands of this project. Each works on a fresh clone and builds what it needs first.
+# Needs only Rust and Python; everything else goes into .venv and target/.
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
 PYTHON ?= python3
-dev: ## build the extension in place
-	cargo build --release -p uncertain-python
-	cp target/release/lib_uncertain.so python/uncertain/_uncertain.abi3.so
+RUST_MINIMUM := 1.89
+
+VENV := .venv
+BIN := $(VENV)/bin
+EXTENSION := python/uncertain/_uncertain.abi3.so
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
+
+# PyO3's build scripts look at these, and a change compiles its whole tree again: one value for every command.
+PY_ENV := VIRTUAL_ENV=$(abspath $(VENV)) PYO3_PYTHON=$(abspath $(BIN)/python) PYO3_BUILD_EXTENSION_MODULE=1
+
+.PHONY: help demo test install dev lint format typing test-rust test-python bench docs wheel clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: install ## train on real data with error bars, print a table, write demo.png
+	$(BIN)/uncertain demo
+
+test: install lint typing test-rust test-python ## every check: lint, types, Rust tests, Python tests, README snippets
+
+install: $(EXTENSION) ## make .venv with everything in it and a release build of the extension
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+		echo "uncertain needs Python 3.11 or newer, and $(PYTHON) is missing or older:" \
+		     "install one, or name it: make install PYTHON=python3.12" >&2; exit 1; }
+	@command -v cargo >/dev/null || { \
+		echo "uncertain needs Rust $(RUST_MINIMUM) or newer, and cargo is not on the PATH:" \
+		     "install Rust with rustup, then run make again." >&2; exit 1; }
+	@version=$$(rustc --version | cut -d ' ' -f 2); printf '%s\n' $(RUST_MINIMUM) "$$version" | sort -VC || { \
+		echo "uncertain needs Rust $(RUST_MINIMUM) or newer, and this is $$version: run rustup update." >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt maturin
+	$(PY_ENV) $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		--no-build-isolation --editable '.[dev]'
+	touch $@
+
+$(EXTENSION): $(RUST_SOURCES) | $(VENV)/.installed
+	$(PY_ENV) $(BIN)/maturin develop --release --locked --skip-install
+	touch $@
+
+dev: ## build the extension in place, for a Python environment of your own
+	cargo build --release --locked -p uncertain-python
+	cp target/release/lib_uncertain.so $(EXTENSION).new
+	mv $(EXTENSION).new $(EXTENSION)
+
+lint: install ## rustfmt, clippy and rustdoc with warnings as errors, ruff
+	cargo fmt --all --check
+	$(PY_ENV) cargo clippy --release --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --release --locked --no-deps -p uncertain-learn
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+format: install ## write what `make lint` wants, where a tool can
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+typing: install ## mypy, and the extension's stub against the extension
+	$(BIN)/mypy
+	$(BIN)/stubtest uncertain._uncertain --mypy-config-file pyproject.toml
+
+test-rust: ## unit, integration and documentation tests of the Rust crate
+	cargo test --release --locked -p uncertain-learn
+
+test-python: install ## pytest, the README's snippets among it
+	$(BIN)/pytest -n 2
+
+bench: install ## the measurements of benches/README.md (quiet machine, about 10 minutes)
+	$(BIN)/python benches/python/run.py
+	cargo bench --locked -p uncertain-learn
+
+docs: $(VENV)/.docs ## the user guide and the Rust documentation, in docs/_build
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+	RUSTDOCFLAGS='-D warnings' cargo doc --release --locked --no-deps -p uncertain-learn
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(EXTENSION)
+	$(PY_ENV) $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		--no-build-isolation --editable '.[docs]'
+	touch $@
+
+wheel: install ## the wheel that would be published, in dist/
+	$(PY_ENV) $(BIN)/maturin build --release --locked --out dist
+
+clean: ## remove everything that was built
+	rm -rf $(VENV) target dist docs/_build $(EXTENSION) demo.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
