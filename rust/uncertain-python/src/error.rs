@@ -19,6 +19,7 @@ pub mod exceptions {
     import_exception!(uncertain.exceptions, ShapeError);
     import_exception!(uncertain.exceptions, ParameterError);
     import_exception!(uncertain.exceptions, ModelFileError);
+    import_exception!(uncertain.exceptions, MissingErrorBarsError);
     import_exception!(uncertain.exceptions, NullError);
     import_exception!(uncertain.exceptions, RaggedError);
     import_exception!(uncertain.exceptions, ColumnError);
@@ -33,6 +34,8 @@ pub enum BorderError {
     Python(PyErr),
     /// A missing value, in the whole row or in one of its elements.
     Null { what: String, row: usize, element: Option<usize> },
+    /// An error bar that is null or NaN.
+    MissingErrorBar { what: String, row: usize, element: Option<usize>, value: &'static str },
     /// A list whose length differs from that of the first row.
     Ragged { what: String, row: usize, length: usize, expected: usize },
     /// A column or array of a type that holds no real numbers.
@@ -63,6 +66,12 @@ impl From<BorderError> for PyErr {
                 Some(element) => format!("{what}: row {row}, element {element} is null; fill or drop missing values"),
                 None => format!("{what}: row {row} is null; fill or drop the rows with missing values"),
             }),
+            BorderError::MissingErrorBar { what, row, element, value } => {
+                let element = element.map_or(String::new(), |e| format!(", element {e}"));
+                exceptions::MissingErrorBarsError::new_err(format!(
+                    "{what}: row {row}{element} is {value}; a missing error bar is never taken as zero: pass on_missing=\"point\" to call such values exact, or drop the rows"
+                ))
+            }
             BorderError::Ragged { what, row, length, expected } => exceptions::RaggedError::new_err(format!(
                 "{what}: row {row} has {length} elements but row 0 has {expected}; all rows must have one length"
             )),

@@ -5,6 +5,7 @@
 
 use pyo3::prelude::*;
 
+mod arrow_in;
 mod error;
 mod gaussians;
 mod numpy_in;

@@ -4,6 +4,9 @@ use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{PyArray2, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 
+use uncertain::Error;
+
+use crate::arrow_in::{Column, Missing, interleave};
 use crate::error::BorderResult;
 use crate::numpy_in::rows_from_numpy;
 
@@ -25,6 +28,32 @@ impl Rows {
     #[staticmethod]
     fn from_numpy(array: &Bound<'_, PyArrayDyn<f64>>, n_rows: usize, width: usize) -> BorderResult<Self> {
         Ok(rows_from_numpy(array, n_rows, width)?.into())
+    }
+
+    /// Arrow columns: one column of lists or numbers, or several columns of numbers side by side.
+    ///
+    /// `missing`: "refuse" (nulls are errors), "refuse-error-bars" (nulls and NaN are), "zero-elements" or "zero-rows".
+    #[staticmethod]
+    fn from_arrow(
+        py: Python<'_>,
+        columns: Vec<Bound<'_, PyAny>>,
+        names: Vec<String>,
+        missing: &str,
+    ) -> BorderResult<Self> {
+        let missing = match missing {
+            "refuse" => Missing::Refuse,
+            "refuse-error-bars" => Missing::RefuseErrorBars,
+            "zero-elements" => Missing::ZeroElements,
+            "zero-rows" => Missing::ZeroRows,
+            other => return Err(Error::parameter("missing", other, "a known policy").into()),
+        };
+        let imported = columns.iter().zip(names).map(|(column, name)| Column::import(column, name));
+        let imported = imported.collect::<BorderResult<Vec<_>>>()?;
+        let rows = py.detach(|| match imported.as_slice() {
+            [column] => column.rows(missing),
+            columns => interleave(columns, missing),
+        });
+        Ok(rows?.into())
     }
 
     #[getter]

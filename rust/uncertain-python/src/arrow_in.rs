@@ -1,0 +1,359 @@
+//! Arrow columns as rows of the core: in place where the memory is already row-major f64.
+//!
+//! One column at a time through the PyCapsule interface, chunk by chunk: asking a Polars frame for
+//! a stream of whole batches would rechunk it, a copy of everything and a change of the caller's frame. A row is a list
+//! (any of the three list types, nested or not) or a single number. The order of checks matters:
+//! types, then nulls (a null row of a fixed-size list still owns its slots, one of a list owns
+//! none), then lengths, and only then is the child buffer looked at.
+//!
+//! Missing error bars may be asked to mean "exact" ([`Missing::ZeroElements`], [`Missing::ZeroRows`]);
+//! then nulls are first turned into NaN row by row, the one slow path of this file.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
+use arrow_schema::{DataType, Field};
+use pyo3::prelude::*;
+use pyo3_arrow::PyChunkedArray;
+use pyo3_arrow::input::AnyArray;
+use uncertain::data::SharedBuffer;
+use uncertain::{Error, Rows};
+
+use crate::error::{BorderError, BorderResult};
+
+/// What to do with nulls and NaN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Refuse nulls; NaN is left to the core's checks.
+    Refuse,
+    /// Refuse nulls and NaN as missing error bars.
+    RefuseErrorBars,
+    /// A missing element is zero: an exact value.
+    ZeroElements,
+    /// A row with a missing element is all zero: an exact point.
+    ZeroRows,
+}
+
+/// One imported column.
+pub struct Column {
+    name: String,
+    chunks: Vec<ArrayRef>,
+    data_type: DataType,
+}
+
+impl Column {
+    /// Take the column's chunks over, without reading them.
+    pub fn import(column: &Bound<'_, PyAny>, name: String) -> BorderResult<Self> {
+        let array: PyChunkedArray = if column.hasattr("__arrow_c_stream__")? {
+            column.extract()?
+        } else {
+            column.extract::<AnyArray>()?.into_chunked_array().map_err(PyErr::from)?
+        };
+        let (chunks, field) = array.into_inner();
+        check_extension(&field, &name)?;
+        Ok(Self { name, chunks, data_type: field.data_type().clone() })
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.chunks.iter().map(|c| c.len()).sum()
+    }
+
+    /// The rows, in place where the layout allows.
+    pub fn rows(&self, missing: Missing) -> BorderResult<Rows> {
+        if !is_numeric(&self.data_type) {
+            return Err(BorderError::Type { what: self.name.clone(), found: self.data_type.to_string() });
+        }
+        let mut reader = Reader { name: &self.name, width: fixed_width(&self.data_type), missing };
+        if missing != Missing::Refuse && reader.width.is_none() {
+            // Null rows at the front must know how many elements they stand for.
+            reader.width = self.chunks.iter().find_map(|c| (0..c.len()).find_map(|i| row_width(c, i)));
+        }
+        let (mut pieces, mut start) = (vec![], 0);
+        for chunk in self.chunks.iter().filter(|c| !c.is_empty()) {
+            pieces.push(reader.chunk(chunk, start)?);
+            start += chunk.len();
+        }
+        let Some(width) = reader.width.filter(|&w| w > 0) else {
+            let got = if start == 0 { "no rows" } else { "empty lists" };
+            return Err(Error::shape(&self.name, "at least one element in every row", got).into());
+        };
+        let mut rows = vec![];
+        for (buffer, n_rows) in pieces {
+            rows.push(Rows::from_shared(buffer, 0, n_rows, width)?);
+        }
+        Ok(Rows::concat(rows, width)?)
+    }
+}
+
+/// Scalar columns side by side: one copy, in blocks of rows that stay in the cache.
+pub fn interleave(columns: &[Column], missing: Missing) -> BorderResult<Rows> {
+    let (d, n) = (columns.len(), columns.first().map_or(0, Column::n_rows));
+    let mut read = Vec::with_capacity(d);
+    for column in columns {
+        let rows = column.rows(missing)?;
+        if rows.width() != 1 {
+            let got = format!("lists of {}", rows.width());
+            return Err(Error::shape(&column.name, "one number per row, as there are several columns", got).into());
+        }
+        if rows.n_rows() != n {
+            return Err(Error::shape(&column.name, format!("{n} rows as in {}", columns[0].name), rows.n_rows()).into());
+        }
+        read.push(rows);
+    }
+    let mut values = vec![0.0; n * d];
+    for block in (0..n).step_by(1024) {
+        for (j, rows) in read.iter().enumerate() {
+            for (first, piece) in rows.segments(block..n.min(block + 1024)) {
+                for (row, value) in values[first * d..].chunks_exact_mut(d).zip(piece) {
+                    row[j] = *value;
+                }
+            }
+        }
+    }
+    Ok(Rows::from_shared(Arc::new(values), 0, n, d)?)
+}
+
+struct Reader<'a> {
+    name: &'a str,
+    /// Elements per row: known from the type, or learned from the first row.
+    width: Option<usize>,
+    missing: Missing,
+}
+
+impl Reader<'_> {
+    /// The elements of a chunk that is not empty; `start` is the number of its first row.
+    fn chunk(&mut self, chunk: &ArrayRef, start: usize) -> BorderResult<(SharedBuffer, usize)> {
+        if has_nulls(chunk) && matches!(self.missing, Missing::ZeroElements | Missing::ZeroRows) {
+            return self.with_nulls(chunk, start);
+        }
+        let (values, width) = self.flatten(chunk, start, 1)?;
+        self.expect_width(width, start, start)?;
+        let values = self.without_nans(values, start)?;
+        Ok((values, chunk.len()))
+    }
+
+    /// All rows have one width; `row` is the first one of this width.
+    fn expect_width(&mut self, width: usize, row: usize, start: usize) -> BorderResult<()> {
+        match self.width {
+            Some(expected) if expected != width => {
+                let what = self.name.to_string();
+                Err(BorderError::Ragged { what, row: row.max(start), length: width, expected })
+            }
+            _ => {
+                self.width = Some(width);
+                Ok(())
+            }
+        }
+    }
+
+    /// The numbers below `array` and how many of them make an outer row; each outer row holds
+    /// `per_row` elements of `array`.
+    fn flatten(&self, array: &ArrayRef, start: usize, per_row: usize) -> BorderResult<(SharedBuffer, usize)> {
+        self.refuse_nulls(array, start, per_row)?;
+        let (child, length) = match array.data_type() {
+            DataType::FixedSizeList(..) => {
+                let list = array.as_fixed_size_list();
+                (list.values().clone(), list.value_length().try_into().unwrap_or(0))
+            }
+            DataType::List(_) => self.list_child(array.as_list::<i32>(), start, per_row)?,
+            DataType::LargeList(_) => self.list_child(array.as_list::<i64>(), start, per_row)?,
+            _ => return Ok((self.numbers(array)?, per_row)),
+        };
+        self.flatten(&child, start, per_row * length)
+    }
+
+    fn list_child<O: OffsetSizeTrait>(
+        &self,
+        list: &arrow_array::GenericListArray<O>,
+        start: usize,
+        per_row: usize,
+    ) -> BorderResult<(ArrayRef, usize)> {
+        let offsets = list.value_offsets();
+        let length = |i: usize| offsets[i + 1].as_usize().saturating_sub(offsets[i].as_usize());
+        let expected = if per_row == 1 { self.width_of_lists(list.values()).unwrap_or(length(0)) } else { length(0) };
+        if let Some(i) = (0..list.len()).find(|&i| length(i) != expected) {
+            let what = self.name.to_string();
+            return Err(BorderError::Ragged { what, row: start + i / per_row.max(1), length: length(i), expected });
+        }
+        let (first, len) = (offsets[0].as_usize(), list.len() * expected);
+        if first + len > list.values().len() {
+            return Err(
+                Error::Data(format!("{}: the offsets of the list column reach outside its values", self.name)).into()
+            );
+        }
+        Ok((list.values().slice(first, len), expected))
+    }
+
+    /// The length every outer list must have, if earlier chunks have fixed it (plain lists only).
+    fn width_of_lists(&self, child: &ArrayRef) -> Option<usize> {
+        self.width.filter(|_| is_scalar(child.data_type()))
+    }
+
+    fn refuse_nulls(&self, array: &ArrayRef, start: usize, per_row: usize) -> BorderResult<()> {
+        let Some(nulls) = array.nulls().filter(|n| n.null_count() > 0) else { return Ok(()) };
+        let at = (0..array.len()).find(|&i| nulls.is_null(i)).unwrap_or(0);
+        let element = (per_row > 1).then_some(at % per_row.max(1));
+        Err(self.absent(start + at / per_row.max(1), element, "null"))
+    }
+
+    fn absent(&self, row: usize, element: Option<usize>, value: &'static str) -> BorderError {
+        let what = self.name.to_string();
+        match self.missing {
+            Missing::Refuse => BorderError::Null { what, row, element },
+            _ => BorderError::MissingErrorBar { what, row, element, value },
+        }
+    }
+
+    /// A primitive array as f64: in place, or widened once.
+    fn numbers(&self, array: &ArrayRef) -> BorderResult<SharedBuffer> {
+        fn widen<T: ArrowPrimitiveType>(array: &ArrayRef, to: impl Fn(T::Native) -> f64) -> SharedBuffer {
+            Arc::new(array.as_primitive::<T>().values().iter().map(|&v| to(v)).collect::<Vec<f64>>())
+        }
+        Ok(match array.data_type() {
+            DataType::Float64 => Arc::new(array.as_primitive::<Float64Type>().values().clone()),
+            DataType::Float32 => widen::<Float32Type>(array, f64::from),
+            DataType::Int8 => widen::<Int8Type>(array, f64::from),
+            DataType::Int16 => widen::<Int16Type>(array, f64::from),
+            DataType::Int32 => widen::<Int32Type>(array, f64::from),
+            DataType::Int64 => widen::<Int64Type>(array, |v| v as f64),
+            DataType::UInt8 => widen::<UInt8Type>(array, f64::from),
+            DataType::UInt16 => widen::<UInt16Type>(array, f64::from),
+            DataType::UInt32 => widen::<UInt32Type>(array, f64::from),
+            DataType::UInt64 => widen::<UInt64Type>(array, |v| v as f64),
+            other => return Err(BorderError::Type { what: self.name.to_string(), found: other.to_string() }),
+        })
+    }
+
+    /// Error bars only: NaN refused or replaced, whole rows of it if asked.
+    fn without_nans(&self, values: SharedBuffer, start: usize) -> BorderResult<SharedBuffer> {
+        let width = self.width.unwrap_or(1).max(1);
+        let slice = (*values).as_ref();
+        if self.missing == Missing::Refuse {
+            return Ok(values);
+        }
+        let Some(at) = slice.iter().position(|v| v.is_nan()) else { return Ok(values) };
+        if self.missing == Missing::RefuseErrorBars {
+            let element = (width > 1).then_some(at % width);
+            return Err(self.absent(start + at / width, element, "NaN"));
+        }
+        let mut filled = slice.to_vec();
+        for row in filled.chunks_mut(width) {
+            if self.missing == Missing::ZeroRows && row.iter().any(|v| v.is_nan()) {
+                row.fill(0.0);
+            }
+            row.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = 0.0);
+        }
+        Ok(Arc::new(filled))
+    }
+
+    /// Rows one by one, a null element as NaN and a null list as a row of NaN; then as above.
+    fn with_nulls(&mut self, chunk: &ArrayRef, start: usize) -> BorderResult<(SharedBuffer, usize)> {
+        let mut values = Vec::new();
+        let mut present = Vec::new();
+        for i in 0..chunk.len() {
+            present.clear();
+            if self.push_row(chunk, i..i + 1, &mut present)? {
+                self.expect_width(present.len(), start + i, start)?;
+                values.extend_from_slice(&present);
+            } else {
+                values.extend(std::iter::repeat_n(f64::NAN, self.width.unwrap_or(1)));
+            }
+        }
+        Ok((self.without_nans(Arc::new(values), start)?, chunk.len()))
+    }
+
+    /// Append the numbers of elements `range`; false if a list among them is null.
+    fn push_row(&self, array: &ArrayRef, range: Range<usize>, out: &mut Vec<f64>) -> BorderResult<bool> {
+        if is_scalar(array.data_type()) {
+            let part = array.slice(range.start, range.len());
+            let values = self.numbers(&part)?;
+            let present = (*values).as_ref().iter().enumerate();
+            out.extend(present.map(|(i, v)| if part.is_null(i) { f64::NAN } else { *v }));
+            return Ok(true);
+        }
+        for i in range {
+            if array.is_null(i) || !self.push_row(&child(array), child_range(array, i), out)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn is_scalar(data_type: &DataType) -> bool {
+    !matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
+}
+
+fn is_numeric(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::List(f) | DataType::LargeList(f) | DataType::FixedSizeList(f, _) => is_numeric(f.data_type()),
+        DataType::Float64 | DataType::Float32 => true,
+        other => other.is_integer(),
+    }
+}
+
+/// Elements per row, where the type alone says it.
+fn fixed_width(data_type: &DataType) -> Option<usize> {
+    match data_type {
+        DataType::FixedSizeList(field, size) => Some(usize::try_from(*size).ok()? * fixed_width(field.data_type())?),
+        DataType::List(_) | DataType::LargeList(_) => None,
+        _ => Some(1),
+    }
+}
+
+fn child(array: &ArrayRef) -> ArrayRef {
+    match array.data_type() {
+        DataType::FixedSizeList(..) => array.as_fixed_size_list().values().clone(),
+        DataType::LargeList(_) => array.as_list::<i64>().values().clone(),
+        _ => array.as_list::<i32>().values().clone(),
+    }
+}
+
+/// The elements of `child(array)` that make list `i`.
+fn child_range(array: &ArrayRef, i: usize) -> Range<usize> {
+    fn between<O: OffsetSizeTrait>(offsets: &[O], i: usize) -> Range<usize> {
+        offsets[i].as_usize()..offsets[i + 1].as_usize()
+    }
+    match array.data_type() {
+        DataType::FixedSizeList(..) => {
+            let size = usize::try_from(array.as_fixed_size_list().value_length()).unwrap_or(0);
+            i * size..(i + 1) * size
+        }
+        DataType::LargeList(_) => between(array.as_list::<i64>().value_offsets(), i),
+        _ => between(array.as_list::<i32>().value_offsets(), i),
+    }
+}
+
+/// Numbers in row `i`; `None` if a list in it is null.
+fn row_width(array: &ArrayRef, i: usize) -> Option<usize> {
+    if is_scalar(array.data_type()) {
+        return Some(1);
+    }
+    let (child, range) = (child(array), child_range(array, i));
+    if array.is_null(i) { None } else { range.map(|k| row_width(&child, k)).sum() }
+}
+
+fn has_nulls(array: &ArrayRef) -> bool {
+    array.null_count() > 0 || (!is_scalar(array.data_type()) && has_nulls(&child(array)))
+}
+
+/// A fixed-shape tensor stores what its shape says only if its dimensions are not permuted.
+fn check_extension(field: &Field, name: &str) -> BorderResult<()> {
+    let metadata = field.metadata().get("ARROW:extension:metadata");
+    let tensor = field.metadata().get("ARROW:extension:name").is_some_and(|n| n == "arrow.fixed_shape_tensor");
+    let Some(metadata) = metadata.filter(|_| tensor) else { return Ok(()) };
+    let permutation = metadata.split("\"permutation\"").nth(1).and_then(|s| s.split(['[', ']']).nth(1)).unwrap_or("");
+    let order: Vec<usize> = permutation.split(',').filter_map(|s| s.trim().parse().ok()).collect();
+    if order.is_sorted() {
+        return Ok(());
+    }
+    let found = "a fixed_shape_tensor with permuted dimensions".to_string();
+    Err(BorderError::Type { what: name.to_string(), found })
+}
