@@ -8,13 +8,19 @@ use pyo3::prelude::*;
 mod arrow_in;
 mod error;
 mod gaussians;
+mod losses;
 mod numpy_in;
 mod rows;
+mod threads;
 
 #[pymodule(gil_used = false)]
 mod _uncertain {
     #[pymodule_export]
     use super::gaussians::Gaussians;
     #[pymodule_export]
+    use super::losses::expected_hinge;
+    #[pymodule_export]
     use super::rows::Rows;
+    #[pymodule_export]
+    use super::threads::effective_n_jobs;
 }

@@ -46,8 +46,8 @@ pub fn set_thread_limit(limit: usize) {
 }
 
 /// The number of threads for a signed wish, as scikit-learn's `n_jobs` means it: n > 0 is n threads,
-/// -1 every processor this process may use, -2 all but one and so on; 0 is refused. The environment
-/// does not matter here (the caller was explicit), [`set_thread_limit`] does.
+/// -1 every processor this process may use, -2 all but one and so on; 0 is refused. An explicit wish
+/// wins over the environment and over [`set_thread_limit`], as OpenMP's `num_threads` clause does.
 pub fn threads_for(n_jobs: i64) -> Result<usize> {
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let size = usize::try_from(n_jobs.unsigned_abs()).unwrap_or(usize::MAX);
@@ -56,10 +56,8 @@ pub fn threads_for(n_jobs: i64) -> Result<usize> {
         1.. => size,
         _ => available.saturating_sub(size - 1),
     };
-    let limit = LIMIT.load(Ordering::Relaxed);
     // More threads than parts of the data would only sleep.
-    let most = if limit > 0 { limit.min(MAX_PARTS) } else { MAX_PARTS };
-    Ok(wish.clamp(1, most))
+    Ok(wish.clamp(1, MAX_PARTS))
 }
 
 /// Run `work` on a pool of `threads` (`None`: [`default_threads`]); parallel loops inside use it.
