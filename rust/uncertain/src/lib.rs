@@ -10,5 +10,5 @@ mod simd;
 pub mod special;
 
 pub use control::{Control, Progress};
-pub use data::{Covariances, GaussianArray, Kind, Rows, Unit};
+pub use data::{Covariances, GaussianArray, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};

@@ -93,8 +93,41 @@ pub fn parts(n_rows: usize) -> Vec<Range<usize>> {
 ///
 /// Runs on the pool of the enclosing [`install`], or on the default one.
 pub fn map_parts<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Result<Vec<T>> {
-    let run = || parts(n_rows).into_par_iter().map(&work).collect::<Vec<T>>();
-    if rayon::current_thread_index().is_some() { Ok(run()) } else { install(None, run) }
+    run(|| parts(n_rows).into_par_iter().map(&work).collect())
+}
+
+fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+    if rayon::current_thread_index().is_some() { Ok(work()) } else { install(None, work) }
+}
+
+/// [`map_parts`] for work that is heavy per row and not summed over rows (eigendecompositions):
+/// the parts are cut down to single rows. The first error in row order wins.
+pub fn map_fine<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
+    let results: Vec<Result<T>> = run(|| fine_parts(n_rows).into_par_iter().map(&work).collect())?;
+    results.into_iter().collect()
+}
+
+/// Fill a row-major matrix of `width` columns in parallel: `work` gets a range of rows and their
+/// elements. Work must treat rows independently. The first error in row order wins.
+pub fn fill_rows(
+    out: &mut [f64],
+    width: usize,
+    work: impl Fn(Range<usize>, &mut [f64]) -> Result<()> + Sync,
+) -> Result<()> {
+    let mut rest = out;
+    let mut pieces = vec![];
+    for part in fine_parts(rest.len() / width.max(1)) {
+        let (piece, later) = rest.split_at_mut(part.len() * width);
+        pieces.push((part, piece));
+        rest = later;
+    }
+    let results: Vec<Result<()>> = run(|| pieces.into_par_iter().map(|(part, piece)| work(part, piece)).collect())?;
+    results.into_iter().collect()
+}
+
+fn fine_parts(n_rows: usize) -> Vec<Range<usize>> {
+    let count = n_rows.clamp(1, MAX_PARTS);
+    (0..count).map(|k| (k * n_rows / count)..((k + 1) * n_rows / count)).collect()
 }
 
 #[cfg(test)]

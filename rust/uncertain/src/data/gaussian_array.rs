@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::data::validate::{self, Names};
 use crate::data::{Covariances, Rows};
 use crate::error::{Error, Result};
 
@@ -21,10 +22,32 @@ impl GaussianArray {
         Self::new(means, Covariances::Zero)
     }
 
-    /// Gaussians with these means and covariances.
+    /// Gaussians with these means and covariances, checked: every number finite, variances >= 0,
+    /// matrices symmetric and positive semi-definite within the tolerances of
+    /// [`validate`](crate::data::validate). Good data is not copied.
+    ///
+    /// The first offending row is the error; tiny negative eigenvalues are set to zero and told in
+    /// [`warnings`](Self::warnings).
     pub fn new(means: Rows, covariances: Covariances) -> Result<Self> {
-        covariances.check_shape(means.n_rows(), means.width())?;
-        Ok(Self { means, covariances, warnings: vec![] })
+        Self::new_named(means, covariances, &Names::default())
+    }
+
+    /// [`GaussianArray::new`] whose errors and warnings use the caller's names for the columns.
+    pub fn new_named(means: Rows, covariances: Covariances, names: &Names) -> Result<Self> {
+        covariances.check_shape(means.n_rows(), means.width()).map_err(|error| match error {
+            Error::Shape { what, expected, got } => {
+                let name = if what.contains("beside") { &names.diagonal } else { &names.covariances };
+                Error::Shape { what: name.clone(), expected, got }
+            }
+            other => other,
+        })?;
+        let (covariances, warnings) = validate::check(&means, covariances, names)?;
+        Ok(Self { means, covariances, warnings })
+    }
+
+    /// From parts that are known to be valid, such as computed from a checked array.
+    pub(crate) fn from_checked(means: Rows, covariances: Covariances) -> Self {
+        Self { means, covariances, warnings: vec![] }
     }
 
     /// Number of rows.

@@ -1,9 +1,12 @@
 //! The data: rows that are Gaussians, N(x_i, S_i), and the kinds of covariance they may carry.
 
+mod build;
 pub mod covariance;
 mod gaussian_array;
 mod rows;
+pub mod validate;
 
 pub use covariance::{Covariances, Kind, Unit};
 pub use gaussian_array::GaussianArray;
 pub use rows::{Rows, SharedBuffer};
+pub use validate::Names;

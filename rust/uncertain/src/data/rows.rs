@@ -142,6 +142,27 @@ impl Rows {
         Self { chunks: if n_rows == 0 { vec![] } else { vec![chunk] }, n_rows, width }
     }
 
+    /// The matrix with some rows exchanged (ascending row numbers); the others stay where they are.
+    pub(crate) fn with_rows(&self, changed: &[(usize, Vec<f64>)]) -> Result<Self> {
+        // A chunk per changed row is cheap in memory but slows every search for a row.
+        if changed.len() > 64 {
+            let mut values = self.to_vec();
+            for (i, row) in changed {
+                values[i * self.width..(i + 1) * self.width].copy_from_slice(row);
+            }
+            return Ok(Self::from_owned(values, self.n_rows, self.width));
+        }
+        let mut pieces = vec![];
+        let mut next = 0;
+        for (i, row) in changed {
+            pieces.push(self.slice(next..*i));
+            pieces.push(Self::from_owned(row.clone(), 1, self.width));
+            next = i + 1;
+        }
+        pieces.push(self.slice(next..self.n_rows));
+        Self::concat(pieces, self.width)
+    }
+
     /// All elements in one new vector.
     #[must_use]
     pub fn to_vec(&self) -> Vec<f64> {
@@ -201,6 +222,17 @@ mod tests {
         assert_eq!(rows.slice(1..2).to_vec(), [6.0, 7.0]);
         assert_eq!(rows.slice(3..3).n_rows(), 0);
         assert_eq!(rows.take(&[2, 0]).to_vec(), [8.0, 9.0, 4.0, 5.0]);
+    }
+
+    #[test]
+    fn rows_can_be_exchanged() {
+        let rows = pieces();
+        let new = rows.with_rows(&[(0, vec![-1.0, -2.0]), (3, vec![-3.0, -4.0])]).unwrap();
+        assert_eq!(new.to_vec(), [-1.0, -2.0, 2.0, 3.0, 4.0, 5.0, -3.0, -4.0, 8.0, 9.0]);
+        assert_eq!(new.row(3), &[-3.0, -4.0]);
+        let many = Rows::from_vec(vec![0.0; 100], 1).unwrap();
+        let changed: Vec<_> = (10..90).map(|i| (i, vec![1.0])).collect();
+        assert_eq!(many.with_rows(&changed).unwrap().to_vec().iter().sum::<f64>(), 80.0);
     }
 
     #[test]

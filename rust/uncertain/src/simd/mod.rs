@@ -9,10 +9,12 @@
 //! Rejected: pulp (its traits name registers, and cannot tell a kernel whether FMA is cheap),
 //! `std::simd` (nightly).
 
+mod cholesky;
 mod dispatch;
 mod lanes;
 mod matrix;
 pub(crate) mod normal;
 
+pub use cholesky::factor_upper;
 pub(crate) use dispatch::{Kernel, dispatch};
 pub use matrix::{Power, add_rows, add_slices, dot, dots, symmetric_images};
