@@ -5,6 +5,7 @@ pub mod error;
 #[allow(dead_code)]
 pub(crate) mod linalg;
 pub mod loss;
+pub mod model;
 pub mod parallel;
 mod simd;
 pub mod special;
@@ -12,3 +13,4 @@ pub mod special;
 pub use control::{Control, Progress};
 pub use data::{Covariances, GaussianArray, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};
+pub use model::Labels;

@@ -1,0 +1,172 @@
+//! [`Labels`]: the class and the weight of every row.
+
+use crate::error::{Error, Result};
+
+/// The class of every row as a code `0..n_classes`, and a weight if rows count differently.
+///
+/// Weights may be of any scale: models normalise them to mean 1, so that only their ratios matter.
+/// A row of weight 0 is as good as absent, and a row of weight 2 is as good as the row twice.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Labels {
+    codes: Vec<u32>,
+    n_classes: usize,
+    weights: Option<Vec<f64>>,
+}
+
+impl Labels {
+    /// Labels from class codes, all below `n_classes`.
+    pub fn new(codes: Vec<u32>, n_classes: usize) -> Result<Self> {
+        if n_classes < 2 {
+            return Err(Error::Data(format!("a classifier needs at least 2 classes, got {n_classes}")));
+        }
+        match codes.iter().position(|&code| code as usize >= n_classes) {
+            Some(row) => Err(Error::Data(format!(
+                "labels: row {row} has class code {}, but there are only the classes 0 to {}",
+                codes[row],
+                n_classes - 1
+            ))),
+            None => Ok(Self { codes, n_classes, weights: None }),
+        }
+    }
+
+    /// The same labels with one weight >= 0 per row; at least one must be positive.
+    pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
+        let what = || "sample_weight".to_owned();
+        if weights.len() != self.codes.len() {
+            return Err(Error::shape(what(), format!("{} weights, one per row", self.codes.len()), weights.len()));
+        }
+        for (row, &value) in weights.iter().enumerate() {
+            if !value.is_finite() {
+                return Err(Error::NotFinite { what: what(), row, column: 0, value });
+            }
+            if value < 0.0 {
+                return Err(Error::Data(format!("sample_weight: row {row} is {value}; weights must be >= 0")));
+            }
+        }
+        let sum: f64 = weights.iter().sum();
+        if sum == 0.0 {
+            return Err(Error::Data("sample_weight: every weight is zero, so no row counts".into()));
+        }
+        if !sum.is_finite() {
+            return Err(Error::Data("sample_weight: the sum overflows; divide the weights by a constant".into()));
+        }
+        self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.codes.len()
+    }
+
+    /// No rows at all?
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.codes.is_empty()
+    }
+
+    /// The class code of every row.
+    #[must_use]
+    pub fn codes(&self) -> &[u32] {
+        &self.codes
+    }
+
+    /// Number of classes.
+    #[must_use]
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    /// The weights as they were given.
+    #[must_use]
+    pub fn weights(&self) -> Option<&[f64]> {
+        self.weights.as_deref()
+    }
+
+    /// Weight of a row (1 without weights).
+    #[must_use]
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[row])
+    }
+
+    /// +1 for rows of `class`, -1 for the others.
+    #[must_use]
+    pub fn targets(&self, class: usize) -> Vec<f64> {
+        self.codes.iter().map(|&code| if code as usize == class { 1.0 } else { -1.0 }).collect()
+    }
+
+    /// The labels of the rows with these numbers. Panics when one is out of range, as slices do.
+    #[must_use]
+    pub fn take(&self, rows: &[usize]) -> Self {
+        Self {
+            codes: rows.iter().map(|&i| self.codes[i]).collect(),
+            n_classes: self.n_classes,
+            weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
+        }
+    }
+
+    /// Do the labels belong to `n_rows` rows?
+    pub fn check_rows(&self, n_rows: usize) -> Result<()> {
+        if self.len() == n_rows {
+            Ok(())
+        } else {
+            Err(Error::shape("labels", format!("{n_rows}, one per row of data"), self.len()))
+        }
+    }
+
+    /// Rows of positive weight in each class.
+    #[must_use]
+    pub fn counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.n_classes];
+        for (row, &code) in self.codes.iter().enumerate() {
+            counts[code as usize] += usize::from(self.weight(row) > 0.0);
+        }
+        counts
+    }
+
+    /// Has every class at least one row of positive weight?
+    pub fn check_every_class(&self) -> Result<()> {
+        let counts = self.counts();
+        let Some(missing) = counts.iter().position(|&n| n == 0) else { return Ok(()) };
+        let present = counts.iter().filter(|&&n| n > 0).count();
+        Err(Error::Data(match present {
+            0 => "there are no rows to fit".to_owned(),
+            1 => "all rows (of positive weight) are of one class; a classifier needs at least 2 classes".to_owned(),
+            _ => format!("class {missing} has no row of positive weight; leave the class out or give it rows"),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message<T: std::fmt::Debug>(result: Result<T>) -> String {
+        result.expect_err("must be refused").to_string()
+    }
+
+    #[test]
+    fn bad_labels_are_refused_with_their_row() {
+        assert!(message(Labels::new(vec![0, 0], 1)).contains("at least 2 classes"));
+        assert!(message(Labels::new(vec![0, 1, 3], 3)).contains("row 2 has class code 3"));
+        let labels = Labels::new(vec![0, 1, 1], 2).unwrap();
+        assert!(message(labels.clone().with_weights(vec![1.0])).contains("3 weights"));
+        assert!(message(labels.clone().with_weights(vec![1.0, f64::NAN, 1.0])).contains("row 1"));
+        assert!(message(labels.clone().with_weights(vec![1.0, 1.0, -2.0])).contains("row 2 is -2"));
+        assert!(message(labels.clone().with_weights(vec![0.0; 3])).contains("every weight is zero"));
+        assert!(message(labels.clone().with_weights(vec![f64::MAX; 3])).contains("overflows"));
+        assert!(message(labels.check_rows(4)).contains("expected 4"));
+        assert!(labels.check_every_class().is_ok());
+    }
+
+    #[test]
+    fn classes_without_weight_count_as_missing() {
+        let labels = Labels::new(vec![0, 1, 1], 2).unwrap();
+        let labels = labels.with_weights(vec![0.0, 1.0, 1.0]).unwrap();
+        assert!(message(labels.check_every_class()).contains("one class"));
+        let labels = Labels::new(vec![0, 1, 1], 3).unwrap();
+        assert!(message(labels.check_every_class()).contains("class 2 has no row"));
+        assert!(message(labels.take(&[]).check_every_class()).contains("no rows"));
+    }
+}

@@ -1,0 +1,211 @@
+//! Platt scaling: a sigmoid from scores to probabilities, fitted to scores N(m_i, s_i^2).
+//!
+//! Model: P(y = +1 | row) = E sigmoid(-(A f + B)), f ~ N(m, s^2), the average that is also used for
+//! prediction. For exact rows (s = 0) this is Platt's sigmoid 1 / (1 + exp(A f + B)).
+//!
+//! Why the spread belongs into the fit: a sigmoid fitted to the means m_i alone already contains the
+//! softening that the spreads cause. Averaging it once more over N(m, s^2) at prediction would
+//! count every error bar twice, and all probabilities would be too close to 1/2.
+//!
+//! Method: targets with the prior correction t+ = (N+ + 1) / (N+ + 2), t- = 1 / (N- + 2); maximum
+//! likelihood by Fisher scoring with halved steps. For s = 0 the information matrix is the Hessian and this
+//! is the Newton method of Lin, Lin, Weng (Machine Learning 68, 2007, doi 10.1007/s10994-007-5018-6),
+//! with their start and in their form without cancellation. Weights are normalised to mean 1 over the
+//! rows of positive weight, so N+ and N- are sums of such weights. Scores are standardised
+//! first, so that neither their unit nor their offset matters.
+
+use std::ops::Range;
+
+use crate::control::Control;
+use crate::error::Result;
+use crate::model::probability::{averaged_sigmoid, expected_sigmoid};
+use crate::parallel;
+
+/// P(f) = 1 / (1 + exp(a f + b)); a < 0 when high scores mean the positive class.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sigmoid {
+    /// Slope, with Platt's sign.
+    pub a: f64,
+    /// Offset.
+    pub b: f64,
+}
+
+impl Sigmoid {
+    /// The probability of the positive class for a score N(mean, std^2).
+    #[must_use]
+    pub fn probability(&self, mean: f64, std: f64) -> f64 {
+        expected_sigmoid(-(self.a * mean + self.b), (self.a * std).abs())
+    }
+
+    /// Fit to scores N(means[i], stds[i]^2) of rows with targets +-1, from a model that has not seen these rows.
+    ///
+    /// All slices have one length; `control` is looked at once per iteration.
+    pub fn fit(
+        means: &[f64],
+        stds: &[f64],
+        targets: &[f64],
+        weights: Option<&[f64]>,
+        control: &Control,
+    ) -> Result<Self> {
+        let likelihood = Likelihood::new(means, stds, targets, weights);
+        let mut at = likelihood.start();
+        let mut now = likelihood.evaluate(at)?;
+        for _ in 0..MAX_ITERATIONS {
+            control.check()?;
+            let Some(step) = now.direction() else { break };
+            let slope = now.gradient[0] * step[0] + now.gradient[1] * step[1];
+            if -slope <= TOLERANCE * (1.0 + now.loss) {
+                // Too small a gain for the loss to show it, and the whole step is the best one.
+                at = [at[0] + step[0], at[1] + step[1]];
+                break;
+            }
+            let Some(better) = likelihood.descend(at, &now, step, slope)? else { break };
+            (at, now) = better;
+        }
+        Ok(likelihood.sigmoid(at))
+    }
+}
+
+const MAX_ITERATIONS: usize = 100;
+/// Newton decrement relative to the loss at which one last step is taken: it leaves the square of 1e-6.
+const TOLERANCE: f64 = 1e-12;
+/// Sufficient decrease, and the smallest step tried (both from Lin, Lin, Weng).
+const DECREASE: f64 = 1e-4;
+const SMALLEST_STEP: f64 = 1e-10;
+
+/// The negative log-likelihood as a function of (slope, offset) of the standardised scores.
+struct Likelihood<'a> {
+    means: &'a [f64],
+    stds: &'a [f64],
+    targets: &'a [f64],
+    weights: Option<&'a [f64]>,
+    /// Factor that makes the positive weights 1 on average.
+    weight_scale: f64,
+    positives: f64,
+    negatives: f64,
+    center: f64,
+    scale: f64,
+}
+
+/// Value and derivatives at one point; `information` is the packed 2 x 2 triangle.
+struct Evaluation {
+    loss: f64,
+    gradient: [f64; 2],
+    information: [f64; 3],
+}
+
+/// A point with what is known there.
+type Place = ([f64; 2], Evaluation);
+
+impl<'a> Likelihood<'a> {
+    fn new(means: &'a [f64], stds: &'a [f64], targets: &'a [f64], weights: Option<&'a [f64]>) -> Self {
+        let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let (mut total, mut counted, mut positive, mut sum, mut magnitude) = (0.0, 0.0, 0.0, 0.0, 0.0_f64);
+        for i in 0..means.len() {
+            let c = weight(i);
+            if c > 0.0 {
+                total += c;
+                counted += 1.0;
+                positive += if targets[i] > 0.0 { c } else { 0.0 };
+                sum += c * means[i];
+                magnitude = magnitude.max(means[i].abs()).max(stds[i]);
+            }
+        }
+        let center = if total > 0.0 { sum / total } else { 0.0 };
+        // Divided by the largest score before squaring: no overflow for scores of any size.
+        let unit = if magnitude > 0.0 { magnitude } else { 1.0 };
+        let spread: f64 = (0..means.len())
+            .map(|i| weight(i) * (((means[i] - center) / unit).powi(2) + (stds[i] / unit).powi(2)))
+            .sum();
+        let scale = if spread > 0.0 { unit * (spread / total).sqrt() } else { 1.0 };
+        let weight_scale = if total > 0.0 { counted / total } else { 1.0 };
+        let positives = positive * weight_scale;
+        Self { means, stds, targets, weights, weight_scale, positives, negatives: counted - positives, center, scale }
+    }
+
+    fn start(&self) -> [f64; 2] {
+        [0.0, ((self.positives + 1.0) / (self.negatives + 1.0)).ln()]
+    }
+
+    /// Back to the caller's scores, and to Platt's sign.
+    fn sigmoid(&self, [slope, offset]: [f64; 2]) -> Sigmoid {
+        let a = -slope / self.scale;
+        Sigmoid { a, b: -offset - a * self.center }
+    }
+
+    fn evaluate(&self, at: [f64; 2]) -> Result<Evaluation> {
+        let parts = parallel::map_parts(self.means.len(), |rows| self.evaluate_rows(at, rows))?;
+        let mut sum = Evaluation { loss: 0.0, gradient: [0.0; 2], information: [0.0; 3] };
+        for part in &parts {
+            sum.loss += part.loss;
+            sum.gradient.iter_mut().zip(part.gradient).for_each(|(s, p)| *s += p);
+            sum.information.iter_mut().zip(part.information).for_each(|(s, p)| *s += p);
+        }
+        Ok(sum)
+    }
+
+    fn evaluate_rows(&self, [slope, offset]: [f64; 2], rows: Range<usize>) -> Evaluation {
+        let mut sum = Evaluation { loss: 0.0, gradient: [0.0; 2], information: [0.0; 3] };
+        let high = (self.positives + 1.0) / (self.positives + 2.0);
+        let low = 1.0 / (self.negatives + 2.0);
+        for i in rows {
+            let c = self.weights.map_or(1.0, |w| w[i]) * self.weight_scale;
+            if c == 0.0 {
+                continue;
+            }
+            let (m, s) = ((self.means[i] - self.center) / self.scale, self.stds[i] / self.scale);
+            let t = if self.targets[i] > 0.0 { high } else { low };
+            let x = slope * m + offset;
+            if s == 0.0 {
+                // log(1 + exp(-|x|)) never cancels; p (1 - p) is both slope and information.
+                let e = (-x.abs()).exp();
+                let p = if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) };
+                let surplus = if x >= 0.0 { (1.0 - t) * x } else { -t * x };
+                sum.loss += c * (surplus + e.ln_1p());
+                sum.add(c * (p - t), c * e / (1.0 + e).powi(2), [m, 1.0]);
+            } else {
+                let r = averaged_sigmoid(x, slope.abs() * s);
+                let (p, q) = (r.p.max(f64::MIN_POSITIVE), r.q.max(f64::MIN_POSITIVE));
+                sum.loss -= c * (t * p.ln() + (1.0 - t) * q.ln());
+                let along = [r.d_a * m + r.d_b * s * slope.signum(), r.d_a];
+                sum.add(c * ((1.0 - t) / q - t / p), c / p / q, along);
+            }
+        }
+        sum
+    }
+
+    /// Halve the step until the loss decreases enough; `None` when rounding is all that is left.
+    fn descend(&self, at: [f64; 2], now: &Evaluation, direction: [f64; 2], slope: f64) -> Result<Option<Place>> {
+        let mut step = 1.0;
+        while step >= SMALLEST_STEP {
+            let next = [at[0] + step * direction[0], at[1] + step * direction[1]];
+            let there = self.evaluate(next)?;
+            if there.loss < now.loss + DECREASE * step * slope {
+                return Ok(Some((next, there)));
+            }
+            step /= 2.0;
+        }
+        Ok(None)
+    }
+}
+
+impl Evaluation {
+    fn add(&mut self, force: f64, weight: f64, along: [f64; 2]) {
+        self.gradient[0] += force * along[0];
+        self.gradient[1] += force * along[1];
+        self.information[0] += weight * along[0] * along[0];
+        self.information[1] += weight * along[0] * along[1];
+        self.information[2] += weight * along[1] * along[1];
+    }
+
+    /// -(information)^-1 gradient, with a ridge that only matters for a singular matrix (one score for all rows).
+    fn direction(&self) -> Option<[f64; 2]> {
+        let [h00, h01, h11] = self.information;
+        let ridge = 1e-12 * (h00 + h11) + f64::MIN_POSITIVE;
+        let (h00, h11) = (h00 + ridge, h11 + ridge);
+        let determinant = h00 * h11 - h01 * h01;
+        let [g0, g1] = self.gradient;
+        let step = [(h01 * g1 - h11 * g0) / determinant, (h01 * g0 - h00 * g1) / determinant];
+        (step[0].is_finite() && step[1].is_finite()).then_some(step)
+    }
+}
