@@ -1,0 +1,128 @@
+//! `Gaussians` as an Arrow stream: a `mean` column and one for the covariances, fixed-size lists.
+//!
+//! The batches point into the memory that the array already has (cut where any of its columns is
+//! cut); only packed and shared matrices are written out.
+
+use std::collections::BTreeSet;
+use std::panic::AssertUnwindSafe;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, FixedSizeListArray, Float64Array, StructArray};
+use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_schema::{DataType, Field, FieldRef, Fields};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
+use uncertain::data::covariance::Layout;
+use uncertain::{Covariances, Error, GaussianArray, Result, Rows, Unit};
+
+/// A column to be: its name, its numbers, and the nested list sizes from the outside in.
+struct Column {
+    name: &'static str,
+    rows: Rows,
+    sizes: Vec<usize>,
+}
+
+/// The stream capsule of the Arrow PyCapsule interface.
+pub fn stream<'py>(
+    py: Python<'py>,
+    array: &GaussianArray,
+    requested: Option<Bound<'py, PyCapsule>>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    let (field, batches) = py.detach(|| batches(array)).map_err(crate::error::core_error)?;
+    let reader = ArrayIterator::new(batches.into_iter().map(Ok), field);
+    Ok(to_stream_pycapsule(py, Box::new(reader), requested)?)
+}
+
+fn batches(array: &GaussianArray) -> Result<(FieldRef, Vec<ArrayRef>)> {
+    let columns = columns(array)?;
+    let fields = columns.iter().map(|c| Field::new(c.name, list_type(&c.sizes), false)).collect::<Fields>();
+    let n = array.n_rows();
+    let mut cuts: BTreeSet<usize> =
+        columns.iter().flat_map(|c| c.rows.segments(0..n).map(|(start, _)| start)).collect();
+    cuts.insert(n);
+    let cuts: Vec<usize> = cuts.into_iter().collect();
+    let mut out: Vec<ArrayRef> = vec![];
+    for pair in cuts.windows(2) {
+        let lists = columns.iter().map(|c| list(c.rows.slice(pair[0]..pair[1]), &c.sizes));
+        let lists = lists.collect::<Result<Vec<_>>>()?;
+        let batch = StructArray::try_new(fields.clone(), lists, None).map_err(internal)?;
+        out.push(Arc::new(batch));
+    }
+    Ok((Arc::new(Field::new_struct("", fields, false)), out))
+}
+
+fn columns(array: &GaussianArray) -> Result<Vec<Column>> {
+    let d = array.n_features();
+    let mut columns = vec![Column { name: "mean", rows: array.means().clone(), sizes: vec![d] }];
+    let unit_name = |unit| match unit {
+        Unit::Variance => "var",
+        Unit::StandardDeviation => "std",
+    };
+    match array.covariances() {
+        Covariances::Zero => {}
+        Covariances::Isotropic(k) => {
+            columns.push(Column { name: unit_name(k.unit), rows: k.values.clone(), sizes: vec![1] });
+        }
+        Covariances::Diagonal(k) => {
+            columns.push(Column { name: unit_name(k.unit), rows: k.values.clone(), sizes: vec![d] });
+        }
+        Covariances::LowRank(k) => {
+            columns.push(Column { name: "factor", rows: k.factor.clone(), sizes: vec![d, k.rank] });
+            if let Some(rows) = k.diagonal.clone() {
+                columns.push(Column { name: "var", rows, sizes: vec![d] });
+            }
+        }
+        Covariances::Full(k) if k.layout == Layout::Square => {
+            columns.push(Column { name: "cov", rows: k.values.clone(), sizes: vec![d, d] });
+        }
+        Covariances::Full(_) | Covariances::Shared(_) => {
+            columns.push(Column { name: "cov", rows: Rows::from_vec(dense(array), d * d)?, sizes: vec![d, d] });
+        }
+    }
+    Ok(columns)
+}
+
+fn list_type(sizes: &[usize]) -> DataType {
+    sizes.iter().rev().fold(DataType::Float64, |inner, &size| {
+        DataType::FixedSizeList(Arc::new(Field::new("item", inner, false)), size.try_into().unwrap_or(i32::MAX))
+    })
+}
+
+/// Rows in one piece as a (nested) fixed-size list that shares their memory.
+fn list(rows: Rows, sizes: &[usize]) -> Result<ArrayRef> {
+    let mut array: ArrayRef = Arc::new(Float64Array::new(share(rows)?, None));
+    for (depth, &size) in sizes.iter().enumerate().rev() {
+        let DataType::FixedSizeList(field, length) = list_type(&sizes[depth..]) else {
+            return Err(Error::Internal("a list type that is none".into()));
+        };
+        debug_assert_eq!(usize::try_from(length), Ok(size));
+        array = Arc::new(FixedSizeListArray::try_new(field, length, array, None).map_err(internal)?);
+    }
+    Ok(array)
+}
+
+fn share(rows: Rows) -> Result<ScalarBuffer<f64>> {
+    let owner = Arc::new(AssertUnwindSafe(rows));
+    let values = owner.as_slice().ok_or_else(|| Error::Internal("rows in several pieces".into()))?;
+    let (start, bytes) = (NonNull::from(values).cast::<u8>(), size_of_val(values));
+    // SAFETY: `start` and `bytes` delimit a slice inside `owner`, which the buffer keeps alive and nobody writes.
+    let buffer = unsafe { Buffer::from_custom_allocation(start, bytes, owner.clone()) };
+    Ok(buffer.into())
+}
+
+fn internal(error: arrow_schema::ArrowError) -> Error {
+    Error::Internal(error.to_string())
+}
+
+pub fn dense(array: &GaussianArray) -> Vec<f64> {
+    let d = array.n_features();
+    let mut out = vec![];
+    for i in 0..array.n_rows() {
+        let mut packed = vec![0.0; d * (d + 1) / 2];
+        array.covariances().add_to(i, 1.0, d, &mut packed);
+        out.extend((0..d * d).map(|at| packed[uncertain::data::covariance::packed_index(at / d, at % d)]));
+    }
+    out
+}
