@@ -13,8 +13,10 @@ BIN := $(VENV)/bin
 EXTENSION := python/uncertain/_uncertain.abi3.so
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
 
-# PyO3's build scripts look at these, and a change compiles its whole tree again: one value for every command.
-PY_ENV := VIRTUAL_ENV=$(abspath $(VENV)) PYO3_PYTHON=$(abspath $(BIN)/python) PYO3_BUILD_EXTENSION_MODULE=1
+# PyO3's build scripts look at the environment, and any change compiles its whole tree again. So each profile has
+# one environment: release is maturin's (it adds variables of its own), dev serves clippy and rustdoc, which only check.
+PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
+CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
 .PHONY: help demo test install dev lint format typing test-rust test-python bench docs wheel clean
 
@@ -54,8 +56,8 @@ dev: ## build the extension in place, for a Python environment of your own
 
 lint: install ## rustfmt, clippy and rustdoc with warnings as errors, ruff
 	cargo fmt --all --check
-	$(PY_ENV) cargo clippy --release --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --release --locked --no-deps -p uncertain-learn
+	$(CHECK_ENV) cargo clippy --locked --workspace --all-targets -- -D warnings
+	$(CHECK_ENV) RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
@@ -80,7 +82,7 @@ bench: install ## the measurements of benches/README.md (quiet machine, about 10
 
 docs: $(VENV)/.docs ## the user guide and the Rust documentation, in docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
-	RUSTDOCFLAGS='-D warnings' cargo doc --release --locked --no-deps -p uncertain-learn
+	$(CHECK_ENV) RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(EXTENSION)
 	$(PY_ENV) $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
