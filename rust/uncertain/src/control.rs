@@ -52,6 +52,12 @@ impl Control {
         Self { task: task.into(), ..self.clone() }
     }
 
+    /// The same stop flag without the listener, for preparatory work.
+    #[must_use]
+    pub fn quiet(&self) -> Self {
+        Self { listener: None, ..self.clone() }
+    }
+
     /// Ask the work to end.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);

@@ -6,9 +6,12 @@ pub mod error;
 pub(crate) mod linalg;
 pub mod loss;
 pub mod model;
+pub mod objective;
 pub mod parallel;
 mod simd;
 pub mod special;
+#[cfg(test)]
+mod testing;
 
 pub use control::{Control, Progress};
 pub use data::{Covariances, GaussianArray, Kind, Names, Rows, Unit};

@@ -1,0 +1,64 @@
+//! From sums over the rows to J, its gradient and the lower bound on its minimum.
+
+use super::pass::{ClassSums, Sums};
+use super::{Evaluation, LinearObjective};
+use crate::error::{Error, Result};
+
+impl LinearObjective<'_> {
+    pub(super) fn finish(&self, x: &[f64], epsilon: f64, sums: Sums) -> Result<Evaluation> {
+        let d = x.len() - 1;
+        let (alpha, w) = (self.problem().alpha, &x[..d]);
+        let penalty = 0.5 * alpha * w.iter().map(|w| w * w).sum::<f64>();
+        let [minus, plus] = &sums.classes;
+        let mut gradient: Vec<f64> = (0..d).map(|j| alpha * w[j] + (minus.gradient[j] + plus.gradient[j])).collect();
+        gradient.push(if self.problem().fit_intercept { minus.bias + plus.bias } else { 0.0 });
+        let evaluation = Evaluation {
+            smoothed: penalty + sums.smoothed,
+            objective: penalty + sums.objective,
+            bound: self.bound(minus, plus),
+            hessian: sums.hessian.map(|h| self.penalised(h, d)),
+            curvature: sums.curvature,
+            narrowest: sums.narrowest,
+            epsilon,
+            gradient,
+        };
+        let finite = evaluation.smoothed.is_finite() && evaluation.gradient.iter().all(|g| g.is_finite());
+        if finite { Ok(evaluation) } else { Err(Error::Data(OVERFLOW.into())) }
+    }
+
+    /// theta M - theta^2 |A|^2 / (2 alpha) with the heavier class scaled down: see the module's notes.
+    fn bound(&self, minus: &ClassSums, plus: &ClassSums) -> f64 {
+        if !self.problem().loss.loss().is_support_function() {
+            return f64::NEG_INFINITY;
+        }
+        // p_i = -y_i dL/dm_i, so the classes' sums of c_i p_i are the bias gradients up to sign.
+        let (p_minus, p_plus) = (minus.bias, -plus.bias);
+        let balance = |own: f64, other: f64| if own > other { other / own } else { 1.0 };
+        let (k_minus, k_plus) = if self.problem().fit_intercept {
+            (balance(p_minus, p_plus), balance(p_plus, p_minus))
+        } else {
+            (1.0, 1.0)
+        };
+        let mass = k_minus * p_minus + k_plus * p_plus;
+        let a2: f64 = minus.gradient.iter().zip(&plus.gradient).map(|(a, b)| (k_minus * a + k_plus * b).powi(2)).sum();
+        let alpha = self.problem().alpha;
+        let theta = if alpha * mass < a2 { alpha * mass / a2 } else { 1.0 };
+        theta * mass - theta * theta * a2 / (2.0 * alpha)
+    }
+
+    fn penalised(&self, mut hessian: Vec<f64>, d: usize) -> Vec<f64> {
+        let n = d + 1;
+        for j in 0..d {
+            hessian[j * n + j] += self.problem().alpha;
+        }
+        if !self.problem().fit_intercept {
+            // b stays where it is: its equation becomes b = 0 and nothing couples to it.
+            hessian[d * n..].fill(0.0);
+            hessian[d * n + d] = 1.0;
+        }
+        hessian
+    }
+}
+
+const OVERFLOW: &str =
+    "the objective overflows double precision: the data are too large; scale them, for example with GaussianScaler";

@@ -1,0 +1,213 @@
+//! One pass over the data: every row is read from memory once, and value, bound, gradient and (when
+//! wanted) Hessian come out.
+//!
+//! Rows go through in blocks small enough to stay in the second-level cache. For a block: score
+//! means and variances, the loss of all its rows at once, then the weighted sums of rows, which
+//! find the block still in cache. Blocks belong to parts that are fixed by the number of rows, and
+//! parts are added in order: the result is the same for any number of threads.
+
+use std::ops::Range;
+
+use super::hessian::{DenseHessian, RowCurvature};
+use super::{LinearObjective, Want};
+use crate::control::Control;
+use crate::data::covariance::{BlockVerbs, Direction};
+use crate::error::Result;
+use crate::loss::LossEval;
+use crate::parallel;
+use crate::simd;
+use crate::with_kind;
+
+/// Sums over the rows of one class.
+#[derive(Debug, Clone)]
+pub(super) struct ClassSums {
+    /// sum c (dm x + ds t)
+    pub gradient: Vec<f64>,
+    /// sum c dm
+    pub bias: f64,
+}
+
+/// What a pass sums up.
+#[derive(Debug)]
+pub(super) struct Sums {
+    pub smoothed: f64,
+    pub objective: f64,
+    /// Classes -1 and +1.
+    pub classes: [ClassSums; 2],
+    pub narrowest: f64,
+    pub hessian: Option<Vec<f64>>,
+    pub curvature: Option<Vec<RowCurvature>>,
+}
+
+/// Bytes of rows per block: a fraction of a second-level cache.
+const BLOCK_BYTES: usize = 256 * 1024;
+
+/// Rows per block for rows of `d` means and as many doubles of covariance.
+pub(super) fn block_rows(d: usize) -> usize {
+    (BLOCK_BYTES / (16 * d)).clamp(16, 256)
+}
+
+/// Where and how J is evaluated.
+struct Pass<'a> {
+    objective: &'a LinearObjective<'a>,
+    along: Direction,
+    b: f64,
+    epsilon: f64,
+    want: Want,
+}
+
+/// The pass over all rows at x = (w, b).
+pub(super) fn run(
+    objective: &LinearObjective<'_>,
+    x: &[f64],
+    epsilon: f64,
+    want: Want,
+    control: &Control,
+) -> Result<Sums> {
+    let (w, b) = (&x[..x.len() - 1], x[x.len() - 1]);
+    let data = objective.problem().data;
+    let pass = Pass { objective, along: data.covariances().along(w), b, epsilon, want };
+    let mut total = Part::new(w.len(), want);
+    for part in parallel::map_parts(data.n_rows(), |range| pass.part(range, control))? {
+        total.add(part?);
+    }
+    Ok(total.finish())
+}
+
+struct Part {
+    sums: Sums,
+    dense: Option<DenseHessian>,
+}
+
+impl Part {
+    fn new(d: usize, want: Want) -> Self {
+        let class = ClassSums { gradient: vec![0.0; d], bias: 0.0 };
+        let sums = Sums {
+            smoothed: 0.0,
+            objective: 0.0,
+            classes: [class.clone(), class],
+            narrowest: f64::INFINITY,
+            hessian: None,
+            curvature: (want == Want::Curvature).then(Vec::new),
+        };
+        Self { sums, dense: (want == Want::Hessian).then(|| DenseHessian::new(d)) }
+    }
+
+    fn add(&mut self, other: Self) {
+        let (a, b) = (&mut self.sums, other.sums);
+        a.smoothed += b.smoothed;
+        a.objective += b.objective;
+        a.narrowest = a.narrowest.min(b.narrowest);
+        for (a, b) in a.classes.iter_mut().zip(b.classes) {
+            a.bias += b.bias;
+            a.gradient.iter_mut().zip(b.gradient).for_each(|(a, b)| *a += b);
+        }
+        if let (Some(a), Some(b)) = (&mut a.curvature, b.curvature) {
+            a.extend(b);
+        }
+        if let (Some(a), Some(b)) = (&mut self.dense, other.dense) {
+            a.add(&b);
+        }
+    }
+
+    fn finish(self) -> Sums {
+        Sums { hessian: self.dense.map(DenseHessian::finish), ..self.sums }
+    }
+}
+
+/// Buffers of one block.
+struct Scratch {
+    m: Vec<f64>,
+    v: Vec<f64>,
+    memo: Vec<f64>,
+    eval: Vec<LossEval>,
+    dm: Vec<f64>,
+    e: Vec<f64>,
+    /// The rows of either class that contribute.
+    picks: [Vec<u32>; 2],
+}
+
+impl Pass<'_> {
+    fn part(&self, range: Range<usize>, control: &Control) -> Result<Part> {
+        let d = self.along.w.len();
+        let block = block_rows(d);
+        let mut part = Part::new(d, self.want);
+        with_kind!(self.objective.problem().data.covariances(), kind => {
+            let mut scratch = Scratch {
+                m: vec![0.0; block],
+                v: vec![0.0; block],
+                memo: vec![0.0; block * kind.memo_width(d)],
+                eval: vec![LossEval::default(); block],
+                dm: vec![0.0; block],
+                e: vec![0.0; block],
+                picks: [Vec::with_capacity(block), Vec::with_capacity(block)],
+            };
+            for first in range.clone().step_by(block) {
+                control.check()?;
+                self.add_block(kind, first, block.min(range.end - first), &mut scratch, &mut part);
+            }
+        });
+        Ok(part)
+    }
+
+    fn add_block<K: BlockVerbs>(&self, kind: &K, first: usize, n: usize, s: &mut Scratch, part: &mut Part) {
+        let (objective, problem) = (self.objective, self.objective.problem());
+        let (means, y) = (problem.data.means(), &problem.targets[first..first + n]);
+        let memo = &mut s.memo[..n * kind.memo_width(self.along.w.len())];
+        let (m, v, eval) = (&mut s.m[..n], &mut s.v[..n], &mut s.eval[..n]);
+        simd::dots(means, first, &self.along.w, simd::Power::One, m);
+        m.iter_mut().for_each(|m| *m += self.b);
+        kind.quads(first, &self.along, memo, v);
+
+        let sums = &mut part.sums;
+        let loss = problem.loss.loss();
+        let value = |eval: &[LossEval]| (0..n).map(|k| objective.weight(first + k) * eval[k].value).sum::<f64>();
+        for k in 0..n {
+            if v[k] < sums.narrowest * sums.narrowest && objective.weight(first + k) > 0.0 {
+                sums.narrowest = v[k].sqrt();
+            }
+        }
+        if self.epsilon > 0.0 {
+            loss.eval(y, m, v, eval);
+            sums.objective += value(eval);
+            v.iter_mut().for_each(|v| *v += self.epsilon * self.epsilon);
+        }
+        loss.eval(y, m, v, eval);
+        let smoothed = value(eval);
+        sums.smoothed += smoothed;
+        if self.epsilon == 0.0 {
+            sums.objective += smoothed;
+        }
+
+        s.picks.iter_mut().for_each(Vec::clear);
+        for k in 0..n {
+            let c = objective.weight(first + k);
+            s.dm[k] = c * eval[k].dm;
+            s.e[k] = c * over_s(&eval[k], v[k]);
+            // A row far on the right side has underflowed to nothing: leave it out of the sums.
+            if s.dm[k] != 0.0 || s.e[k] != 0.0 {
+                let class = usize::from(y[k] > 0.0);
+                sums.classes[class].bias += s.dm[k];
+                s.picks[class].push(k as u32);
+            }
+        }
+        for (class, picks) in sums.classes.iter_mut().zip(&s.picks) {
+            simd::add_rows(means, first, picks, &s.dm, simd::Power::One, &mut class.gradient);
+            kind.add_images(first, picks, &s.e, &self.along, memo, &mut class.gradient);
+        }
+        if part.dense.is_none() && sums.curvature.is_none() {
+            return;
+        }
+        let curvature = (0..n).map(|k| RowCurvature::new(objective.weight(first + k), &eval[k], v[k]));
+        match &mut part.dense {
+            Some(dense) => dense.add_block(means, kind, &self.along, first, memo, &curvature.collect::<Vec<_>>()),
+            None => sums.curvature.iter_mut().for_each(|all| all.extend(curvature.clone())),
+        }
+    }
+}
+
+/// (dL/ds) / s, zero for a row without spread (there S w = 0, so any finite value is right).
+#[inline]
+pub(super) fn over_s(eval: &LossEval, v: f64) -> f64 {
+    if v > 0.0 { (eval.ds / v.sqrt()).min(1e100) } else { 0.0 }
+}

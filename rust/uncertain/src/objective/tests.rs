@@ -1,0 +1,156 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared};
+use crate::data::{Covariances, Rows, Unit};
+use crate::parallel;
+use crate::testing::Numbers;
+
+/// Rows of every kind, in two pieces, with +-1 targets that the means half explain.
+fn every_kind(n: usize, d: usize) -> Vec<(GaussianArray, Vec<f64>)> {
+    let mut numbers = Numbers::new(7);
+    let targets: Vec<f64> = (0..n).map(|_| if numbers.uniform() < 0.4 { -1.0 } else { 1.0 }).collect();
+    let means: Vec<f64> = (0..n * d).map(|k| numbers.normal() + 0.7 * targets[k / d]).collect();
+    let rows = |values: Vec<f64>, width: usize| {
+        let cut = n / 3 * width;
+        let (a, b) = (values[..cut].to_vec(), values[cut..].to_vec());
+        Rows::concat([Rows::from_vec(a, width).unwrap(), Rows::from_vec(b, width).unwrap()], width).unwrap()
+    };
+    let mut square = vec![];
+    let mut packed = vec![];
+    for _ in 0..n {
+        let f: Vec<f64> = (0..d * d).map(|_| 0.5 * numbers.normal()).collect();
+        let s = |i: usize, j: usize| (0..d).map(|k| f[i * d + k] * f[j * d + k]).sum::<f64>();
+        (0..d).for_each(|i| (0..d).for_each(|j| square.push(s(i, j))));
+        (0..d).for_each(|i| (0..=i).for_each(|j| packed.push(s(i, j))));
+    }
+    let shared: Arc<[f64]> = packed[..d * (d + 1) / 2].into();
+    let mut positive = |len: usize| (0..len).map(|_| 0.1 + numbers.uniform()).collect::<Vec<f64>>();
+    let kinds = [
+        Covariances::Isotropic(Isotropic { values: rows(positive(n), 1), unit: Unit::StandardDeviation }),
+        Covariances::Diagonal(Diagonal { values: rows(positive(n * d), d), unit: Unit::Variance }),
+        Covariances::Diagonal(Diagonal { values: rows(positive(n * d), d), unit: Unit::StandardDeviation }),
+        Covariances::LowRank(LowRank {
+            factor: rows(positive(n * d * 2), d * 2),
+            rank: 2,
+            diagonal: Some(rows(positive(n * d), d)),
+        }),
+        Covariances::Full(Full { values: rows(square, d * d), layout: Layout::Square }),
+        Covariances::Full(Full { values: rows(packed, d * (d + 1) / 2), layout: Layout::Packed }),
+        Covariances::Shared(Shared { packed: shared }),
+        Covariances::Zero,
+    ];
+    kinds.map(|k| (GaussianArray::new(rows(means.clone(), d), k).unwrap(), targets.clone())).into()
+}
+
+fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64], weights: Option<&'a [f64]>) -> LinearObjective<'a> {
+    let loss = LossKind::ExpectedHinge;
+    Problem { data, targets, weights, alpha: 0.3, fit_intercept: true, loss }.check().unwrap()
+}
+
+#[test]
+fn gradient_and_hessian_agree_with_differences_for_every_kind() {
+    let (n, d, control) = (300, 11, Control::new());
+    let weights: Vec<f64> = (0..n).map(|i| (i % 4) as f64).collect();
+    let mut numbers = Numbers::new(3);
+    let x: Vec<f64> = (0..=d).map(|_| 0.4 * numbers.normal()).collect();
+    for (data, targets) in every_kind(n, d) {
+        let objective = problem(&data, &targets, Some(&weights));
+        for epsilon in [0.0, 0.5] {
+            if epsilon == 0.0 && data.covariances().kind() == crate::Kind::Zero {
+                continue; // the plain hinge has no second derivative
+            }
+            let at = |x: &[f64], want| objective.evaluate(x, epsilon, want, &control).unwrap();
+            let (dense, streamed) = (at(&x, Want::Hessian), at(&x, Want::Curvature));
+            assert_eq!(dense.gradient, streamed.gradient);
+            assert!(dense.objective <= dense.smoothed && dense.bound <= dense.objective);
+            let hessian = dense.hessian.unwrap();
+            for j in 0..=d {
+                let h = 1e-5;
+                let shifted = |h: f64| {
+                    at(
+                        &x.iter().enumerate().map(|(k, x)| if k == j { x + h } else { *x }).collect::<Vec<_>>(),
+                        Want::Gradient,
+                    )
+                };
+                let (up, down) = (shifted(h), shifted(-h));
+                let slope = (up.smoothed - down.smoothed) / (2.0 * h);
+                assert!(
+                    (slope - dense.gradient[j]).abs() < 1e-8,
+                    "{:?} {j}: {slope} {}",
+                    data.covariances().kind(),
+                    dense.gradient[j]
+                );
+                let unit: Vec<f64> = (0..=d).map(|k| f64::from(k == j)).collect();
+                let mut column = vec![0.0; d + 1];
+                objective.hessian_vector(&streamed, &x, &unit, &mut column, &control).unwrap();
+                for i in 0..=d {
+                    let difference = (up.gradient[i] - down.gradient[i]) / (2.0 * h);
+                    let element = hessian[i.max(j) * (d + 1) + i.min(j)];
+                    assert!((difference - element).abs() < 1e-8, "{:?} {i} {j}", data.covariances().kind());
+                    assert!((column[i] - element).abs() < 1e-13);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn results_are_bit_identical_for_any_number_of_threads() {
+    for (data, targets) in every_kind(2000, 9) {
+        let objective = problem(&data, &targets, None);
+        let x: Vec<f64> = (0..10).map(|k| 0.1 * f64::from(k) - 0.3).collect();
+        let on = |threads| {
+            parallel::install(Some(threads), || objective.evaluate(&x, 0.1, Want::Hessian, &Control::new()))
+                .unwrap()
+                .unwrap()
+        };
+        let (one, three) = (on(1), on(3));
+        assert_eq!(one.gradient, three.gradient);
+        assert_eq!(one.hessian, three.hessian);
+        assert_eq!((one.objective, one.bound), (three.objective, three.bound));
+    }
+}
+
+#[test]
+fn the_bound_holds_at_any_point_and_for_any_class_balance() {
+    let mut numbers = Numbers::new(11);
+    for (data, targets) in every_kind(200, 3) {
+        let objective = problem(&data, &targets, None);
+        let (mut best, mut bound) = (f64::INFINITY, f64::NEG_INFINITY);
+        for _ in 0..200 {
+            let x: Vec<f64> = (0..4).map(|_| numbers.normal()).collect();
+            let e = objective.evaluate(&x, 0.2 * numbers.uniform(), Want::Gradient, &Control::new()).unwrap();
+            (best, bound) = (best.min(e.objective), bound.max(e.bound));
+        }
+        assert!(bound > 0.0 && bound <= best, "{bound} {best}");
+    }
+}
+
+#[test]
+fn a_stopped_pass_says_so() {
+    let (data, targets) = every_kind(50, 2).remove(0);
+    let control = Control::new();
+    control.stop();
+    let result = problem(&data, &targets, None).evaluate(&[0.0; 3], 0.0, Want::Gradient, &control);
+    assert_eq!(result.unwrap_err(), Error::Interrupted);
+}
+
+#[test]
+fn bad_problems_are_refused() {
+    let (data, targets) = every_kind(50, 2).remove(0);
+    let base = Problem {
+        data: &data,
+        targets: &targets,
+        weights: None,
+        alpha: 1.0,
+        fit_intercept: true,
+        loss: LossKind::ExpectedHinge,
+    };
+    assert!(base.check().is_ok());
+    assert!(Problem { alpha: 0.0, ..base }.check().is_err());
+    assert!(Problem { targets: &targets[1..], ..base }.check().is_err());
+    assert!(Problem { targets: &[0.5; 50], ..base }.check().is_err());
+    assert!(Problem { weights: Some(&[0.0; 50]), ..base }.check().is_err());
+    assert!(Problem { weights: Some(&[f64::NAN; 50]), ..base }.check().is_err());
+}
