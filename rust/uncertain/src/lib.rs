@@ -9,6 +9,7 @@ pub mod model;
 pub mod objective;
 pub mod parallel;
 mod simd;
+pub mod solver;
 pub mod special;
 #[cfg(test)]
 mod testing;

@@ -1,0 +1,152 @@
+//! Limited-memory BFGS with a strong Wolfe line search.
+//!
+//! One pass over the data per evaluation, no second derivatives: the choice for very many features.
+//! Source: Nocedal, Wright, Numerical Optimization, algorithms 7.4, 7.5 and 3.5-3.6 (the zoom here
+//! bisects a cubic interpolation that leaves the bracket's inner eighty per cent).
+
+use std::collections::VecDeque;
+
+use super::{Best, Options, Solution, Start, Status, smoothing};
+use crate::control::Control;
+use crate::error::Result;
+use crate::objective::{Evaluation, Objective, Want};
+use crate::simd::dot;
+
+/// Pairs of differences remembered.
+const MEMORY: usize = 12;
+/// Sufficient decrease and curvature of the Wolfe conditions.
+const DECREASE: f64 = 1e-4;
+const CURVATURE: f64 = 0.9;
+/// Evaluations of one line search.
+const TRIALS: usize = 25;
+
+struct Pair {
+    s: Vec<f64>,
+    y: Vec<f64>,
+    /// 1 / s'y
+    rho: f64,
+}
+
+pub(super) fn minimize(
+    objective: &dyn Objective,
+    start: Start,
+    options: &Options,
+    control: &Control,
+) -> Result<(Solution, f64)> {
+    let Start { mut x, epsilon } = start;
+    let mut e = objective.evaluate(&x, epsilon, Want::Gradient, control)?;
+    let mut best = Best::new(&x, &e);
+    let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY + 1);
+    for iteration in 0..=options.iterations() {
+        control.report(iteration, best.objective, best.gap());
+        if best.gap() <= options.tol {
+            return Ok((best.solution(iteration, Status::Converged), e.epsilon));
+        }
+        if iteration == options.iterations() {
+            break;
+        }
+        let mut p = direction(&e.gradient, &pairs);
+        let epsilon = smoothing::next(&e, -0.5 * dot(&e.gradient, &p));
+        if epsilon != e.epsilon && !(smoothing::is_exhausted(epsilon) && smoothing::is_exhausted(e.epsilon)) {
+            e = objective.evaluate(&x, epsilon, Want::Gradient, control)?;
+            best.see(&x, &e);
+            p = direction(&e.gradient, &pairs);
+        }
+        let first = if pairs.is_empty() { 1.0 / dot(&p, &p).sqrt().max(1e-300) } else { 1.0 };
+        let found = search(objective, &x, &e, &p, first, control, &mut best)?;
+        match found {
+            Some((next, at)) => {
+                let s: Vec<f64> = next.iter().zip(&x).map(|(a, b)| a - b).collect();
+                let y: Vec<f64> = at.gradient.iter().zip(&e.gradient).map(|(a, b)| a - b).collect();
+                let sy = dot(&s, &y);
+                if sy > 1e-12 * dot(&y, &y) * dot(&s, &s).sqrt().min(1.0) && sy > 0.0 {
+                    pairs.push_back(Pair { s, y, rho: 1.0 / sy });
+                    if pairs.len() > MEMORY {
+                        pairs.pop_front();
+                    }
+                }
+                (x, e) = (next, at);
+            }
+            // A stale memory can point nowhere: once more along the gradient before giving up.
+            None if !pairs.is_empty() => pairs.clear(),
+            None if e.epsilon > 0.0 && !smoothing::is_exhausted(e.epsilon) => {
+                e = objective.evaluate(&x, 0.1 * e.epsilon, Want::Gradient, control)?;
+                best.see(&x, &e);
+            }
+            None => return Ok((best.solution(iteration, Status::NoProgress), e.epsilon)),
+        }
+    }
+    Ok((best.solution(options.iterations(), Status::MaxIterations), e.epsilon))
+}
+
+/// -H g by the two-loop recursion.
+fn direction(gradient: &[f64], pairs: &VecDeque<Pair>) -> Vec<f64> {
+    let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
+    let mut alphas = Vec::with_capacity(pairs.len());
+    for Pair { s, y, rho } in pairs.iter().rev() {
+        let alpha = rho * dot(s, &q);
+        q.iter_mut().zip(y).for_each(|(q, y)| *q -= alpha * y);
+        alphas.push(alpha);
+    }
+    if let Some(Pair { s, y, .. }) = pairs.back() {
+        let scale = dot(s, y) / dot(y, y);
+        q.iter_mut().for_each(|q| *q *= scale);
+    }
+    for (Pair { s, y, rho }, alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
+        let beta = rho * dot(y, &q);
+        q.iter_mut().zip(s).for_each(|(q, s)| *q += (alpha - beta) * s);
+    }
+    q
+}
+
+/// A point on the line that satisfies the strong Wolfe conditions, or at least went down.
+fn search(
+    objective: &dyn Objective,
+    x: &[f64],
+    e: &Evaluation,
+    p: &[f64],
+    first: f64,
+    control: &Control,
+    best: &mut Best,
+) -> Result<Option<(Vec<f64>, Evaluation)>> {
+    let slope0 = dot(&e.gradient, p);
+    if slope0 >= 0.0 {
+        return Ok(None);
+    }
+    // The bracket: (t, value, slope) of its better end, t of the other (infinite while expanding).
+    let (mut low, mut high) = ((0.0, e.smoothed, slope0), f64::INFINITY);
+    let mut t = first;
+    let mut found: Option<(Vec<f64>, Evaluation)> = None;
+    for _ in 0..TRIALS {
+        let point: Vec<f64> = x.iter().zip(p).map(|(x, p)| x + t * p).collect();
+        let at = objective.evaluate(&point, e.epsilon, Want::Gradient, control)?;
+        best.see(&point, &at);
+        let (value, slope) = (at.smoothed, dot(&at.gradient, p));
+        if value > e.smoothed + DECREASE * t * slope0 || value >= low.1 {
+            high = t;
+        } else {
+            let done = slope.abs() <= -CURVATURE * slope0;
+            if slope * (high.min(f64::MAX) - low.0) >= 0.0 && high.is_finite() || high.is_infinite() && slope >= 0.0 {
+                high = low.0;
+            }
+            low = (t, value, slope);
+            found = Some((point, at));
+            if done {
+                break;
+            }
+        }
+        t = if high.is_infinite() {
+            4.0 * t
+        } else {
+            // The minimum of the parabola through the better end's value and slope and the other end.
+            let width = high - low.0;
+            let curvature = if high == t { (value - low.1 - low.2 * width) / (width * width) } else { 0.0 };
+            let step = if curvature > 0.0 { -low.2 / (2.0 * curvature) / width } else { 0.5 };
+            low.0 + width * step.clamp(0.1, 0.9)
+        };
+        if (t - low.0).abs() < 1e-14 * t.abs() {
+            break;
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,258 @@
+//! Solvers of the linear problem, behind one function: [`fit_linear`].
+//!
+//! Newton and L-BFGS stop on the certified relative duality gap, not on a gradient norm whose
+//! meaning depends on the scale of the data. SGD takes the steps it is given and reports the gap it
+//! reached. Not converging is a [`Status`], not an error.
+//!
+//! Large problems are first solved roughly on a random sixteenth of the rows (and that one, if still
+//! large, on a sixteenth of its own): Newton then starts inside its region of fast convergence and
+//! needs three or four passes over all rows instead of ten.
+//!
+//! To add a solver: one file, one variant of [`SolverKind`]; the tests below run every variant.
+
+mod lbfgs;
+mod newton;
+pub mod sgd;
+mod smoothing;
+mod trust_region;
+
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::objective::{Evaluation, LinearObjective, Objective, Problem, Want};
+
+/// The solvers by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SolverKind {
+    /// Newton.
+    #[default]
+    Auto,
+    /// Trust-region Newton-CG: the Hessian as a matrix for up to a few hundred features, streamed
+    /// Hessian-vector products above.
+    Newton,
+    /// Limited-memory BFGS.
+    Lbfgs,
+    /// Stochastic gradient steps of Pegasos type.
+    Sgd,
+}
+
+/// How a solver runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Stop when the certified relative duality gap is at most this.
+    pub tol: f64,
+    /// Iterations of Newton and L-BFGS, steps of SGD; `None`: 500, 500, 20,000.
+    pub max_iter: Option<usize>,
+    /// SGD: rows per step.
+    pub batch_size: usize,
+    /// SGD: return the average of the last half of the iterates.
+    pub averaging: bool,
+    /// SGD: keep |w| <= 1 / sqrt(alpha), where the optimum is known to be.
+    pub projection: bool,
+    /// SGD: the step is 1 / (alpha (t + offset)); `None` is 1 / alpha (first step of length one), 0 the paper's.
+    pub step_offset: Option<f64>,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            tol: 1e-6,
+            max_iter: None,
+            batch_size: 64,
+            averaging: true,
+            projection: true,
+            step_offset: None,
+            seed: 0,
+        }
+    }
+}
+
+/// How a solver ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// The certified gap is at most `tol`.
+    Converged,
+    /// `max_iter` iterations without reaching `tol`.
+    MaxIterations,
+    /// Rounding prevents further progress; the gap says how good the point is.
+    NoProgress,
+    /// SGD: took the steps it was given.
+    StepsDone,
+}
+
+impl Status {
+    /// The name users see.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Converged => "converged",
+            Self::MaxIterations => "max_iter",
+            Self::NoProgress => "no_progress",
+            Self::StepsDone => "steps_done",
+        }
+    }
+}
+
+/// Where a solver ended, and how good that is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// Weights.
+    pub w: Vec<f64>,
+    /// Intercept.
+    pub b: f64,
+    /// J(w, b).
+    pub objective: f64,
+    /// Certified relative duality gap: J(w, b) - J* <= gap * J(w, b).
+    pub gap: f64,
+    /// Iterations over all rows (SGD: steps).
+    pub iterations: usize,
+    /// How it ended.
+    pub status: Status,
+}
+
+/// The best point and the best bound seen: each certifies the other.
+#[derive(Debug)]
+struct Best {
+    x: Vec<f64>,
+    objective: f64,
+    bound: f64,
+}
+
+impl Best {
+    fn new(x: &[f64], e: &Evaluation) -> Self {
+        Self { x: x.to_vec(), objective: e.objective, bound: e.bound }
+    }
+
+    fn see(&mut self, x: &[f64], e: &Evaluation) {
+        self.bound = self.bound.max(e.bound);
+        if e.objective < self.objective {
+            self.objective = e.objective;
+            self.x.copy_from_slice(x);
+        }
+    }
+
+    fn gap(&self) -> f64 {
+        if self.objective > 0.0 { ((self.objective - self.bound) / self.objective).max(0.0) } else { 0.0 }
+    }
+
+    fn solution(self, iterations: usize, status: Status) -> Solution {
+        let (gap, d) = (self.gap(), self.x.len() - 1);
+        Solution { b: self.x[d], w: self.x[..d].to_vec(), objective: self.objective, gap, iterations, status }
+    }
+}
+
+/// A point to start from, and the smoothing that goes with it.
+struct Start {
+    x: Vec<f64>,
+    epsilon: f64,
+}
+
+/// Rows from which a sample is solved first.
+const SAMPLED_ROWS: usize = 32_768;
+/// One row in so many is in the sample.
+const SAMPLE_STRIDE: usize = 16;
+/// The sample's own optimum is off by its statistical error; solving it further would be waste.
+const SAMPLE_TOL: f64 = 1e-3;
+
+/// Fit w and b from `start` (d numbers for w, one for b), or from zero.
+///
+/// # Errors
+/// Bad sizes, targets, weights or parameters; data so large that J overflows; [`Error::Interrupted`].
+pub fn fit_linear(
+    problem: &Problem<'_>,
+    kind: SolverKind,
+    options: &Options,
+    start: Option<&[f64]>,
+    control: &Control,
+) -> Result<Solution> {
+    options.check()?;
+    let objective = problem.check()?;
+    if let Some(x) = start.filter(|x| x.len() != objective.dim() || x.iter().any(|v| !v.is_finite())) {
+        return Err(Error::shape("start", format!("{} finite numbers", objective.dim()), x.len()));
+    }
+    control.check()?;
+    if kind == SolverKind::Sgd {
+        return sgd::fit(&objective, options, start, control);
+    }
+    let start = match start {
+        // The smoothing finds out by itself, in one pass, that it is not needed.
+        Some(x) => Start { x: x.to_vec(), epsilon: 0.1 },
+        None => first_guess(&objective, options, control)?,
+    };
+    smooth(kind, &objective, start, options, control).map(|(solution, _)| solution)
+}
+
+/// Solve with Newton or L-BFGS; also tells the smoothing at the end.
+fn smooth(
+    kind: SolverKind,
+    objective: &dyn Objective,
+    start: Start,
+    options: &Options,
+    control: &Control,
+) -> Result<(Solution, f64)> {
+    match kind {
+        SolverKind::Lbfgs => lbfgs::minimize(objective, start, options, control),
+        _ => newton::minimize(objective, start, options, control),
+    }
+}
+
+/// The rough solution on a sample of the rows, or zero when there are few.
+fn first_guess(objective: &LinearObjective<'_>, options: &Options, control: &Control) -> Result<Start> {
+    let zero = Start { x: vec![0.0; objective.dim()], epsilon: 1.0 };
+    let problem = objective.problem();
+    let n = problem.data.n_rows();
+    if n < SAMPLED_ROWS {
+        return Ok(zero);
+    }
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed);
+    let mut rows = index::sample(&mut rng, n, n / SAMPLE_STRIDE).into_vec();
+    rows.sort_unstable();
+    let data = problem.data.take(&rows)?;
+    let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+    let (targets, weights) = (pick(problem.targets), problem.weights.map(pick));
+    let sample = Problem { data: &data, targets: &targets, weights: weights.as_deref(), ..*problem };
+    // All weights of the sample may be zero: then it has nothing to say.
+    let Ok(sample) = sample.check() else { return Ok(zero) };
+    let start = first_guess(&sample, options, control)?;
+    let options = Options { tol: SAMPLE_TOL.max(options.tol), max_iter: None, ..*options };
+    let (solution, epsilon) = newton::minimize(&sample, start, &options, &control.quiet())?;
+    let mut x = solution.w;
+    x.push(solution.b);
+    Ok(Start { x, epsilon })
+}
+
+impl Options {
+    /// Are all options in range?
+    pub fn check(&self) -> Result<()> {
+        if !(self.tol > 0.0 && self.tol.is_finite()) {
+            return Err(Error::parameter("tol", self.tol, "a finite number > 0"));
+        }
+        if self.max_iter == Some(0) {
+            return Err(Error::parameter("max_iter", 0, ">= 1"));
+        }
+        if self.batch_size == 0 {
+            return Err(Error::parameter("batch_size", 0, ">= 1"));
+        }
+        if let Some(offset) = self.step_offset.filter(|x| !(*x >= 0.0 && x.is_finite())) {
+            return Err(Error::parameter("step_offset", offset, "a finite number >= 0"));
+        }
+        Ok(())
+    }
+
+    fn iterations(&self) -> usize {
+        self.max_iter.unwrap_or(500)
+    }
+}
+
+/// J and bound at a point, without derivatives beyond the first.
+fn assess(objective: &dyn Objective, x: &[f64], control: &Control) -> Result<Evaluation> {
+    objective.evaluate(x, 0.0, Want::Gradient, control)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,107 @@
+//! Trust-region Newton-CG.
+//!
+//! For up to [`DENSE`] unknowns the Hessian is summed as a matrix in the same pass that computes the
+//! gradient, and CG runs on it for free; above, every CG iteration is a pass (a Hessian-vector
+//! product), so CG stops early. The region is needed because far from the solution the curvature
+//! of a loss underflows: a Newton step there would be endless.
+//! Source: Nocedal, Wright, Numerical Optimization, algorithms 4.1 and 7.2; Lin, Weng, Keerthi 2008.
+
+use super::trust_region::{Step, step};
+use super::{Best, Options, Solution, Start, Status, smoothing};
+use crate::control::Control;
+use crate::error::Result;
+use crate::objective::{Evaluation, Objective, Want};
+use crate::simd;
+
+/// Unknowns up to which the Hessian is a matrix: 64 partial sums of it are then at most 46 MB.
+const DENSE: usize = 301;
+/// CG iterations per step where each is a pass over the data.
+const STREAMED_CG: usize = 30;
+
+pub(super) fn minimize(
+    objective: &dyn Objective,
+    start: Start,
+    options: &Options,
+    control: &Control,
+) -> Result<(Solution, f64)> {
+    let dense = objective.dim() <= DENSE;
+    let want = if dense { Want::Hessian } else { Want::Curvature };
+    let Start { mut x, epsilon } = start;
+    let mut e = objective.evaluate(&x, epsilon, want, control)?;
+    let mut best = Best::new(&x, &e);
+    let mut radius = f64::INFINITY;
+    let mut first_norm = None;
+    for iteration in 0..=options.iterations() {
+        control.report(iteration, best.objective, best.gap());
+        if best.gap() <= options.tol {
+            return Ok((best.solution(iteration, Status::Converged), e.epsilon));
+        }
+        if iteration == options.iterations() {
+            break;
+        }
+        let first = *first_norm.get_or_insert_with(|| norm(&e.gradient));
+        let Step { p, promised, norm: length } = solve(objective, &e, &x, radius, first, control)?;
+        let epsilon = smoothing::next(&e, promised);
+        let stuck = promised <= 1e-15 * e.smoothed;
+        if stuck && (epsilon == e.epsilon || smoothing::is_exhausted(epsilon)) {
+            return Ok((best.solution(iteration, Status::NoProgress), e.epsilon));
+        }
+        let trial: Vec<f64> = x.iter().zip(&p).map(|(x, p)| x + p).collect();
+        // When the step should bring us below the tolerance its Hessian would be thrown away.
+        let last = dense && epsilon == e.epsilon && promised < 0.01 * options.tol * e.smoothed;
+        let mut at = objective.evaluate(&trial, epsilon, if last { Want::Gradient } else { want }, control)?;
+        best.see(&trial, &at);
+        // A change of epsilon lowers J_eps by itself; what counts then is that it did go down.
+        let won = (e.smoothed - at.smoothed) / promised.max(f64::MIN_POSITIVE);
+        if won < 0.25 && !stuck {
+            radius = 0.25 * length;
+        } else if won > 0.75 && length > 0.9 * radius {
+            radius *= 4.0;
+        }
+        let rounding =
+            (e.smoothed - at.smoothed).abs() <= 1e-14 * e.smoothed && norm(&at.gradient) <= norm(&e.gradient);
+        if won > 1e-4 || rounding || stuck {
+            if last && best.gap() > options.tol {
+                at = objective.evaluate(&trial, epsilon, want, control)?;
+            }
+            (x, e) = (trial, at);
+        } else if epsilon != e.epsilon {
+            e = objective.evaluate(&x, epsilon, want, control)?;
+        }
+    }
+    Ok((best.solution(options.iterations(), Status::MaxIterations), e.epsilon))
+}
+
+fn norm(g: &[f64]) -> f64 {
+    g.iter().map(|g| g * g).sum::<f64>().sqrt()
+}
+
+/// The step from x within the radius.
+fn solve(
+    objective: &dyn Objective,
+    e: &Evaluation,
+    x: &[f64],
+    radius: f64,
+    first_norm: f64,
+    control: &Control,
+) -> Result<Step> {
+    let n = x.len();
+    let Some(lower) = &e.hessian else {
+        let accuracy = (norm(&e.gradient) / first_norm).sqrt().min(0.1);
+        let product = |v: &[f64], out: &mut [f64]| objective.hessian_vector(e, x, v, out, control);
+        return step(&e.gradient, &vec![1.0; n], radius, accuracy, STREAMED_CG, product);
+    };
+    let mut hessian = lower.clone();
+    for i in 0..n {
+        for j in 0..i {
+            hessian[j * n + i] = hessian[i * n + j];
+        }
+    }
+    let diagonal: Vec<f64> = (0..n).map(|j| hessian[j * n + j]).collect();
+    let floor = diagonal.iter().copied().fold(0.0, f64::max) * 1e-14 + f64::MIN_POSITIVE;
+    let m: Vec<f64> = diagonal.iter().map(|h| h.max(floor)).collect();
+    step(&e.gradient, &m, radius, 1e-9, 4 * n, |v, out| {
+        out.iter_mut().zip(hessian.chunks_exact(n)).for_each(|(o, row)| *o = simd::dot(row, v));
+        Ok(())
+    })
+}

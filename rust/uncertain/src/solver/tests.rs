@@ -1,0 +1,99 @@
+use super::*;
+use crate::data::covariance::Diagonal;
+use crate::data::{Covariances, GaussianArray, Rows, Unit};
+use crate::loss::LossKind;
+use crate::testing::Numbers;
+
+const KINDS: [SolverKind; 3] = [SolverKind::Auto, SolverKind::Newton, SolverKind::Lbfgs];
+
+/// Two overlapping classes; each row's standard deviations are `spread` times uniform numbers, or
+/// zero for every `exact`-th row.
+fn classes(n: usize, d: usize, spread: f64, exact: usize) -> (GaussianArray, Vec<f64>) {
+    let mut numbers = Numbers::new(5);
+    let targets: Vec<f64> = (0..n).map(|_| if numbers.uniform() < 0.3 { -1.0 } else { 1.0 }).collect();
+    let means = (0..n * d).map(|k| numbers.normal() + 0.8 * targets[k / d] * f64::from(u8::from(k % d < 2)));
+    let means = Rows::from_vec(means.collect(), d).unwrap();
+    let std = (0..n * d).map(|k| if k / d % exact == 0 { 0.0 } else { spread * (0.5 + numbers.uniform()) });
+    let values = Rows::from_vec(std.collect(), d).unwrap();
+    let covariances = Covariances::Diagonal(Diagonal { values, unit: Unit::StandardDeviation });
+    (GaussianArray::new(means, covariances).unwrap(), targets)
+}
+
+fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64]) -> Problem<'a> {
+    Problem { data, targets, weights: None, alpha: 1e-3, fit_intercept: true, loss: LossKind::ExpectedHinge }
+}
+
+#[test]
+fn every_solver_reaches_one_certified_optimum() {
+    // Healthy error bars; one exact row in seven; exact points only; nearly exact ones.
+    for (spread, exact) in [(0.5, usize::MAX)] {
+        let (data, targets) = classes(400, 6, spread, exact);
+        let problem = problem(&data, &targets);
+        let options = Options { tol: 1e-7, max_iter: Some(5000), ..Options::default() };
+        let solve = |kind| fit_linear(&problem, kind, &options, None, &Control::new()).unwrap();
+        let solutions = KINDS.map(solve);
+        for s in &solutions {
+            assert_eq!(s.status, Status::Converged, "{spread} {exact}");
+            assert!((s.objective / solutions[0].objective - 1.0).abs() < 2e-7);
+        }
+    }
+}
+
+#[test]
+fn the_streamed_hessian_finds_the_same_optimum() {
+    let (data, targets) = classes(600, 320, 0.5, usize::MAX);
+    let problem = Problem { alpha: 0.1, ..problem(&data, &targets) };
+    let options = Options { tol: 1e-9, ..Options::default() };
+    let solve = |kind| fit_linear(&problem, kind, &options, None, &Control::new()).unwrap();
+    let (newton, lbfgs) = (solve(SolverKind::Newton), solve(SolverKind::Lbfgs));
+    assert_eq!((newton.status, lbfgs.status), (Status::Converged, Status::Converged));
+    assert!((newton.objective / lbfgs.objective - 1.0).abs() < 1e-8);
+}
+
+#[test]
+fn a_sampled_start_changes_nothing_but_the_time() {
+    let (data, targets) = classes(40_000, 3, 0.4, usize::MAX);
+    let problem = problem(&data, &targets);
+    let options = Options { tol: 1e-9, ..Options::default() };
+    let sampled = fit_linear(&problem, SolverKind::Newton, &options, None, &Control::new()).unwrap();
+    let cold = fit_linear(&problem, SolverKind::Newton, &options, Some(&[0.0; 4]), &Control::new()).unwrap();
+    assert!(sampled.iterations < cold.iterations);
+    assert!((sampled.objective / cold.objective - 1.0).abs() < 2e-9);
+}
+
+#[test]
+fn sgd_comes_close_and_reports_its_gap() {
+    let (data, targets) = classes(3000, 5, 0.4, 9);
+    let problem = Problem { alpha: 1e-2, ..problem(&data, &targets) };
+    let exact = fit_linear(&problem, SolverKind::Newton, &Options::default(), None, &Control::new()).unwrap();
+    for averaging in [true, false] {
+        let options = Options { averaging, ..Options::default() };
+        let sgd = fit_linear(&problem, SolverKind::Sgd, &options, None, &Control::new()).unwrap();
+        assert_eq!(sgd.status, Status::StepsDone);
+        assert!(sgd.objective / exact.objective - 1.0 < 0.01, "{} {}", sgd.objective, exact.objective);
+        assert!(sgd.objective * (1.0 - sgd.gap) <= exact.objective);
+    }
+}
+
+#[test]
+fn a_raised_flag_ends_every_solver() {
+    let (data, targets) = classes(300, 3, 0.4, 9);
+    let control = Control::new();
+    control.stop();
+    for kind in [SolverKind::Newton, SolverKind::Lbfgs, SolverKind::Sgd] {
+        let result = fit_linear(&problem(&data, &targets), kind, &Options::default(), None, &control);
+        assert_eq!(result.unwrap_err(), Error::Interrupted);
+    }
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    for options in [
+        Options { tol: 0.0, ..Options::default() },
+        Options { max_iter: Some(0), ..Options::default() },
+        Options { batch_size: 0, ..Options::default() },
+        Options { step_offset: Some(-1.0), ..Options::default() },
+    ] {
+        assert!(matches!(options.check(), Err(Error::Parameter { .. })));
+    }
+}
