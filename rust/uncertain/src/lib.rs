@@ -15,6 +15,6 @@ pub mod special;
 mod testing;
 
 pub use control::{Control, Progress};
-pub use data::{Covariances, GaussianArray, Kind, Names, Rows, Unit};
+pub use data::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};
 pub use model::Labels;

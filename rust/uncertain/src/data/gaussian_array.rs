@@ -9,6 +9,26 @@ use crate::error::{Error, Result};
 /// n Gaussians in d dimensions: means (n x d) and covariances of one [`Kind`](crate::data::Kind).
 ///
 /// Cheap to clone and to slice: both share the memory.
+///
+/// ```
+/// use uncertain::{Collapse, Covariances, GaussianArray, Kind, Rows};
+///
+/// # fn main() -> uncertain::Result<()> {
+/// // Two rows with two features each, and a standard deviation beside every number.
+/// let means = Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0], 2)?;
+/// let errors = Rows::from_vec(vec![0.1, 0.2, 0.3, 0.4], 2)?;
+/// let data = GaussianArray::new(means, Covariances::from_std(errors))?;
+/// assert_eq!(data.covariances().kind(), Kind::Diagonal);
+///
+/// // The variance of the score w'x of row 1: w'S w = 0.3^2 + 0.4^2.
+/// assert!((data.covariances().quad(1, &[1.0, 1.0]) - 0.25).abs() < 1e-15);
+///
+/// // The same points with one error bar per row, or with none.
+/// assert_eq!(data.collapse(Collapse::Isotropic)?.covariances().kind(), Kind::Isotropic);
+/// assert_eq!(data.sample(10, 42)?.n_rows(), 20);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct GaussianArray {
     means: Rows,
@@ -50,6 +70,15 @@ impl GaussianArray {
         Self { means, covariances, warnings: vec![] }
     }
 
+    /// Keep warnings of the arrays this one was made from, each once.
+    pub(crate) fn add_warnings<'a>(&mut self, warnings: impl Iterator<Item = &'a String>) {
+        for warning in warnings {
+            if !self.warnings.contains(warning) {
+                self.warnings.push(warning.clone());
+            }
+        }
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {
@@ -83,7 +112,7 @@ impl GaussianArray {
     /// Rows `range`, sharing the memory.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        Self { covariances: self.covariances.slice(range.clone()), means: self.means.slice(range), warnings: vec![] }
+        Self::from_checked(self.means.slice(range.clone()), self.covariances.slice(range))
     }
 
     /// The rows with these numbers, copied.
@@ -91,6 +120,6 @@ impl GaussianArray {
         if let Some(&row) = rows.iter().find(|&&i| i >= self.n_rows()) {
             return Err(Error::Data(format!("row {row} does not exist: there are {} rows", self.n_rows())));
         }
-        Ok(Self { means: self.means.take(rows), covariances: self.covariances.take(rows), warnings: vec![] })
+        Ok(Self::from_checked(self.means.take(rows), self.covariances.take(rows)))
     }
 }

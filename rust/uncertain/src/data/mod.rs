@@ -1,11 +1,16 @@
 //! The data: rows that are Gaussians, N(x_i, S_i), and the kinds of covariance they may carry.
 
 mod build;
+mod collapse;
+mod convert;
 pub mod covariance;
 mod gaussian_array;
+mod root;
 mod rows;
+mod sample;
 pub mod validate;
 
+pub use collapse::Collapse;
 pub use covariance::{Covariances, Kind, Unit};
 pub use gaussian_array::GaussianArray;
 pub use rows::{Rows, SharedBuffer};

@@ -1,0 +1,63 @@
+//! Throw away part of the covariances: the baselines "no error bars" and "one error bar per row".
+
+use crate::data::convert::zeros;
+use crate::data::covariance::{Diagonal, Isotropic};
+use crate::data::{Covariances, GaussianArray, Rows, Unit};
+use crate::error::{Error, Result};
+use crate::parallel;
+
+/// What is left of the covariances.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collapse {
+    /// Nothing: exact points.
+    Zero,
+    /// (tr S_i / d) I: the mean variance of the row.
+    Isotropic,
+    /// The diagonal of S_i.
+    Diagonal,
+}
+
+impl std::str::FromStr for Collapse {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "zero" => Ok(Self::Zero),
+            "isotropic" => Ok(Self::Isotropic),
+            "diagonal" => Ok(Self::Diagonal),
+            other => Err(Error::parameter("collapse", other, "\"zero\", \"isotropic\" or \"diagonal\"")),
+        }
+    }
+}
+
+impl GaussianArray {
+    /// The same means with simpler covariances. What is simple enough already stays as it is.
+    pub fn collapse(&self, to: Collapse) -> Result<GaussianArray> {
+        let (n, d) = (self.n_rows(), self.n_features());
+        let from = self.covariances();
+        let covariances = match (to, from) {
+            (Collapse::Zero, _) => Covariances::Zero,
+            (_, Covariances::Zero | Covariances::Isotropic(_)) | (Collapse::Diagonal, Covariances::Diagonal(_)) => {
+                from.clone()
+            }
+            (Collapse::Isotropic, _) => {
+                let mut values = self.traces()?;
+                values.iter_mut().for_each(|v| *v /= d as f64);
+                Covariances::Isotropic(Isotropic { values: Rows::from_owned(values, n, 1), unit: Unit::Variance })
+            }
+            (Collapse::Diagonal, _) => {
+                let mut values = zeros(n, d)?;
+                parallel::fill_rows(&mut values, d, |rows, out| {
+                    rows.zip(out.chunks_exact_mut(d)).for_each(|(row, out)| {
+                        from.variances(row, out);
+                        // A singular matrix may have -1e-18 on its diagonal.
+                        out.iter_mut().for_each(|v| *v = v.max(0.0));
+                    });
+                    Ok(())
+                })?;
+                Covariances::Diagonal(Diagonal { values: Rows::from_owned(values, n, d), unit: Unit::Variance })
+            }
+        };
+        Ok(GaussianArray::from_checked(self.means().clone(), covariances))
+    }
+}

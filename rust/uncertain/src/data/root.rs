@@ -1,0 +1,57 @@
+//! Symmetric square roots: R_i = R_i' >= 0 with R_i R_i = S_i.
+
+use crate::data::convert::zeros;
+use crate::data::covariance::packed_len;
+use crate::data::validate::unpack_into;
+use crate::data::{Covariances, GaussianArray};
+use crate::error::Result;
+use crate::linalg::Eigh;
+use crate::parallel;
+
+impl Covariances {
+    /// The symmetric square root of S of one row in d dimensions: d x d, row-major.
+    pub fn sqrt(&self, row: usize, d: usize) -> Result<Vec<f64>> {
+        let mut out = vec![0.0; d * d];
+        self.sqrt_into(row, d, &mut None, &mut out)?;
+        Ok(out)
+    }
+
+    /// [`Covariances::sqrt`] into d x d zeros, with a workspace kept between rows.
+    fn sqrt_into(&self, row: usize, d: usize, workspace: &mut Option<Eigh>, out: &mut [f64]) -> Result<()> {
+        match self {
+            Self::Zero => {}
+            Self::Isotropic(_) | Self::Diagonal(_) => {
+                let mut variances = vec![0.0; d];
+                self.variances(row, &mut variances);
+                (0..d).for_each(|i| out[i * d + i] = variances[i].sqrt());
+            }
+            Self::LowRank(_) | Self::Full(_) | Self::Shared(_) => {
+                let eigh = workspace.get_or_insert_with(|| Eigh::new(d));
+                let mut packed = vec![0.0; packed_len(d)];
+                self.add_to(row, 1.0, d, &mut packed);
+                eigh.packed(&packed)?;
+                unpack_into(&eigh.function(|x| x.max(0.0).sqrt()), d, out);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl GaussianArray {
+    /// The symmetric square roots of all covariances: n dense d x d matrices, one after the other.
+    pub fn roots(&self) -> Result<Vec<f64>> {
+        let d = self.n_features();
+        let mut out = zeros(self.n_rows(), d * d)?;
+        if let Covariances::Shared(_) = self.covariances() {
+            let root = self.covariances().sqrt(0, d)?;
+            out.chunks_exact_mut(d * d).for_each(|o| o.copy_from_slice(&root));
+            return Ok(out);
+        }
+        parallel::fill_rows(&mut out, d * d, |rows, out| {
+            let mut workspace = None;
+            rows.zip(out.chunks_exact_mut(d * d))
+                .try_for_each(|(row, out)| self.covariances().sqrt_into(row, d, &mut workspace, out))
+        })?;
+        Ok(out)
+    }
+}

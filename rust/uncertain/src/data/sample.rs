@@ -1,0 +1,130 @@
+//! Draws from the rows' Gaussians: x = x_i + A_i z with A_i A_i' = S_i and z standard normal.
+//!
+//! A_i is the cheapest factor of the kind: a deviation, the diagonal of deviations, the low-rank
+//! factor itself, the Cholesky factor of a matrix, or V sqrt(lambda) where that does not exist.
+//! Every row has its own generator (xoshiro256++), seeded from the seed and the row's number, so a
+//! draw depends on neither the threads nor the other rows.
+
+use rand::{Rng, SeedableRng};
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::data::convert::zeros;
+use crate::data::covariance::Layout;
+use crate::data::validate::unpack_into;
+use crate::data::{Covariances, GaussianArray, Rows, Unit};
+use crate::error::{Error, Result};
+use crate::linalg::Eigh;
+use crate::{parallel, simd};
+
+impl GaussianArray {
+    /// `n_per_row` points from every row's Gaussian: exact points, (n n_per_row) x d, the draws of
+    /// row i adjacent at i n_per_row. The same seed gives the same points.
+    pub fn sample(&self, n_per_row: usize, seed: u64) -> Result<GaussianArray> {
+        if n_per_row == 0 {
+            return Err(Error::parameter("n", 0, "at least 1 draw per row"));
+        }
+        let (n, d) = (self.n_rows(), self.n_features());
+        let width = n_per_row.checked_mul(d).ok_or_else(|| Error::Data("too many draws".into()))?;
+        // Neighbouring seeds must not share streams, as seed + row would make them.
+        let base = Xoshiro256PlusPlus::seed_from_u64(seed).next_u64();
+        let mut out = zeros(n, width)?;
+        parallel::fill_rows(&mut out, width, |rows, out| {
+            let mut sampler = Sampler::new(self.covariances(), d)?;
+            for (row, draws) in rows.zip(out.chunks_exact_mut(width)) {
+                let stream = base.wrapping_add((row as u64).wrapping_mul(0x9e6c_63d0_876a_68ed));
+                let mut rng = Xoshiro256PlusPlus::seed_from_u64(stream);
+                sampler.prepare(row)?;
+                for draw in draws.chunks_exact_mut(d) {
+                    draw.copy_from_slice(self.means().row(row));
+                    sampler.add_noise(row, &mut rng, draw);
+                }
+            }
+            Ok(())
+        })?;
+        let n_draws = n * n_per_row;
+        Ok(GaussianArray::from_checked(Rows::from_owned(out, n_draws, d), Covariances::Zero))
+    }
+}
+
+struct Sampler<'a> {
+    covariances: &'a Covariances,
+    d: usize,
+    z: Vec<f64>,
+    /// A' of a full or shared matrix, d x d: noise is the sum of z_k times row k.
+    factor: Vec<f64>,
+    eigh: Option<Eigh>,
+}
+
+impl<'a> Sampler<'a> {
+    fn new(covariances: &'a Covariances, d: usize) -> Result<Self> {
+        let matrix = matches!(covariances, Covariances::Full(_) | Covariances::Shared(_));
+        let factor = if matrix { vec![0.0; d * d] } else { vec![] };
+        let mut sampler = Self { covariances, d, z: vec![], factor, eigh: None };
+        if let Covariances::Shared(k) = covariances {
+            sampler.factorise(&k.packed)?;
+        }
+        Ok(sampler)
+    }
+
+    fn prepare(&mut self, row: usize) -> Result<()> {
+        let Covariances::Full(k) = self.covariances else { return Ok(()) };
+        let s = k.values.row(row);
+        match k.layout {
+            Layout::Packed => self.factorise(s),
+            Layout::Square => {
+                let d = self.d;
+                let packed: Vec<f64> = (0..d).flat_map(|i| &s[i * d..=i * d + i]).copied().collect();
+                self.factorise(&packed)
+            }
+        }
+    }
+
+    fn factorise(&mut self, packed: &[f64]) -> Result<()> {
+        let d = self.d;
+        unpack_into(packed, d, &mut self.factor);
+        if simd::factor_upper(&mut self.factor, d) {
+            (1..d).for_each(|i| self.factor[i * d..i * d + i].fill(0.0));
+            return Ok(());
+        }
+        let eigh = self.eigh.get_or_insert_with(|| Eigh::new(d));
+        eigh.packed(packed)?;
+        for (k, row) in self.factor.chunks_exact_mut(d).enumerate() {
+            let scale = eigh.values[k].max(0.0).sqrt();
+            row.iter_mut().zip(&eigh.vectors[k * d..]).for_each(|(f, v)| *f = scale * v);
+        }
+        Ok(())
+    }
+
+    fn add_noise(&mut self, row: usize, rng: &mut Xoshiro256PlusPlus, draw: &mut [f64]) {
+        let mut normal = || -> f64 { StandardNormal.sample(rng) };
+        match self.covariances {
+            Covariances::Zero => {}
+            Covariances::Isotropic(k) => {
+                let deviation = k.variance(row).sqrt();
+                draw.iter_mut().for_each(|x| *x += deviation * normal());
+            }
+            Covariances::Diagonal(k) => {
+                for (x, v) in draw.iter_mut().zip(k.values.row(row)) {
+                    *x += normal() * if k.unit == Unit::Variance { v.sqrt() } else { *v };
+                }
+            }
+            Covariances::LowRank(k) => {
+                self.z.clear();
+                self.z.extend((0..k.rank).map(|_| normal()));
+                for (x, f) in draw.iter_mut().zip(k.factor.row(row).chunks_exact(k.rank)) {
+                    *x += f.iter().zip(&self.z).map(|(f, z)| f * z).sum::<f64>();
+                }
+                if let Some(diagonal) = &k.diagonal {
+                    draw.iter_mut().zip(diagonal.row(row)).for_each(|(x, v)| *x += v.sqrt() * normal());
+                }
+            }
+            Covariances::Full(_) | Covariances::Shared(_) => {
+                for line in self.factor.chunks_exact(self.d) {
+                    let z = normal();
+                    draw.iter_mut().zip(line).for_each(|(x, f)| *x += z * f);
+                }
+            }
+        }
+    }
+}

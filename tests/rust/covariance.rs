@@ -1,0 +1,345 @@
+//! Conformance: every kind of covariance and every verb against the dense matrix it stands for.
+//!
+//! A new kind is one more entry in [`cases`]; the checks find it by themselves.
+
+use proptest::prelude::*;
+use uncertain::data::covariance::{BlockVerbs, Full, Layout, LowRank, packed_index, packed_len};
+use uncertain::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, parallel, with_kind};
+
+/// Numbers in (-1, 1) from a seed; good enough to be unlike each other.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+
+    fn take(&mut self, n: usize) -> Vec<f64> {
+        (0..n).map(|_| self.next()).collect()
+    }
+}
+
+/// Rows in several pieces of memory, cut at odd places.
+fn chunked(values: &[f64], width: usize) -> Rows {
+    let n = values.len() / width;
+    let cuts = [0, n / 7, n / 7, n / 3 + 1, n];
+    let piece = |w: &[usize]| Rows::from_vec(values[w[0].min(n) * width..w[1].min(n) * width].to_vec(), width).unwrap();
+    Rows::concat(cuts.windows(2).map(piece), width).unwrap()
+}
+
+struct Case {
+    name: &'static str,
+    array: GaussianArray,
+    /// n matrices of d x d, computed here and not by the library.
+    dense: Vec<f64>,
+}
+
+fn diagonals(n: usize, d: usize, variance: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    (0..n * d * d)
+        .map(|p| {
+            let (row, i, j) = (p / (d * d), p / d % d, p % d);
+            if i == j { variance(row, i) } else { 0.0 }
+        })
+        .collect()
+}
+
+fn gram(factor: &[f64], n: usize, d: usize, rank: usize) -> Vec<f64> {
+    let f = |row: usize, i: usize, k: usize| factor[(row * d + i) * rank + k];
+    (0..n * d * d).map(|p| (0..rank).map(|k| f(p / (d * d), p / d % d, k) * f(p / (d * d), p % d, k)).sum()).collect()
+}
+
+fn cases(n: usize, d: usize, seed: u64) -> Vec<Case> {
+    let mut numbers = Numbers(seed);
+    let means = chunked(&numbers.take(n * d), d);
+    let names = Names::default();
+    let one: Vec<f64> = numbers.take(n).iter().map(|x| x.abs()).collect();
+    let each: Vec<f64> = numbers.take(n * d).iter().map(|x| x.abs()).collect();
+    let mut out = vec![];
+    let mut add = |name, covariances, dense| {
+        let array = GaussianArray::new(means.clone(), covariances).unwrap();
+        assert!(array.warnings().is_empty(), "{name}");
+        out.push(Case { name, array, dense });
+    };
+    add("zero", Covariances::Zero, vec![0.0; n * d * d]);
+    add("isotropic var", Covariances::from_var(chunked(&one, 1)), diagonals(n, d, |i, _| one[i]));
+    add("isotropic std", Covariances::from_std(chunked(&one, 1)), diagonals(n, d, |i, _| one[i] * one[i]));
+    add("diagonal var", Covariances::from_var(chunked(&each, d)), diagonals(n, d, |i, j| each[i * d + j]));
+    add("diagonal std", Covariances::from_std(chunked(&each, d)), diagonals(n, d, |i, j| each[i * d + j].powi(2)));
+    for (name, rank) in [("low-rank 1", 1), ("low-rank 3", 3)] {
+        let f = numbers.take(n * d * rank);
+        let cov = Covariances::from_factor(chunked(&f, d * rank), rank, None, &names).unwrap();
+        add(name, cov, gram(&f, n, d, rank));
+    }
+    let f = numbers.take(n * d * 2);
+    let cov = Covariances::from_factor(chunked(&f, d * 2), 2, Some(chunked(&each, d)), &names).unwrap();
+    let diagonal = diagonals(n, d, |i, j| each[i * d + j]);
+    let both = gram(&f, n, d, 2).iter().zip(&diagonal).map(|(a, b)| a + b).collect();
+    add("low-rank 2 + diagonal", cov, both);
+    let full = gram(&numbers.take(n * d * d), n, d, d);
+    add("full", Covariances::from_cov(chunked(&full, d * d), &names).unwrap(), full.clone());
+    let triangles: Vec<f64> =
+        full.chunks(d * d).flat_map(|s| (0..d).flat_map(move |i| s[i * d..=i * d + i].iter().copied())).collect();
+    let packed = Full { values: chunked(&triangles, packed_len(d)), layout: Layout::Packed };
+    add("full packed", Covariances::Full(packed), full.clone());
+    let singular = gram(&numbers.take(n * d * 2), n, d, 2);
+    add("full singular", Covariances::from_cov(chunked(&singular, d * d), &names).unwrap(), singular);
+    let shared = gram(&numbers.take(d * d), 1, d, d);
+    add("shared", Covariances::shared(&shared, &names).unwrap(), shared.repeat(n));
+    out
+}
+
+fn close(a: &[f64], b: &[f64], scale: f64, what: &str) {
+    assert_eq!(a.len(), b.len(), "{what}");
+    for (k, (a, b)) in a.iter().zip(b).enumerate() {
+        assert!((a - b).abs() <= 1e-12 * (scale + b.abs()), "{what}: element {k} is {a}, not {b}");
+    }
+}
+
+fn triangle(square: &[f64], d: usize) -> Vec<f64> {
+    (0..d).flat_map(|i| (0..=i).map(move |j| square[i * d + j])).collect()
+}
+
+fn product(s: &[f64], w: &[f64]) -> Vec<f64> {
+    s.chunks(w.len()).map(|row| row.iter().zip(w).map(|(a, b)| a * b).sum()).collect()
+}
+
+fn check_rows(case: &Case, w: &[f64]) {
+    let (d, c, name) = (w.len(), case.array.covariances(), case.name);
+    for (row, s) in case.dense.chunks(d * d).enumerate() {
+        let image = product(s, w);
+        let quad: f64 = image.iter().zip(w).map(|(a, b)| a * b).sum();
+        let scale = d as f64;
+        close(&[c.quad(row, w)], &[quad], scale, &format!("{name}: quad of row {row}"));
+        let mut out = vec![f64::NAN; d];
+        c.apply(row, w, &mut out);
+        close(&out, &image, scale, &format!("{name}: apply of row {row}"));
+        let mut sum = vec![1.0; packed_len(d)];
+        c.add_to(row, 0.5, d, &mut sum);
+        let expected: Vec<f64> = triangle(s, d).iter().map(|x| 1.0 + 0.5 * x).collect();
+        close(&sum, &expected, scale, &format!("{name}: add_to of row {row}"));
+        let diagonal: Vec<f64> = (0..d).map(|i| s[i * d + i]).collect();
+        close(&[c.trace(row, d)], &[diagonal.iter().sum()], scale, &format!("{name}: trace of row {row}"));
+        c.variances(row, &mut out);
+        close(&out, &diagonal, scale, &format!("{name}: variances of row {row}"));
+        let root = c.sqrt(row, d).unwrap();
+        let columns: Vec<f64> = (0..d * d).map(|p| root[p % d * d + p / d]).collect();
+        assert_eq!(root, columns, "{name}: a square root is symmetric");
+        assert!((0..d).all(|i| root[i * d + i] >= -1e-12), "{name}: a square root is positive");
+        let squared: Vec<f64> = columns.chunks(d).flat_map(|c| product(&root, c)).collect();
+        close(&squared, s, scale, &format!("{name}: squared root of row {row}"));
+    }
+}
+
+fn check_blocks(case: &Case, w: &[f64], first: usize, n: usize, seed: u64) {
+    let d = w.len();
+    let coef = Numbers(seed).take(n);
+    let along = case.array.covariances().along(w);
+    let all: Vec<u32> = (0..n as u32).collect();
+    let subset: Vec<u32> = all.iter().copied().filter(|k| (k * 7 + 3) % 5 < 3).collect();
+    let dense = &case.dense[first * d * d..(first + n) * d * d];
+    let images: Vec<Vec<f64>> = dense.chunks(d * d).map(|s| product(s, w)).collect();
+    let scale = (d * n) as f64;
+    with_kind!(case.array.covariances(), kind => {
+        let what = |verb: &str| format!("{}: {verb} of {n} rows from {first}, d = {d}", case.name);
+        let mut memo = vec![f64::NAN; n * kind.memo_width(d)];
+        let mut quads = vec![f64::NAN; n];
+        kind.quads(first, &along, &mut memo, &mut quads);
+        let expected: Vec<f64> = images.iter().map(|i| i.iter().zip(w).map(|(a, b)| a * b).sum()).collect();
+        close(&quads, &expected, scale, &what("quads"));
+        let mut out = vec![f64::NAN; n * d];
+        kind.images(first, n, &along, &memo, &mut out);
+        close(&out, &images.concat(), scale, &what("images"));
+        for picks in [&all[..], &subset, &all[..0], &all[n - 1..]] {
+            let mut sum = vec![2.0; d];
+            kind.add_images(first, picks, &coef, &along, &memo, &mut sum);
+            let mut expected = vec![2.0; d];
+            let mut matrix = vec![2.0; packed_len(d)];
+            let mut expected_matrix = matrix.clone();
+            for &k in picks {
+                let k = k as usize;
+                expected.iter_mut().zip(&images[k]).for_each(|(e, i)| *e += coef[k] * i);
+                let s = triangle(&dense[k * d * d..(k + 1) * d * d], d);
+                expected_matrix.iter_mut().zip(&s).for_each(|(e, s)| *e += coef[k] * s);
+            }
+            close(&sum, &expected, scale, &what("add_images"));
+            kind.add_to(first, picks, &coef, d, &mut matrix);
+            close(&matrix, &expected_matrix, scale, &what("add_to"));
+        }
+    });
+}
+
+fn check_array(case: &Case) {
+    let (d, n) = (case.array.n_features(), case.array.n_rows());
+    let name = case.name;
+    close(&case.array.dense().unwrap(), &case.dense, 1.0, name);
+    let traces: Vec<f64> = case.dense.chunks(d * d).map(|s| (0..d).map(|i| s[i * d + i]).sum()).collect();
+    close(&case.array.traces().unwrap(), &traces, 1.0, name);
+    let roots: Vec<f64> = (0..n).flat_map(|row| case.array.covariances().sqrt(row, d).unwrap()).collect();
+    close(&case.array.roots().unwrap(), &roots, 1.0, name);
+
+    let (from, to) = (n / 4, n - n / 5);
+    close(&case.array.slice(from..to).dense().unwrap(), &case.dense[from * d * d..to * d * d], 1.0, name);
+    let rows: Vec<usize> = (0..n).rev().step_by(3).chain([0, 0]).collect();
+    let taken = case.array.take(&rows).unwrap();
+    let expected: Vec<f64> = rows.iter().flat_map(|&i| &case.dense[i * d * d..(i + 1) * d * d]).copied().collect();
+    close(&taken.dense().unwrap(), &expected, 1.0, name);
+    assert_eq!(taken.means().row(0), case.array.means().row(n - 1));
+    assert_eq!(taken.covariances().kind(), case.array.covariances().kind());
+    assert!(case.array.take(&[n]).is_err());
+
+    let flat = case.array.collapse(Collapse::Diagonal).unwrap().dense().unwrap();
+    close(&flat, &diagonals(n, d, |row, i| case.dense[row * d * d + i * d + i]), 1.0, name);
+    let round = case.array.collapse(Collapse::Isotropic).unwrap();
+    close(&round.dense().unwrap(), &diagonals(n, d, |row, _| traces[row] / d as f64), 1.0, name);
+    assert_eq!(case.array.collapse(Collapse::Zero).unwrap().covariances().kind(), Kind::Zero);
+}
+
+#[test]
+fn every_verb_of_every_kind_is_that_of_the_dense_matrix() {
+    for d in [1, 2, 7, 8, 9, 33] {
+        let n = if d == 33 { 29 } else { 61 };
+        for case in cases(n, d, d as u64) {
+            let w = Numbers(99 + d as u64).take(d);
+            check_rows(&case, &w);
+            check_rows(&case, &vec![0.0; d]);
+            for (first, len) in [(0, n), (3, 17), (n - 1, 1), (n / 7, n / 3)] {
+                check_blocks(&case, &w, first, len, 5);
+            }
+            check_array(&case);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn blocks_of_any_size(n in 1usize..50, d in 1usize..13, seed in any::<u64>(), at in 0.0..1.0f64, len in 0.0..1.0f64) {
+        let first = (at * n as f64) as usize;
+        let len = 1 + (len * (n - first - 1) as f64) as usize;
+        for case in cases(n, d, seed) {
+            check_blocks(&case, &Numbers(seed ^ 1).take(d), first, len, seed);
+        }
+    }
+}
+
+#[test]
+fn any_two_kinds_below_each_other() {
+    let cases = cases(11, 4, 3);
+    for a in &cases {
+        for b in &cases {
+            let joined = GaussianArray::concat(&[a.array.clone(), b.array.clone()]).unwrap();
+            let expected = [a.dense.clone(), b.dense.clone()].concat();
+            close(&joined.dense().unwrap(), &expected, 1.0, &format!("{} below {}", b.name, a.name));
+            let means = [a.array.means().to_vec(), b.array.means().to_vec()].concat();
+            assert_eq!(joined.means().to_vec(), means);
+        }
+    }
+    let kind = |pieces: &[&str]| {
+        let find = |name: &&str| cases.iter().find(|c| c.name == *name).unwrap().array.clone();
+        let pieces: Vec<_> = pieces.iter().map(find).collect();
+        GaussianArray::concat(&pieces).unwrap().covariances().kind()
+    };
+    assert_eq!(kind(&["zero", "zero"]), Kind::Zero);
+    assert_eq!(kind(&["zero", "isotropic std", "isotropic std"]), Kind::Isotropic);
+    assert_eq!(kind(&["isotropic var", "diagonal std"]), Kind::Diagonal);
+    assert_eq!(kind(&["low-rank 1", "diagonal std", "low-rank 3"]), Kind::LowRank);
+    assert_eq!(kind(&["low-rank 1", "full"]), Kind::Full);
+    assert_eq!(kind(&["shared", "shared"]), Kind::Shared);
+    assert_eq!(kind(&["shared", "zero"]), Kind::Full);
+}
+
+#[test]
+fn concatenation_shares_memory_and_refuses_what_does_not_fit() {
+    let g = cases(6, 3, 1).into_iter().find(|c| c.name == "full").unwrap().array;
+    let joined = GaussianArray::concat(&[g.slice(0..2), g.slice(2..6)]).unwrap();
+    let (Covariances::Full(a), Covariances::Full(b)) = (g.covariances(), joined.covariances()) else { panic!() };
+    assert_eq!(a.values.row(4).as_ptr(), b.values.row(4).as_ptr());
+    let narrow = GaussianArray::points(Rows::from_vec(vec![0.0; 4], 2).unwrap()).unwrap();
+    assert!(GaussianArray::concat(&[g.clone(), narrow]).is_err());
+    assert!(GaussianArray::concat(&[]).is_err());
+    // An empty piece does not change the kind.
+    let empty = GaussianArray::points(Rows::from_vec(vec![], 3).unwrap()).unwrap();
+    assert_eq!(GaussianArray::concat(&[empty, g]).unwrap().covariances().kind(), Kind::Full);
+}
+
+#[test]
+fn one_matrix_in_four_forms() {
+    let (n, d) = (20, 5);
+    let variances: Vec<f64> = Numbers(8).take(n * d).iter().map(|x| x.abs()).collect();
+    let means = Rows::from_vec(vec![0.0; n * d], d).unwrap();
+    let deviations: Vec<f64> = variances.iter().map(|v| v.sqrt()).collect();
+    let rows = |v: Vec<f64>, width| Rows::from_vec(v, width).unwrap();
+    let names = Names::default();
+    let factor = diagonals(n, d, |i, j| deviations[i * d + j]);
+    let forms = [
+        Covariances::from_var(rows(variances.clone(), d)),
+        Covariances::from_std(rows(deviations.clone(), d)),
+        Covariances::from_cov(rows(diagonals(n, d, |i, j| variances[i * d + j]), d * d), &names).unwrap(),
+        Covariances::from_factor(rows(factor, d * d), d, None, &names).unwrap(),
+        Covariances::LowRank(LowRank {
+            factor: rows(vec![0.0; n * d], d),
+            rank: 1,
+            diagonal: Some(rows(variances.clone(), d)),
+        }),
+    ];
+    let w = Numbers(4).take(d);
+    for form in &forms {
+        let g = GaussianArray::new(means.clone(), form.clone()).unwrap();
+        for row in 0..n {
+            let expected: f64 = (0..d).map(|j| variances[row * d + j] * w[j] * w[j]).sum();
+            assert!((g.covariances().quad(row, &w) - expected).abs() < 1e-14);
+        }
+    }
+}
+
+#[test]
+fn draws_have_the_moments_of_their_row() {
+    let draws = 20_000;
+    for d in [1, 2, 9] {
+        for case in cases(3, d, 17) {
+            let points = case.array.sample(draws, 7).unwrap();
+            assert_eq!((points.n_rows(), points.covariances().kind()), (3 * draws, Kind::Zero));
+            for (row, s) in case.dense.chunks(d * d).enumerate() {
+                let mean = case.array.means().row(row);
+                let mut first = vec![0.0; d];
+                let mut second = vec![0.0; packed_len(d)];
+                for k in row * draws..(row + 1) * draws {
+                    let x: Vec<f64> = points.means().row(k).iter().zip(mean).map(|(x, m)| x - m).collect();
+                    for i in 0..d {
+                        first[i] += x[i] / draws as f64;
+                        (0..=i).for_each(|j| second[packed_index(i, j)] += x[i] * x[j] / draws as f64);
+                    }
+                }
+                // Six standard errors of each moment.
+                let n = draws as f64;
+                for i in 0..d {
+                    let sigma = (s[i * d + i] / n).sqrt();
+                    assert!(first[i].abs() <= 6.0 * sigma + 1e-15, "{}: mean", case.name);
+                    for j in 0..=i {
+                        let exact = s[i * d + j];
+                        let sigma = ((s[i * d + i] * s[j * d + j] + exact * exact) / n).sqrt();
+                        let got = second[packed_index(i, j)];
+                        assert!((got - exact).abs() <= 6.0 * sigma + 1e-15, "{}: ({i}, {j})", case.name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn draws_depend_on_the_seed_alone() {
+    for case in cases(40, 3, 5) {
+        let draw = |threads, seed| {
+            parallel::install(Some(threads), || case.array.sample(3, seed).unwrap().means().to_vec()).unwrap()
+        };
+        assert_eq!(draw(1, 1), draw(4, 1), "{}", case.name);
+        if case.array.covariances().kind() != Kind::Zero {
+            assert_ne!(draw(2, 1), draw(2, 2), "{}", case.name);
+        }
+    }
+    let g = cases(2, 2, 1).remove(3).array;
+    assert!(g.sample(0, 1).is_err());
+    assert!(g.sample(usize::MAX / 4, 1).is_err());
+}
