@@ -43,7 +43,8 @@ class GaussianArray:
     factor : array-like of shape (n, d, r)
         S_i = F_i F_i', plus diag(var) if `var` is given too.
 
-    At most one kind of uncertainty may be given, except ``factor`` with ``var``; with none, rows are exact points.
+    At most one kind of uncertainty may be given, except ``factor`` with ``var``; without any, rows are
+    exact points.
 
     Raises
     ------
@@ -77,7 +78,7 @@ class GaussianArray:
         given = {"std": std, "var": var, "cov": cov, "precision": precision, "factor": factor}
         names = one_kind({name for name, value in given.items() if value is not None})
         n, d = x.shape
-        values: dict[str, Rows] = {}
+        values: dict[str, Any] = {}
         shared = False
         for name in names:
             a = float_array(given[name], name)
@@ -85,7 +86,9 @@ class GaussianArray:
                 values[name] = _per_row(a, name, n, d, full="factor" in names)
             elif name == "factor":
                 if a.ndim != 3 or a.shape[:2] != (n, d) or a.shape[2] == 0:
-                    raise ShapeError(f"factor: expected shape (n, d, r) = ({n}, {d}, r) with r > 0, got {a.shape}")
+                    raise ShapeError(
+                        f"factor: expected shape (n, d, r) = ({n}, {d}, r) with r > 0, got {a.shape}"
+                    )
                 values[name] = Rows.from_numpy(a, n, d * a.shape[2])
             elif a.shape == (n, d, d):
                 values[name] = Rows.from_numpy(a, n, d * d)
@@ -93,8 +96,8 @@ class GaussianArray:
                 values[name], shared = Rows.from_numpy(a, 1, d * d), True
             else:
                 raise ShapeError(
-                    f"{name}: expected shape (n, d, d) = ({n}, {d}, {d}), or ({d}, {d}) for one matrix shared by "
-                    f"all rows, got {a.shape}"
+                    f"{name}: expected shape (n, d, d) = ({n}, {d}, {d}), or ({d}, {d}) for one matrix "
+                    f"shared by all rows, got {a.shape}"
                 )
         self._set(Gaussians(Rows.from_numpy(x, n, d), shared=shared, **values))
 
@@ -157,12 +160,15 @@ class GaussianArray:
     def __getitem__(self, rows: Any) -> GaussianArray:
         """Rows by slice (sharing the memory), numbers (negative from the end) or boolean mask.
 
-        ``g[rows, ...]`` and ``g[rows, :]`` mean the same. The result is always a GaussianArray: ``g[3]`` has one row.
+        ``g[rows, ...]`` and ``g[rows, :]`` mean the same. The result is always a GaussianArray: ``g[3]`` has
+        one row.
         """
         if isinstance(rows, tuple):
             rest = [k for k in rows[1:] if not (k is Ellipsis or (isinstance(k, slice) and k == slice(None)))]
             if rest or not rows:
-                raise IndexError("a GaussianArray is indexed by rows only; a feature's covariances belong to all others")
+                raise IndexError(
+                    "a GaussianArray is indexed by rows only; a feature's covariances belong to all others"
+                )
             rows = rows[0]
         n = len(self)
         if rows is Ellipsis:
@@ -221,10 +227,10 @@ class GaussianArray:
     # -- leaving
 
     def to_arrow(self) -> Any:
-        """A table with the columns ``mean`` and, by kind, ``std``, ``var``, ``cov`` or ``factor`` (fixed-size lists).
+        """A table of fixed-size lists: ``mean`` and, by kind, ``std``, ``var``, ``cov`` or ``factor``.
 
-        A ``pyarrow.Table`` if pyarrow is installed, else an object with ``__arrow_c_stream__`` that Polars and
-        others read (``polars.DataFrame(g.to_arrow())``).
+        A ``pyarrow.Table`` if pyarrow is installed, else an object with ``__arrow_c_stream__`` that Polars
+        and others read (``polars.DataFrame(g.to_arrow())``).
         """
         if importlib.util.find_spec("pyarrow") is None:
             return self._core
@@ -280,7 +286,9 @@ def float_array(values: Any, what: str) -> FloatArray:
     if a.dtype.kind not in "fiub":
         kinds = {"c": "complex numbers", "O": "Python objects", "U": "strings", "S": "bytes", "M": "dates"}
         found = kinds.get(a.dtype.kind, str(a.dtype))
-        raise ShapeError(f"{what}: expected real numbers, got {found} (dtype {a.dtype}); convert them to float first")
+        raise ShapeError(
+            f"{what}: expected real numbers, got {found} (dtype {a.dtype}); convert them to float first"
+        )
     return np.require(np.asarray(a), np.float64, ["C", "A"])
 
 
@@ -288,7 +296,8 @@ def one_kind(names: set[str]) -> set[str]:
     """Refuse more than one kind of uncertainty, except factor + var."""
     if len(names) > 1 and names != {"factor", "var"}:
         raise ParameterError(
-            f"{' and '.join(sorted(names))} are given together: at most one kind of uncertainty, except factor + var"
+            f"{' and '.join(sorted(names))} are given together: pass at most one kind of uncertainty, "
+            "except factor + var"
         )
     return names
 
@@ -301,7 +310,9 @@ def _per_row(a: FloatArray, what: str, n: int, d: int, *, full: bool) -> Rows:
         column = np.broadcast_to(a.reshape(-1, 1), (n, d if full else 1))
         return Rows.from_numpy(np.require(column, np.float64, ["C", "A"]), n, column.shape[1])
     hint = f"; for one value per feature pass np.broadcast_to({what}, (n, d))" if a.shape == (d,) else ""
-    raise ShapeError(f"{what}: expected a scalar, shape (n,) = ({n},) or (n, d) = ({n}, {d}), got {a.shape}{hint}")
+    raise ShapeError(
+        f"{what}: expected a scalar, shape (n,) = ({n},) or (n, d) = ({n}, {d}), got {a.shape}{hint}"
+    )
 
 
 def row_numbers(rows: Any, n: int) -> NDArray[np.int64]:

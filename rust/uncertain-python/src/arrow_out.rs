@@ -78,7 +78,7 @@ fn columns(array: &GaussianArray) -> Result<Vec<Column>> {
             columns.push(Column { name: "cov", rows: k.values.clone(), sizes: vec![d, d] });
         }
         Covariances::Full(_) | Covariances::Shared(_) => {
-            columns.push(Column { name: "cov", rows: Rows::from_vec(dense(array), d * d)?, sizes: vec![d, d] });
+            columns.push(Column { name: "cov", rows: Rows::from_vec(array.dense()?, d * d)?, sizes: vec![d, d] });
         }
     }
     Ok(columns)
@@ -114,15 +114,4 @@ fn share(rows: Rows) -> Result<ScalarBuffer<f64>> {
 
 fn internal(error: arrow_schema::ArrowError) -> Error {
     Error::Internal(error.to_string())
-}
-
-pub fn dense(array: &GaussianArray) -> Vec<f64> {
-    let d = array.n_features();
-    let mut out = vec![];
-    for i in 0..array.n_rows() {
-        let mut packed = vec![0.0; d * (d + 1) / 2];
-        array.covariances().add_to(i, 1.0, d, &mut packed);
-        out.extend((0..d * d).map(|at| packed[uncertain::data::covariance::packed_index(at / d, at % d)]));
-    }
-    out
 }

@@ -32,6 +32,8 @@ pub enum BorderError {
     Core(Error),
     /// Python refused.
     Python(PyErr),
+    /// A number that cannot be used, in one of several scalar columns: its name says which.
+    Scalar { error: Error, name: String },
     /// A missing value, in the whole row or in one of its elements.
     Null { what: String, row: usize, element: Option<usize> },
     /// An error bar that is null or NaN.
@@ -44,6 +46,32 @@ pub enum BorderError {
 
 /// Result of a conversion.
 pub type BorderResult<T> = Result<T, BorderError>;
+
+impl BorderError {
+    /// A core error about several scalar columns, read side by side, told as one about the column at fault.
+    pub fn with_columns<'a>(error: Error, groups: impl IntoIterator<Item = &'a Vec<String>>) -> Self {
+        let at = match &error {
+            Error::NotFinite { what, column, .. } | Error::Negative { what, column, .. } => Some((what, *column)),
+            _ => None,
+        };
+        let columns = at.and_then(|(what, column)| {
+            let group = groups.into_iter().find(|g| g.len() > 1 && listing(g) == *what)?;
+            group.get(column).cloned()
+        });
+        match columns {
+            Some(name) => Self::Scalar { error, name },
+            None => Self::Core(error),
+        }
+    }
+}
+
+/// Column names for a sentence.
+pub fn listing(columns: &[String]) -> String {
+    match columns {
+        [first, .., last] if columns.len() > 4 => format!("{first} ... {last} ({} columns)", columns.len()),
+        _ => columns.join(", "),
+    }
+}
 
 impl From<Error> for BorderError {
     fn from(error: Error) -> Self {
@@ -62,6 +90,15 @@ impl From<BorderError> for PyErr {
         match error {
             BorderError::Core(error) => core_error(error),
             BorderError::Python(error) => error,
+            BorderError::Scalar { error, name } => match error {
+                Error::NotFinite { row, value, .. } => exceptions::NotFiniteError::new_err(format!(
+                    "{name}: row {row} is {value}; every number must be finite"
+                )),
+                Error::Negative { row, value, .. } => exceptions::NegativeVarianceError::new_err(format!(
+                    "{name}: row {row} is {value}; variances and standard deviations must be >= 0"
+                )),
+                other => core_error(other),
+            },
             BorderError::Null { what, row, element } => exceptions::NullError::new_err(match element {
                 Some(element) => format!("{what}: row {row}, element {element} is null; fill or drop missing values"),
                 None => format!("{what}: row {row} is null; fill or drop the rows with missing values"),

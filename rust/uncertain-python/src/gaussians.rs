@@ -1,16 +1,17 @@
 //! `Gaussians`: a shared, immutable `GaussianArray` of the core.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use uncertain::data::Names;
 use uncertain::data::covariance::Layout;
+use uncertain::data::{Collapse, Names};
 use uncertain::{Covariances, Error, GaussianArray, Unit};
 
 use crate::arrow_out;
-use crate::error::BorderResult;
+use crate::error::{BorderError, BorderResult, listing};
 use crate::rows::{Rows, to_numpy};
 
 /// n Gaussians in d dimensions; the public class `uncertain.GaussianArray` wraps it as `_core`.
@@ -30,7 +31,7 @@ impl Gaussians {
     /// Checked Gaussians from rows; at most one kind, except factor + var.
     ///
     /// std, var: 1 or d values per row; cov, precision: d * d (one row if `shared`); factor: d * r.
-    /// `names`: what errors call the means, the covariances, and the variances beside a factor.
+    /// `names`: the columns behind "means", "covariances" and "diagonal" (beside a factor), for errors.
     #[new]
     #[pyo3(signature = (means, *, std=None, var=None, cov=None, precision=None, factor=None, shared=false, names=None))]
     fn new(
@@ -42,38 +43,40 @@ impl Gaussians {
         precision: Option<&Rows>,
         factor: Option<&Rows>,
         shared: bool,
-        names: Option<(String, String, String)>,
+        names: Option<HashMap<String, Vec<String>>>,
     ) -> BorderResult<Self> {
         let rows = |given: Option<&Rows>| given.map(|r| r.inner.clone());
         let (std, var, cov, precision, factor) = (rows(std), rows(var), rows(cov), rows(precision), rows(factor));
         let means = means.inner.clone();
+        let given = [("std", &std), ("factor", &factor), ("var", &var), ("cov", &cov), ("precision", &precision)];
+        let kind = given.iter().find(|(_, rows)| rows.is_some()).map_or("covariances", |(name, _)| *name);
+        let names = names.unwrap_or_default();
+        let called =
+            |part: &str, default: &str| names.get(part).map_or(default.to_string(), |columns| listing(columns));
+        let core_names = Names {
+            means: called("means", "means"),
+            covariances: called("covariances", kind),
+            diagonal: called("diagonal", "var"),
+        };
         let made = py.detach(|| {
-            let names = names.map_or_else(
-                || {
-                    let given =
-                        [("std", &std), ("factor", &factor), ("var", &var), ("cov", &cov), ("precision", &precision)];
-                    let name = given.iter().find(|(_, rows)| rows.is_some()).map_or("covariances", |(name, _)| *name);
-                    Names { means: "means".into(), covariances: name.into(), diagonal: "var".into() }
-                },
-                |(means, covariances, diagonal)| Names { means, covariances, diagonal },
-            );
+            let names = &core_names;
             let covariances = match (std, var, cov, precision, factor) {
                 (None, None, None, None, None) => Covariances::Zero,
                 (Some(std), None, None, None, None) => Covariances::from_std(std),
                 (None, Some(var), None, None, None) => Covariances::from_var(var),
-                (None, None, Some(cov), None, None) if shared => Covariances::shared(&cov.to_vec(), &names)?,
-                (None, None, Some(cov), None, None) => Covariances::from_cov(cov, &names)?,
-                (None, None, None, Some(p), None) if shared => Covariances::shared_precision(&p.to_vec(), &names)?,
-                (None, None, None, Some(p), None) => Covariances::from_precision(&p, &names)?,
+                (None, None, Some(cov), None, None) if shared => Covariances::shared(&cov.to_vec(), names)?,
+                (None, None, Some(cov), None, None) => Covariances::from_cov(cov, names)?,
+                (None, None, None, Some(p), None) if shared => Covariances::shared_precision(&p.to_vec(), names)?,
+                (None, None, None, Some(p), None) => Covariances::from_precision(&p, names)?,
                 (None, var, None, None, Some(factor)) => {
                     let rank = factor.width() / means.width();
-                    Covariances::from_factor(factor, rank, var, &names)?
+                    Covariances::from_factor(factor, rank, var, names)?
                 }
                 _ => return Err(Error::parameter("covariances", "several kinds", "of one kind")),
             };
-            GaussianArray::new_named(means, covariances, &names)
+            GaussianArray::new_named(means, covariances, names)
         });
-        Ok(made?.into())
+        made.map(Self::from).map_err(|error| BorderError::with_columns(error, names.values()))
     }
 
     #[getter]
@@ -115,11 +118,39 @@ impl Gaussians {
         Ok(py.detach(|| self.inner.take(&numbers))?.into())
     }
 
+    /// The rows of all arrays below each other.
+    #[staticmethod]
+    fn concat(py: Python<'_>, arrays: Vec<PyRef<'_, Self>>) -> BorderResult<Self> {
+        let pieces: Vec<GaussianArray> = arrays.iter().map(|a| (*a.inner).clone()).collect();
+        Ok(py.detach(|| GaussianArray::concat(&pieces))?.into())
+    }
+
+    /// Simpler covariances: "zero", "isotropic" or "diagonal".
+    fn collapse(&self, py: Python<'_>, to: &str) -> BorderResult<Self> {
+        let to = match to {
+            "zero" => Collapse::Zero,
+            "isotropic" => Collapse::Isotropic,
+            "diagonal" => Collapse::Diagonal,
+            other => return Err(Error::parameter("collapse", other, "zero, isotropic or diagonal").into()),
+        };
+        Ok(py.detach(|| self.inner.collapse(to))?.into())
+    }
+
+    /// `n` draws of every row as exact points, the draws of a row adjacent.
+    fn sample(&self, py: Python<'_>, n: usize, seed: u64) -> BorderResult<Self> {
+        Ok(py.detach(|| self.inner.sample(n, seed))?.into())
+    }
+
     /// Dense covariance matrices, a new array of shape (n, d, d).
-    fn covariances<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn covariances<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyAny>> {
         let (n, d) = (self.inner.n_rows(), self.inner.n_features());
-        let dense = py.detach(|| arrow_out::dense(&self.inner));
-        dense.into_pyarray(py).call_method1("reshape", ((n, d, d),))
+        let dense = py.detach(|| self.inner.dense())?;
+        Ok(dense.into_pyarray(py).call_method1("reshape", ((n, d, d),))?)
+    }
+
+    /// The trace of every covariance matrix.
+    fn trace<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyArray1<f64>>> {
+        Ok(py.detach(|| self.inner.traces())?.into_pyarray(py))
     }
 
     /// The arguments of `uncertain.GaussianArray` that make an equal array; views where possible.
