@@ -39,6 +39,28 @@ pub enum SolverKind {
     Sgd,
 }
 
+impl SolverKind {
+    /// All of them, by the names users write.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("auto", Self::Auto), ("newton", Self::Newton), ("lbfgs", Self::Lbfgs), ("sgd", Self::Sgd)];
+
+    /// The name users write.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, kind)| *kind == self).map_or("auto", |(name, _)| name)
+    }
+}
+
+impl std::str::FromStr for SolverKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        let names = Self::ALL.map(|(known, _)| known).join(", ");
+        found.map(|(_, kind)| kind).ok_or_else(|| Error::parameter("solver", name, format!("one of {names}")))
+    }
+}
+
 /// How a solver runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {

@@ -97,3 +97,13 @@ fn options_out_of_range_are_refused() {
         assert!(matches!(options.check(), Err(Error::Parameter { .. })));
     }
 }
+
+#[test]
+fn solvers_have_names() {
+    for (name, kind) in SolverKind::ALL {
+        assert_eq!(name.parse(), Ok(kind));
+        assert_eq!(kind.name(), name);
+    }
+    let message = "adam".parse::<SolverKind>().unwrap_err().to_string();
+    assert!(message.contains("adam") && message.contains("auto, newton, lbfgs, sgd"), "{message}");
+}

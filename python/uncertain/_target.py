@@ -1,0 +1,83 @@
+"""Class labels of any type, to and from the arrays that scikit-learn wants.
+
+Labels are few and cheap beside the features, so they pass through Python objects: every table library
+gives `True`, `3` or `"cat"` for its booleans, integers, strings, categoricals and dictionaries, and one
+set of rules covers them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .exceptions import NullError, ParameterError, ShapeError, UncertainError
+
+MANY_CLASSES = 20
+"""Integer targets with more distinct values than this are taken for quantities, not classes."""
+
+_WORDS = {bool: "booleans", int: "integers", str: "strings", float: "floats"}
+
+
+def labels_from(values: Sequence[Any], what: str, task: str, n_rows: int) -> NDArray[Any]:
+    """An array of one plain type (bool, int64, str) from one column's Python values.
+
+    Raises `NullError` for a missing label (with its row number) and `UncertainError` for values that are not
+    class labels; floats are accepted with ``task="classification"`` when they are whole numbers.
+    """
+    if len(values) != n_rows:
+        raise ShapeError(f"{what}: expected {n_rows} labels, one per row, got {len(values)}")
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    for row, value in enumerate(plain):
+        if value is None or value != value:
+            raise NullError(f"{what}: row {row} has no label; drop the rows without one")
+    kinds = {type(v) for v in plain}
+    if not kinds <= set(_WORDS):
+        strange = next(t for t in kinds if t not in _WORDS)
+        raise UncertainError(f"{what}: labels must be strings, booleans or integers, got {strange.__name__}")
+    if len(kinds) > 1 and kinds != {int, float}:
+        words = " and ".join(sorted(_WORDS[k] for k in kinds))
+        raise UncertainError(f"{what}: labels must be of one type, got {words}")
+    array = np.asarray(plain)
+    if float in kinds:
+        return _whole(array.astype(np.float64), what, task)
+    distinct = len(set(plain))
+    if kinds == {int} and task == "auto" and distinct > MANY_CLASSES:
+        raise UncertainError(
+            f"{what}: {distinct} different integers look like a quantity, and regression arrives in a later release; "
+            'if they are class labels pass task="classification"'
+        )
+    if distinct < 2:
+        raise UncertainError(
+            f"{what}: every label is {plain[0]!r}; a classifier needs at least two classes"
+            if plain
+            else f"{what}: the table has no rows"
+        )
+    return array
+
+
+def check_task(task: str) -> None:
+    """Refuse what cannot be fitted, with what to do instead."""
+    if task == "regression":
+        raise ParameterError(
+            'task="regression": regression arrives in a later release; to classify, pass a target of class labels'
+        )
+    if task not in ("auto", "classification"):
+        raise ParameterError(f'task={task!r}: must be one of "auto", "classification"')
+
+
+def _whole(values: NDArray[np.float64], what: str, task: str) -> NDArray[np.int64]:
+    if task != "classification":
+        raise UncertainError(
+            f"{what}: a target of floats asks for regression, which arrives in a later release; "
+            'if the values are class labels pass task="classification"'
+        )
+    fractional = np.flatnonzero(values != np.round(values))
+    if fractional.size:
+        row = int(fractional[0])
+        raise UncertainError(
+            f"{what}: row {row} is {values[row]}; class labels must be whole numbers, strings or booleans"
+        )
+    return labels_from(values.astype(np.int64).tolist(), what, task, len(values))
