@@ -13,6 +13,7 @@ pub mod solver;
 pub mod special;
 #[cfg(test)]
 mod testing;
+pub mod transform;
 
 pub use control::{Control, Progress};
 pub use data::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, Unit};

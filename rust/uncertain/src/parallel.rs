@@ -24,7 +24,10 @@ const MIN_PART_ROWS: usize = 256;
 /// (one gradient or Hessian each) stay small.
 const MAX_PARTS: usize = 64;
 
-static POOLS: Mutex<Option<HashMap<(u32, usize), Arc<ThreadPool>>>> = Mutex::new(None);
+/// Pools by (process id, threads).
+type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
+
+static POOLS: Mutex<Option<Pools>> = Mutex::new(None);
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
 /// The number of threads used when nobody asks for another: the smallest of the processors this

@@ -2,7 +2,7 @@
 
 mod build;
 mod collapse;
-mod convert;
+pub(crate) mod convert;
 pub mod covariance;
 mod gaussian_array;
 mod root;

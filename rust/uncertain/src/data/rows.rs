@@ -36,7 +36,7 @@ pub struct Rows {
 impl Rows {
     /// A matrix from its elements, row by row.
     pub fn from_vec(values: Vec<f64>, width: usize) -> Result<Self> {
-        if width == 0 || values.len() % width != 0 {
+        if width == 0 || !values.len().is_multiple_of(width) {
             return Err(Error::shape("rows", format!("a multiple of {width} elements"), values.len()));
         }
         let n_rows = values.len() / width;

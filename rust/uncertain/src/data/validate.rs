@@ -69,7 +69,7 @@ pub(super) fn check(means: &Rows, covariances: Covariances, names: &Names) -> Re
 
 /// What a single number must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     Finite,
     Variance,
     /// >= 0 with a finite square.
@@ -82,7 +82,7 @@ pub(super) enum Rule {
 const LARGEST_ROOT: f64 = 1.34e154;
 
 impl Rule {
-    fn of(unit: Unit) -> Self {
+    pub(crate) fn of(unit: Unit) -> Self {
         match unit {
             Unit::Variance => Self::Variance,
             Unit::StandardDeviation => Self::StandardDeviation,
@@ -112,7 +112,7 @@ impl Rule {
 }
 
 /// Every number of `values` must obey `rule`.
-pub(super) fn elements(values: &Rows, what: &str, rule: Rule) -> Result<()> {
+pub(crate) fn elements(values: &Rows, what: &str, rule: Rule) -> Result<()> {
     let width = values.width();
     let results = parallel::map_parts(values.n_rows(), |part| {
         for (first, segment) in values.segments(part) {
