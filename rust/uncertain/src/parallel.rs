@@ -85,10 +85,10 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     Ok(pool)
 }
 
-/// Cut `0..n_rows` into parts that depend on `n_rows` alone.
+/// Cut `0..n_rows` into at most `most` parts, the same for any number of threads.
 #[must_use]
-pub fn parts(n_rows: usize) -> Vec<Range<usize>> {
-    let count = (n_rows / MIN_PART_ROWS).clamp(1, MAX_PARTS);
+pub fn parts(n_rows: usize, most: usize) -> Vec<Range<usize>> {
+    let count = (n_rows / MIN_PART_ROWS).clamp(1, most.clamp(1, MAX_PARTS));
     (0..count).map(|k| (k * n_rows / count)..((k + 1) * n_rows / count)).collect()
 }
 
@@ -96,7 +96,16 @@ pub fn parts(n_rows: usize) -> Vec<Range<usize>> {
 ///
 /// Runs on the pool of the enclosing [`install`], or on the default one.
 pub fn map_parts<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Result<Vec<T>> {
-    run(|| parts(n_rows).into_par_iter().map(&work).collect())
+    map_parts_at_most(n_rows, MAX_PARTS, work)
+}
+
+/// [`map_parts`] in at most so many parts, for work whose results are large.
+pub fn map_parts_at_most<T: Send>(
+    n_rows: usize,
+    most: usize,
+    work: impl Fn(Range<usize>) -> T + Sync,
+) -> Result<Vec<T>> {
+    run(|| parts(n_rows, most).into_par_iter().map(&work).collect())
 }
 
 fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
@@ -140,7 +149,7 @@ mod tests {
     #[test]
     fn parts_cover_every_row_once() {
         for n in [0, 1, 255, 256, 1000, 16_384, 1_000_003] {
-            let parts = parts(n);
+            let parts = parts(n, usize::MAX);
             assert_eq!(parts.first().map(|p| p.start), Some(0));
             assert_eq!(parts.last().map(|p| p.end), Some(n));
             assert!(parts.windows(2).all(|w| w[0].end == w[1].start));

@@ -7,11 +7,9 @@ use crate::error::{Error, Result};
 impl LinearObjective<'_> {
     pub(super) fn finish(&self, x: &[f64], epsilon: f64, sums: Sums) -> Result<Evaluation> {
         let d = x.len() - 1;
-        let (alpha, w) = (self.problem().alpha, &x[..d]);
-        let penalty = 0.5 * alpha * w.iter().map(|w| w * w).sum::<f64>();
+        let penalty = self.penalty(x);
         let [minus, plus] = &sums.classes;
-        let mut gradient: Vec<f64> = (0..d).map(|j| alpha * w[j] + (minus.gradient[j] + plus.gradient[j])).collect();
-        gradient.push(if self.problem().fit_intercept { minus.bias + plus.bias } else { 0.0 });
+        let gradient = self.gradient(x, minus, plus);
         let evaluation = Evaluation {
             smoothed: penalty + sums.smoothed,
             objective: penalty + sums.objective,
@@ -20,14 +18,28 @@ impl LinearObjective<'_> {
             curvature: sums.curvature,
             narrowest: sums.narrowest,
             epsilon,
+            // sum c [L(d, s) - p d - q s^2 / s_eps], by Euler's identity for L(d, s_eps)
+            blur: (sums.objective - sums.smoothed + epsilon * epsilon * sums.e).max(0.0),
             gradient,
         };
         let finite = evaluation.smoothed.is_finite() && evaluation.gradient.iter().all(|g| g.is_finite());
         if finite { Ok(evaluation) } else { Err(Error::Data(OVERFLOW.into())) }
     }
 
+    /// alpha/2 |w|^2
+    pub(crate) fn penalty(&self, x: &[f64]) -> f64 {
+        0.5 * self.problem().alpha * x[..x.len() - 1].iter().map(|w| w * w).sum::<f64>()
+    }
+
+    pub(super) fn gradient(&self, x: &[f64], minus: &ClassSums, plus: &ClassSums) -> Vec<f64> {
+        let (d, alpha) = (x.len() - 1, self.problem().alpha);
+        let mut gradient: Vec<f64> = (0..d).map(|j| alpha * x[j] + (minus.gradient[j] + plus.gradient[j])).collect();
+        gradient.push(if self.problem().fit_intercept { minus.bias + plus.bias } else { 0.0 });
+        gradient
+    }
+
     /// theta M - theta^2 |A|^2 / (2 alpha) with the heavier class scaled down: see the module's notes.
-    fn bound(&self, minus: &ClassSums, plus: &ClassSums) -> f64 {
+    pub(super) fn bound(&self, minus: &ClassSums, plus: &ClassSums) -> f64 {
         if !self.problem().loss.loss().is_support_function() {
             return f64::NEG_INFINITY;
         }
@@ -46,7 +58,7 @@ impl LinearObjective<'_> {
         theta * mass - theta * theta * a2 / (2.0 * alpha)
     }
 
-    fn penalised(&self, mut hessian: Vec<f64>, d: usize) -> Vec<f64> {
+    pub(super) fn penalised(&self, mut hessian: Vec<f64>, d: usize) -> Vec<f64> {
         let n = d + 1;
         for j in 0..d {
             hessian[j * n + j] += self.problem().alpha;

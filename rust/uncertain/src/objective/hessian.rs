@@ -9,6 +9,7 @@
 //! uses the verb `add_to`. For full covariances the matrix costs hardly more than the gradient: both
 //! are bound by reading S once.
 
+use super::interior::RowTerms;
 use super::pass::{block_rows, over_s};
 use super::{Evaluation, LinearObjective};
 use crate::control::Control;
@@ -42,6 +43,11 @@ impl RowCurvature {
             e: weight * e,
             inv_s: if v > 0.0 { 1.0 / v.sqrt() } else { 0.0 },
         }
+    }
+
+    pub(super) fn of_terms(t: &RowTerms, y: f64) -> Self {
+        let (inv_s, e) = if t.s > 0.0 { (1.0 / t.s, t.q / t.s) } else { (0.0, 0.0) };
+        Self { mm: t.theta, ms: t.theta * y * t.z, ss: t.theta * t.z * t.z - e, e, inv_s }
     }
 
     fn is_active(&self) -> bool {

@@ -28,7 +28,11 @@
 
 mod bound;
 mod hessian;
+mod interior;
 mod pass;
+
+pub use hessian::RowCurvature;
+pub(crate) use interior::{RowMotion, RowTerms, System};
 
 use crate::control::Control;
 use crate::data::GaussianArray;
@@ -82,9 +86,9 @@ pub struct Evaluation {
     pub narrowest: f64,
     /// The smoothing.
     pub epsilon: f64,
+    /// The part of `objective - bound` that the smoothing is to blame for.
+    pub blur: f64,
 }
-
-pub use hessian::RowCurvature;
 
 impl Evaluation {
     /// The certified relative duality gap (J - bound) / J.

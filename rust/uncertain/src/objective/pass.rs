@@ -27,6 +27,17 @@ pub(super) struct ClassSums {
     pub bias: f64,
 }
 
+impl ClassSums {
+    pub(super) fn zero(d: usize) -> Self {
+        Self { gradient: vec![0.0; d], bias: 0.0 }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.bias += other.bias;
+        self.gradient.iter_mut().zip(&other.gradient).for_each(|(a, b)| *a += b);
+    }
+}
+
 /// What a pass sums up.
 #[derive(Debug)]
 pub(super) struct Sums {
@@ -35,6 +46,8 @@ pub(super) struct Sums {
     /// Classes -1 and +1.
     pub classes: [ClassSums; 2],
     pub narrowest: f64,
+    /// sum c (dL/ds) / s
+    pub e: f64,
     pub hessian: Option<Vec<f64>>,
     pub curvature: Option<Vec<RowCurvature>>,
 }
@@ -45,6 +58,14 @@ const BLOCK_BYTES: usize = 256 * 1024;
 /// Rows per block for rows of `d` means and as many doubles of covariance.
 pub(super) fn block_rows(d: usize) -> usize {
     (BLOCK_BYTES / (16 * d)).clamp(16, 256)
+}
+
+/// Bytes that the parts' Hessians may take together.
+const DENSE_BYTES: usize = 256 << 20;
+
+/// Parts of a pass that sums matrices of d + 1 unknowns.
+pub(super) fn dense_parts(d: usize) -> usize {
+    (DENSE_BYTES / (12 * (d + 1) * (d + 1))).clamp(2, 64)
 }
 
 /// Where and how J is evaluated.
@@ -68,7 +89,8 @@ pub(super) fn run(
     let data = objective.problem().data;
     let pass = Pass { objective, along: data.covariances().along(w), b, epsilon, want };
     let mut total = Part::new(w.len(), want);
-    for part in parallel::map_parts(data.n_rows(), |range| pass.part(range, control))? {
+    let most = if want == Want::Hessian { dense_parts(w.len()) } else { usize::MAX };
+    for part in parallel::map_parts_at_most(data.n_rows(), most, |range| pass.part(range, control))? {
         total.add(part?);
     }
     Ok(total.finish())
@@ -81,12 +103,13 @@ struct Part {
 
 impl Part {
     fn new(d: usize, want: Want) -> Self {
-        let class = ClassSums { gradient: vec![0.0; d], bias: 0.0 };
+        let class = ClassSums::zero(d);
         let sums = Sums {
             smoothed: 0.0,
             objective: 0.0,
             classes: [class.clone(), class],
             narrowest: f64::INFINITY,
+            e: 0.0,
             hessian: None,
             curvature: (want == Want::Curvature).then(Vec::new),
         };
@@ -97,10 +120,10 @@ impl Part {
         let (a, b) = (&mut self.sums, other.sums);
         a.smoothed += b.smoothed;
         a.objective += b.objective;
+        a.e += b.e;
         a.narrowest = a.narrowest.min(b.narrowest);
         for (a, b) in a.classes.iter_mut().zip(b.classes) {
-            a.bias += b.bias;
-            a.gradient.iter_mut().zip(b.gradient).for_each(|(a, b)| *a += b);
+            a.add(&b);
         }
         if let (Some(a), Some(b)) = (&mut a.curvature, b.curvature) {
             a.extend(b);
@@ -184,6 +207,7 @@ impl Pass<'_> {
             let c = objective.weight(first + k);
             s.dm[k] = c * eval[k].dm;
             s.e[k] = c * over_s(&eval[k], v[k]);
+            sums.e += s.e[k];
             // A row far on the right side has underflowed to nothing: leave it out of the sums.
             if s.dm[k] != 0.0 || s.e[k] != 0.0 {
                 let class = usize::from(y[k] > 0.0);

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Best, Options, Solution, Start, Status, smoothing};
+use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
 use crate::error::Result;
 use crate::objective::{Evaluation, Objective, Want};
@@ -30,9 +30,10 @@ struct Pair {
 pub(super) fn minimize(
     objective: &dyn Objective,
     start: Start,
+    hand_over: bool,
     options: &Options,
     control: &Control,
-) -> Result<(Solution, f64)> {
+) -> Result<Ended> {
     let Start { mut x, epsilon } = start;
     let mut e = objective.evaluate(&x, epsilon, Want::Gradient, control)?;
     let mut best = Best::new(&x, &e);
@@ -40,14 +41,17 @@ pub(super) fn minimize(
     for iteration in 0..=options.iterations() {
         control.report(iteration, best.objective, best.gap());
         if best.gap() <= options.tol {
-            return Ok((best.solution(iteration, Status::Converged), e.epsilon));
+            return Ok(Ended::Done(best.solution(iteration, Status::Converged)));
         }
         if iteration == options.iterations() {
             break;
         }
         let mut p = direction(&e.gradient, &pairs);
         let epsilon = smoothing::next(&e, -0.5 * dot(&e.gradient, &p));
-        if epsilon != e.epsilon && !(smoothing::is_exhausted(epsilon) && smoothing::is_exhausted(e.epsilon)) {
+        if hand_over && smoothing::is_too_narrow(epsilon) {
+            return Ok(Ended::Narrow { best, iterations: iteration });
+        }
+        if epsilon != e.epsilon {
             e = objective.evaluate(&x, epsilon, Want::Gradient, control)?;
             best.see(&x, &e);
             p = direction(&e.gradient, &pairs);
@@ -69,14 +73,10 @@ pub(super) fn minimize(
             }
             // A stale memory can point nowhere: once more along the gradient before giving up.
             None if !pairs.is_empty() => pairs.clear(),
-            None if e.epsilon > 0.0 && !smoothing::is_exhausted(e.epsilon) => {
-                e = objective.evaluate(&x, 0.1 * e.epsilon, Want::Gradient, control)?;
-                best.see(&x, &e);
-            }
-            None => return Ok((best.solution(iteration, Status::NoProgress), e.epsilon)),
+            None => return Ok(Ended::Done(best.solution(iteration, Status::NoProgress))),
         }
     }
-    Ok((best.solution(options.iterations(), Status::MaxIterations), e.epsilon))
+    Ok(Ended::Done(best.solution(options.iterations(), Status::MaxIterations)))
 }
 
 /// -H g by the two-loop recursion.

@@ -7,7 +7,7 @@
 //! Source: Nocedal, Wright, Numerical Optimization, algorithms 4.1 and 7.2; Lin, Weng, Keerthi 2008.
 
 use super::trust_region::{Step, step};
-use super::{Best, Options, Solution, Start, Status, smoothing};
+use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
 use crate::error::Result;
 use crate::objective::{Evaluation, Objective, Want};
@@ -21,9 +21,10 @@ const STREAMED_CG: usize = 30;
 pub(super) fn minimize(
     objective: &dyn Objective,
     start: Start,
+    hand_over: bool,
     options: &Options,
     control: &Control,
-) -> Result<(Solution, f64)> {
+) -> Result<Ended> {
     let dense = objective.dim() <= DENSE;
     let want = if dense { Want::Hessian } else { Want::Curvature };
     let Start { mut x, epsilon } = start;
@@ -34,7 +35,7 @@ pub(super) fn minimize(
     for iteration in 0..=options.iterations() {
         control.report(iteration, best.objective, best.gap());
         if best.gap() <= options.tol {
-            return Ok((best.solution(iteration, Status::Converged), e.epsilon));
+            return Ok(Ended::Done(best.solution(iteration, Status::Converged)));
         }
         if iteration == options.iterations() {
             break;
@@ -42,9 +43,12 @@ pub(super) fn minimize(
         let first = *first_norm.get_or_insert_with(|| norm(&e.gradient));
         let Step { p, promised, norm: length } = solve(objective, &e, &x, radius, first, control)?;
         let epsilon = smoothing::next(&e, promised);
+        if hand_over && smoothing::is_too_narrow(epsilon) {
+            return Ok(Ended::Narrow { best, iterations: iteration });
+        }
         let stuck = promised <= 1e-15 * e.smoothed;
-        if stuck && (epsilon == e.epsilon || smoothing::is_exhausted(epsilon)) {
-            return Ok((best.solution(iteration, Status::NoProgress), e.epsilon));
+        if stuck && epsilon == e.epsilon {
+            return Ok(Ended::Done(best.solution(iteration, Status::NoProgress)));
         }
         let trial: Vec<f64> = x.iter().zip(&p).map(|(x, p)| x + p).collect();
         // When the step should bring us below the tolerance its Hessian would be thrown away.
@@ -69,7 +73,7 @@ pub(super) fn minimize(
             e = objective.evaluate(&x, epsilon, want, control)?;
         }
     }
-    Ok((best.solution(options.iterations(), Status::MaxIterations), e.epsilon))
+    Ok(Ended::Done(best.solution(options.iterations(), Status::MaxIterations)))
 }
 
 fn norm(g: &[f64]) -> f64 {

@@ -13,7 +13,7 @@ fn classes(n: usize, d: usize, spread: f64, exact: usize) -> (GaussianArray, Vec
     let targets: Vec<f64> = (0..n).map(|_| if numbers.uniform() < 0.3 { -1.0 } else { 1.0 }).collect();
     let means = (0..n * d).map(|k| numbers.normal() + 0.8 * targets[k / d] * f64::from(u8::from(k % d < 2)));
     let means = Rows::from_vec(means.collect(), d).unwrap();
-    let std = (0..n * d).map(|k| if k / d % exact == 0 { 0.0 } else { spread * (0.5 + numbers.uniform()) });
+    let std = (0..n * d).map(|k| if k / d % exact == exact - 1 { 0.0 } else { spread * (0.5 + numbers.uniform()) });
     let values = Rows::from_vec(std.collect(), d).unwrap();
     let covariances = Covariances::Diagonal(Diagonal { values, unit: Unit::StandardDeviation });
     (GaussianArray::new(means, covariances).unwrap(), targets)
@@ -26,7 +26,7 @@ fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64]) -> Problem<'a> {
 #[test]
 fn every_solver_reaches_one_certified_optimum() {
     // Healthy error bars; one exact row in seven; exact points only; nearly exact ones.
-    for (spread, exact) in [(0.5, usize::MAX)] {
+    for (spread, exact) in [(0.5, usize::MAX), (0.5, 7), (0.0, 1), (1e-7, usize::MAX)] {
         let (data, targets) = classes(400, 6, spread, exact);
         let problem = problem(&data, &targets);
         let options = Options { tol: 1e-7, max_iter: Some(5000), ..Options::default() };

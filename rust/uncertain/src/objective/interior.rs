@@ -1,0 +1,159 @@
+//! The two passes of the interior-point method: the Newton system, and how every row's score moves
+//! along a direction. The method itself is [`crate::solver`]'s.
+
+use super::hessian::{DenseHessian, RowCurvature};
+use super::pass::{ClassSums, block_rows};
+use super::{LinearObjective, pass};
+use crate::control::Control;
+use crate::data::covariance::BlockVerbs;
+use crate::error::Result;
+use crate::parallel;
+use crate::simd;
+use crate::with_kind;
+
+/// What one row puts into the Newton system; c is its weight, t = S w / s.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RowTerms {
+    /// Spread s of the score.
+    pub s: f64,
+    /// The row's dual: c p and c q, of which bound and gradient are made.
+    pub p: f64,
+    /// See `p`.
+    pub q: f64,
+    /// c theta: curvature along r = -y x - z t.
+    pub theta: f64,
+    /// z
+    pub z: f64,
+    /// c theta rho: the row's residual, to be made up for by the step.
+    pub residual: f64,
+}
+
+/// The Newton system of the interior-point method.
+#[derive(Debug)]
+pub(crate) struct System {
+    /// Lower triangle, row-major, penalty included.
+    pub matrix: Vec<f64>,
+    /// The negative right-hand side.
+    pub rhs: Vec<f64>,
+    /// Lower bound on the minimum of J.
+    pub bound: f64,
+}
+
+/// How a row's score changes along a direction: m + t dm, v + 2 t wsd + t^2 dsd.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RowMotion {
+    pub dm: f64,
+    pub wsd: f64,
+    pub dsd: f64,
+}
+
+struct Part {
+    dense: DenseHessian,
+    classes: [ClassSums; 2],
+    /// sum of the residuals' share of the right-hand side, b last
+    residual: Vec<f64>,
+}
+
+impl LinearObjective<'_> {
+    /// The Newton system at x for the rows' terms.
+    pub(crate) fn system(&self, x: &[f64], terms: &[RowTerms], control: &Control) -> Result<System> {
+        let d = x.len() - 1;
+        let data = self.problem().data;
+        let along = data.covariances().along(&x[..d]);
+        let new = || Part {
+            dense: DenseHessian::new(d),
+            classes: [pass::ClassSums::zero(d), pass::ClassSums::zero(d)],
+            residual: vec![0.0; d + 1],
+        };
+        let most = pass::dense_parts(d);
+        let parts = parallel::map_parts_at_most(data.n_rows(), most, |range| -> Result<Part> {
+            let mut part = new();
+            with_kind!(data.covariances(), kind => {
+                let (block, memo_width) = (block_rows(d), kind.memo_width(d));
+                let (mut memo, mut v) = (vec![0.0; block * memo_width], vec![0.0; block]);
+                for first in range.clone().step_by(block) {
+                    control.check()?;
+                    let n = block.min(range.end - first);
+                    let memo = &mut memo[..n * memo_width];
+                    kind.quads(first, &along, memo, &mut v[..n]);
+                    let rows = &terms[first..first + n];
+                    let y = &self.problem().targets[first..first + n];
+                    let over_s = |t: &RowTerms, a: f64| if t.s > 0.0 { a / t.s } else { 0.0 };
+                    let column = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect::<Vec<f64>>();
+                    let dm = column(&|k| -y[k] * rows[k].p);
+                    let e = column(&|k| over_s(&rows[k], rows[k].q));
+                    let (rm, re) = (
+                        column(&|k| -y[k] * rows[k].residual),
+                        column(&|k| over_s(&rows[k], -rows[k].z * rows[k].residual)),
+                    );
+                    let all: Vec<u32> = (0..n as u32).collect();
+                    let of_class = |plus: bool| all.iter().copied().filter(|&k| (y[k as usize] > 0.0) == plus).collect::<Vec<u32>>();
+                    for (class, picks) in part.classes.iter_mut().zip([of_class(false), of_class(true)]) {
+                        class.bias += picks.iter().map(|&k| dm[k as usize]).sum::<f64>();
+                        simd::add_rows(data.means(), first, &picks, &dm, simd::Power::One, &mut class.gradient);
+                        kind.add_images(first, &picks, &e, &along, memo, &mut class.gradient);
+                    }
+                    simd::add_rows(data.means(), first, &all, &rm, simd::Power::One, &mut part.residual[..d]);
+                    kind.add_images(first, &all, &re, &along, memo, &mut part.residual[..d]);
+                    part.residual[d] += rm.iter().sum::<f64>();
+                    let curvature: Vec<RowCurvature> = (0..n).map(|k| RowCurvature::of_terms(&rows[k], y[k])).collect();
+                    part.dense.add_block(data.means(), kind, &along, first, memo, &curvature);
+                }
+            });
+            Ok(part)
+        })?;
+        let mut total = new();
+        for part in parts {
+            let part = part?;
+            total.dense.add(&part.dense);
+            total.classes.iter_mut().zip(part.classes).for_each(|(a, b)| a.add(&b));
+            total.residual.iter_mut().zip(part.residual).for_each(|(a, b)| *a += b);
+        }
+        let [minus, plus] = &total.classes;
+        let gradient = self.gradient(x, minus, plus);
+        let mut rhs: Vec<f64> = gradient.iter().zip(&total.residual).map(|(g, r)| g + r).collect();
+        if !self.problem().fit_intercept {
+            rhs[d] = 0.0;
+        }
+        Ok(System { bound: self.bound(minus, plus), matrix: self.penalised(total.dense.finish(), d), rhs })
+    }
+
+    /// Score means and variances of all rows at x: (m, v).
+    pub(crate) fn scores(&self, x: &[f64], control: &Control) -> Result<Vec<(f64, f64)>> {
+        let motion = self.motion(x, x, control)?;
+        Ok(motion.into_iter().map(|r| (r.dm, r.dsd)).collect())
+    }
+
+    /// How every row's score moves from x along `direction`.
+    pub(crate) fn motion(&self, x: &[f64], direction: &[f64], control: &Control) -> Result<Vec<RowMotion>> {
+        let d = x.len() - 1;
+        let data = self.problem().data;
+        let (along_w, along_d) = (data.covariances().along(&x[..d]), data.covariances().along(&direction[..d]));
+        let parts = parallel::map_parts(data.n_rows(), |range| -> Result<Vec<RowMotion>> {
+            let mut out = Vec::with_capacity(range.len());
+            with_kind!(data.covariances(), kind => {
+                let (block, memo_width) = (block_rows(d), kind.memo_width(d));
+                let mut memo = vec![0.0; block * memo_width];
+                let (mut m, mut v, mut images) = (vec![0.0; block], vec![0.0; block], vec![0.0; block * d]);
+                for first in range.clone().step_by(block) {
+                    control.check()?;
+                    let n = block.min(range.end - first);
+                    simd::dots(data.means(), first, &along_d.w, simd::Power::One, &mut m[..n]);
+                    kind.quads(first, &along_d, &mut memo[..n * memo_width], &mut v[..n]);
+                    kind.images(first, n, &along_d, &memo, &mut images);
+                    out.extend((0..n).map(|k| RowMotion {
+                        dm: m[k] + direction[d],
+                        wsd: simd::dot(&images[k * d..(k + 1) * d], &along_w.w),
+                        dsd: v[k],
+                    }));
+                }
+            });
+            Ok(out)
+        })?;
+        let mut all = Vec::with_capacity(data.n_rows());
+        for part in parts {
+            all.extend(part?);
+        }
+        Ok(all)
+    }
+}
