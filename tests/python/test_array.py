@@ -1,0 +1,273 @@
+"""GaussianArray: construction, rows, covariances, leaving, and scikit-learn cutting it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+    train_test_split,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import resample, shuffle
+
+from uncertain._array import GaussianArray
+
+from conftest import random_covariances
+
+N, D = 7, 3
+KINDS = ("zero", "scalar", "row-std", "row-var", "std", "var", "cov", "shared", "precision", "factor", "factor+var")
+
+
+def make(kind: str, rng: np.random.Generator) -> tuple[GaussianArray, np.ndarray]:
+    """An array of this kind and its dense covariances."""
+    x = rng.normal(size=(N, D))
+    std, factor = rng.uniform(0.1, 2, size=(N, D)), rng.normal(size=(N, D, 2))
+    cov = random_covariances(rng, N, D)
+    eye = np.eye(D)
+    cases: dict[str, tuple[dict[str, object], np.ndarray]] = {
+        "zero": ({}, np.zeros((N, D, D))),
+        "scalar": ({"std": 0.5}, np.broadcast_to(0.25 * eye, (N, D, D))),
+        "row-std": ({"std": std[:, 0]}, std[:, 0, None, None] ** 2 * eye),
+        "row-var": ({"var": std[:, 0]}, std[:, 0, None, None] * eye),
+        "std": ({"std": std}, std[:, :, None] ** 2 * eye),
+        "var": ({"var": std}, std[:, :, None] * eye),
+        "cov": ({"cov": cov}, cov),
+        "shared": ({"cov": cov[0]}, np.broadcast_to(cov[0], (N, D, D))),
+        "precision": ({"precision": np.linalg.inv(cov)}, cov),
+        "factor": ({"factor": factor}, factor @ factor.transpose(0, 2, 1)),
+        "factor+var": (
+            {"factor": factor, "var": std},
+            factor @ factor.transpose(0, 2, 1) + std[:, :, None] * eye,
+        ),
+    }
+    arguments, dense = cases[kind]
+    return GaussianArray(x, **arguments), dense  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=KINDS)
+def case(request: pytest.FixtureRequest, rng: np.random.Generator) -> tuple[GaussianArray, np.ndarray]:
+    return make(request.param, rng)
+
+
+def test_what_it_is(case: tuple[GaussianArray, np.ndarray]) -> None:
+    g, dense = case
+    assert g.shape == (N, D) and len(g) == N and g.ndim == 2 and g.n_features == D and g.dtype == np.float64
+    assert_allclose(g.covariances(), dense, rtol=1e-10, atol=1e-12)
+    assert_allclose(g.trace(), np.trace(dense, axis1=1, axis2=2), rtol=1e-10)
+    assert repr(g) == f"GaussianArray({N} rows x {D} features, {g.kind} covariances)"
+
+
+def test_names_of_the_kinds(rng: np.random.Generator) -> None:
+    kinds = {name: make(name, rng)[0].kind for name in KINDS}
+    assert kinds == {
+        "zero": "zero", "scalar": "isotropic", "row-std": "isotropic", "row-var": "isotropic",
+        "std": "diagonal", "var": "diagonal", "cov": "full", "shared": "shared", "precision": "full",
+        "factor": "low-rank", "factor+var": "low-rank",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        slice(2, 5), slice(None, None, 2), slice(None, None, -1), slice(5, 2), slice(-3, None), slice(0, 100), ...,
+        [0, -1, 3], np.array([6, 6, 0], dtype=np.uint8), np.int32(2), -1, [], np.zeros(N, dtype=bool),
+        np.arange(N) % 2 == 0, [True] * N,
+    ],
+    ids=str,
+)  # fmt: skip
+def test_rows_are_those_of_the_dense_arrays(case: tuple[GaussianArray, np.ndarray], rows: object) -> None:
+    g, dense = case
+    picked = np.arange(N)[rows]  # type: ignore[call-overload]
+    numbers = np.atleast_1d(picked)
+    for part in (g[rows], g[rows, ...], g[rows, :]):
+        assert part.shape == (len(numbers), D) and part.kind == g.kind
+        assert_array_equal(part.means, g.means[numbers])
+        assert_allclose(part.covariances(), dense[numbers], rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [N, -N - 1, [0, N], [True], 1.5, "a", (slice(None), 0), ([0], [1]), ()], ids=str)
+def test_rows_that_do_not_exist(rows: object, rng: np.random.Generator) -> None:
+    g, _ = make("cov", rng)
+    with pytest.raises(IndexError):
+        g[rows]
+
+
+def test_numpy_memory_is_shared_and_never_written(rng: np.random.Generator) -> None:
+    x, cov = rng.normal(size=(N, D)), random_covariances(rng, N, D)
+    before = x.copy(), cov.copy()
+    g = GaussianArray(x, cov=cov)
+    assert np.shares_memory(g.means, x) and np.shares_memory(g[2:4].means, x[2:4])
+    assert not g.means.flags.writeable
+    g.sample(2, random_state=0), g.collapse("diagonal"), g[[1, 2]], g.covariances()
+    assert_array_equal(x, before[0])
+    assert_array_equal(cov, before[1])
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda x: x.tolist(), lambda x: x.astype(np.float32), lambda x: np.asfortranarray(x), lambda x: x[::-1],
+        lambda x: x.astype(">f8"), lambda x: np.round(x).astype(np.int8), lambda x: x > 0,
+        lambda x: np.frombuffer(b"x" + x.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(x.shape),
+    ],
+    ids=["list", "float32", "fortran", "reversed", "big-endian", "int8", "bool", "unaligned"],
+)  # fmt: skip
+def test_other_layouts_are_converted_once(convert: Callable[..., object], rng: np.random.Generator) -> None:
+    x = rng.normal(size=(N, D))
+    wanted = np.asarray(convert(x)).astype(np.float64)
+    assert_array_equal(GaussianArray(convert(x)).means, wanted)  # type: ignore[arg-type]
+
+
+def test_collapse(case: tuple[GaussianArray, np.ndarray]) -> None:
+    g, dense = case
+    eye = np.eye(D)
+    assert not g.collapse("zero").covariances().any()
+    assert_allclose(g.collapse("diagonal").covariances(), dense * eye, rtol=1e-10, atol=1e-12)
+    isotropic = np.trace(dense, axis1=1, axis2=2)[:, None, None] / D * eye
+    assert_allclose(g.collapse("isotropic").covariances(), isotropic, rtol=1e-10, atol=1e-12)
+
+
+def test_samples_have_the_right_moments(rng: np.random.Generator) -> None:
+    for kind in KINDS:
+        g, dense = make(kind, rng)
+        drawn = g.sample(4000, random_state=1)
+        assert drawn.kind == "zero" and drawn.shape == (N * 4000, D)
+        draws = drawn.means.reshape(N, 4000, D)
+        assert_allclose(draws.mean(axis=1), g.means, atol=0.25)
+        centred = draws - g.means[:, None, :]
+        assert_allclose(np.einsum("nki,nkj->nij", centred, centred) / 4000, dense, atol=0.9, rtol=0.2)
+
+
+def test_samples_follow_random_state(rng: np.random.Generator) -> None:
+    g, _ = make("cov", rng)
+    assert g.sample(3, random_state=5) == g.sample(3, random_state=5)
+    assert g.sample(3, random_state=5) != g.sample(3, random_state=6)
+    state = np.random.RandomState(0)
+    assert g.sample(3, random_state=state) != g.sample(3, random_state=state)
+
+
+def test_concat_of_all_kinds(rng: np.random.Generator) -> None:
+    for first in KINDS:
+        for second in KINDS:
+            (a, dense_a), (b, dense_b) = make(first, rng), make(second, rng)
+            both = GaussianArray.concat([a[1:], b])
+            assert_array_equal(both.means, np.concatenate([a.means[1:], b.means]))
+            assert_allclose(both.covariances(), np.concatenate([dense_a[1:], dense_b]), rtol=1e-9, atol=1e-12)
+    zero = make("zero", rng)[0]
+    assert GaussianArray.concat([zero, zero]).kind == "zero"
+    assert GaussianArray.concat([make("std", rng)[0], zero]).kind == "diagonal"
+
+
+def test_concat_refuses_what_does_not_fit(rng: np.random.Generator) -> None:
+    g, _ = make("cov", rng)
+    with pytest.raises(ValueError, match="feature"):
+        GaussianArray.concat([g, GaussianArray([[1.0, 2.0]])])
+    with pytest.raises(TypeError, match="list"):
+        GaussianArray.concat([g, [1.0]])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="none"):
+        GaussianArray.concat([])
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_and_copies_are_equal(case: tuple[GaussianArray, np.ndarray], protocol: int) -> None:
+    g, dense = case
+    for other in (pickle.loads(pickle.dumps(g, protocol)), copy.copy(g), copy.deepcopy(g)):
+        assert other == g and other.kind == g.kind
+        assert_allclose(other.covariances(), dense, rtol=1e-10, atol=1e-12)
+    cut = GaussianArray.concat([g[4:], g[:4]])
+    assert pickle.loads(pickle.dumps(cut)) == cut
+    assert g != g[::-1] and g != g[1:] and g != "g"
+
+
+def test_arrow_round_trip(case: tuple[GaussianArray, np.ndarray]) -> None:
+    import polars as pl
+    import pyarrow as pa
+
+    g, dense = case
+    pieces = GaussianArray.concat([g[:2], g[5:]])  # several chunks
+    expected = np.concatenate([dense[:2], dense[5:]])
+    for array, cov in ((g, dense), (pieces, expected)):
+        table = array.to_arrow()
+        assert isinstance(table, pa.Table) and table.num_rows == len(array)
+        table.validate(full=True)
+        frame = pl.DataFrame(array)
+        assert frame.columns == table.column_names
+        assert_array_equal(frame["mean"].to_numpy(), array.means)
+        roles = {name: frame[name].to_numpy() for name in frame.columns if name != "mean"}
+        if "std" in roles or "var" in roles:
+            roles = {k: v[:, 0] if v.shape[1:] == (1,) else v for k, v in roles.items()}
+        assert_allclose(GaussianArray(array.means, **roles).covariances(), cov, rtol=1e-10, atol=1e-12)
+    assert pl.DataFrame(g[:0]).height == 0
+
+
+def test_arrow_export_points_into_numpy_memory(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(N, D))
+    table = GaussianArray(x, std=np.abs(x)).to_arrow()
+    values = table["mean"].chunk(0).flatten().to_numpy()
+    assert np.shares_memory(values, x)
+
+
+def test_error_bars_are_not_dropped_silently(rng: np.random.Generator) -> None:
+    g, _ = make("cov", rng)
+    with pytest.raises(TypeError, match="error bars"):
+        np.asarray(g)
+    with pytest.raises(TypeError):
+        np.ones(N) * g  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        hash(g)
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        g.means = 1  # type: ignore[misc]
+
+
+class Nearest(ClassifierMixin, BaseEstimator):
+    """A toy that insists on a GaussianArray whose covariances still belong to their rows."""
+
+    def __init__(self, shrink: float = 0.0) -> None:
+        self.shrink = shrink
+
+    def fit(self, X: GaussianArray, y: np.ndarray) -> Nearest:
+        self._check(X)
+        self.classes_ = np.unique(y)
+        self.centres_ = np.array([X.means[y == c].mean(axis=0) for c in self.classes_]) * (1 - self.shrink)
+        return self
+
+    def predict(self, X: GaussianArray) -> np.ndarray:
+        self._check(X)
+        distance = np.linalg.norm(X.means[:, None] - self.centres_, axis=2)
+        return self.classes_[distance.argmin(axis=1)]
+
+    def _check(self, X: GaussianArray) -> None:
+        assert isinstance(X, GaussianArray)
+        assert_allclose(X.trace(), X.means[:, 0] ** 2, rtol=1e-12)
+
+
+def test_scikit_learn_cuts_it_without_metadata_routing(rng: np.random.Generator) -> None:
+    n = 60
+    y = np.repeat(["a", "b"], n // 2)
+    x = rng.normal(size=(n, 2)) + 3.0 * (y == "b")[:, None]
+    std = np.zeros((n, 2))
+    std[:, 1] = np.abs(x[:, 0])  # trace = x_0^2: lets the toy see rows and covariances part ways
+    g = GaussianArray(x, std=std)
+    assert cross_val_score(Nearest(), g, y, cv=5).mean() > 0.9
+    assert cross_val_predict(Nearest(), g, y, cv=KFold(3, shuffle=True, random_state=0)).shape == (n,)
+    search = GridSearchCV(Nearest(), {"shrink": [0.0, 0.5]}, cv=StratifiedKFold(3), n_jobs=2).fit(g, y)
+    assert search.best_score_ > 0.9
+    pipeline = make_pipeline(FunctionTransformer(), Nearest())
+    assert cross_val_score(pipeline, g, y).mean() > 0.9
+    train, test, _, _ = train_test_split(g, y, test_size=0.25, stratify=y, random_state=0)
+    assert len(train) == 45 and len(test) == 15
+    assert_allclose(train.trace(), train.means[:, 0] ** 2)
+    assert len(shuffle(g, random_state=0)) == n
+    assert len(resample(g, n_samples=10, random_state=0)) == 10
