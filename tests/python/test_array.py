@@ -27,7 +27,19 @@ from uncertain._array import GaussianArray
 from conftest import random_covariances
 
 N, D = 7, 3
-KINDS = ("zero", "scalar", "row-std", "row-var", "std", "var", "cov", "shared", "precision", "factor", "factor+var")
+KINDS = (
+    "zero",
+    "scalar",
+    "row-std",
+    "row-var",
+    "std",
+    "var",
+    "cov",
+    "shared",
+    "precision",
+    "factor",
+    "factor+var",
+)
 
 
 def make(kind: str, rng: np.random.Generator) -> tuple[GaussianArray, np.ndarray]:
@@ -97,7 +109,9 @@ def test_rows_are_those_of_the_dense_arrays(case: tuple[GaussianArray, np.ndarra
         assert_allclose(part.covariances(), dense[numbers], rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("rows", [N, -N - 1, [0, N], [True], 1.5, "a", (slice(None), 0), ([0], [1]), ()], ids=str)
+@pytest.mark.parametrize(
+    "rows", [N, -N - 1, [0, N], [True], 1.5, "a", (slice(None), 0), ([0], [1]), ()], ids=str
+)
 def test_rows_that_do_not_exist(rows: object, rng: np.random.Generator) -> None:
     g, _ = make("cov", rng)
     with pytest.raises(IndexError):
