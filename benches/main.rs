@@ -1,0 +1,23 @@
+//! Benches of every hot path: `cargo bench -p uncertain-learn`, or `make bench` for the whole comparison.
+//!
+//! Data is made from a fixed seed, sizes are in the ids, and throughput is in bytes of rows read, so
+//! that a pass can be put beside a plain sum of the same memory (`memory/sum`).
+
+use criterion::Criterion;
+
+mod data;
+mod fit;
+mod loss;
+mod memory;
+mod pass;
+mod sgd;
+
+fn main() {
+    let mut criterion = Criterion::default().sample_size(10).without_plots().configure_from_args();
+    memory::bench(&mut criterion);
+    pass::bench(&mut criterion);
+    loss::bench(&mut criterion);
+    sgd::bench(&mut criterion);
+    fit::bench(&mut criterion);
+    criterion.final_summary();
+}
