@@ -1,9 +1,9 @@
 """Our thread pools under threadpoolctl: ``threadpool_limits(1)`` limits fits of this library too.
 
 threadpoolctl finds a library by the name of its file and calls C symbols in it; the extension exports
-``uncertain_get_num_threads`` and ``uncertain_set_num_threads``. The limit holds for the whole process; an explicit ``n_jobs``
-wins over it, as OpenMP's ``num_threads`` clause does. joblib limits its worker processes through ``OMP_NUM_THREADS``, which
-the core reads by itself.
+``uncertain_get_num_threads`` and ``uncertain_set_num_threads``. The limit holds for the whole process; an
+explicit ``n_jobs`` wins over it, as OpenMP's ``num_threads`` clause does. joblib limits its worker processes
+through ``OMP_NUM_THREADS``, which the core reads by itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from uncertain._uncertain import effective_n_jobs
 __all__ = ["UncertainController", "effective_n_jobs", "register"]
 
 
-class UncertainController(threadpoolctl.LibController):  # type: ignore[misc]  # threadpoolctl has no type hints
+class UncertainController(threadpoolctl.LibController):
     """What threadpoolctl calls to see and to limit the number of threads."""
 
     user_api = "uncertain"

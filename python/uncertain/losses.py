@@ -1,7 +1,7 @@
 """Losses of a linear score that is itself Gaussian.
 
-The score w'x + b of a Gaussian row N(x_i, S_i) has mean m and variance s^2 = w'S_i w. With the margin deficit d = 1 - y m, a
-loss averaged over the row is a function of d and s alone.
+The score w'x + b of a Gaussian row N(x_i, S_i) has mean m and variance s^2 = w'S_i w. With the margin deficit
+d = 1 - y m, a loss averaged over the row is a function of d and s alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def expected_hinge(d: ArrayLike, s: ArrayLike) -> Any:
 
         L(d, s) = d Phi(d / s) + s phi(d / s),        L(d, 0) = max(0, d)
 
-    The relative error is at most 1e-13 for d / s in [-35, 35], where the two terms cancel to hundreds of digits.
+    The relative error is at most 1e-13 for d / s in [-35, 35], where the two terms cancel to hundreds of
+    digits.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ def expected_hinge(d: ArrayLike, s: ArrayLike) -> Any:
 
     References
     ----------
-    C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain Data, IEEE TPAMI 40(12),
-    2018, doi 10.1109/TPAMI.2017.2772235.
+    C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain Data,
+    IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235.
 
     Examples
     --------
@@ -57,5 +58,7 @@ def expected_hinge(d: ArrayLike, s: ArrayLike) -> Any:
     >>> round(float(expected_hinge(0.0, 1.0)), 12)  # 1 / sqrt(2 pi)
     0.398942280401
     """
-    deficits, deviations = np.broadcast_arrays(np.asarray(d, dtype=np.float64), np.asarray(s, dtype=np.float64))
+    deficits, deviations = np.broadcast_arrays(
+        np.asarray(d, dtype=np.float64), np.asarray(s, dtype=np.float64)
+    )
     return _uncertain.expected_hinge(deficits.ravel(), deviations.ravel()).reshape(deficits.shape)[()]

@@ -1,8 +1,10 @@
-"""Reference values of the expected hinge, made with mpmath at 60 digits: ``python tests/golden/expected_hinge.py``.
+"""Reference values of the expected hinge, made with mpmath at 60 digits.
 
-L(d, s) = d Phi(u) + s phi(u), u = d / s.  For u << 0 the two terms cancel and L falls like phi(u) / u^2, so that a rounding
-error eps in u costs u^2 eps in L. The `exact` cases therefore have few bits in u and s: d = u s and d / s are then exact,
-and what is measured is the loss itself. The `rounded` cases have arbitrary d and s.
+Run ``python tests/golden/expected_hinge.py``.
+
+L(d, s) = d Phi(u) + s phi(u), u = d / s.  For u << 0 the two terms cancel and L falls like phi(u) / u^2, so
+that a rounding error eps in u costs u^2 eps in L. The `exact` cases therefore have few bits in u and s: u s
+and d / s are then exact, and what is measured is the loss itself. The `rounded` cases have arbitrary d and s.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from pathlib import Path
 
 import mpmath
 
-SCALES = [1.0, 2.0**-1, 3.0, 2.0**-26, 2.0**26, 2.0**-500, 2.0**500, 5 * 2.0**-900, 7 * 2.0**900, 2.0**-1022, 2.0**1000]
+SCALES = [1.0, 3.0, *(2.0**k for k in (-1022, -500, -26, -1, 26, 500, 1000)), 5 * 2.0**-900, 7 * 2.0**900]
 SUBNORMAL = [2.0**-1074, 3 * 2.0**-1074, 2.0**-1050, 1021 * 2.0**-1060]
 
 
@@ -61,7 +63,10 @@ def main() -> None:
         "exact": [[d, s, expected_hinge(d, s)] for d, s in exact_pairs(rng)],
         "rounded": [[d, s, expected_hinge(d, s)] for d, s in rounded_pairs(rng)],
     }
-    lines = [f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in rows) + "\n]" for name, rows in cases.items()]
+    lines = [
+        f'"{name}": [\n' + ",\n".join(json.dumps(case) for case in rows) + "\n]"
+        for name, rows in cases.items()
+    ]
     Path(__file__).with_suffix(".json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from uncertain.exceptions import UncertainError
 from uncertain.losses import expected_hinge
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "expected_hinge.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "golden" / "expected_hinge.json").read_text(encoding="utf-8")
+)
 SMALLEST = 5e-324
 """The spacing of subnormal numbers: below about 1e-310 no relative accuracy is possible."""
 
@@ -28,7 +30,12 @@ def test_relative_error_where_u_is_exact() -> None:
     error = np.abs(expected_hinge(d, s) - expected)
     allowed = 1e-13 * expected + 2 * SMALLEST
     worst = np.argmax(error / allowed)
-    assert error[worst] <= allowed[worst], (d[worst], s[worst], d[worst] / s[worst], error[worst] / expected[worst])
+    assert error[worst] <= allowed[worst], (
+        d[worst],
+        s[worst],
+        d[worst] / s[worst],
+        error[worst] / expected[worst],
+    )
 
 
 def test_relative_error_is_the_rounding_of_u_elsewhere() -> None:

@@ -1,0 +1,55 @@
+"""Progress of a fit: what a ``callback`` receives and what ``verbose`` prints."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+__all__ = ["Progress", "reporter"]
+
+
+class Progress(NamedTuple):
+    """One iteration of a solver, as told to ``callback``.
+
+    Attributes
+    ----------
+    task : str
+        What is running, such as ``"class 2 of 3"``; empty where there is one task only.
+    iteration : int
+        Iterations done in this task.
+    objective : float
+        Value of the objective.
+    gap : float
+        Certified relative duality gap; NaN where the solver does not know it.
+    """
+
+    task: str
+    iteration: int
+    objective: float
+    gap: float
+
+
+def reporter(
+    name: str, verbose: int | bool, callback: Callable[[Progress], Any] | None
+) -> Callable[[str, int, float, float], None] | None:
+    """The function that the extension calls once per iteration, or None if nobody listens.
+
+    An exception in `callback` ends the fit and reaches the caller of ``fit`` as it is.
+    """
+    if not verbose and callback is None:
+        return None
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function of one Progress, got {type(callback).__name__}")
+
+    def report(task: str, iteration: int, objective: float, gap: float) -> None:
+        if verbose:
+            label = f"{name}, {task}" if task else name
+            sys.stdout.write(
+                f"[{label}] iteration {iteration:4d}  objective {objective:.10e}  gap {gap:.2e}" + "\n"
+            )
+            sys.stdout.flush()
+        if callback is not None:
+            callback(Progress(task, iteration, objective, gap))
+
+    return report

@@ -1,0 +1,109 @@
+//! Long calls: the GIL released, Ctrl-C within a moment, progress on the caller's thread.
+//!
+//! Design. The work runs on a worker thread of its own (and from there on the core's pools); the
+//! thread that called from Python waits with the GIL released, wakes every [`STEP`] to ask Python for
+//! pending signals, and hands progress to an optional Python callback. Python runs signal handlers
+//! on the main thread only, so this thread must be the one that waits. On a signal, or when the
+//! callback raises, the [`Control`]'s flag goes up, the worker is joined (solvers look at the flag
+//! once per block of rows), and the Python exception is raised as it came.
+//!
+//! Rejected: a signal handler of our own (it would fight the caller's), and `check_signals` from
+//! inside the solvers (the pure crate knows nothing of Python, and the pool's threads could not
+//! run the handlers anyway).
+//!
+//! A panic in the work is a bug in the core: it ends as a `RuntimeError` and never unwinds into Python.
+
+use std::any::Any;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use uncertain::{Control, Progress};
+
+use crate::error::core_error;
+
+/// How long a Ctrl-C may wait for an ear.
+const STEP: Duration = Duration::from_millis(20);
+
+enum Event {
+    Progress(Progress),
+    Done,
+}
+
+/// Says that the work is over when dropped, so also while a panic unwinds.
+struct Bell(Sender<Event>);
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        // The receiver is gone when the caller was interrupted; then nobody needs to hear it.
+        let _ = self.0.send(Event::Done);
+    }
+}
+
+/// Run `work` with the GIL released; `report(task, iteration, objective, gap)` is called for each
+/// progress message, on the calling thread.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    report: Option<Py<PyAny>>,
+    work: impl FnOnce(&Control) -> uncertain::Result<T> + Send,
+) -> PyResult<T> {
+    let (events, inbox) = mpsc::channel();
+    let mut control = Control::new();
+    if report.is_some() {
+        let events = events.clone();
+        control = control.with_listener(move |progress| {
+            let _ = events.send(Event::Progress(progress.clone()));
+        });
+    }
+    let control = &control;
+    py.detach(move || {
+        thread::scope(|scope| {
+            let bell = Bell(events);
+            let worker = thread::Builder::new()
+                .name("uncertain-call".into())
+                .spawn_scoped(scope, move || {
+                    let _bell = bell;
+                    work(control)
+                })
+                .map_err(|e| PyRuntimeError::new_err(format!("no thread to run on: {e}")))?;
+            let heard = attend(&inbox, report.as_ref());
+            if heard.is_err() {
+                control.stop();
+            }
+            let result = worker.join();
+            heard?;
+            match result {
+                Ok(result) => result.map_err(core_error),
+                Err(panic) => Err(PyRuntimeError::new_err(format!(
+                    "internal error: {}; please report it",
+                    panic_message(panic.as_ref())
+                ))),
+            }
+        })
+    })
+}
+
+/// Wait for the end of the work; `Err` is what a signal handler or the callback raised.
+fn attend(inbox: &Receiver<Event>, report: Option<&Py<PyAny>>) -> PyResult<()> {
+    let mut looked = Instant::now();
+    loop {
+        let event = inbox.recv_timeout(STEP.saturating_sub(looked.elapsed()));
+        if let (Ok(Event::Progress(p)), Some(report)) = (&event, report) {
+            Python::attach(|py| report.call1(py, (p.task.as_str(), p.iteration, p.objective, p.gap)))?;
+        }
+        if matches!(event, Ok(Event::Done) | Err(RecvTimeoutError::Disconnected)) {
+            return Ok(());
+        }
+        if looked.elapsed() >= STEP {
+            Python::attach(|py| py.check_signals())?;
+            looked = Instant::now();
+        }
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
+}
