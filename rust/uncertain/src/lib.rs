@@ -18,4 +18,4 @@ pub mod transform;
 pub use control::{Control, Progress};
 pub use data::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};
-pub use model::Labels;
+pub use model::{Labels, gsu};

@@ -1,0 +1,35 @@
+//! SVM-GSU: the linear maximum-margin classifier for rows that are Gaussians.
+//!
+//! ```text
+//! J(w, b) = alpha/2 |w|^2 + sum_i c_i E max(0, 1 - y_i (w'x + b)),  x ~ N(x_i, S_i),  sum c_i = 1
+//! ```
+//!
+//! The ordinary SVM is the case S_i = 0. More than two classes are fitted one against the rest.
+//! Source: Tzelepis, Mezaris, Patras, IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235.
+//!
+//! ```
+//! use uncertain::{Control, Covariances, GaussianArray, Labels, Rows, gsu};
+//!
+//! # fn main() -> uncertain::Result<()> {
+//! // Four rows in the plane; the second number of each is known only to +-2.
+//! let means = Rows::from_vec(vec![1.0, 2.0, 1.2, -1.0, -1.0, 1.5, -0.8, -2.0], 2)?;
+//! let errors = Rows::from_vec([0.1, 2.0].repeat(4), 2)?;
+//! let data = GaussianArray::new(means, Covariances::from_std(errors))?;
+//! let labels = Labels::new(vec![1, 1, 0, 0], 2)?;
+//!
+//! let params = gsu::Params::new().alpha(0.01).check()?;
+//! let model = params.fit(&data, &labels, &Control::new())?;
+//! assert_eq!(model.predict(&data)?, [1, 1, 0, 0]);
+//! assert!(model.fits[0].gap <= 1e-6); // certified: the objective is within 1e-6 of the best possible one
+//! # Ok(())
+//! # }
+//! ```
+
+mod calibrate;
+mod fit;
+mod fitted;
+mod online;
+mod params;
+
+pub use fitted::{FitReport, Model};
+pub use params::{Params, ValidParams};
