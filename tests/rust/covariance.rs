@@ -86,6 +86,9 @@ fn check_array(case: &Case) {
     let (d, n) = (case.array.n_features(), case.array.n_rows());
     let name = case.name;
     close(&case.array.dense().unwrap(), &case.dense, 1.0, name);
+    let full = case.array.to_full().unwrap();
+    assert_eq!(full.covariances().kind(), Kind::Full);
+    close(&full.dense().unwrap(), &case.dense, 1.0, name);
     let traces: Vec<f64> = case.dense.chunks(d * d).map(|s| (0..d).map(|i| s[i * d + i]).sum()).collect();
     close(&case.array.traces().unwrap(), &traces, 1.0, name);
     let roots: Vec<f64> = (0..n).flat_map(|row| case.array.covariances().sqrt(row, d).unwrap()).collect();

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use uncertain::data::covariance::{Covariances, Kind};
 use uncertain::{Error, GaussianArray, Names, Rows};
 
@@ -160,4 +161,28 @@ fn sizes_that_do_not_fit_are_refused() {
     let error = GaussianArray::new_named(zeros(2, 2), wrong, &names()).unwrap_err();
     assert!(matches!(&error, Error::Shape { what, .. } if what == "x_var"), "{error}");
     assert!(GaussianArray::points(zeros(0, 2)).is_ok());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    /// F F' of any rank and scale passes as it is, and what f32 makes of it passes, mended if need be.
+    #[test]
+    fn rounding_never_refuses_a_good_matrix(d in 1usize..20, rank in 1usize..5, exponent in -30i32..30, seed in any::<u64>()) {
+        let mut state = seed;
+        let mut number = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        let f: Vec<f64> = (0..d * rank).map(|_| number()).collect();
+        let scale = 2.0_f64.powi(exponent);
+        let dot = |i: usize, j: usize| (0..rank).map(|k| f[i * rank + k] * f[j * rank + k]).sum::<f64>() * scale;
+        let exact: Vec<f64> = (0..d * d).map(|p| dot(p / d, p % d)).collect();
+        let g = full(&exact, d).unwrap();
+        prop_assert!(g.warnings().is_empty());
+        let single: Vec<f64> = exact.iter().map(|x| f64::from(*x as f32)).collect();
+        let g = full(&single, d).unwrap();
+        let largest = exact.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let mended = g.dense().unwrap();
+        prop_assert!(mended.iter().zip(&exact).all(|(a, b)| (a - b).abs() < 1e-6 * d as f64 * largest));
+    }
 }

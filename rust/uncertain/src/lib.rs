@@ -2,7 +2,6 @@
 pub mod control;
 pub mod data;
 pub mod error;
-#[allow(dead_code)]
 pub(crate) mod linalg;
 pub mod loss;
 pub mod model;

@@ -65,6 +65,12 @@ impl GaussianArray {
         Ok(out)
     }
 
+    /// The same Gaussians with a full (packed) matrix per row, whatever their kind.
+    pub fn to_full(&self) -> Result<GaussianArray> {
+        let full = Full { values: packed(self)?, layout: Layout::Packed };
+        Ok(GaussianArray::from_checked(self.means().clone(), Covariances::Full(full)))
+    }
+
     /// The trace of every covariance, n numbers.
     pub fn traces(&self) -> Result<Vec<f64>> {
         let d = self.n_features();
@@ -218,7 +224,7 @@ fn padded(piece: &GaussianArray, rank: usize) -> Result<Rows> {
 }
 
 /// n packed triangles, whatever the kind.
-pub(crate) fn packed(piece: &GaussianArray) -> Result<Rows> {
+fn packed(piece: &GaussianArray) -> Result<Rows> {
     let (n, d) = (piece.n_rows(), piece.n_features());
     let width = packed_len(d);
     let mut out = zeros(n, width)?;
