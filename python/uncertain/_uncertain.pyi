@@ -6,7 +6,15 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Gaussians", "Rows", "effective_n_jobs", "expected_hinge"]
+__all__ = [
+    "Gaussians",
+    "Rows",
+    "effective_n_jobs",
+    "expected_hinge",
+    "fit_scaler",
+    "project_subspace",
+    "scale",
+]
 
 _Floats = NDArray[np.float64]
 
@@ -63,3 +71,6 @@ class Gaussians:
 
 def expected_hinge(d: _Floats, s: _Floats) -> _Floats: ...
 def effective_n_jobs(n_jobs: int | None) -> int: ...
+def fit_scaler(data: Gaussians, weights: _Floats | None, spread: str) -> tuple[_Floats, _Floats]: ...
+def scale(data: Gaussians, mean: _Floats, scale: _Floats, inverse: bool) -> Gaussians: ...
+def project_subspace(data: Gaussians, variance: float, project: str) -> Gaussians: ...

@@ -1,5 +1,144 @@
-"""Transformers that make and move Gaussians."""
+"""Transformers in front of an estimator: those that make Gaussians, and those that move them.
 
+Design: a transformer that only moves Gaussians answers an array with an array (so that it is an ordinary
+scikit-learn transformer) and a GaussianArray with a GaussianArray. The latter must escape scikit-learn's
+``set_output``, which would turn it into a table without error bars; `_Moves` therefore wraps by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils._set_output import _wrap_data_with_container
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from uncertain import _uncertain
+from uncertain._array import GaussianArray
 from uncertain._as_gaussians import AsGaussians
+from uncertain._validation import check_gaussians
+from uncertain.exceptions import ParameterError
 
-__all__ = ["AsGaussians"]
+__all__ = ["AsGaussians", "GaussianScaler", "SubspaceProjector"]
+
+Floats = NDArray[np.float64]
+
+
+class _Moves:
+    """`transform` in the kind of the input; `set_output` concerns arrays only."""
+
+    def transform(self, X: Any) -> Any:
+        """The moved rows: an array for an array, a GaussianArray for a GaussianArray."""
+        check_is_fitted(self)
+        moved = self._moved(check_gaussians(self, X, reset=False))
+        if isinstance(X, GaussianArray):
+            return GaussianArray._from_core(moved)
+        return _wrap_data_with_container("transform", moved.means.copy(), X, self)
+
+    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:
+        """`fit`, then `transform` of the same rows."""
+        return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+
+    def _moved(self, data: _uncertain.Gaussians) -> _uncertain.Gaussians:
+        raise NotImplementedError
+
+
+class GaussianScaler(_Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Shift and scale every feature; covariances move along: x -> D (x - m), S -> D S D, D = diag(1 / s).
+
+    Parameters
+    ----------
+    spread : {"means", "total"}
+        What is scaled to one: the variance of the means, or that plus the mean variance of the rows (the
+        variance of a draw from the data).
+
+    Attributes
+    ----------
+    mean_, scale_ : ndarray of shape (d,)
+        m and s; the scale of a feature that does not vary is 1.
+    n_features_in_ : int
+        Dimension d.
+
+    An array gives an array, a GaussianArray gives a GaussianArray. Kinds are kept, except that isotropic
+    covariances become diagonal where scales differ.
+    """
+
+    def __init__(self, *, spread: Literal["means", "total"] = "means") -> None:
+        self.spread = spread
+
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianScaler:
+        """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""
+        if self.spread not in ("means", "total"):
+            raise ParameterError(f'spread={self.spread!r}: must be "means" or "total"')
+        data = check_gaussians(self, X, reset=True)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, np.empty((data.n_rows, 0)), dtype=np.float64, ensure_non_negative=True
+            )
+        self.mean_: Floats
+        self.scale_: Floats
+        self.mean_, self.scale_ = _uncertain.fit_scaler(data, weights, self.spread)
+        return self
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Undo `transform`: x -> s x + m, S -> s S s'."""
+        check_is_fitted(self)
+        moved = _uncertain.scale(check_gaussians(self, X, reset=False), self.mean_, self.scale_, True)
+        return GaussianArray._from_core(moved) if isinstance(X, GaussianArray) else moved.means.copy()
+
+    def _moved(self, data: _uncertain.Gaussians) -> _uncertain.Gaussians:
+        return _uncertain.scale(data, self.mean_, self.scale_, False)
+
+
+class SubspaceProjector(_Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Keep the few directions in which a row is most uncertain: S = U L U' -> its leading eigenpairs.
+
+    For every row the eigenpairs with the largest eigenvalues are kept until their share of the trace exceeds
+    `variance`. The result has low-rank covariances (rank: the largest of any row), which makes fits faster.
+
+    Parameters
+    ----------
+    variance : float in (0, 1]
+        The share p of each row's trace; 1 keeps everything.
+    project : {"covariance", "both"}
+        "covariance" keeps the means as they are. "both" also replaces each mean by its projection on the
+        row's own subspace, as the paper writes it; what lies outside is lost (all of an exact point, which
+        has no subspace), so this rarely helps.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Dimension d.
+
+    An array (exact points) gives an array, a GaussianArray gives a GaussianArray.
+
+    References
+    ----------
+    C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain Data,
+    IEEE TPAMI 40(12), 2018, section 3.2.
+    """
+
+    def __init__(
+        self, variance: float = 0.99, *, project: Literal["covariance", "both"] = "covariance"
+    ) -> None:
+        self.variance = variance
+        self.project = project
+
+    def fit(self, X: Any, y: object = None) -> SubspaceProjector:
+        """Check the parameters and note the number of features; rows are projected one by one."""
+        self._check_parameters()
+        check_gaussians(self, X, reset=True)
+        return self
+
+    def _moved(self, data: _uncertain.Gaussians) -> _uncertain.Gaussians:
+        self._check_parameters()
+        return _uncertain.project_subspace(data, float(self.variance), self.project)
+
+    def _check_parameters(self) -> None:
+        if self.project not in ("covariance", "both"):
+            raise ParameterError(f'project={self.project!r}: must be "covariance" or "both"')
+        if not isinstance(self.variance, (int, float, np.number)) or not 0 < self.variance <= 1:
+            raise ParameterError(f"variance={self.variance!r}: must be above 0 and at most 1")

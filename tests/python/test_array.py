@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from conftest import random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import (
@@ -23,8 +24,6 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import resample, shuffle
 
 from uncertain._array import GaussianArray
-
-from conftest import random_covariances
 
 N, D = 7, 3
 KINDS = (

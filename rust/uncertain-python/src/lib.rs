@@ -9,10 +9,12 @@ mod arrow_in;
 mod arrow_out;
 mod error;
 mod gaussians;
+mod interrupt;
 mod losses;
 mod numpy_in;
 mod rows;
 mod threads;
+mod transforms;
 
 #[pymodule(gil_used = false)]
 mod _uncertain {
@@ -24,4 +26,6 @@ mod _uncertain {
     use super::rows::Rows;
     #[pymodule_export]
     use super::threads::effective_n_jobs;
+    #[pymodule_export]
+    use super::transforms::{fit_scaler, project_subspace, scale};
 }
