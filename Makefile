@@ -78,7 +78,6 @@ test-python: install ## pytest, the README's snippets among it
 
 bench: install ## the measurements of benches/README.md (quiet machine, about 10 minutes)
 	$(BIN)/python benches/python/run.py
-	cargo bench --locked -p uncertain-learn
 
 docs: $(VENV)/.docs ## the user guide and the Rust documentation, in docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

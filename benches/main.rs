@@ -10,14 +10,18 @@ mod fit;
 mod loss;
 mod memory;
 mod pass;
+mod predict;
 mod sgd;
+mod subspace;
 
 fn main() {
     let mut criterion = Criterion::default().sample_size(10).without_plots().configure_from_args();
     memory::bench(&mut criterion);
     pass::bench(&mut criterion);
     loss::bench(&mut criterion);
+    subspace::bench(&mut criterion);
     sgd::bench(&mut criterion);
     fit::bench(&mut criterion);
+    predict::bench(&mut criterion);
     criterion.final_summary();
 }
