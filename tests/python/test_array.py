@@ -92,8 +92,8 @@ def test_names_of_the_kinds(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize(
     "rows",
     [
-        slice(2, 5), slice(None, None, 2), slice(None, None, -1), slice(5, 2), slice(-3, None), slice(0, 100), ...,
-        [0, -1, 3], np.array([6, 6, 0], dtype=np.uint8), np.int32(2), -1, [], np.zeros(N, dtype=bool),
+        slice(2, 5), slice(None, None, 2), slice(None, None, -1), slice(5, 2), slice(-3, None), slice(0, 100),
+        ..., [0, -1, 3], np.array([6, 6, 0], dtype=np.uint8), np.int32(2), -1, [], np.zeros(N, dtype=bool),
         np.arange(N) % 2 == 0, [True] * N,
     ],
     ids=str,
@@ -131,7 +131,8 @@ def test_numpy_memory_is_shared_and_never_written(rng: np.random.Generator) -> N
 @pytest.mark.parametrize(
     "convert",
     [
-        lambda x: x.tolist(), lambda x: x.astype(np.float32), lambda x: np.asfortranarray(x), lambda x: x[::-1],
+        lambda x: x.tolist(), lambda x: x.astype(np.float32), lambda x: np.asfortranarray(x),
+        lambda x: x[::-1],
         lambda x: x.astype(">f8"), lambda x: np.round(x).astype(np.int8), lambda x: x > 0,
         lambda x: np.frombuffer(b"x" + x.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(x.shape),
     ],

@@ -62,7 +62,7 @@ def columns(draw: st.DrawFn, nulls: bool = False) -> tuple[pa.ChunkedArray, list
 def test_sliced_and_chunked_columns(case: tuple[pa.ChunkedArray, list[Any]]) -> None:
     column, rows = case
     if not rows and not pa.types.is_fixed_size_list(column.type):
-        with pytest.raises(ShapeError, match="c0: .*no rows"):
+        with pytest.raises(ShapeError, match=r"c0: .*no rows"):
             read(column)
         return
     assert_array_equal(read(column).to_numpy().reshape(-1), np.asarray(rows, dtype=float).reshape(-1))

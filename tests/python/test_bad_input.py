@@ -1,0 +1,279 @@
+"""Bad input is refused before any work, with the column, the row number and the value, and left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from conftest import CONSTRUCTORS, random_covariances
+
+from uncertain import exceptions
+from uncertain._array import GaussianArray
+from uncertain.exceptions import (
+    ColumnError,
+    CovarianceWarning,
+    MissingErrorBarsError,
+    NegativeVarianceError,
+    NotFiniteError,
+    NotPositiveSemiDefiniteError,
+    NotSymmetricError,
+    NullError,
+    ParameterError,
+    RaggedError,
+    ShapeError,
+    UncertainError,
+)
+from uncertain.preprocessing import AsGaussians
+
+N, D = 8, 3
+LISTS = [
+    "polars",
+    "polars-list",
+    "polars-chunked",
+    "pyarrow",
+    "pyarrow-sliced",
+    "pandas",
+    "pandas-arrow",
+    "duckdb",
+]
+
+
+@pytest.fixture
+def columns(rng: np.random.Generator) -> dict[str, Any]:
+    x, std = rng.normal(size=(N, D)), rng.uniform(0.1, 2, size=(N, D))
+    lists = {"x": x, "cov": random_covariances(rng, N, D), "std": std}
+    scalars = {f"f{j}": x[:, j].copy() for j in range(D)}
+    return lists | scalars | {f"f{j}_err": std[:, j].copy() for j in range(D)}
+
+
+def refuse(table: Any, error: type[UncertainError], message: str, **roles: Any) -> None:
+    with pytest.raises(error, match=message) as caught:
+        AsGaussians(**roles).fit(table)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("library", LISTS)
+class TestTables:
+    """The same sentence whatever library the table is from."""
+
+    def test_means_that_are_not_finite(self, library: str, columns: dict[str, Any]) -> None:
+        for value, shown in ((np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")):
+            columns["x"][5, 1] = columns["f1"][5] = value
+            table = CONSTRUCTORS[library](columns)
+            refuse(table, NotFiniteError, f"^f1: row 5 is {shown}", features=["f0", "f1"], std="{}_err")
+            if library == "pandas" and shown == "NaN":  # lists of objects: pandas calls a NaN missing
+                refuse(table, NullError, "^x: row 5, element 1 is null", mean="x", std="std")
+            else:
+                refuse(table, NotFiniteError, f"^x: row 5, element 1 is {shown}", mean="x", std="std")
+
+    def test_error_bars_that_are_not_finite(self, library: str, columns: dict[str, Any]) -> None:
+        columns["std"][6, 2] = columns["f2_err"][6] = columns["cov"][6, 0, 2] = np.inf
+        table = CONSTRUCTORS[library](columns)
+        refuse(table, NotFiniteError, "^std: row 6, element 2 is inf", mean="x", std="std")
+        refuse(table, NotFiniteError, "^f2_err: row 6 is inf", features=["f0", "f1", "f2"], std="{}_err")
+        refuse(table, NotFiniteError, "^cov: row 6, element 2 is inf", mean="x", cov="cov")
+
+    def test_error_bars_that_are_missing(self, library: str, columns: dict[str, Any]) -> None:
+        columns["std"][4, 0] = columns["f0_err"][4] = columns["cov"][4, 1, 0] = np.nan
+        table = CONSTRUCTORS[library](columns)
+        advice = 'on_missing="point"'
+        refuse(table, MissingErrorBarsError, f"^std: row 4, element 0 is .*{advice}", mean="x", std="std")
+        refuse(table, MissingErrorBarsError, "^f0_err: row 4 is ", features=["f0", "f1"], std="{}_err")
+        refuse(table, MissingErrorBarsError, "^cov: row 4, element 3 is ", mean="x", cov="cov")
+
+    def test_negative_error_bars(self, library: str, columns: dict[str, Any]) -> None:
+        columns["std"][3, 1] = columns["f1_err"][3] = columns["cov"][3, 1, 1] = -0.5
+        table = CONSTRUCTORS[library](columns)
+        refuse(table, NegativeVarianceError, "^std: row 3, element 1 is -0.5", mean="x", std="std")
+        refuse(table, NegativeVarianceError, "^f1_err: row 3 is -0.5", features=["f0", "f1"], var="{}_err")
+        refuse(table, UncertainError, "^cov: .*row 3", mean="x", cov="cov")
+
+    def test_matrices_that_are_no_covariances(self, library: str, columns: dict[str, Any]) -> None:
+        columns["cov"][2, 0, 1] += 0.25
+        table = CONSTRUCTORS[library](columns)
+        refuse(table, NotSymmetricError, r"^cov: .* row 2 .*\[0, 1\] is .*\[1, 0\] is", mean="x", cov="cov")
+        columns["cov"][2] = np.diag([1.0, -0.5, 2.0])
+        columns["cov"][2, 1, 1], columns["cov"][2, 0, 1] = 1.0, 3.0
+        columns["cov"][2, 1, 0] = 3.0
+        table = CONSTRUCTORS[library](columns)
+        refuse(table, NotPositiveSemiDefiniteError, "^cov: .* row 2 .*eigenvalue is -2", mean="x", cov="cov")
+
+    def test_wrong_lengths(self, library: str, columns: dict[str, Any]) -> None:
+        columns["two"] = np.ones((N, 2))
+        table = CONSTRUCTORS[library](columns)
+        refuse(table, ShapeError, "^two: expected 1 or 3 values per row .*got 2", mean="x", std="two")
+        refuse(table, ShapeError, "^two: expected 3 x 3 values per row .*got 2", mean="x", cov="two")
+        refuse(table, ShapeError, "^two: expected 3 x r values per row .*got 2", mean="x", factor="two")
+        refuse(table, ShapeError, "^x: expected one number per row", features=["f0", "x"])
+
+    def test_columns_that_are_not_there(self, library: str, columns: dict[str, Any]) -> None:
+        table = CONSTRUCTORS[library](columns)
+        refuse(table, ColumnError, "no column 'covs'; did you mean 'cov'", mean="x", cov="covs")
+        refuse(table, ColumnError, "no column 'f9_err'", features=["f0"], std="f9_err")
+        refuse(table, ColumnError, "no column 'f0_sd'", features=["f0"], std="{}_sd")
+        refuse(table, ColumnError, "no column 'f0_f1_corr' .*'f1_f0_corr'", features=["f0", "f1"],
+               std="{}_err", corr="{}_{}_corr")  # fmt: skip
+
+
+def test_nulls() -> None:
+    for layout in (pl.List(pl.Float64), pl.Array(pl.Float64, 2)):
+        good, gone = [1.0, 2.0], pl.Series([[1.0, 2.0], [1.0, 2.0], None], dtype=layout)
+        inner = pl.Series([[1.0, 2.0], [1.0, None], good], dtype=layout)
+        fine = pl.Series([good] * 3, dtype=layout)
+        frame = pl.DataFrame({"gone": gone, "inner": inner, "fine": fine})
+        for table in (frame, frame.to_arrow(), frame.to_pandas(), frame.lazy()):
+            refuse(table, NullError, "^gone: row 2 is null", mean="gone", std="fine")
+            refuse(
+                table, (NullError, NotFiniteError), "^inner: row 1, element 1 is", mean="inner", std="fine"
+            )  # type: ignore[arg-type]
+            refuse(table, MissingErrorBarsError, "^gone: row 2 is null", mean="fine", std="gone")
+            refuse(table, MissingErrorBarsError, "^inner: row 1, element 1 is", mean="fine", std="inner")
+
+
+def test_ragged_lists() -> None:
+    frame = pl.DataFrame({"x": [[1.0, 2.0], [3.0, 4.0], [5.0]], "y": [[1.0, 2.0]] * 3})
+    for table in (frame, frame.to_arrow(), frame.to_pandas()):
+        refuse(table, RaggedError, "^x: row 2 has 1 elements but row 0 has 2", mean="x")
+        refuse(table, RaggedError, "^x: row 2 has 1 elements but row 0 has 2", mean="y", std="x")
+
+
+def test_columns_that_hold_no_numbers() -> None:
+    frame = pl.DataFrame(
+        {"name": ["a", "b"], "names": [["a"], ["b"]], "flag": [True, False], "x": [1.0, 2.0]}
+    )
+    for table in (frame, frame.to_arrow(), frame.to_pandas()):
+        for column in ("name", "names", "flag"):
+            refuse(table, ColumnError, f"^{column}: ", features=["x", column])
+            refuse(table, ColumnError, f"^{column}: ", features=["x"], std=column)
+    import pandas as pd
+
+    mixed = pd.DataFrame({"x": [1.0, [2.0]], "y": [{"a": 1}, {"a": 2}]})
+    for column in ("x", "y"):
+        refuse(mixed, ColumnError, f"^{column}: ", mean=column)
+
+
+def test_correlations_outside_their_range(columns: dict[str, Any]) -> None:
+    columns["f0_f1_corr"] = np.zeros(N)
+    roles = {"features": ["f0", "f1"], "std": "{}_err", "corr": "{}_{}_corr"}
+    columns["f0_f1_corr"][3] = 1.5
+    refuse(
+        CONSTRUCTORS["polars"](columns), UncertainError, r"^f0_f1_corr: row 3 is 1.5; .*\[-1, 1\]", **roles
+    )
+    columns["f0_f1_corr"][3] = np.nan
+    refuse(CONSTRUCTORS["polars"](columns), MissingErrorBarsError, "^f0_f1_corr: row 3 is NaN", **roles)
+
+
+def test_precisions_without_an_inverse(columns: dict[str, Any]) -> None:
+    columns["std"][1, 2] = 0.0
+    columns["cov"][5] = 0.0
+    table = CONSTRUCTORS["polars"](columns)
+    refuse(
+        table,
+        UncertainError,
+        "^std: row 1, element 2 is 0.0; precisions must be > 0",
+        mean="x",
+        precision="std",
+    )
+    refuse(table, UncertainError, "^cov: .* row 5 is singular", mean="x", precision="cov")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"mean": "x", "cov": "cov", "std": "std"}, "cov and std are given together"),
+        ({"mean": "x", "factor": "cov", "std": "std"}, "factor and std are given together"),
+        ({"mean": "x", "features": ["f0"]}, "either mean= .* or features="),
+        ({"cov": "cov"}, "either mean= .* or features="),
+        ({"features": []}, "list of one or more"),
+        ({"features": "f0"}, "list of one or more"),
+        ({"features": ["f0", "f0"]}, "named twice"),
+        ({"mean": 0}, "mean=0: must be the name"),
+        ({"mean": "x", "std": np.ones(3)}, "must be the name"),
+        ({"mean": "x", "std": "{}_err"}, "pattern"),
+        ({"features": ["f0"], "cov": "{}_err"}, "pattern"),
+        ({"mean": "x", "cov": "cov", "corr": "{}_{}"}, "corr= needs"),
+        ({"features": ["f0"], "std": "{}_err", "corr": "corr"}, "two places"),
+        ({"mean": "x", "cov": "cov", "on_missing": "impute"}, "not available yet"),
+        ({"mean": "x", "cov": "cov", "on_missing": "zero"}, 'must be "error" or "point"'),
+        ({"mean": "x", "precision": "cov", "on_missing": "point"}, "no precision"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_exist(parameters: dict[str, Any], message: str, columns: dict[str, Any]) -> None:
+    refuse(CONSTRUCTORS["polars"](columns), ParameterError, message, **parameters)
+
+
+def test_arrays_instead_of_tables() -> None:
+    with pytest.raises(TypeError, match="columns of a table, got ndarray"):
+        AsGaussians(mean="x").fit(np.ones((2, 2)))
+    t = AsGaussians().fit(np.ones((2, 2)))
+    with pytest.raises(ColumnError, match="fitted on an array"):
+        t.transform(pl.DataFrame({"a": [1.0]}))
+
+
+X = np.arange(6.0).reshape(3, 2)
+EYE = np.eye(2)
+ONE = np.ones((3, 2, 1))
+NotPSD, Negative = NotPositiveSemiDefiniteError, NegativeVarianceError
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: GaussianArray([1.0, 2.0]), ShapeError, r"^means: .*\(n, d\).*reshape"),
+        (lambda: GaussianArray(np.ones((3, 0))), ShapeError, "^means: .*at least one feature"),
+        (lambda: GaussianArray([[1.0], [1.0, 2.0]]), RaggedError, "^means: "),
+        (lambda: GaussianArray(X.astype(str)), ShapeError, "^means: .*strings"),
+        (lambda: GaussianArray(X.astype(object)), ShapeError, "^means: .*Python objects"),
+        (lambda: GaussianArray(X * 1j), ShapeError, "^means: .*complex"),
+        (lambda: GaussianArray(np.ma.masked_equal(X, 3.0)), NullError, "^means: row 1 is masked"),
+        (lambda: GaussianArray([[0, 1], [2, np.nan]]), NotFiniteError, "^means: row 1, element 1 is NaN"),
+        (lambda: GaussianArray(X, std=[1, np.inf, 1]), NotFiniteError, "^std: row 1, element 0 is inf"),
+        (lambda: GaussianArray(X, var=-X), Negative, "^var: row 0, element 1 is -1"),
+        (lambda: GaussianArray(X, std=-1), Negative, "^std: row 0, element 0 is -1"),
+        (lambda: GaussianArray(X, std=np.ones(2)), ShapeError, r"^std: .*got \(2,\); .*broadcast_to"),
+        (lambda: GaussianArray(X, var=np.ones((3, 1))), ShapeError, r"^var: .*got \(3, 1\)"),
+        (lambda: GaussianArray(X, cov=np.ones((3, 2))), ShapeError, r"^cov: .*\(3, 2, 2\).*got \(3, 2\)"),
+        (lambda: GaussianArray(X, cov=[EYE, EYE, -EYE]), UncertainError, "^cov: .*row 2"),
+        (lambda: GaussianArray(X, cov=[[1, 2], [2, 1]]), NotPSD, "^cov.*eigenvalue is -1"),
+        (lambda: GaussianArray(X, cov=[[1, 0.5], [0.4, 1]]), NotSymmetricError, r"^cov.*\[0, 1\] is 0.5"),
+        (lambda: GaussianArray(X[1:], precision=[EYE, 0 * EYE]), UncertainError, "^precision: .*row 1 is sing"),
+        (lambda: GaussianArray(X, factor=np.ones((3, 2))), ShapeError, r"^factor: .*\(n, d, r\)"),
+        (lambda: GaussianArray(X, factor=np.nan * ONE), NotFiniteError, "^factor: row 0, element 0"),
+        (lambda: GaussianArray(X, factor=ONE, var=[1, -1, 1]), Negative, "^var: row 1"),
+        (lambda: GaussianArray(X, std=1, var=1), ParameterError, "std and var are given together"),
+        (lambda: GaussianArray(X).collapse("full"), ParameterError, "collapse.*'full'"),
+        (lambda: GaussianArray(X).sample(0), ParameterError, "sample.*>= 1"),
+        (lambda: GaussianArray(X).sample(1.5), ParameterError, "sample.*integer"),
+    ],
+)  # fmt: skip
+def test_arrays(make: Callable[[], object], error: type[UncertainError], message: str) -> None:
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_tiny_negative_eigenvalues_are_mended_with_a_warning() -> None:
+    direction = np.array([1.0, 1.0]) / np.sqrt(2)
+    cov = np.stack([EYE, np.outer(direction, direction) - 1e-8 * EYE, EYE])
+    before = cov.copy()
+    with pytest.warns(CovarianceWarning, match="row 1"):
+        g = GaussianArray(X, cov=cov)
+    assert np.linalg.eigvalsh(g.covariances()).min() > -1e-15
+    assert np.array_equal(cov, before)
+
+
+def test_refused_data_are_untouched(columns: dict[str, Any]) -> None:
+    columns["cov"][7] = -np.eye(D)
+    frame = CONSTRUCTORS["polars-chunked"](columns)
+    before, chunks = frame.clone(), frame.n_chunks("all")
+    refuse(frame, UncertainError, "row 7", mean="x", cov="cov")
+    assert frame.equals(before) and frame.n_chunks("all") == chunks
+
+
+def test_every_error_is_a_value_error() -> None:
+    for name in exceptions.__all__:
+        kind = getattr(exceptions, name)
+        assert issubclass(kind, (ValueError, Warning)), name

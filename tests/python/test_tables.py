@@ -1,0 +1,252 @@
+"""AsGaussians and the table functions on every table library."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import CONSTRUCTORS, random_covariances
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+
+from uncertain._array import GaussianArray
+from uncertain.exceptions import ColumnError
+from uncertain.preprocessing import AsGaussians
+from uncertain.tables import is_table, open_table, result_like
+
+Constructor = Callable[[dict[str, Any]], Any]
+N, D = 9, 2
+
+
+@pytest.fixture
+def columns(rng: np.random.Generator) -> dict[str, Any]:
+    x, std = rng.normal(size=(N, D)), rng.uniform(0.1, 2, size=(N, D))
+    return {
+        "mean": x,
+        "cov": random_covariances(rng, N, D),
+        "std": std,
+        "factor": rng.normal(size=(N, D, 1)),
+        "one": rng.uniform(0.1, 2, size=N),
+        "a": x[:, 0],
+        "b": x[:, 1],
+        "a_err": std[:, 0],
+        "b_err": std[:, 1],
+        "b_a_corr": rng.uniform(-1, 1, size=N),
+        "label": np.asarray(["x", "y", "z"] * 3),
+    }
+
+
+def expected(columns: dict[str, Any]) -> dict[str, tuple[dict[str, Any], str, np.ndarray]]:
+    """AsGaussians' arguments -> kind and dense covariances."""
+    std, one, factor, eye = columns["std"], columns["one"], columns["factor"], np.eye(D)
+    outer = factor @ factor.transpose(0, 2, 1)
+    correlated = std[:, :, None] * std[:, None, :] * np.where(eye, 1.0, columns["b_a_corr"][:, None, None])
+    lists, scalars = {"mean": "mean"}, {"features": ["a", "b"]}
+    return {
+        "exact lists": (lists, "zero", np.zeros((N, D, D))),
+        "cov": ({**lists, "cov": "cov"}, "full", columns["cov"]),
+        "cov diagonal": ({**lists, "cov": "std"}, "diagonal", std[:, :, None] * eye),
+        "cov isotropic": ({**lists, "cov": "one"}, "isotropic", one[:, None, None] * eye),
+        "std": ({**lists, "std": "std"}, "diagonal", std[:, :, None] ** 2 * eye),
+        "std isotropic": ({**lists, "std": "one"}, "isotropic", one[:, None, None] ** 2 * eye),
+        "var": ({**lists, "var": "std"}, "diagonal", std[:, :, None] * eye),
+        "precision": ({**lists, "precision": "cov"}, "full", np.linalg.inv(columns["cov"])),
+        "precision diagonal": ({**lists, "precision": "std"}, "diagonal", eye / std[:, :, None]),
+        "precision isotropic": ({**lists, "precision": "one"}, "isotropic", eye / one[:, None, None]),
+        "factor": ({**lists, "factor": "factor"}, "low-rank", outer),
+        "factor + var": (
+            {**lists, "factor": "factor", "var": "std"},
+            "low-rank",
+            outer + std[:, :, None] * eye,
+        ),
+        "factor + one var": (
+            {**lists, "factor": "factor", "var": "one"},
+            "low-rank",
+            outer + one[:, None, None] * eye,
+        ),
+        "scalars": ({**scalars, "std": "{}_err"}, "diagonal", std[:, :, None] ** 2 * eye),
+        "scalars var": ({**scalars, "var": "{}_err"}, "diagonal", std[:, :, None] * eye),
+        "scalars isotropic": ({**scalars, "std": "one"}, "isotropic", one[:, None, None] ** 2 * eye),
+        "scalars list": ({**scalars, "cov": "cov"}, "full", columns["cov"]),
+        "scalars exact": (scalars, "zero", np.zeros((N, D, D))),
+        "correlated": ({**scalars, "std": "{}_err", "corr": "{}_{}_corr"}, "full", correlated),
+    }
+
+
+CASES = [
+    "exact lists", "cov", "cov diagonal", "cov isotropic", "std", "std isotropic", "var", "precision",
+    "precision diagonal", "precision isotropic", "factor", "factor + var", "factor + one var", "scalars",
+    "scalars var", "scalars isotropic", "scalars list", "scalars exact", "correlated",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_role_from_every_library(constructor: Constructor, columns: dict[str, Any], case: str) -> None:
+    roles, kind, dense = expected(columns)[case]
+    g = AsGaussians(**roles).fit_transform(constructor(columns))
+    assert isinstance(g, GaussianArray) and g.kind == kind and g.shape == (N, D)
+    assert_array_equal(g.means, columns["mean"])
+    assert_allclose(g.covariances(), dense, rtol=1e-9, atol=1e-12)
+
+
+def test_columns_chosen_by_name(constructor: Constructor, columns: dict[str, Any]) -> None:
+    lists = AsGaussians().fit(constructor({k: columns[k] for k in ("label", "mean", "cov")}))
+    assert lists.roles_ == {"mean": "mean", "cov": "cov"} and lists.n_features_in_ == D
+    assert not hasattr(lists, "feature_names_in_")
+    assert list(lists.get_feature_names_out()) == ["mean0", "mean1"]
+    scalars = AsGaussians().fit(
+        constructor({k: columns[k] for k in ("label", "a", "b", "a_err", "b_err", "one")})
+    )
+    assert scalars.roles_ == {"features": ["a", "b"], "std": "{}_err"}
+    assert list(scalars.feature_names_in_) == list(scalars.get_feature_names_out()) == ["a", "b"]
+    with pytest.raises(ColumnError, match="error"):
+        AsGaussians().fit(constructor({k: columns[k] for k in ("a", "b")}))
+
+
+def test_transform_reads_the_fitted_columns_of_another_table(columns: dict[str, Any]) -> None:
+    t = AsGaussians().fit(CONSTRUCTORS["polars"]({k: columns[k] for k in ("a", "b", "a_err", "b_err")}))
+    for other in CONSTRUCTORS.values():
+        assert t.transform(other(columns)).kind == "diagonal"
+    again = pickle.loads(pickle.dumps(t))
+    assert again.transform(CONSTRUCTORS["pandas"](columns)) == t.transform(CONSTRUCTORS["polars"](columns))
+    assert clone(t).get_params() == t.get_params()
+    assert t.transform(columns["mean"]).kind == "zero"
+    g = GaussianArray(columns["mean"], cov=columns["cov"])
+    assert t.transform(g) is g
+    with pytest.raises(ValueError, match="3 features, but AsGaussians is expecting 2 features"):
+        t.transform(np.ones((2, 3)))
+    with pytest.raises(ColumnError, match="no column 'b'"):
+        t.transform(CONSTRUCTORS["polars"]({k: columns[k] for k in ("a", "a_err", "b_err")}))
+
+
+def test_other_streams_and_readers(columns: dict[str, Any]) -> None:
+    table = CONSTRUCTORS["pyarrow"](columns)
+
+    class Foreign:
+        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+            return table.__arrow_c_stream__(requested_schema)
+
+    for X in (Foreign(), table.to_reader(), GaussianArray(columns["mean"], cov=columns["cov"]).to_arrow()):
+        assert AsGaussians(mean="mean", cov="cov").fit_transform(X).kind == "full"
+    for wrong in (
+        table["a"],
+        pl.Series([1.0]),
+        columns["mean"],
+        [[1.0]],
+        {"a": [1.0]},
+        "table.parquet",
+        None,
+    ):
+        assert not is_table(wrong)
+        with pytest.raises(TypeError, match="table"):
+            open_table(wrong)
+
+
+def test_float32_and_integers_are_widened() -> None:
+    frame = pl.DataFrame(
+        {
+            "mean": pl.Series([[1, 2], [3, 4]], dtype=pl.List(pl.Int16)),
+            "std": pl.Series([[0.5, 0.1], [1, 2]], dtype=pl.Array(pl.Float32, 2)),
+        }
+    )
+    g = AsGaussians(mean="mean", std="std").fit_transform(frame)
+    assert_array_equal(g.means, [[1.0, 2.0], [3.0, 4.0]])
+    assert_array_equal(g.trace(), np.square(frame["std"].to_numpy().astype(float)).sum(axis=1))
+
+
+def test_polars_frames_are_neither_rechunked_nor_written(columns: dict[str, Any]) -> None:
+    frame = CONSTRUCTORS["polars-chunked"](columns)
+    before = frame.clone()
+    g = AsGaussians(mean="mean", cov="cov").fit_transform(frame)
+    g.sample(1, random_state=0), g.collapse("isotropic"), g.covariances()
+    assert frame.n_chunks("all") == [2] * frame.width
+    assert frame.equals(before)
+
+
+def test_numpy_memory_of_a_pandas_column_is_not_written() -> None:
+    import pandas as pd
+
+    values = np.arange(6.0)
+    frame = pd.DataFrame({"a": values, "a_err": values})
+    AsGaussians(features=["a"], std="{}_err").fit_transform(frame)
+    assert_array_equal(values, np.arange(6.0))
+    assert list(frame.columns) == ["a", "a_err"]
+
+
+@pytest.mark.parametrize("constructor_name", ["polars", "polars-list", "pyarrow", "pandas", "pandas-arrow"])
+def test_missing_error_bars_as_points(constructor_name: str, columns: dict[str, Any]) -> None:
+    columns = dict(columns)
+    for name in ("a_err", "one"):
+        columns[name] = columns[name].copy()
+        columns[name][4] = np.nan
+    columns["cov"] = columns["cov"].copy()
+    columns["cov"][2, 0, 1] = np.nan
+    table = CONSTRUCTORS[constructor_name](columns)
+
+    def read(**roles: Any) -> np.ndarray:
+        return AsGaussians(**roles, on_missing="point").fit_transform(table).covariances()
+
+    scalars = read(features=["a", "b"], std="{}_err")
+    assert scalars[4, 0, 0] == 0 and scalars[4, 1, 1] == columns["b_err"][4] ** 2 and scalars[3].trace() > 0
+    assert not read(mean="mean", std="one")[4].any()
+    full = read(mean="mean", cov="cov")
+    assert not full[2].any()
+    assert_array_equal(full[[1, 3]], columns["cov"][[1, 3]])
+
+
+def test_labels_of_any_type() -> None:
+    import pandas as pd
+
+    words = ["b", "a", None]
+    series = {
+        "text": pl.Series(words),
+        "bool": pl.Series([True, False, None]),
+        "int": pl.Series([1, 2, None]),
+        "enum": pl.Series(words, dtype=pl.Enum(["a", "b"])),
+        "categorical": pl.Series(words, dtype=pl.Categorical),
+    }
+    frame = pl.DataFrame(series)
+    for table in (
+        frame,
+        frame.to_arrow(),
+        frame.to_pandas(),
+        frame.to_pandas(use_pyarrow_extension_array=True),
+    ):
+        opened = open_table(table)
+        for name in ("text", "enum", "categorical"):
+            assert opened.values(name) == words
+        assert opened.values("bool") == [True, False, None]
+        assert opened.values("int") == [1, 2, None]
+    objects = pd.DataFrame({"text": pd.Categorical(words), "int": pd.array([1, 2, None], dtype="Int64")})
+    assert open_table(objects).values("text") == words
+    assert open_table(objects).values("int") == [1, 2, None]
+
+
+def test_results_in_the_kind_of_the_table(constructor: Constructor, columns: dict[str, Any]) -> None:
+    table = constructor(columns)
+    result = result_like(table, {"label": np.array(["u", "v", "u"] * 3), "p": np.linspace(0, 1, N)})
+    module = type(table).__module__.split(".")[0]
+    if module == "pandas":
+        assert result.index.equals(table.index) and list(result.columns) == ["label", "p"]
+    else:
+        assert isinstance(result, pl.DataFrame if module == "polars" else pa.Table)
+    assert open_table(result).names == ["label", "p"]
+    assert open_table(result).values("label") == ["u", "v", "u"] * 3
+
+
+def test_names_that_do_not_lead_to_one_column() -> None:
+    import pandas as pd
+
+    frame = pl.DataFrame({"alpha": [1.0], "beta": [2.0]})
+    with pytest.raises(ColumnError, match="no column 'alpa'; did you mean 'alpha'"):
+        open_table(frame).native_column("alpa")
+    with pytest.raises(ColumnError, match="the columns are alpha, beta"):
+        open_table(frame.to_arrow()).native_column("x")
+    twice = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
+    with pytest.raises(ColumnError, match="2 columns 'a'"):
+        open_table(twice).native_column("a")
