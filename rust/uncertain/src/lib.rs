@@ -2,6 +2,7 @@
 pub mod control;
 pub mod data;
 pub mod error;
+pub mod file;
 pub(crate) mod linalg;
 pub mod loss;
 pub mod model;

@@ -8,6 +8,7 @@
 //! Source: Tzelepis, Mezaris, Patras, IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235.
 //!
 //! ```
+//! use uncertain::file::{self, Class, Saved, Step};
 //! use uncertain::{Control, Covariances, GaussianArray, Labels, Rows, gsu};
 //!
 //! # fn main() -> uncertain::Result<()> {
@@ -21,6 +22,11 @@
 //! let model = params.fit(&data, &labels, &Control::new())?;
 //! assert_eq!(model.predict(&data)?, [1, 1, 0, 0]);
 //! assert!(model.fits[0].gap <= 1e-6); // certified: the objective is within 1e-6 of the best possible one
+//!
+//! let classes = vec![Class::from("no"), Class::from("yes")];
+//! let saved = Saved::new(vec![Step::gsu(model, params)], classes);
+//! let loaded = file::load_from_bytes(&file::save_to_bytes(&saved)?)?; // or file::write, file::read
+//! assert_eq!(loaded.predict(&data)?, [1, 1, 0, 0]);
 //! # Ok(())
 //! # }
 //! ```

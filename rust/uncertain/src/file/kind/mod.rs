@@ -1,0 +1,50 @@
+//! The steps a file may hold: what each writes into the header, and into tensors.
+
+pub(super) mod gsu;
+pub(super) mod scaler;
+pub(super) mod subspace;
+
+use serde::{Deserialize, Serialize};
+
+use super::container::Tensor;
+use super::saved::Step;
+use crate::error::Result;
+
+/// What the header says about a step; the closed list of what a file may hold.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum StepHeader {
+    Scaler(scaler::Header),
+    Subspace(subspace::Header),
+    Gsu(gsu::Header),
+}
+
+/// The tensors of a step by name.
+pub(super) type Tensors = Vec<(&'static str, Tensor)>;
+
+/// Reads the tensor of this name, which must have this shape.
+pub(super) type TakeTensor<'a> = dyn FnMut(&str, &[usize]) -> Result<Vec<f64>> + 'a;
+
+impl Step {
+    pub(super) fn write(&self) -> (StepHeader, Tensors) {
+        match self {
+            Self::Scaler(scaler) => {
+                let (header, tensors) = scaler::write(scaler);
+                (StepHeader::Scaler(header), tensors)
+            }
+            Self::Subspace(projector) => (StepHeader::Subspace(subspace::write(projector)), vec![]),
+            Self::Gsu { model, params } => {
+                let (header, tensors) = gsu::write(model, params);
+                (StepHeader::Gsu(header), tensors)
+            }
+        }
+    }
+
+    pub(super) fn read(header: StepHeader, take: &mut TakeTensor<'_>) -> Result<Self> {
+        match header {
+            StepHeader::Scaler(header) => scaler::read(&header, take).map(Self::Scaler),
+            StepHeader::Subspace(header) => subspace::read(&header).map(Self::Subspace),
+            StepHeader::Gsu(header) => gsu::read(header, take).map(|(model, params)| Self::gsu(model, params)),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! [`Saved`]: what a file holds, and predictions with it.
+
+use ndarray::Array2;
+
+use super::Class;
+use super::class;
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::error::{Error, Result};
+use crate::gsu;
+use crate::transform::{GaussianScaler, SubspaceProjector};
+
+/// One step of a model: transforms first, the classifier last.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Scales means and covariances.
+    Scaler(GaussianScaler),
+    /// Cuts covariances down to subspaces.
+    Subspace(SubspaceProjector),
+    /// The classifier and the parameters it was fitted with.
+    Gsu {
+        /// What was fitted.
+        model: Box<gsu::Model>,
+        /// With what.
+        params: Box<gsu::ValidParams>,
+    },
+}
+
+impl Step {
+    /// A [`Step::Gsu`].
+    #[must_use]
+    pub fn gsu(model: gsu::Model, params: gsu::ValidParams) -> Self {
+        Self::Gsu { model: Box::new(model), params: Box::new(params) }
+    }
+
+    /// Features it was fitted on; `None` when any number will do.
+    fn n_features(&self) -> Option<usize> {
+        match self {
+            Self::Scaler(scaler) => Some(scaler.mean().len()),
+            Self::Subspace(_) => None,
+            Self::Gsu { model, .. } => Some(model.n_features()),
+        }
+    }
+}
+
+/// A fitted model with all that is needed to use it on new rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saved {
+    /// Any number of transforms, then one classifier.
+    pub steps: Vec<Step>,
+    /// The label of each class code.
+    pub classes: Vec<Class>,
+    /// The names of the features; empty when they have none.
+    pub features: Vec<String>,
+    /// A JSON object about the columns of the table, kept to the letter for the caller.
+    pub columns: String,
+    /// Version of the library that wrote the file.
+    pub version: String,
+}
+
+/// Bytes of [`Saved::columns`] at most.
+const MAX_COLUMNS: usize = 1 << 20;
+const MAX_STEPS: usize = 64;
+
+impl Saved {
+    /// A model with unnamed features.
+    #[must_use]
+    pub fn new(steps: Vec<Step>, classes: Vec<Class>) -> Self {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Self { steps, classes, features: vec![], columns: "{}".to_owned(), version }
+    }
+
+    /// Do the parts fit together? Else the reason.
+    pub(super) fn check(&self) -> std::result::Result<(), String> {
+        if self.steps.len() > MAX_STEPS {
+            return Err(format!("it has {} steps; at most {MAX_STEPS} make sense", self.steps.len()));
+        }
+        let transforms = self.steps.len().saturating_sub(1);
+        let (Some(Step::Gsu { model, .. }), None) =
+            (self.steps.last(), self.steps[..transforms].iter().find(|step| matches!(step, Step::Gsu { .. })))
+        else {
+            return Err("its steps must be transforms followed by one classifier".to_owned());
+        };
+        let d = model.n_features();
+        if let Some(other) = self.steps.iter().filter_map(Step::n_features).find(|&n| n != d) {
+            return Err(format!("its steps disagree about the number of features: {other} and {d}"));
+        }
+        if !self.features.is_empty() && self.features.len() != d {
+            return Err(format!("it names {} features, but its model has {d}", self.features.len()));
+        }
+        class::check(&self.classes, model.n_classes())?;
+        if self.columns.len() > MAX_COLUMNS {
+            return Err(format!("its description of columns has {} bytes of {MAX_COLUMNS}", self.columns.len()));
+        }
+        match serde_json::from_str::<serde_json::Value>(&self.columns) {
+            Ok(value) if value.is_object() => Ok(()),
+            Ok(_) => Err("its description of columns is not a JSON object".to_owned()),
+            Err(e) => Err(format!("its description of columns is not JSON ({e})")),
+        }
+    }
+
+    /// The classifier.
+    pub fn model(&self) -> Result<&gsu::Model> {
+        match self.steps.last() {
+            Some(Step::Gsu { model, .. }) => Ok(model),
+            _ => Err(Error::Data("the last step is not a classifier".into())),
+        }
+    }
+
+    /// What the transforms make of the rows: the rows that the classifier sees.
+    pub fn transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
+        let mut data = data.clone();
+        for step in &self.steps {
+            data = match step {
+                Step::Scaler(scaler) => scaler.transform(&data)?,
+                Step::Subspace(projector) => projector.transform(&data, &Control::new())?,
+                Step::Gsu { .. } => data,
+            };
+        }
+        Ok(data)
+    }
+
+    /// The class code of every row, an index into `classes`.
+    pub fn predict(&self, data: &GaussianArray) -> Result<Vec<u32>> {
+        self.model()?.predict(&self.transform(data)?)
+    }
+
+    /// The class of every row.
+    pub fn predict_classes(&self, data: &GaussianArray) -> Result<Vec<&Class>> {
+        let codes = self.predict(data)?;
+        let missing = || Error::Data("there are fewer class labels than classes".into());
+        codes.into_iter().map(|code| self.classes.get(code as usize).ok_or_else(missing)).collect()
+    }
+
+    /// The probability of every class, n x K (see [`gsu::Model::predict_proba`]).
+    pub fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
+        self.model()?.predict_proba(&self.transform(data)?)
+    }
+
+    /// The mean scores (see [`gsu::Model::decision`]).
+    pub fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
+        self.model()?.decision(&self.transform(data)?)
+    }
+}
