@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from uncertain._array import GaussianArray, one_kind
+from uncertain._columns import choose_columns
 from uncertain._uncertain import Gaussians, Rows
 from uncertain.exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from uncertain.tables import Table, is_table, open_table
@@ -99,7 +100,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def transform(self, X: Any) -> GaussianArray:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "roles_")
-        gaussians = self._read(X, self.roles_)
+        gaussians = self._read(_opened(X), self.roles_)
         if gaussians.n_features != self.n_features_in_:
             raise ShapeError(
                 f"X has {gaussians.n_features} features, but AsGaussians is expecting {self.n_features_in_} "
@@ -117,8 +118,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return np.asarray(names, dtype=object)
 
     def _fit_transform(self, X: Any) -> GaussianArray:
-        roles = self._roles(X)
-        gaussians = self._read(X, roles)
+        source = _opened(X)
+        roles = self._roles(source)
+        gaussians = self._read(source, roles)
         self.roles_: dict[str, Any] = roles
         self.n_features_in_: int = gaussians.n_features
         if "features" in roles:
@@ -134,27 +136,25 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             raise ParameterError(f'on_missing={self.on_missing!r}: must be "error" or "point"{hint}')
         given = {name: getattr(self, name) for name in (*KINDS, "mean", "features", "corr")}
         roles = {name: value for name, value in given.items() if value is not None}
-        if roles and not is_table(X):
+        if roles and not isinstance(X, Table):
             raise TypeError(
                 f"AsGaussians({', '.join(roles)}) reads columns of a table, got {type(X).__name__}"
             )
-        if not roles and is_table(X):
-            from uncertain._columns import choose_columns
-
-            roles = choose_columns(open_table(X).names, None).roles()
+        if not roles and isinstance(X, Table):
+            roles = choose_columns([name for name in X.names if isinstance(name, str)], None).roles()
         _check(roles)
         return roles
 
     def _read(self, X: Any, roles: dict[str, Any]) -> GaussianArray:
         if isinstance(X, GaussianArray):
             return X
-        if not is_table(X):
+        if not isinstance(X, Table):
             return GaussianArray(X)
         if not roles:
             raise ColumnError(
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
-        return read_gaussians(open_table(X), roles, on_missing=self.on_missing)
+        return read_gaussians(X, roles, on_missing=self.on_missing)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -192,16 +192,13 @@ def read_gaussians(table: Table, roles: dict[str, Any], *, on_missing: str = "er
     return GaussianArray._from_core(core)
 
 
+def _opened(X: Any) -> Any:
+    """Tables opened once (a reader can be read only once, a lazy frame would be computed again)."""
+    return open_table(X) if is_table(X) else X
+
+
 def _rows(table: Table, columns: list[str], missing: str) -> Rows:
-    natives = [table.numbers(name) for name in columns]
-    try:
-        return Rows.from_arrow(natives, [str(name) for name in columns], missing)
-    except UncertainError:
-        raise
-    except (TypeError, ValueError) as error:  # what the table's own export refuses, such as mixed objects
-        raise ColumnError(
-            f"{', '.join(columns)}: cannot be read as numbers or lists of them: {error}"
-        ) from error
+    return Rows.from_arrow([table.numbers(name) for name in columns], columns, missing)
 
 
 def _fit_width(kind: str, rows: Rows, n: int, d: int, names: dict[str, list[str]]) -> tuple[str, Rows]:

@@ -59,7 +59,12 @@ class Table:
     def numbers(self, name: str) -> Any:
         """The column as something whose Arrow or NumPy memory the extension reads."""
         column = self.native_column(name)
-        if self.kind != "pandas":
+        if self.kind == "polars":
+            import polars
+
+            # A column of nothing but nulls has no Arrow buffers to hand over.
+            return column.cast(polars.Float64) if column.dtype == polars.Null else column
+        if self.kind == "pyarrow":
             return column
         dtype = column.dtype
         if isinstance(dtype, np.dtype) and dtype.kind in "fiu" and dtype.itemsize > 2 * (dtype.kind == "f"):

@@ -120,18 +120,27 @@ def test_transform_reads_the_fitted_columns_of_another_table(columns: dict[str, 
     assert t.transform(g) is g
     with pytest.raises(ValueError, match="3 features, but AsGaussians is expecting 2 features"):
         t.transform(np.ones((2, 3)))
-    with pytest.raises(ColumnError, match="no column 'b'"):
+    with pytest.raises(ColumnError, match=r"no column 'b'"):
         t.transform(CONSTRUCTORS["polars"]({k: columns[k] for k in ("a", "a_err", "b_err")}))
+
+
+class Foreign:
+    """A frame of no known library."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
 
 
 def test_other_streams_and_readers(columns: dict[str, Any]) -> None:
     table = CONSTRUCTORS["pyarrow"](columns)
-
-    class Foreign:
-        def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-            return table.__arrow_c_stream__(requested_schema)
-
-    for X in (Foreign(), table.to_reader(), GaussianArray(columns["mean"], cov=columns["cov"]).to_arrow()):
+    for X in (
+        Foreign(table),
+        table.to_reader(),
+        GaussianArray(columns["mean"], cov=columns["cov"]).to_arrow(),
+    ):
         assert AsGaussians(mean="mean", cov="cov").fit_transform(X).kind == "full"
     for wrong in (
         table["a"],
@@ -145,6 +154,28 @@ def test_other_streams_and_readers(columns: dict[str, Any]) -> None:
         assert not is_table(wrong)
         with pytest.raises(TypeError, match="table"):
             open_table(wrong)
+
+
+def test_readers_are_read_once(columns: dict[str, Any]) -> None:
+    table = CONSTRUCTORS["pyarrow"](columns).select(["mean", "cov"])
+    assert AsGaussians().fit_transform(table.to_reader()).shape == (N, D)
+
+
+def test_without_pyarrow_polars_reads_the_rest(
+    columns: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import uncertain.tables
+
+    foreign = Foreign(CONSTRUCTORS["pyarrow"](columns))
+    monkeypatch.setattr(uncertain.tables, "_installed", lambda module: False)
+    for table in (foreign, CONSTRUCTORS["pandas"](columns)):
+        g = AsGaussians(mean="mean", cov="cov").fit_transform(table)
+        assert_allclose(g.covariances(), columns["cov"], rtol=1e-12)
+    assert isinstance(result_like(foreign, {"label": ["u"]}), pl.DataFrame)
+    mixed = CONSTRUCTORS["pandas"]({"x": np.asarray([1.0, 2.0])})
+    mixed["x"] = [[1.0], "a"]
+    with pytest.raises(ColumnError, match=r"^x: cannot be read"):
+        AsGaussians(mean="x").fit(mixed)
 
 
 def test_float32_and_integers_are_widened() -> None:

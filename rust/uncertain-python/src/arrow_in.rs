@@ -50,11 +50,14 @@ pub struct Column {
 impl Column {
     /// Take the column's chunks over, without reading them.
     pub fn import(column: &Bound<'_, PyAny>, name: String) -> BorderResult<Self> {
-        let array: PyChunkedArray = if column.hasattr("__arrow_c_stream__")? {
-            column.extract()?
-        } else {
-            column.extract::<AnyArray>()?.into_chunked_array().map_err(PyErr::from)?
+        let read = || -> PyResult<PyChunkedArray> {
+            if column.hasattr("__arrow_c_stream__")? {
+                column.extract()
+            } else {
+                Ok(column.extract::<AnyArray>()?.into_chunked_array()?)
+            }
         };
+        let array = read().map_err(|error| BorderError::Export { what: name.clone(), error })?;
         let (chunks, field) = array.into_inner();
         check_extension(&field, &name)?;
         Ok(Self { name, chunks, data_type: field.data_type().clone() })

@@ -3,7 +3,7 @@
 //! [`BorderError`] is what can go wrong while reading foreign memory (nulls, ragged lists, wrong
 //! types); [`uncertain::Error`] is what the core refuses. Both end in `uncertain.exceptions`.
 
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use uncertain::Error;
 
@@ -40,6 +40,8 @@ pub enum BorderError {
     MissingErrorBar { what: String, row: usize, element: Option<usize>, value: &'static str },
     /// A list whose length differs from that of the first row.
     Ragged { what: String, row: usize, length: usize, expected: usize },
+    /// A column that its own library cannot hand over, such as mixed Python objects.
+    Export { what: String, error: PyErr },
     /// A column or array of a type that holds no real numbers.
     Type { what: String, found: String },
 }
@@ -112,6 +114,18 @@ impl From<BorderError> for PyErr {
             BorderError::Ragged { what, row, length, expected } => exceptions::RaggedError::new_err(format!(
                 "{what}: row {row} has {length} elements but row 0 has {expected}; all rows must have one length"
             )),
+            BorderError::Export { what, error } => Python::attach(|py| {
+                // Ctrl-C and the like are nobody's data error.
+                if !error.is_instance_of::<PyException>(py) {
+                    return error;
+                }
+                let told = exceptions::ColumnError::new_err(format!(
+                    "{what}: cannot be read as numbers or lists of them: {}",
+                    error.value(py)
+                ));
+                told.set_cause(py, Some(error));
+                told
+            }),
             BorderError::Type { what, found } => exceptions::ColumnError::new_err(format!(
                 "{what}: expected real numbers (float64, float32 or integers, plain or in lists), got {found}; cast the column first"
             )),
