@@ -19,3 +19,8 @@ pub use control::{Control, Progress};
 pub use data::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};
 pub use model::{Labels, gsu};
+
+/// The README's Rust snippets, as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
