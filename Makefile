@@ -39,7 +39,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 		     "install Rust with rustup, then run make again." >&2; exit 1; }
 	@version=$$(rustc --version | cut -d ' ' -f 2); printf '%s\n' $(RUST_MINIMUM) "$$version" | sort -VC || { \
 		echo "uncertain needs Rust $(RUST_MINIMUM) or newer, and this is $$version: run rustup update." >&2; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt maturin
 	$(PY_ENV) $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 		--no-build-isolation --editable '.[dev]'
