@@ -106,6 +106,54 @@ def test_missing_error_bars_as_zero(case: tuple[pa.ChunkedArray, list[Any]], mis
     assert_array_equal(read(column, missing=missing).to_numpy().tolist(), [expected(row) for row in rows])
 
 
+@st.composite
+def nested(draw: st.DrawFn) -> tuple[pa.ChunkedArray, list[Any], tuple[int, int]]:
+    """As `columns`, each row a matrix in lists of lists of any two kinds, with or without nulls."""
+    outer, inner = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    layouts = st.sampled_from(["list", "large", "fixed"])
+    kind = list_type(draw(layouts), list_type(draw(layouts), pa.float64(), inner), outer)
+    number: st.SearchStrategy[Any] = FLOATS
+    row: st.SearchStrategy[Any] = st.lists(number, min_size=inner, max_size=inner)
+    holes = draw(st.sampled_from(["none", "number", "inner", "outer"]))
+    if holes == "number":
+        row = st.lists(st.one_of(number, st.none()), min_size=inner, max_size=inner)
+    if holes == "inner":
+        row = st.one_of(row, st.none())
+    matrix: st.SearchStrategy[Any] = st.lists(row, min_size=outer, max_size=outer)
+    if holes == "outer":
+        matrix = st.one_of(matrix, st.none())
+    chunks, rows = [], []
+    for _ in range(draw(st.integers(1, 2))):
+        values = draw(st.lists(matrix, min_size=1, max_size=4))
+        start = draw(st.integers(0, len(values) - 1))
+        chunks.append(pa.array(values, kind)[start:])
+        rows += values[start:]
+    return pa.chunked_array(chunks, type=kind), rows, (outer, inner)
+
+
+@given(nested())
+@settings(max_examples=300, deadline=None)
+def test_matrices_in_nested_lists(case: tuple[pa.ChunkedArray, list[Any], tuple[int, int]]) -> None:
+    column, rows, (outer, inner) = case
+
+    def elements(row: list[Any] | None) -> list[float | None]:
+        whole = [[None] * inner] * outer if row is None else row
+        return [value for line in whole for value in (line if line is not None else [None] * inner)]
+
+    flat = [elements(row) for row in rows]
+    bad = [i for i, row in enumerate(flat) if None in row]
+    if bad:
+        with pytest.raises(NullError) as caught:
+            read(column)
+        assert int(str(caught.value).split("row ")[1].split(",")[0].split(" ")[0]) in bad
+        if len(bad) == len(rows):
+            return  # lists may then leave the width open
+        got = read(column, missing="zero-rows").to_numpy()
+        assert_array_equal(got, [[0.0] * outer * inner if None in row else row for row in flat])
+    else:
+        assert_array_equal(read(column).to_numpy(), flat)
+
+
 def test_memory_is_shared_where_the_layout_allows() -> None:
     x = np.arange(12.0).reshape(6, 2)
     series = pl.Series(x, dtype=pl.Array(pl.Float64, 2))

@@ -13,10 +13,14 @@ import pytest
 from conftest import CONSTRUCTORS, random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from uncertain._array import GaussianArray
 from uncertain.exceptions import ColumnError
-from uncertain.preprocessing import AsGaussians
+from uncertain.preprocessing import AsGaussians, GaussianScaler
 from uncertain.tables import is_table, open_table, result_like
 
 Constructor = Callable[[dict[str, Any]], Any]
@@ -228,6 +232,24 @@ def test_missing_error_bars_as_points(constructor_name: str, columns: dict[str, 
     full = read(mean="mean", cov="cov")
     assert not full[2].any()
     assert_array_equal(full[[1, 3]], columns["cov"][[1, 3]])
+
+
+@pytest.mark.parametrize(
+    "constructor_name", ["polars", "polars-chunked", "pandas", "pandas-arrow", "pyarrow"]
+)
+def test_scikit_learn_cuts_tables(constructor_name: str, rng: np.random.Generator) -> None:
+    n = 60
+    y = np.repeat(["a", "b"], n // 2)
+    x = rng.normal(size=(n, D)) + 4.0 * (y == "b")[:, None]
+    table = CONSTRUCTORS[constructor_name]({"mean": x, "cov": random_covariances(rng, n, D)})
+    pipeline = make_pipeline(
+        AsGaussians(), GaussianScaler(), FunctionTransformer(lambda g: g.means), LogisticRegression()
+    )
+    assert cross_val_score(pipeline, table, y, error_score="raise").mean() > 0.9
+    search = GridSearchCV(pipeline, {"gaussianscaler__spread": ["means", "total"]}, error_score="raise")
+    assert search.fit(table, y).best_score_ > 0.9
+    train, test = train_test_split(table, test_size=0.25, random_state=0)
+    assert len(pipeline.fit(train, y[:45]).predict(test)) == 15
 
 
 def test_labels_of_any_type() -> None:
