@@ -9,6 +9,7 @@ mod arrow_in;
 mod arrow_out;
 mod error;
 mod gaussians;
+mod gsu;
 mod interrupt;
 mod losses;
 mod numpy_in;
@@ -20,6 +21,8 @@ mod transforms;
 mod _uncertain {
     #[pymodule_export]
     use super::gaussians::Gaussians;
+    #[pymodule_export]
+    use super::gsu::{GsuModel, GsuParams};
     #[pymodule_export]
     use super::losses::expected_hinge;
     #[pymodule_export]

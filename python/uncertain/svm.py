@@ -1,0 +1,410 @@
+"""Support vector machines for rows that are Gaussians."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from uncertain._progress import Progress, reporter
+from uncertain._uncertain import GsuModel, GsuParams
+from uncertain._validation import check_gaussians, check_labels, check_targets, check_weights, seed_from
+from uncertain.exceptions import ParameterError, UncertainError
+
+__all__ = ["GSUClassifier"]
+
+Floats = NDArray[np.float64]
+
+
+def _with_probability(estimator: GSUClassifier) -> bool:
+    if not estimator.probability:
+        raise AttributeError("predict_proba needs GSUClassifier(probability=True), set before fit")
+    return True
+
+
+def _without_probability(estimator: GSUClassifier) -> bool:
+    if estimator.probability:
+        raise AttributeError(
+            "partial_fit sees one batch at a time and cannot cross-validate: use fit, or probability=False"
+        )
+    return True
+
+
+class GSUClassifier(ClassifierMixin, BaseEstimator):
+    """Linear SVM with Gaussian sample uncertainty (SVM-GSU).
+
+    Row i is a Gaussian N(x_i, S_i) with label y_i in {-1, +1} and weight c_i (sum c_i = n). The hinge loss is
+    averaged over the row's own Gaussian, in closed form:
+
+    .. code-block:: text
+
+        J(w, b) = alpha / 2 ||w||^2 + (1 / n) sum_i c_i (d_i Phi(d_i / s_i) + s_i phi(d_i / s_i))
+
+        d_i = 1 - y_i (w'x_i + b)        margin deficit of the mean
+        s_i = sqrt(w'S_i w)              standard deviation of the score
+
+    With zero covariances it is the ordinary linear SVM with C = 1 / (alpha n). J is convex, and every fit
+    comes with a certificate: J(w, b) is at most ``optimality_gap_`` (relative) above the minimum.
+
+    More than two classes are fitted one against the rest.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-3
+        Strength of the penalty, > 0; called lambda in the paper.
+    kernel : {"linear"}, default="linear"
+        Only the linear kernel exists.
+    solver : {"auto", "newton", "lbfgs", "sgd"}, default="auto"
+        "newton" is a trust-region Newton method, "lbfgs" a quasi-Newton one; both stop on the certified gap.
+        "sgd" is the paper's stochastic subgradient method, whose cost per step does not depend on the number
+        of rows; it takes the steps it is given. "auto" chooses one that stops on the gap.
+    tol : float, default=1e-6
+        Relative duality gap at which "newton" and "lbfgs" stop.
+    max_iter : int, default=None
+        Most iterations ("newton", "lbfgs": 500) or steps ("sgd": 20,000).
+    batch_size : int, default=64
+        Rows per step of "sgd".
+    averaging : bool, default=True
+        Whether "sgd" returns the mean of the last half of its iterates.
+    projection : bool, default=True
+        Whether "sgd" keeps w in the ball ||w|| <= 1 / sqrt(alpha), which holds the minimum.
+    fit_intercept : bool, default=True
+        Whether to fit b; otherwise b = 0.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, multiplied with ``sample_weight``; "balanced" gives all classes the same sum.
+    probability : bool, default=False
+        Whether to fit Platt's sigmoid on cross-validated scores, which ``predict_proba`` needs; about five
+        times the work.
+    random_state : int, RandomState or None, default=None
+        Seed of "sgd" and of the folds of ``probability``.
+    n_jobs : int or None, default=None
+        Number of threads; None is the environment's default (``OMP_NUM_THREADS``, threadpoolctl), -1 every
+        processor. The result does not depend on it.
+    verbose : int, default=0
+        Print a line per iteration.
+    callback : callable, default=None
+        Called with a ``Progress(task, iteration, objective, gap)`` per iteration; an exception ends the fit.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (K, d)
+        w of each problem: one for two classes, one per class otherwise.
+    intercept_ : ndarray of shape (1,) or (K,)
+        b of each problem.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    objective_ : float, or ndarray of shape (K,)
+        J(w, b).
+    optimality_gap_ : float, or ndarray of shape (K,)
+        Certified bound on (J(w, b) - min J) / J(w, b).
+    n_iter_ : int, or ndarray of shape (K,)
+        Iterations or steps done.
+    status_ : str, or ndarray of shape (K,)
+        "converged", "max_iter", "no_progress" (rounding forbids more), or "steps_done" ("sgd").
+    n_features_in_ : int
+        d, the dimension of the Gaussians.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, if X was a table of scalar columns.
+
+    Raises
+    ------
+    UncertainError
+        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If "newton" or "lbfgs" end before the gap is below `tol`.
+
+    References
+    ----------
+    C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain Data,
+    IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray
+    >>> from uncertain.svm import GSUClassifier
+    >>> means = np.array([[0.0, 0.0], [1.0, 0.2], [3.0, 3.0], [4.0, 3.5]])
+    >>> X = GaussianArray(means, std=[0.1, 0.5, 0.1, 0.5])
+    >>> model = GSUClassifier(alpha=0.01).fit(X, ["low", "low", "high", "high"])
+    >>> model.predict([[0.5, 0.5], [3.5, 3.0]]).tolist()
+    ['low', 'high']
+    >>> bool(model.optimality_gap_ <= 1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1e-3,
+        *,
+        kernel: str = "linear",
+        solver: Literal["auto", "newton", "lbfgs", "sgd"] = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        batch_size: int = 64,
+        averaging: bool = True,
+        projection: bool = True,
+        fit_intercept: bool = True,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        probability: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.kernel = kernel
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.averaging = averaging
+        self.projection = projection
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.probability = probability
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to Gaussians, or to exact points.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+        y : array-like of shape (n,)
+            Labels of any type that sorts.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0; a row of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        params = self._params(self.solver)
+        data = check_gaussians(self, X, reset=True)
+        classes, codes = check_labels(y, X, self)
+        weights = check_weights(sample_weight, self.class_weight, classes=classes, codes=codes)
+        if weights is not None and not weights.all():
+            # Dropped, not carried along: a solver's path must not see them either.
+            rows = np.flatnonzero(weights)
+            data, codes, weights = data.take(rows), codes[rows], weights[rows]
+        report = reporter(type(self).__name__, self.verbose, self.callback)
+        model = params.fit(data, codes, len(classes), weights, report)
+        self.classes_ = classes
+        return self._fitted(model)._warned()
+
+    @available_if(_without_probability)
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """One pass of stochastic subgradient steps over these rows, going on from the present model.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+        y : array-like of shape (n,)
+            Labels; not every class needs to be among them.
+        classes : array-like of shape (K,), default=None
+            All labels that will ever come; needed in the first call, and the same or None later.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        self
+        """
+        if self.class_weight == "balanced":
+            raise ParameterError(
+                "class_weight = 'balanced': partial_fit does not know the rows to come; "
+                "pass the weights as a dictionary or as sample_weight"
+            )
+        params = self._params("sgd")
+        model = getattr(self, "_model", None)
+        data = check_gaussians(self, X, reset=model is None)
+        labels = check_targets(y, X, self)
+        self._set_classes(classes, first=model is None)
+        codes = self._codes(labels)
+        weights = check_weights(sample_weight, self.class_weight, classes=self.classes_, codes=codes)
+        report = reporter(type(self).__name__, self.verbose, self.callback)
+        fitted = params.partial_fit(model, data, codes, len(self.classes_), weights, report)
+        return self._fitted(fitted)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Mean of the score: w'x_i + b.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, K) for more than two classes
+            Positive for ``classes_[1]`` in the case of two classes.
+        """
+        check_is_fitted(self, "coef_")
+        return self._squeezed(self._model.decision(check_gaussians(self, X, reset=False), self.n_jobs))
+
+    def decision_distribution(self, X: Any) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the score under each row's own uncertainty.
+
+        The score is Gaussian: N(w'x_i + b, w'S_i w).
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points (whose standard deviation is zero).
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (n,), or (n, K) for more than two classes
+        """
+        check_is_fitted(self, "coef_")
+        data = check_gaussians(self, X, reset=False)
+        mean, std = self._model.decision_distribution(data, self.n_jobs)
+        return self._squeezed(mean), self._squeezed(std)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the largest mean score.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Elements of ``classes_``.
+        """
+        check_is_fitted(self, "coef_")
+        data = check_gaussians(self, X, reset=False)
+        codes: NDArray[np.uint32] = self._model.predict(data, self.n_jobs)
+        return np.asarray(self.classes_[codes])
+
+    @available_if(_with_probability)
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class, averaged over each row's own uncertainty.
+
+        Platt's sigmoid 1 / (1 + exp(A t + B)), fitted on cross-validated scores, averaged over the score
+        t ~ N(w'x_i + b, w'S_i w): the more uncertain the row, the nearer to the middle. For more than two
+        classes the probabilities of one against the rest are scaled to sum 1.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self, "coef_")
+        data = check_gaussians(self, X, reset=False)
+        return self._model.predict_proba(data, self.n_jobs)
+
+    @available_if(_with_probability)
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _params(self, solver: str) -> GsuParams:
+        if self.kernel != "linear":
+            raise ParameterError(
+                f"kernel = {self.kernel!r}: must be 'linear'; for a curved boundary add features first "
+                "(for exact points, one of sklearn.kernel_approximation)"
+            )
+        return GsuParams(
+            alpha=self.alpha,
+            solver=solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            batch_size=self.batch_size,
+            averaging=self.averaging,
+            projection=self.projection,
+            fit_intercept=self.fit_intercept,
+            probability=self.probability,
+            seed=seed_from(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+
+    def _set_classes(self, classes: ArrayLike | None, *, first: bool) -> None:
+        if classes is None:
+            if first:
+                raise ParameterError("classes = None: the first call of partial_fit needs all labels to come")
+            return
+        given = np.unique(np.asarray(classes))
+        if first:
+            if len(given) < 2:
+                raise UncertainError(f"classes = {given.tolist()}: a classifier needs at least two classes")
+            self.classes_ = given
+        elif not np.array_equal(given, self.classes_):
+            raise ParameterError(
+                f"classes = {given.tolist()}: the first call of partial_fit had {self.classes_.tolist()}"
+            )
+
+    def _codes(self, labels: NDArray[Any]) -> NDArray[np.uint32]:
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            label = labels[row : row + 1].tolist()[0]
+            raise UncertainError(f"y: row {row} is {label!r}, which is not one of {self.classes_.tolist()}")
+        return np.searchsorted(self.classes_, labels).astype(np.uint32)
+
+    def _fitted(self, model: GsuModel) -> Self:
+        self._model = model
+        self.coef_ = model.coef
+        self.intercept_ = model.intercept
+        binary = len(self.classes_) == 2
+        self.objective_ = model.objective[0] if binary else model.objective
+        self.optimality_gap_ = model.gap[0] if binary else model.gap
+        self.n_iter_ = model.n_iter[0] if binary else model.n_iter
+        self.status_ = model.status[0] if binary else np.array(model.status)
+        return self
+
+    def _warned(self) -> Self:
+        status, gap, n_iter = map(np.atleast_1d, (self.status_, self.optimality_gap_, self.n_iter_))
+        late = np.flatnonzero((status != "converged") & (status != "steps_done"))
+        if len(late):
+            worst = late[np.argmax(gap[late])]
+            warnings.warn(
+                f"{type(self).__name__} did not converge ({status[worst]} after {n_iter[worst]} iterations): "
+                f"the objective is within a certified {gap[worst]:.2g} (relative) of the minimum, but tol is "
+                f"{self.tol:g}; raise max_iter or alpha, or scale the features",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    def _squeezed(self, scores: Floats) -> Floats:
+        return scores[:, 0] if scores.shape[1] == 1 else scores

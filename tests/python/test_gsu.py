@@ -1,0 +1,223 @@
+"""GSUClassifier against its definition: the objective written out in NumPy and minimised by SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import ndtr
+from sklearn.svm import SVC, LinearSVC
+
+from uncertain import GaussianArray
+from uncertain.svm import GSUClassifier
+
+Floats = NDArray[np.float64]
+ALPHA = 0.02
+
+
+def problem(kind: str, n: int = 120, d: int = 4) -> tuple[GaussianArray, NDArray[np.int64]]:
+    """Two overlapping classes, with covariances of this kind."""
+    rng = np.random.default_rng(7)
+    y = np.where(rng.random(n) < 0.4, 1, -1)
+    means = rng.normal(size=(n, d)) + 0.8 * y[:, None] * np.arange(d) / d
+    factor = 0.6 * rng.normal(size=(n, d, 2)) * rng.uniform(0.2, 2.0, size=(n, 1, 1))
+    full = 0.3 * (wide := rng.normal(size=(n, d, d))) @ wide.transpose(0, 2, 1)
+    uncertainty: dict[str, dict[str, Any]] = {
+        "isotropic": {"std": rng.uniform(0.1, 1.5, n)},
+        "diagonal": {"var": rng.uniform(0.01, 2.0, (n, d))},
+        "full": {"cov": full},
+        "low-rank": {"factor": factor},
+        "low-rank+diagonal": {"factor": factor, "var": rng.uniform(0.01, 0.5, (n, d))},
+        "shared": {"cov": full[0]},
+    }
+    return GaussianArray(means, **uncertainty[kind]), y
+
+
+def objective(
+    wb: Floats, means: Floats, cov: Floats, y: Floats, weights: Floats, alpha: float
+) -> tuple[float, Floats]:
+    """J and its gradient, straight from the definition."""
+    w, b = wb[:-1], wb[-1]
+    c = weights / weights.sum()
+    Sw = cov @ w
+    s = np.sqrt(np.maximum(Sw @ w, 0.0))
+    d = 1.0 - y * (means @ w + b)
+    safe = np.where(s > 0.0, s, 1.0)
+    u = np.where(s > 0.0, d / safe, np.where(d > 0.0, 40.0, -40.0))
+    cdf, pdf = ndtr(u), np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi)
+    value = 0.5 * alpha * w @ w + c @ (d * cdf + s * pdf)
+    gradient = alpha * w + (c * pdf / safe) @ Sw - (c * cdf * y) @ means
+    return float(value), np.append(gradient, -(c * cdf) @ y)
+
+
+def minimum(
+    X: GaussianArray, y: NDArray[Any], alpha: float, weights: Floats | None = None, fit_intercept: bool = True
+) -> float:
+    """The smallest J that SciPy finds."""
+    means, cov = np.asarray(X.means), np.asarray(X.covariances())
+    weights = np.ones(len(y)) if weights is None else weights
+    d = means.shape[1]
+    bounds = [(None, None)] * d + [(None, None) if fit_intercept else (0.0, 0.0)]
+    found = minimize(
+        objective,
+        np.append(np.full(d, 0.1), 0.0),
+        args=(means, cov, y.astype(float), weights, alpha),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10},
+    )
+    return float(found.fun)
+
+
+def value(model: GSUClassifier, X: GaussianArray, y: NDArray[Any], weights: Floats | None = None) -> float:
+    """J at the fitted coefficients, straight from the definition."""
+    weights = np.ones(len(y)) if weights is None else weights
+    wb = np.append(model.coef_[0], model.intercept_[0])
+    return objective(wb, np.asarray(X.means), X.covariances(), y.astype(float), weights, model.alpha)[0]
+
+
+KINDS = ["isotropic", "diagonal", "full", "low-rank", "low-rank+diagonal", "shared"]
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_minimum_and_certificate(kind: str, solver: Any, fit_intercept: bool) -> None:
+    X, y = problem(kind)
+    model = GSUClassifier(ALPHA, solver=solver, fit_intercept=fit_intercept).fit(X, y)
+    best = minimum(X, y, ALPHA, fit_intercept=fit_intercept)
+    assert model.status_ == "converged"
+    assert 0.0 <= model.optimality_gap_ <= 1e-6
+    assert model.objective_ == pytest.approx(value(model, X, y), rel=1e-12)
+    assert model.objective_ <= best * (1 + 1.1e-6)
+    assert model.objective_ * (1 - model.optimality_gap_) <= best * (1 + 1e-12), "the certificate must hold"
+    assert model.coef_.shape == (1, 4)
+    assert model.intercept_.shape == (1,)
+    if not fit_intercept:
+        assert model.intercept_[0] == 0.0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_certificate_of_a_fit_cut_short(kind: str) -> None:
+    X, y = problem(kind)
+    with pytest.warns(match="certified"):
+        model = GSUClassifier(ALPHA, solver="lbfgs", max_iter=2).fit(X, y)
+    assert model.status_ == "max_iter"
+    assert model.n_iter_ == 2
+    assert model.objective_ * (1 - model.optimality_gap_) <= minimum(X, y, ALPHA)
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs"])
+def test_points_are_the_ordinary_svm(solver: Any) -> None:
+    X, y = problem("isotropic")
+    points = np.asarray(X.means)
+    model = GSUClassifier(ALPHA, solver=solver).fit(points, y)
+    svc = SVC(kernel="linear", C=1 / (ALPHA * len(y)), tol=1e-9).fit(points, y)
+    wb = np.append(svc.coef_[0], svc.intercept_[0])
+    zero = np.zeros((len(y), 4, 4))
+    best = objective(wb, points, zero, y.astype(float), np.ones(len(y)), ALPHA)[0]
+    assert model.objective_ == pytest.approx(best, rel=1e-5)
+    assert value(model, X.collapse("zero"), y) == pytest.approx(model.objective_, rel=1e-12)
+    assert model.objective_ * (1 - model.optimality_gap_) <= best * (1 + 1e-12)
+
+
+def test_points_without_intercept_are_liblinear() -> None:
+    X, y = problem("isotropic")
+    points = np.asarray(X.means)
+    model = GSUClassifier(ALPHA, fit_intercept=False).fit(points, y)
+    linear = LinearSVC(
+        loss="hinge", C=1 / (ALPHA * len(y)), fit_intercept=False, tol=1e-10, max_iter=1_000_000
+    ).fit(points, y)
+    zero = np.zeros((len(y), 4, 4))
+    wb = np.append(linear.coef_[0], 0.0)
+    best = objective(wb, points, zero, y.astype(float), np.ones(len(y)), ALPHA)[0]
+    assert model.objective_ == pytest.approx(best, rel=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs"])
+def test_rows_without_uncertainty_among_others(solver: Any) -> None:
+    """Where the reference program's whole model becomes NaN. Slacks make the hinge smooth for SciPy."""
+    X, y = problem("diagonal", n=60)
+    var = np.array([np.diag(S) for S in X.covariances()])
+    exact = np.arange(len(y)) % 3 == 0
+    var[exact] = 0.0
+    X = GaussianArray(X.means, var=var)
+    model = GSUClassifier(ALPHA, solver=solver).fit(X, y)
+    assert np.all(np.isfinite(model.coef_))
+
+    means, cov, n, d = np.asarray(X.means), X.covariances(), len(y), 4
+    uncertain, m = ~exact, int(exact.sum())
+
+    def total(z: Floats) -> tuple[float, Floats]:
+        wb, slack = z[: d + 1], z[d + 1 :]
+        part = (means[uncertain], cov[uncertain], y[uncertain].astype(float), np.ones(n - m))
+        share = (n - m) / n
+        v, g = objective(wb, *part, ALPHA / share)
+        return share * v + slack.sum() / n, np.append(share * g, np.full(m, 1 / n))
+
+    rows = np.column_stack([y[exact, None] * means[exact], y[exact], np.eye(m)])
+    found = minimize(
+        total,
+        np.append(np.full(d + 1, 0.05), np.full(m, 2.0)),
+        jac=True,
+        method="SLSQP",
+        bounds=[(None, None)] * (d + 1) + [(0.0, None)] * m,
+        constraints=[{"type": "ineq", "fun": lambda z: rows @ z - 1.0, "jac": lambda z: rows}],
+        options={"maxiter": 1000, "ftol": 1e-13},
+    )
+    assert found.success
+    assert model.objective_ == pytest.approx(found.fun, rel=2e-6)
+    assert model.objective_ * (1 - model.optimality_gap_) <= found.fun * (1 + 1e-9)
+
+
+def test_baselines_of_the_same_class() -> None:
+    X, y = problem("full")
+    lsvm = GSUClassifier(ALPHA).fit(X.collapse("zero"), y)
+    np.testing.assert_array_equal(lsvm.coef_, GSUClassifier(ALPHA).fit(np.asarray(X.means), y).coef_)
+    isotropic = GSUClassifier(ALPHA).fit(X.collapse("isotropic"), y)
+    by_hand = GaussianArray(X.means, var=np.trace(X.covariances(), axis1=1, axis2=2) / 4)
+    np.testing.assert_allclose(isotropic.coef_, GSUClassifier(ALPHA).fit(by_hand, y).coef_, rtol=1e-6)
+
+
+def test_sampling_tends_to_the_closed_form() -> None:
+    X, y = problem("diagonal")
+    draws = 300
+    sampled = X.sample(draws, random_state=0)
+    model = GSUClassifier(ALPHA).fit(sampled, np.repeat(y, draws))
+    assert model.objective_ == pytest.approx(GSUClassifier(ALPHA).fit(X, y).objective_, rel=0.02)
+
+
+def test_sgd_comes_near_the_minimum() -> None:
+    X, y = problem("diagonal", n=400)
+    best = minimum(X, y, ALPHA)
+    model = GSUClassifier(ALPHA, solver="sgd", max_iter=30_000, tol=0.02, random_state=0).fit(X, y)
+    assert best * (1 - 1e-12) <= model.objective_ <= best * 1.02
+    again = GSUClassifier(ALPHA, solver="sgd", max_iter=30_000, tol=0.02, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, again.coef_)
+    other = GSUClassifier(ALPHA, solver="sgd", max_iter=30_000, tol=0.02, random_state=1).fit(X, y)
+    assert not np.array_equal(model.coef_, other.coef_)
+
+
+def test_bit_identical_when_repeated() -> None:
+    X, y = problem("full")
+    first, second = (GSUClassifier(ALPHA, random_state=0).fit(X, y) for _ in range(2))
+    np.testing.assert_array_equal(first.coef_, second.coef_)
+
+
+def test_decision_and_its_distribution() -> None:
+    for kind in KINDS:
+        X, y = problem(kind)
+        model = GSUClassifier(ALPHA).fit(X, y)
+        w, b = model.coef_[0], model.intercept_[0]
+        mean, std = model.decision_distribution(X)
+        np.testing.assert_allclose(mean, X.means @ w + b, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(std, np.sqrt((X.covariances() @ w) @ w), rtol=1e-10)
+        np.testing.assert_array_equal(model.decision_function(X), mean)
+        np.testing.assert_array_equal(model.predict(X), np.where(mean > 0, 1, -1))
+        mean, std = model.decision_distribution(np.asarray(X.means))
+        np.testing.assert_array_equal(std, 0.0)
+        np.testing.assert_array_equal(model.decision_function(X), mean)
