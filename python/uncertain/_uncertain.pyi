@@ -1,6 +1,6 @@
 """Types of the Rust extension; `make typing` checks them against it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import numpy as np
@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Gaussians",
+    "GsuModel",
+    "GsuParams",
     "Rows",
     "effective_n_jobs",
     "expected_hinge",
@@ -68,6 +70,70 @@ class Gaussians:
     def trace(self) -> _Floats: ...
     def parts(self) -> dict[str, _Floats]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+_Report = Callable[[str, int, float, float], None]
+
+@final
+class GsuParams:
+    """Checked parameters of an SVM-GSU fit."""
+
+    def __new__(
+        cls,
+        *,
+        alpha: float,
+        solver: str,
+        tol: float,
+        max_iter: int | None,
+        batch_size: int,
+        averaging: bool,
+        projection: bool,
+        fit_intercept: bool,
+        probability: bool,
+        seed: int,
+        n_jobs: int | None,
+    ) -> GsuParams: ...
+    def fit(
+        self,
+        data: Gaussians,
+        codes: NDArray[np.uint32],
+        n_classes: int,
+        weights: _Floats | None = None,
+        report: _Report | None = None,
+    ) -> GsuModel: ...
+    def partial_fit(
+        self,
+        model: GsuModel | None,
+        data: Gaussians,
+        codes: NDArray[np.uint32],
+        n_classes: int,
+        weights: _Floats | None = None,
+        report: _Report | None = None,
+    ) -> GsuModel: ...
+
+@final
+class GsuModel:
+    """A fitted SVM-GSU: one hyperplane for two classes, else one per class."""
+
+    def __new__(cls, bytes: bytes) -> GsuModel: ...
+    def __reduce__(self) -> tuple[type[GsuModel], tuple[bytes]]: ...
+    @property
+    def coef(self) -> _Floats: ...
+    @property
+    def intercept(self) -> _Floats: ...
+    @property
+    def objective(self) -> _Floats: ...
+    @property
+    def gap(self) -> _Floats: ...
+    @property
+    def n_iter(self) -> NDArray[np.int64]: ...
+    @property
+    def status(self) -> list[str]: ...
+    def decision(self, data: Gaussians, n_jobs: int | None = None) -> _Floats: ...
+    def decision_distribution(
+        self, data: Gaussians, n_jobs: int | None = None
+    ) -> tuple[_Floats, _Floats]: ...
+    def predict(self, data: Gaussians, n_jobs: int | None = None) -> NDArray[np.uint32]: ...
+    def predict_proba(self, data: Gaussians, n_jobs: int | None = None) -> _Floats: ...
 
 def expected_hinge(d: _Floats, s: _Floats) -> _Floats: ...
 def effective_n_jobs(n_jobs: int | None) -> int: ...

@@ -87,8 +87,8 @@ def check_targets(y: Any, X: Any, estimator: Any) -> NDArray[Any]:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    labels = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
-    labels = column_or_1d(labels, warn=True)
+    checked = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
+    labels: NDArray[Any] = column_or_1d(checked, warn=True)
     check_consistent_length(X, labels)
     check_classification_targets(labels)
     return labels
@@ -121,10 +121,13 @@ def check_weights(
         per_class = np.zeros_like(totals)
         np.divide(totals.sum() / len(classes), totals, out=per_class, where=totals > 0.0)
         return weights * per_class[codes]
-    per_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    per_class = np.asarray(
+        compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64
+    )
     if np.any(per_class < 0):
         raise ParameterError(f"class_weight = {class_weight!r}: weights must be >= 0")
-    return weights * per_class[codes]
+    product: Floats = weights * per_class[codes]
+    return product
 
 
 def seed_from(random_state: Any) -> int:

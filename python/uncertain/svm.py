@@ -206,7 +206,7 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = classes
         return self._fitted(model)._warned()
 
-    @available_if(_without_probability)
+    @available_if(_without_probability)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
         X: Any,
@@ -300,7 +300,7 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
         codes: NDArray[np.uint32] = self._model.predict(data, self.n_jobs)
         return np.asarray(self.classes_[codes])
 
-    @available_if(_with_probability)
+    @available_if(_with_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class, averaged over each row's own uncertainty.
 
@@ -322,7 +322,7 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
         data = check_gaussians(self, X, reset=False)
         return self._model.predict_proba(data, self.n_jobs)
 
-    @available_if(_with_probability)
+    @available_if(_with_probability)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithm of :meth:`predict_proba`.
 
@@ -336,7 +336,8 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
         ndarray of shape (n, K)
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
 
     def _params(self, solver: str) -> GsuParams:
         if self.kernel != "linear":

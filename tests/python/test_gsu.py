@@ -185,10 +185,10 @@ def test_baselines_of_the_same_class() -> None:
 
 def test_sampling_tends_to_the_closed_form() -> None:
     X, y = problem("diagonal")
-    draws = 300
+    draws = 100
     sampled = X.sample(draws, random_state=0)
     model = GSUClassifier(ALPHA).fit(sampled, np.repeat(y, draws))
-    assert model.objective_ == pytest.approx(GSUClassifier(ALPHA).fit(X, y).objective_, rel=0.02)
+    assert model.objective_ == pytest.approx(GSUClassifier(ALPHA).fit(X, y).objective_, rel=0.05)
 
 
 def test_sgd_comes_near_the_minimum() -> None:

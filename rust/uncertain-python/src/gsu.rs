@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyType};
+use uncertain::file::{self, Class, Saved, Step};
 use uncertain::gsu::{FitReport, Model, Params, ValidParams};
 use uncertain::solver::SolverKind;
 use uncertain::{Error, GaussianArray, Labels, parallel};
@@ -15,7 +17,7 @@ use crate::{interrupt, threads};
 /// Checked parameters of a fit.
 #[pyclass(frozen, module = "uncertain._uncertain")]
 pub struct GsuParams {
-    inner: ValidParams,
+    pub inner: ValidParams,
 }
 
 #[pymethods]
@@ -117,6 +119,20 @@ type Scores<'py> = Bound<'py, PyArray2<f64>>;
 
 #[pymethods]
 impl GsuModel {
+    /// From the bytes of [`Self::__reduce__`].
+    #[new]
+    fn new(bytes: &[u8]) -> BorderResult<Self> {
+        Ok(file::load_from_bytes(bytes)?.model()?.clone().into())
+    }
+
+    /// Pickled as a model file without the labels, which the estimator keeps.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> BorderResult<(Bound<'py, PyType>, (Bound<'py, PyBytes>,))> {
+        let model = Model::clone(&slf.get().inner);
+        let codes = (0..model.n_classes() as i64).map(Class::Int).collect();
+        let saved = Saved::new(vec![Step::gsu(model, Params::new().check()?)], codes);
+        Ok((slf.get_type(), (PyBytes::new(slf.py(), &file::save_to_bytes(&saved)?),)))
+    }
+
     /// (1, d) or (K, d) weights.
     #[getter]
     fn coef<'py>(&self, py: Python<'py>) -> Scores<'py> {
