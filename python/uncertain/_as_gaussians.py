@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from uncertain._array import GaussianArray, one_kind
+from uncertain._array import GaussianArray
 from uncertain._columns import choose_columns
+from uncertain._numbers import one_kind
 from uncertain._uncertain import Gaussians, Rows
 from uncertain.exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from uncertain.tables import Table, is_table, open_table

@@ -25,6 +25,7 @@ use pyo3_arrow::input::AnyArray;
 use uncertain::data::SharedBuffer;
 use uncertain::{Error, Rows};
 
+use crate::arrow_lists::{child, child_range, fixed_width, has_nulls, is_numeric, is_scalar, row_width};
 use crate::error::{BorderError, BorderResult};
 
 /// What to do with nulls and NaN.
@@ -288,63 +289,6 @@ impl Reader<'_> {
         }
         Ok(true)
     }
-}
-
-fn is_scalar(data_type: &DataType) -> bool {
-    !matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
-}
-
-fn is_numeric(data_type: &DataType) -> bool {
-    match data_type {
-        DataType::List(f) | DataType::LargeList(f) | DataType::FixedSizeList(f, _) => is_numeric(f.data_type()),
-        DataType::Float64 | DataType::Float32 => true,
-        other => other.is_integer(),
-    }
-}
-
-/// Elements per row, where the type alone says it.
-fn fixed_width(data_type: &DataType) -> Option<usize> {
-    match data_type {
-        DataType::FixedSizeList(field, size) => Some(usize::try_from(*size).ok()? * fixed_width(field.data_type())?),
-        DataType::List(_) | DataType::LargeList(_) => None,
-        _ => Some(1),
-    }
-}
-
-fn child(array: &ArrayRef) -> ArrayRef {
-    match array.data_type() {
-        DataType::FixedSizeList(..) => array.as_fixed_size_list().values().clone(),
-        DataType::LargeList(_) => array.as_list::<i64>().values().clone(),
-        _ => array.as_list::<i32>().values().clone(),
-    }
-}
-
-/// The elements of `child(array)` that make list `i`.
-fn child_range(array: &ArrayRef, i: usize) -> Range<usize> {
-    fn between<O: OffsetSizeTrait>(offsets: &[O], i: usize) -> Range<usize> {
-        offsets[i].as_usize()..offsets[i + 1].as_usize()
-    }
-    match array.data_type() {
-        DataType::FixedSizeList(..) => {
-            let size = usize::try_from(array.as_fixed_size_list().value_length()).unwrap_or(0);
-            i * size..(i + 1) * size
-        }
-        DataType::LargeList(_) => between(array.as_list::<i64>().value_offsets(), i),
-        _ => between(array.as_list::<i32>().value_offsets(), i),
-    }
-}
-
-/// Numbers in row `i`; `None` if a list in it is null.
-fn row_width(array: &ArrayRef, i: usize) -> Option<usize> {
-    if is_scalar(array.data_type()) {
-        return Some(1);
-    }
-    let (child, range) = (child(array), child_range(array, i));
-    if array.is_null(i) { None } else { range.map(|k| row_width(&child, k)).sum() }
-}
-
-fn has_nulls(array: &ArrayRef) -> bool {
-    array.null_count() > 0 || (!is_scalar(array.data_type()) && has_nulls(&child(array)))
 }
 
 /// A fixed-shape tensor stores what its shape says only if its dimensions are not permuted.

@@ -6,6 +6,7 @@
 use pyo3::prelude::*;
 
 mod arrow_in;
+mod arrow_lists;
 mod arrow_out;
 mod error;
 mod gaussians;
