@@ -1,6 +1,7 @@
 """Types of the Rust extension; `make typing` checks them against it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any, final
 
 import numpy as np
@@ -14,11 +15,18 @@ __all__ = [
     "effective_n_jobs",
     "expected_hinge",
     "fit_scaler",
+    "model_from_bytes",
+    "model_to_bytes",
     "project_subspace",
+    "read_model",
     "scale",
+    "write_model",
 ]
 
 _Floats = NDArray[np.float64]
+_Label = bool | int | float | str
+# Steps, classes, feature names, and JSON about columns.
+_Parts = tuple[list[tuple[Any, ...]], list[_Label], list[str], str]
 
 @final
 class Rows:
@@ -140,3 +148,15 @@ def effective_n_jobs(n_jobs: int | None) -> int: ...
 def fit_scaler(data: Gaussians, weights: _Floats | None, spread: str) -> tuple[_Floats, _Floats]: ...
 def scale(data: Gaussians, mean: _Floats, scale: _Floats, inverse: bool) -> Gaussians: ...
 def project_subspace(data: Gaussians, variance: float, project: str) -> Gaussians: ...
+def model_to_bytes(
+    steps: Sequence[tuple[Any, ...]], classes: Sequence[_Label], features: Sequence[str], columns: str
+) -> bytes: ...
+def write_model(
+    path: str | PathLike[str],
+    steps: Sequence[tuple[Any, ...]],
+    classes: Sequence[_Label],
+    features: Sequence[str],
+    columns: str,
+) -> None: ...
+def model_from_bytes(bytes: bytes) -> _Parts: ...
+def read_model(path: str | PathLike[str]) -> _Parts: ...

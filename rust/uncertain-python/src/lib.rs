@@ -9,6 +9,7 @@ mod arrow_in;
 mod arrow_lists;
 mod arrow_out;
 mod error;
+mod file;
 mod gaussians;
 mod gsu;
 mod interrupt;
@@ -20,6 +21,8 @@ mod transforms;
 
 #[pymodule(gil_used = false)]
 mod _uncertain {
+    #[pymodule_export]
+    use super::file::{model_from_bytes, model_to_bytes, read_model, write_model};
     #[pymodule_export]
     use super::gaussians::Gaussians;
     #[pymodule_export]

@@ -7,13 +7,20 @@ use crate::solver::{Options, SolverKind};
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct Params {
-    pub(crate) alpha: f64,
-    pub(crate) solver: SolverKind,
-    pub(crate) options: Options,
-    pub(crate) fit_intercept: bool,
-    pub(crate) probability: bool,
-    pub(crate) folds: usize,
-    pub(crate) threads: Option<usize>,
+    /// Strength of the penalty.
+    pub alpha: f64,
+    /// Which solver.
+    pub solver: SolverKind,
+    /// What the solver is told.
+    pub options: Options,
+    /// Whether b is fitted.
+    pub fit_intercept: bool,
+    /// Whether the sigmoids of probabilities are fitted.
+    pub probability: bool,
+    /// Folds of the cross-validation behind the sigmoids.
+    pub folds: usize,
+    /// Number of threads; `None` is the environment's default.
+    pub threads: Option<usize>,
 }
 
 impl Default for Params {

@@ -1,0 +1,137 @@
+"""Fitted pipelines to and from the model file of the Rust core.
+
+The file's own header holds all that predictions need: steps, arrays, parameters, classes. What only Python
+knows (columns of tables, estimator parameters without a meaning in the core, such as `class_weight`) travels
+in the file's JSON object about columns, which the core keeps to the letter. Parameters of the run, not of
+the model (`n_jobs`, `verbose`, `callback`), are not saved.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from . import _uncertain
+from ._columns import Columns
+from .exceptions import ModelFileError, UncertainError
+from .preprocessing import AsGaussians, GaussianScaler, SubspaceProjector
+from .svm import GSUClassifier
+
+NOT_SAVED = ("n_jobs", "verbose", "callback")
+
+
+def to_bytes(pipeline: Pipeline, columns: Columns) -> bytes:
+    """The bytes of the model file."""
+    return _uncertain.model_to_bytes(*_parts(pipeline, columns))
+
+
+def from_bytes(data: bytes) -> tuple[Pipeline, Columns]:
+    """Inverse of `to_bytes`; ModelFileError for anything else."""
+    return _assembled(*_uncertain.model_from_bytes(data))
+
+
+def write(path: str | os.PathLike[str], pipeline: Pipeline, columns: Columns) -> None:
+    """Write the model file; it appears complete or not at all."""
+    _uncertain.write_model(path, *_parts(pipeline, columns))
+
+
+def read(path: str | os.PathLike[str]) -> tuple[Pipeline, Columns]:
+    """Inverse of `write`."""
+    return _assembled(*_uncertain.read_model(path))
+
+
+def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], list[str], str]:
+    """Steps, classes, feature names and the JSON object, as the extension takes them."""
+    steps: list[Any] = []
+    features: list[str] = []
+    names, parameters = [], []
+    for name, step in pipeline.steps:
+        names.append(name)
+        parameters.append({k: _plain(v) for k, v in step.get_params().items() if k not in NOT_SAVED})
+        if isinstance(step, AsGaussians):
+            features = [str(f) for f in step.get_feature_names_out()]
+        elif isinstance(step, GaussianScaler):
+            steps.append((step.mean_, step.scale_))
+        elif isinstance(step, SubspaceProjector):
+            steps.append((float(step.variance), step.project))
+        elif isinstance(step, GSUClassifier):
+            steps.append((step._model, step._params(step.solver)))
+        else:
+            raise UncertainError(f"the model cannot be saved: step {name!r} is a {type(step).__name__}")
+    about = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
+    return steps, pipeline[-1].classes_.tolist(), features, json.dumps(about)
+
+
+def _assembled(
+    steps: Sequence[tuple[Any, ...]], classes: Sequence[Any], features: Sequence[str], about: str
+) -> tuple[Pipeline, Columns]:
+    """Estimators with the attributes that fitting them would have given."""
+    try:
+        return _pipeline(steps, classes, features, json.loads(about))
+    except ModelFileError:
+        raise
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise ModelFileError(
+            f"not a usable model file: its description of columns is altered ({error})"
+        ) from error
+
+
+def _pipeline(
+    steps: Sequence[tuple[Any, ...]], classes: Sequence[Any], features: Sequence[str], about: dict[str, Any]
+) -> tuple[Pipeline, Columns]:
+    columns = Columns.from_dict(about.get("columns", {}))
+    d = steps[-1][1].coef.shape[1]
+    fitted = [_fitted(step, classes, d) for step in steps]
+    if columns.roles():
+        first = AsGaussians(**columns.roles())
+        first.roles_ = columns.roles()
+        first.n_features_in_ = d
+        if columns.features:
+            first.feature_names_in_ = np.asarray(columns.features, dtype=object)
+        fitted.insert(0, first)
+    names = about.get("steps", [type(step).__name__.lower() for step in fitted])
+    parameters = about.get("parameters", [{} for _ in fitted])
+    for step, own in zip(fitted, parameters, strict=True):
+        step.set_params(**{k: _unplain(v) for k, v in own.items()})
+    return Pipeline(list(zip(names, fitted, strict=True))), columns
+
+
+def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
+    """The estimator of one step."""
+    estimator: Any
+    match step:
+        case ("scaler", mean, scale):
+            estimator = GaussianScaler()
+            estimator.mean_, estimator.scale_ = mean, scale
+        case ("subspace", variance, project):
+            estimator = SubspaceProjector(variance=variance, project=project)
+        case ("gsu", model, parameters):
+            estimator = GSUClassifier(**parameters)
+            estimator.classes_ = np.asarray(classes)
+            estimator._fitted(model)
+        case _:
+            raise ModelFileError(f"not a usable model file: this version knows no step {step[0]!r}")
+    estimator.n_features_in_ = d
+    return estimator
+
+
+def _plain(value: Any) -> Any:
+    """A parameter for JSON: dictionaries keep the types of their keys, generators are forgotten."""
+    if isinstance(value, dict):
+        return {"pairs": [[_plain(k), _plain(v)] for k, v in value.items()]}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else None
+
+
+def _unplain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return dict(value["pairs"])
+    return value

@@ -1,0 +1,140 @@
+//! Model files for Python: the parts of a fitted pipeline in, bytes out, and back.
+//! `python/uncertain/_file.py` is its user.
+
+use std::path::PathBuf;
+
+use numpy::{IntoPyArray, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use uncertain::file::{self, Class, Saved, Step};
+use uncertain::gsu::Params;
+use uncertain::transform::{GaussianScaler, SubspaceProjector};
+
+use crate::error::BorderResult;
+use crate::gsu::{GsuModel, GsuParams};
+
+/// A step as Python writes it: (model, parameters), (mean, scale) or (variance, project).
+#[derive(FromPyObject)]
+pub enum StepIn<'py> {
+    Gsu(PyRef<'py, GsuModel>, PyRef<'py, GsuParams>),
+    Scaler(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>),
+    Subspace(f64, String),
+}
+
+/// A class label; the order matters, because Python's `True` is an integer too.
+#[derive(FromPyObject, IntoPyObject)]
+pub enum Label {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Text(String),
+}
+
+type Parts<'py> = (Vec<Bound<'py, PyAny>>, Vec<Label>, Vec<String>, String);
+
+/// The bytes of a model file.
+#[pyfunction]
+pub fn model_to_bytes<'py>(
+    py: Python<'py>,
+    steps: Vec<StepIn<'_>>,
+    classes: Vec<Label>,
+    features: Vec<String>,
+    columns: String,
+) -> BorderResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &file::save_to_bytes(&saved(steps, classes, features, columns)?)?))
+}
+
+/// Write a model file; it appears complete or not at all.
+#[pyfunction]
+pub fn write_model(
+    path: PathBuf,
+    steps: Vec<StepIn<'_>>,
+    classes: Vec<Label>,
+    features: Vec<String>,
+    columns: String,
+) -> BorderResult<()> {
+    Ok(file::write(path, &saved(steps, classes, features, columns)?)?)
+}
+
+/// (steps, classes, features, columns) of the bytes of a model file; steps are (kind, ...).
+#[pyfunction]
+pub fn model_from_bytes<'py>(py: Python<'py>, bytes: &[u8]) -> BorderResult<Parts<'py>> {
+    parts(py, py.detach(|| file::load_from_bytes(bytes))?)
+}
+
+/// The same of a file.
+#[pyfunction]
+pub fn read_model(py: Python<'_>, path: PathBuf) -> BorderResult<Parts<'_>> {
+    parts(py, py.detach(|| file::read(path))?)
+}
+
+fn saved(steps: Vec<StepIn<'_>>, classes: Vec<Label>, features: Vec<String>, columns: String) -> BorderResult<Saved> {
+    let steps = steps.into_iter().map(step).collect::<BorderResult<_>>()?;
+    let mut saved = Saved::new(steps, classes.into_iter().map(class).collect());
+    (saved.features, saved.columns) = (features, columns);
+    Ok(saved)
+}
+
+fn step(step: StepIn<'_>) -> BorderResult<Step> {
+    Ok(match step {
+        StepIn::Gsu(model, params) => Step::gsu(model.inner.as_ref().clone(), params.inner.clone()),
+        StepIn::Scaler(mean, scale) => {
+            Step::Scaler(GaussianScaler::new(mean.as_array().to_vec(), scale.as_array().to_vec())?)
+        }
+        StepIn::Subspace(variance, project) => Step::Subspace(SubspaceProjector::new(variance, project.parse()?)?),
+    })
+}
+
+fn class(label: Label) -> Class {
+    match label {
+        Label::Bool(value) => Class::Bool(value),
+        Label::Int(value) => Class::Int(value),
+        Label::Float(value) => Class::Float(value),
+        Label::Text(value) => Class::Text(value),
+    }
+}
+
+fn label(class: Class) -> Label {
+    match class {
+        Class::Bool(value) => Label::Bool(value),
+        Class::Int(value) => Label::Int(value),
+        Class::Float(value) => Label::Float(value),
+        Class::Text(value) => Label::Text(value),
+    }
+}
+
+fn parts(py: Python<'_>, saved: Saved) -> BorderResult<Parts<'_>> {
+    let steps = saved.steps.into_iter().map(|step| described(py, step)).collect::<PyResult<_>>()?;
+    Ok((steps, saved.classes.into_iter().map(label).collect(), saved.features, saved.columns))
+}
+
+fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
+    let tuple = match step {
+        Step::Scaler(scaler) => {
+            let (mean, scale) = (scaler.mean().to_vec(), scaler.scale().to_vec());
+            ("scaler", mean.into_pyarray(py), scale.into_pyarray(py)).into_pyobject(py)?
+        }
+        Step::Subspace(projector) => {
+            ("subspace", projector.variance(), projector.project().name()).into_pyobject(py)?
+        }
+        Step::Gsu { model, params } => {
+            ("gsu", Bound::new(py, GsuModel::from(*model))?, arguments(py, params.params())?).into_pyobject(py)?
+        }
+    };
+    Ok(tuple.into_any())
+}
+
+/// The parameters as arguments of `GSUClassifier`.
+fn arguments<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDict>> {
+    let arguments = PyDict::new(py);
+    arguments.set_item("alpha", params.alpha)?;
+    arguments.set_item("solver", params.solver.name())?;
+    arguments.set_item("tol", params.options.tol)?;
+    arguments.set_item("max_iter", params.options.max_iter)?;
+    arguments.set_item("batch_size", params.options.batch_size)?;
+    arguments.set_item("averaging", params.options.averaging)?;
+    arguments.set_item("projection", params.options.projection)?;
+    arguments.set_item("fit_intercept", params.fit_intercept)?;
+    arguments.set_item("probability", params.probability)?;
+    Ok(arguments)
+}
