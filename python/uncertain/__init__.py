@@ -1,9 +1,18 @@
-"""Supervised learning from data with error bars: every row is a Gaussian, not a point."""
+"""Supervised learning from data with error bars: every row is a Gaussian, not a point.
+
+``uncertain.fit(table)`` makes a `Model` from a table with error columns; `GSUClassifier` on a `GaussianArray`
+is the same for scikit-learn's pipelines.
+"""
 
 from importlib.metadata import PackageNotFoundError, version
 
 from uncertain import _threads as _threads  # tells threadpoolctl about our pools
+from uncertain import exceptions, losses, preprocessing, svm
 from uncertain._array import GaussianArray
+from uncertain._fit import fit
+from uncertain._model import Model, load
+from uncertain._report import Report
+from uncertain.exceptions import UncertainError
 from uncertain.preprocessing import AsGaussians, GaussianScaler, SubspaceProjector
 from uncertain.svm import GSUClassifier
 
@@ -17,6 +26,15 @@ __all__ = [
     "GSUClassifier",
     "GaussianArray",
     "GaussianScaler",
+    "Model",
+    "Report",
     "SubspaceProjector",
+    "UncertainError",
     "__version__",
+    "exceptions",
+    "fit",
+    "load",
+    "losses",
+    "preprocessing",
+    "svm",
 ]

@@ -56,8 +56,8 @@ class Columns:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Columns:
         """Inverse of `to_dict`."""
-        as_tuple = {k: tuple(values.get(k, ())) for k in ("features", "ignored")}
-        return cls(**{k: v for k, v in values.items() if k not in as_tuple}, **as_tuple)
+        roles: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        return cls(**roles)
 
     def __str__(self) -> str:
         """One line per role, for people."""
@@ -67,8 +67,10 @@ class Columns:
             )
         lines = [_line("means", self.mean or _listing(self.features))]
         for kind, column in self.errors.items():
-            meaning = " (the suffix of each mean's error column)" if column.startswith("{}") else ""
-            lines.append(_line("errors", f"{kind} = {column}{meaning}"))
+            filled = (
+                f": {_listing([column.replace('{}', f) for f in self.features], 3)}" if "{}" in column else ""
+            )
+            lines.append(_line("errors", f"{kind} = {column}{filled}"))
         if not self.errors:
             lines.append(_line("errors", "none: every row is an exact point"))
         if self.corr:
@@ -196,8 +198,8 @@ def _errors_beside_mean(mean: str, candidates: Sequence[str], automatic: bool) -
         )
     if not present and automatic:
         raise ColumnError(
-            f"there is a column {mean!r} but no error bars beside it ({', '.join(KINDS)}); name them, such as "
-            f"cov='my_column', or pass mean={mean!r} alone to call every row an exact point"
+            f"there is a column {mean!r} but no error bars ({', '.join(KINDS)}) beside it; name them, "
+            f"such as cov='my_column', or pass mean={mean!r} alone to call every row an exact point"
         )
     return present
 
@@ -227,8 +229,8 @@ def _common_pattern(features: Sequence[str], candidates: Sequence[str], *, requi
     if len(found) > 1:
         (first, a), (second, b) = list(found.items())[:2]
         raise ColumnError(
-            f"error columns end in {first!r} for {a!r} but in {second!r} for {b!r}; rename them to one ending, "
-            f'or name one with std="{{}}{first}"'
+            f"error columns end in {first!r} for {a!r} but in {second!r} for {b!r}; rename them to one "
+            f'ending, or choose one with std="{{}}{first}"'
         )
     return "{}" + next(iter(found))
 

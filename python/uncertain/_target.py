@@ -7,7 +7,7 @@ set of rules covers them all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ def labels_from(values: Sequence[Any], what: str, task: str, n_rows: int) -> NDA
     distinct = len(set(plain))
     if kinds == {int} and task == "auto" and distinct > MANY_CLASSES:
         raise UncertainError(
-            f"{what}: {distinct} different integers look like a quantity, and regression arrives in a later release; "
+            f"{what}: {distinct} different integers look like a quantity, and regression arrives later; "
             'if they are class labels pass task="classification"'
         )
     if distinct < 2:
@@ -58,11 +58,21 @@ def labels_from(values: Sequence[Any], what: str, task: str, n_rows: int) -> NDA
     return array
 
 
+def as_list(values: Any) -> list[Any]:
+    """Labels of any array or series type as Python objects."""
+    for method in ("to_list", "tolist", "to_pylist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    if not isinstance(values, Iterable):
+        raise ParameterError(f"target={values!r}: must be the name of a column, or one label per row")
+    return list(values)
+
+
 def check_task(task: str) -> None:
     """Refuse what cannot be fitted, with what to do instead."""
     if task == "regression":
         raise ParameterError(
-            'task="regression": regression arrives in a later release; to classify, pass a target of class labels'
+            'task="regression": regression arrives in a later release; to classify, pass class labels'
         )
     if task not in ("auto", "classification"):
         raise ParameterError(f'task={task!r}: must be one of "auto", "classification"')

@@ -1,0 +1,153 @@
+"""`uncertain.fit`: from a table with error bars to a fitted model, in one call.
+
+Everything that can be wrong with names, options and labels is checked before a number is read; the
+numbers themselves are checked on their way into the first step of the pipeline.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from sklearn.pipeline import Pipeline
+
+from . import tables
+from ._array import GaussianArray
+from ._columns import Columns, choose_columns
+from ._model import Model, opened, target_values
+from ._target import check_task
+from .exceptions import ParameterError
+from .preprocessing import AsGaussians, GaussianScaler
+from .svm import GSUClassifier
+
+__all__ = ["fit"]
+
+
+def fit(
+    table: Any,
+    target: Any = "label",
+    *,
+    mean: str | None = None,
+    std: str | None = None,
+    var: str | None = None,
+    cov: str | None = None,
+    precision: str | None = None,
+    factor: str | None = None,
+    features: Sequence[str] | None = None,
+    corr: str | None = None,
+    task: Literal["auto", "classification"] = "auto",
+    method: Literal["auto", "gsu"] = "auto",
+    meaning: Literal["spread", "measurement"] = "spread",
+    scale: bool = True,
+    on_missing: Literal["error", "point"] = "error",
+    **params: Any,
+) -> Model:
+    """Fit a classifier to a table with error bars.
+
+    Parameters
+    ----------
+    table : Polars, pandas, pyarrow or DuckDB table (or anything with ``__arrow_c_stream__``); the path of a
+        .parquet, .csv or .arrow file; or a GaussianArray or array of exact points, with labels as `target`.
+    target : name of the column of class labels (strings, booleans, integers, categoricals), or the labels
+        themselves, one per row.
+    mean : column with a list of d numbers per row.
+    std, var, cov, precision, factor : column with the uncertainty of `mean`: one number, d numbers (diagonal)
+        or d * d numbers (row-major matrix) per row. Beside scalar `features`: a pattern such as ``"{}_err"``.
+        At most one, except a factor with a diagonal var.
+    features : scalar columns, instead of `mean`.
+    corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``.
+    task : "auto" or "classification"; the latter also takes many integers, and whole floats, for labels.
+    method : "auto" or "gsu": the support vector machine of `GSUClassifier`.
+    meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
+    scale : divide every feature (and its error bars) by its standard deviation over the rows first.
+    on_missing : what a missing error bar means: "error" refuses it, "point" calls the value exact.
+    **params : parameters of `GSUClassifier`, such as ``alpha=1e-2``. `probability` is True and `random_state`
+        0 unless given.
+
+    Without column arguments, `mean` and the one of `cov`, `std`, `var`, `precision`, `factor` that exists are
+    taken; else every scalar column x with its standard deviation in x_err, x_error, x_std, x_se or x_sigma.
+    ``model.columns_`` says what was chosen and what was ignored.
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    UncertainError (a ValueError) : with the column, the row and the value, and what to do.
+
+    Examples
+    --------
+    >>> import polars, uncertain
+    >>> table = polars.DataFrame({
+    ...     "flux": [1.0, 1.2, 3.1, 2.9],
+    ...     "flux_err": [0.1, 0.3, 0.1, 0.4],
+    ...     "kind": ["star", "star", "quasar", "quasar"],
+    ... })
+    >>> model = uncertain.fit(table, target="kind")
+    >>> model.predict(table).to_list()
+    ['star', 'star', 'quasar', 'quasar']
+    """
+    check_task(task)
+    _check_option("method", method, ("auto", "gsu"))
+    if meaning == "measurement":
+        raise ParameterError(
+            'meaning="measurement" (an error bar is noise around one true value) arrives in a later release; '
+            'meaning="spread" (the default) takes every point of a row\'s Gaussian as an example of its class'
+        )
+    _check_option("meaning", meaning, ("spread",))
+    _check_option("on_missing", on_missing, ("error", "point"))
+    if not isinstance(scale, bool):
+        raise ParameterError(f"scale={scale!r}: must be True or False")
+    classifier = _classifier(params)
+
+    table = opened(table)
+    given: dict[str, Any] = {
+        "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
+        "features": features, "corr": corr,
+    }  # fmt: skip
+    name = target if isinstance(target, str) else None
+    if tables.is_table(table):
+        columns = choose_columns(tables.open_table(table).names, name, **given)
+        first = [("gaussians", AsGaussians(**columns.roles(), on_missing=on_missing))]
+    else:
+        _no_columns(table, name, given)
+        columns, first = Columns(), []
+    y = target_values(table, target, task)
+    scaler = [("scale", GaussianScaler())] if scale else []
+    pipeline = Pipeline([*first, *scaler, ("classify", classifier)])
+
+    start = time.perf_counter()
+    pipeline.fit(table, y)
+    return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
+
+
+def _classifier(params: dict[str, Any]) -> GSUClassifier:
+    valid = sorted(GSUClassifier().get_params())
+    unknown = [p for p in params if p not in valid]
+    if unknown:
+        raise ParameterError(f"unknown parameter {unknown[0]!r}; valid ones are {', '.join(valid)}")
+    return GSUClassifier(**{"probability": True, "random_state": 0} | params)
+
+
+def _check_option(name: str, value: Any, options: Sequence[str]) -> None:
+    if value not in options:
+        listed = ", ".join(f'"{o}"' for o in options)
+        raise ParameterError(
+            f"{name}={value!r}: must be one of {listed}"
+            if len(options) > 1
+            else f"{name}={value!r}: must be {listed}"
+        )
+
+
+def _no_columns(data: Any, name: str | None, given: dict[str, Any]) -> None:
+    """Arrays have no columns to name."""
+    kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
+    named = [k for k, v in given.items() if v is not None]
+    if named:
+        raise ParameterError(
+            f"{named[0]}= names a column of a table, but {kind} has none; see GaussianArray(means, ...)"
+        )
+    if name is not None:
+        raise ParameterError(f"{kind} has no column {name!r}: pass the labels themselves as target=")

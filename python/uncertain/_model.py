@@ -1,0 +1,190 @@
+"""`Model`: what `uncertain.fit` returns and `uncertain.load` reads back."""
+
+from __future__ import annotations
+
+import html
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from . import _file, tables
+from ._array import GaussianArray
+from ._columns import Columns
+from ._files import read_table
+from ._report import Report, compare
+from ._target import as_list, labels_from
+from .exceptions import ParameterError, UncertainError
+
+__all__ = ["Model", "load"]
+
+
+class Model:
+    """A fitted pipeline together with the columns it reads.
+
+    Attributes
+    ----------
+    pipeline_ : fitted scikit-learn Pipeline: AsGaussians (for tables) -> GaussianScaler (with
+        ``scale=True``) -> GSUClassifier.
+    columns_ : which columns are means, errors and target, and which are ignored.
+    classes_ : the class labels, in the order of the columns of `predict_proba`.
+
+    Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, columns: Columns, *, n_rows: int | None = None, seconds: float | None = None
+    ) -> None:
+        self.pipeline_ = pipeline
+        self.columns_ = columns
+        self.classes_: NDArray[Any] = pipeline[-1].classes_
+        self._n_rows = n_rows
+        self._seconds = seconds
+
+    def predict(self, table: Any) -> Any:
+        """The class of every row, in row order, with labels of their original type.
+
+        A Polars or pandas table gives a Series named like the target, pyarrow a ChunkedArray, a path a Polars
+        Series, everything else a NumPy array.
+        """
+        table = opened(table)
+        labels = self.pipeline_.predict(table)
+        if not tables.is_table(table):
+            return labels
+        answer = tables.result_like(table, {self._target_name: labels})
+        return tables.open_table(answer).native_column(self._target_name)
+
+    def predict_proba(self, table: Any) -> Any:
+        """The probability of every class, averaged over each row's own uncertainty.
+
+        A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
+        """
+        table = opened(table)
+        probabilities = self.pipeline_.predict_proba(table)
+        if not tables.is_table(table):
+            return probabilities
+        names = map(str, self.classes_.tolist())
+        return tables.result_like(table, dict(zip(names, probabilities.T, strict=True)))
+
+    def score(self, table: Any, y: Any = None) -> float:
+        """Accuracy: the share of rows whose class is predicted; `y` if the target is not a column."""
+        table = opened(table)
+        return float(np.mean(self.pipeline_.predict(table) == self.labels(table, y)))
+
+    def report(
+        self,
+        table: Any,
+        y: Any = None,
+        *,
+        folds: int = 5,
+        repeats: int = 4,
+        listed: int = 10,
+        random_state: Any = 0,
+    ) -> Report:
+        """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
+
+        Parameters
+        ----------
+        table, y : labelled rows, as for `score`.
+        folds, repeats : of the cross-validation that compares both.
+        listed : how many of the rows whose error bars matter most are listed.
+        """
+        table = opened(table)
+        y = self.labels(table, y)
+        gaussians, pipeline = self.gaussians(table), self.pipeline_
+        rest = pipeline[1:] if self._reads_tables else pipeline
+        return compare(
+            rest, gaussians, y, folds=folds, repeats=repeats, listed=listed, random_state=random_state
+        )
+
+    def gaussians(self, table: Any) -> GaussianArray:
+        """The rows as the model reads them, before scaling."""
+        table = opened(table)
+        if self._reads_tables:
+            rows: GaussianArray = self.pipeline_[0].transform(table)
+            return rows
+        return table if isinstance(table, GaussianArray) else GaussianArray(table)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a safetensors file, which holds numbers and JSON and no code."""
+        _file.write(path, self.pipeline_, self.columns_)
+
+    @property
+    def _reads_tables(self) -> bool:
+        return bool(self.pipeline_.steps[0][0] == "gaussians")
+
+    @property
+    def _target_name(self) -> str:
+        return self.columns_.target or "prediction"
+
+    def labels(self, table: Any, y: Any = None) -> NDArray[Any]:
+        if y is None and self.columns_.target is None:
+            raise ParameterError("the target is not a column of the table: pass the labels as y")
+        labels = target_values(table, self.columns_.target if y is None else y, "classification")
+        strange = np.flatnonzero(~np.isin(labels, self.classes_))
+        if strange.size:
+            row = int(strange[0])
+            known = ", ".join(map(repr, self.classes_.tolist()))
+            raise UncertainError(
+                f"{self._target_name}: row {row} is {labels[row].item()!r}, which the model does not know; "
+                f"its classes are {known}"
+            )
+        return labels
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (_file.to_bytes(self.pipeline_, self.columns_),)
+
+    def __repr__(self) -> str:
+        classifier = self.pipeline_[-1]
+        classes = ", ".join(map(repr, self.classes_.tolist()[:8])) + (
+            ", ..." if len(self.classes_) > 8 else ""
+        )
+        gap, status = np.max(classifier.optimality_gap_), np.unique(classifier.status_)
+        fitted = (
+            f"{'/'.join(map(str, status))}, objective certified within {gap:.1e} of the optimum (relative)"
+        )
+        size = "" if self._n_rows is None else f" from {self._n_rows:,} rows in {self._seconds:.2f} s"
+        lines = [
+            f"Model: {type(classifier).__name__}{size}",
+            *str(self.columns_).splitlines(),
+            f"classes    {classes}",
+            f"steps      {' -> '.join(type(step).__name__ for _, step in self.pipeline_.steps)}",
+            f"fit        {fitted}",
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The same text, and scikit-learn's diagram of the pipeline."""
+        return f"<pre>{html.escape(repr(self))}</pre>{self.pipeline_._repr_html_()}"
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model that `Model.save` (or the Rust crate) wrote.
+
+    Raises `ModelFileError` for a truncated, altered or foreign file. Loading runs no code from the file.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    return Model(*_file.read(path))
+
+
+def _from_bytes(data: bytes) -> Model:
+    return Model(*_file.from_bytes(data))
+
+
+def opened(table: Any) -> Any:
+    """Data that can be read twice: files as Polars frames, lazy and foreign tables collected."""
+    if isinstance(table, (str, os.PathLike)):
+        return read_table(Path(table))
+    return tables.open_table(table).native if tables.is_table(table) else table
+
+
+def target_values(table: Any, target: Any, task: str) -> NDArray[Any]:
+    """Labels from a column (by name) or from the caller's own sequence, checked."""
+    n_rows = tables.open_table(table).n_rows if tables.is_table(table) else len(table)
+    if isinstance(target, str):
+        return labels_from(tables.open_table(table).values(target), target, task, n_rows)
+    return labels_from(as_list(target), "target", task, n_rows)

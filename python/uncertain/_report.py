@@ -1,0 +1,283 @@
+"""Did the error bars change anything? A fit on the means alone, side by side with the model.
+
+Idea: everything that is compared is compared on rows neither fit has seen. Both models get the same
+folds of a repeated stratified cross-validation, so the difference of their scores is paired and its
+standard error is far smaller than that of either score. Repeats share rows, so dividing the spread of the
+scores by the root of their number would promise too much: see `standard_error`.
+
+"Nothing measurable" is a result, and the most common one when error bars are small or alike.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+from sklearn.base import clone
+from sklearn.model_selection import RepeatedStratifiedKFold
+from sklearn.pipeline import Pipeline
+
+from .exceptions import ParameterError, UncertainError
+
+if TYPE_CHECKING:
+    from ._array import GaussianArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DRAWS = 1000
+"""Draws per listed row for the probability of another class when there are more than two."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the error bars changed. Row numbers count from 0.
+
+    Scores are accuracies on held-out rows, one per fold of the repeated cross-validation.
+    """
+
+    n_rows: int
+    folds: int
+    repeats: int
+    scores: Floats
+    """Accuracy of the model with error bars in each fold, shape (folds * repeats,)."""
+    scores_means_only: Floats
+    """Accuracy of the same model without error bars in the same folds."""
+    score_se: float
+    """Standard error of `score`."""
+    score_means_only_se: float
+    """Standard error of `score_means_only`."""
+    difference_se: float
+    """Standard error of `difference`, which is paired and therefore smaller."""
+    flipped_rows: Ints
+    """Rows that the two predict differently when held out (first repeat)."""
+    flipped_labels: NDArray[Any]
+    """Shape (len(flipped_rows), 3): true label, label by means only, label with error bars."""
+    doubtful_rows: Ints
+    """The rows whose error bars matter most, most doubtful first."""
+    flip_probability: Floats
+    """For each of `doubtful_rows`: probability that its true position lies in another class's region."""
+    probability_change: Floats
+    """For each of `doubtful_rows`: largest change of a class probability due to the row's own error bar."""
+    gap: float
+    """Certified relative distance to the optimum of the fit with error bars (its worst problem)."""
+    gap_means_only: float
+    seconds: float
+    """Time of one fit to all rows, without calibration."""
+    seconds_means_only: float
+
+    @property
+    def score(self) -> float:
+        """Mean held-out accuracy with error bars."""
+        return float(self.scores.mean())
+
+    @property
+    def score_means_only(self) -> float:
+        """Mean held-out accuracy without error bars."""
+        return float(self.scores_means_only.mean())
+
+    @property
+    def difference(self) -> float:
+        """Mean of the paired differences: with error bars minus without."""
+        return float((self.scores - self.scores_means_only).mean())
+
+    @property
+    def verdict(self) -> str:
+        """One sentence; a difference counts when it exceeds two standard errors."""
+        points, error = 100 * abs(self.difference), 100 * self.difference_se
+        if abs(self.difference) > 2 * self.difference_se:
+            word = "raised" if self.difference > 0 else "lowered"
+            return f"The error bars {word} the accuracy by {points:.1f} +- {error:.1f} points."
+        if self.flipped_rows.size == 0:
+            return "The error bars changed nothing measurable: no prediction differs."
+        return (
+            f"The error bars changed nothing measurable in accuracy, though {_rows(self.flipped_rows.size)} "
+            f"({self.flipped_rows.size / self.n_rows:.1%}) are predicted differently."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers, strings and lists, ready for JSON or a data frame."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        derived = ("score", "score_means_only", "difference", "verdict")
+        plain |= {name: getattr(self, name) for name in derived}
+        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in plain.items()}
+
+    def __str__(self) -> str:
+        """The report as text."""
+        shape = f"{self.folds} folds x {self.repeats} repeats, {_rows(self.n_rows)}"
+        with_bars, without = (
+            _score(self.score, self.score_se),
+            _score(self.score_means_only, self.score_means_only_se),
+        )
+        lines = [
+            self.verdict,
+            "",
+            f"Held-out accuracy, {shape} (mean +- standard error)",
+            f"  with error bars   {with_bars}   gap {self.gap:.1e}   {self.seconds * 1e3:8.1f} ms",
+            f"  means only        {without}   gap {self.gap_means_only:.1e}   "
+            f"{self.seconds_means_only * 1e3:8.1f} ms",
+            f"  paired difference {100 * self.difference:+6.2f} +- {100 * self.difference_se:.2f} %",
+            "",
+            f"Predicted differently when held out: {_rows(self.flipped_rows.size)}",
+        ]
+        if self.flipped_rows.size:
+            truth, means, gaussians = self.flipped_labels.T
+            right, wrong = int((gaussians == truth).sum()), int((means == truth).sum())
+            lines.append(f"  right only with error bars {right}, right only without {wrong}")
+            lines.append(f"  rows {_numbers(self.flipped_rows)}")
+        lines += ["", "Rows whose own error bar matters most"]
+        if self.doubtful_rows.size:
+            lines.append("       row   P(other class)   change of probability")
+            lines += [
+                f"  {row:8d}   {flip:14.3f}   {change:21.3f}"
+                for row, flip, change in zip(
+                    self.doubtful_rows, self.flip_probability, self.probability_change, strict=True
+                )
+            ]
+        else:
+            lines.append("  none: every row is an exact point")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def standard_error(correct: Floats) -> float:
+    """Standard error of a mean over random splits of a finite number of rows.
+
+    `correct` has shape (splits, rows) and is NaN where a row was not held out. Two kinds of luck add up, that
+    of the split (which rows were trained on) and that of the rows there are:
+
+        se^2 = var(mean of each split) / splits + var(mean of each row) / rows
+
+    More splits make only the first term small. Both terms contain some of the same luck, so this is a
+    little too large rather than too small.
+    """
+    tested = ~np.isnan(correct)
+    filled = np.where(tested, correct, 0.0)
+    of_splits = filled.sum(axis=1) / tested.sum(axis=1)
+    seen = tested.any(axis=0)
+    of_rows = filled.sum(axis=0)[seen] / tested.sum(axis=0)[seen]
+    terms = [x.var(ddof=1) / x.size for x in (of_splits, of_rows) if x.size > 1]
+    return float(np.sqrt(sum(terms)))
+
+
+def compare(
+    fitted: Pipeline,
+    data: GaussianArray,
+    y: NDArray[Any],
+    *,
+    folds: int = 5,
+    repeats: int = 4,
+    listed: int = 10,
+    random_state: Any = 0,
+) -> Report:
+    """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians."""
+    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("listed", listed, 0)):
+        if not isinstance(value, int) or value < least:
+            raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
+    classes, counts = np.unique(y, return_counts=True)
+    folds = min(folds, int(counts.min()))
+    if folds < 2:
+        rare = classes[counts.argmin()].item()
+        raise UncertainError(
+            f"class {rare!r} has a single row: cross-validation needs at least two rows of every class"
+        )
+
+    uncalibrated = clone(fitted)
+    uncalibrated[-1].set_params(probability=False, callback=None, verbose=0)
+    exact = data.collapse("zero")
+    splits = list(
+        RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state).split(y, y)
+    )
+    correct, first = _cross_validate(uncalibrated, data, y, splits, folds)
+    correct_means, first_means = _cross_validate(uncalibrated, exact, y, splits, folds)
+    flipped = np.flatnonzero(first != first_means)
+
+    gap, seconds = _timed(uncalibrated, data, y)
+    gap_means, seconds_means = _timed(uncalibrated, exact, y)
+    rows, flips, changes = _doubtful(fitted, data, exact, listed, random_state)
+    return Report(
+        n_rows=len(data),
+        folds=folds,
+        repeats=repeats,
+        scores=np.nanmean(correct, axis=1),
+        scores_means_only=np.nanmean(correct_means, axis=1),
+        score_se=standard_error(correct),
+        score_means_only_se=standard_error(correct_means),
+        difference_se=standard_error(correct - correct_means),
+        flipped_rows=flipped,
+        flipped_labels=np.stack([y[flipped], first_means[flipped], first[flipped]], axis=1),
+        doubtful_rows=rows,
+        flip_probability=flips,
+        probability_change=changes,
+        gap=gap,
+        gap_means_only=gap_means,
+        seconds=seconds,
+        seconds_means_only=seconds_means,
+    )
+
+
+def _cross_validate(
+    pipeline: Pipeline, data: GaussianArray, y: NDArray[Any], splits: list[tuple[Ints, Ints]], folds: int
+) -> tuple[Floats, NDArray[Any]]:
+    """Is each held-out row right (splits x rows, NaN in training), and the first repeat's predictions."""
+    correct = np.full((len(splits), len(y)), np.nan)
+    held_out = y.copy()
+    for k, (train, test) in enumerate(splits):
+        predicted = clone(pipeline).fit(data[train], y[train]).predict(data[test])
+        correct[k, test] = predicted == y[test]
+        if k < folds:
+            held_out[test] = predicted
+    return correct, held_out
+
+
+def _timed(pipeline: Pipeline, data: GaussianArray, y: NDArray[Any]) -> tuple[float, float]:
+    start = time.perf_counter()
+    fitted = clone(pipeline).fit(data, y)
+    seconds = time.perf_counter() - start
+    return float(np.max(fitted[-1].optimality_gap_)), seconds
+
+
+def _doubtful(
+    fitted: Pipeline, data: GaussianArray, exact: GaussianArray, listed: int, random_state: Any
+) -> tuple[Ints, Floats, Floats]:
+    """Rows by the chance that their true position is on the other side of the boundary.
+
+    Two classes: Phi(-|m| / s), with m, s the score's mean and standard deviation, in closed form. More:
+    rows are ranked by their change of probability and the chance is counted over draws.
+    """
+    moved = fitted[:-1].transform(data) if len(fitted) > 1 else data
+    classifier = fitted[-1]
+    mean, std = classifier.decision_distribution(moved)
+    uncertain = np.flatnonzero((std > 0) if std.ndim == 1 else (std > 0).any(axis=1))
+    if classifier.probability:
+        change = np.abs(fitted.predict_proba(data) - fitted.predict_proba(exact)).max(axis=1)
+    else:
+        change = np.full(len(data), np.nan)
+    if mean.ndim == 1:
+        chance = ndtr(-np.abs(mean[uncertain]) / std[uncertain])
+        order = np.argsort(-chance, kind="stable")[:listed]
+        return uncertain[order], chance[order], change[uncertain[order]]
+    doubt = change if classifier.probability else std.max(axis=1)
+    rows = uncertain[np.argsort(-doubt[uncertain], kind="stable")[:listed]]
+    if rows.size == 0:
+        return rows, np.empty(0), np.empty(0)
+    drawn = fitted.predict(data[rows].sample(DRAWS, random_state)).reshape(rows.size, DRAWS)
+    return rows, (drawn != fitted.predict(data[rows])[:, None]).mean(axis=1), change[rows]
+
+
+def _score(mean: float, se: float) -> str:
+    return f"{100 * mean:6.2f} +- {100 * se:.2f} %"
+
+
+def _rows(n: int) -> str:
+    return "1 row" if n == 1 else f"{n:,} rows"
+
+
+def _numbers(rows: Ints, most: int = 12) -> str:
+    shown = ", ".join(map(str, rows[:most]))
+    return shown if rows.size <= most else f"{shown}, ... ({rows.size} in all)"

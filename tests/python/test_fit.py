@@ -1,0 +1,291 @@
+"""`uncertain.fit`: choice of columns, kinds of tables and targets, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import uncertain
+from uncertain import GaussianArray
+from uncertain._columns import choose_columns
+from uncertain.exceptions import UncertainError
+
+N = 60
+
+
+def scalars(seed: int = 0) -> dict[str, Any]:
+    """Two classes in two features with error columns, an exact number and an identifier."""
+    rng = np.random.default_rng(seed)
+    side = np.arange(N) % 2
+    return {
+        "id": np.arange(N),
+        "u": rng.normal(2.0 * side, 1.0),
+        "u_err": rng.uniform(0.1, 1.0, N),
+        "v": rng.normal(-1.0 * side, 1.0),
+        "v_err": rng.uniform(0.1, 1.0, N),
+        "label": np.where(side, "high", "low").tolist(),
+    }
+
+
+def polars_table(columns: dict[str, Any]) -> pl.DataFrame:
+    return pl.DataFrame(columns)
+
+
+def pandas_table(columns: dict[str, Any]) -> pd.DataFrame:
+    return pd.DataFrame(columns, index=np.arange(N)[::-1] + 5)
+
+
+def pyarrow_table(columns: dict[str, Any]) -> pa.Table:
+    return pa.table(columns)
+
+
+def duckdb_table(columns: dict[str, Any]) -> duckdb.DuckDBPyRelation:
+    frame = pa.table(columns)
+    return duckdb.connect().from_arrow(frame)
+
+
+def lazy_table(columns: dict[str, Any]) -> pl.LazyFrame:
+    return pl.LazyFrame(columns)
+
+
+MAKERS = [polars_table, lazy_table, pandas_table, pyarrow_table, duckdb_table]
+
+
+@pytest.fixture(params=MAKERS, ids=lambda make: make.__name__)
+def make(request: pytest.FixtureRequest) -> Callable[[dict[str, Any]], Any]:
+    return request.param  # type: ignore[no-any-return]
+
+
+def values(column: Any) -> list[Any]:
+    return column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+
+
+def test_every_table_library_gives_the_same_model(make: Callable[[dict[str, Any]], Any]) -> None:
+    columns = scalars()
+    model = uncertain.fit(make(columns))
+    reference = uncertain.fit(polars_table(columns))
+    np.testing.assert_array_equal(model.pipeline_[-1].coef_, reference.pipeline_[-1].coef_)
+    assert model.columns_.features == ("u", "v")
+    assert model.columns_.errors == {"std": "{}_err"}
+    assert model.columns_.ignored == ("id",)
+    assert model.score(make(columns)) > 0.8
+
+
+def test_answers_come_in_the_callers_kind_of_table(make: Callable[[dict[str, Any]], Any]) -> None:
+    table = make(scalars())
+    model = uncertain.fit(table)
+    kinds = {
+        "polars_table": (pl.Series, pl.DataFrame),
+        "lazy_table": (pl.Series, pl.DataFrame),
+        "pandas_table": (pd.Series, pd.DataFrame),
+        "pyarrow_table": (pa.ChunkedArray, pa.Table),
+        "duckdb_table": (pa.ChunkedArray, pa.Table),
+    }[make.__name__]
+    predicted, probabilities = model.predict(make(scalars())), model.predict_proba(make(scalars()))
+    assert isinstance(predicted, kinds[0])
+    assert isinstance(probabilities, kinds[1])
+    expected = model.pipeline_[1:].predict(model.gaussians(make(scalars())))
+    assert values(predicted) == expected.tolist()
+    assert values(probabilities["low"]) == pytest.approx([1 - p for p in values(probabilities["high"])])
+    if make is pandas_table:
+        assert predicted.name == "label"
+        assert predicted.index.tolist() == probabilities.index.tolist() == table.index.tolist()
+
+
+def test_arrays_and_gaussians_need_no_table() -> None:
+    columns = scalars()
+    means = np.stack([columns["u"], columns["v"]], axis=1)
+    std = np.stack([columns["u_err"], columns["v_err"]], axis=1)
+    model = uncertain.fit(GaussianArray(means, std=std), columns["label"])
+    reference = uncertain.fit(polars_table(columns))
+    np.testing.assert_allclose(model.pipeline_[-1].coef_, reference.pipeline_[-1].coef_)
+    assert isinstance(model.predict(GaussianArray(means, std=std)), np.ndarray)
+    assert model.predict_proba(means).shape == (N, 2)
+    assert model.score(means, columns["label"]) > 0.8
+    points = uncertain.fit(means, np.array(columns["label"]))
+    assert points.predict(means[:3]).shape == (3,)
+
+
+@pytest.mark.parametrize("dtype", [pl.List(pl.Float64), pl.Array(pl.Float64, 2), pl.List(pl.Float32)])
+def test_list_columns_are_found_by_name(dtype: Any) -> None:
+    columns = scalars()
+    table = pl.DataFrame(
+        {
+            "mean": pl.Series(np.stack([columns["u"], columns["v"]], axis=1).tolist(), dtype=dtype),
+            "std": pl.Series(np.stack([columns["u_err"], columns["v_err"]], axis=1).tolist(), dtype=dtype),
+            "label": columns["label"],
+        }
+    )
+    model = uncertain.fit(table)
+    assert model.columns_.mean == "mean"
+    assert model.columns_.errors == {"std": "std"}
+    reference = uncertain.fit(polars_table(columns)).pipeline_[-1].coef_
+    np.testing.assert_allclose(model.pipeline_[-1].coef_, reference, rtol=1e-4)
+    renamed = table.rename({"mean": "position", "std": "s"})
+    np.testing.assert_array_equal(
+        uncertain.fit(renamed, mean="position", std="s").pipeline_[-1].coef_, model.pipeline_[-1].coef_
+    )
+
+
+def test_correlations_make_full_covariances() -> None:
+    columns = scalars() | {"u_v_corr": np.full(N, 0.5)}
+    model = uncertain.fit(pl.DataFrame(columns), features=["u", "v"], corr="{}_{}_corr")
+    cov = model.gaussians(pl.DataFrame(columns)).covariances()
+    np.testing.assert_allclose(cov[:, 0, 1], 0.5 * columns["u_err"] * columns["v_err"])
+    assert model.columns_.ignored == ("id",)
+
+
+TARGETS: dict[str, tuple[Any, list[Any]]] = {
+    "strings": (["low", "high"], ["high", "low"]),
+    "booleans": ([False, True], [False, True]),
+    "integers": ([3, -7], [-7, 3]),
+}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_labels_keep_their_type(kind: str, make: Callable[[dict[str, Any]], Any]) -> None:
+    names, classes = TARGETS[kind]
+    table = make(scalars() | {"label": [names[i % 2] for i in range(N)]})
+    model = uncertain.fit(table)
+    assert model.classes_.tolist() == classes
+    predicted = values(model.predict(make(scalars())))
+    assert {type(v) for v in predicted} == {type(classes[0])}
+    assert set(predicted) == set(classes)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        pl.Series(scalars()["label"], dtype=pl.Categorical),
+        pl.Series(scalars()["label"], dtype=pl.Enum(["low", "high", "unused"])),
+        pd.Categorical(scalars()["label"]),
+        pa.array(scalars()["label"]).dictionary_encode(),
+        pd.Series(scalars()["label"], dtype="string[pyarrow]"),
+    ],
+    ids=["polars.Categorical", "polars.Enum", "pandas.Categorical", "dictionary", "pandas.string"],
+)
+def test_categorical_targets_are_strings(label: Any) -> None:
+    columns = scalars() | {"label": label}
+    pandas_label = isinstance(label, (pd.Series, pd.Categorical))
+    table = pd.DataFrame(columns) if pandas_label else pl.DataFrame(columns)
+    model = uncertain.fit(table)
+    assert model.classes_.tolist() == ["high", "low"]
+    assert set(values(model.predict(table))) == {"high", "low"}
+
+
+def test_more_than_two_classes() -> None:
+    columns = scalars()
+    columns["label"] = [("a", "b", "c")[i % 3] for i in range(N)]
+    columns["u"] = np.asarray(columns["u"]) + 4.0 * (np.arange(N) % 3 == 1)
+    model = uncertain.fit(pl.DataFrame(columns))
+    assert model.predict_proba(pl.DataFrame(columns)).columns == ["a", "b", "c"]
+    np.testing.assert_allclose(model.predict_proba(pl.DataFrame(columns)).sum_horizontal(), 1.0)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv", ".arrow"])
+def test_a_file_is_fitted_in_one_line(ending: str, tmp_path: Any) -> None:
+    frame, path = pl.DataFrame(scalars()), tmp_path / f"table{ending}"
+    {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".arrow": frame.write_ipc}[ending](path)
+    model = uncertain.fit(path)
+    assert model.predict(str(path)).to_list() == uncertain.fit(frame).predict(frame).to_list()
+
+
+def test_scaling_is_optional_and_parameters_reach_the_classifier() -> None:
+    table = pl.DataFrame(scalars())
+    model = uncertain.fit(table, scale=False, alpha=0.1, solver="lbfgs", probability=False)
+    assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "classify"]
+    assert model.pipeline_[-1].alpha == 0.1
+    with pytest.raises(AttributeError, match="predict_proba"):
+        model.predict_proba(table)
+    assert uncertain.fit(table).pipeline_[-1].probability
+
+
+def test_missing_error_bars_are_exact_only_on_request() -> None:
+    columns = scalars()
+    columns["u_err"] = [None, *columns["u_err"][1:]]
+    with pytest.raises(UncertainError, match=r"u_err.*row 0.*on_missing"):
+        uncertain.fit(pl.DataFrame(columns))
+    model = uncertain.fit(pl.DataFrame(columns), on_missing="point")
+    assert model.gaussians(pl.DataFrame(columns)).covariances()[0, 0, 0] == 0.0
+
+
+def drop(*names: str) -> dict[str, Any]:
+    return {k: v for k, v in scalars().items() if k not in names}
+
+
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "no target column": (scalars(), {"target": "lable"}, "did you mean 'label'"),
+    "no error bars": (drop("u_err", "v_err"), {}, "no error bars found among the columns id, u, v"),
+    "two suffixes": (drop("v_err") | {"v_se": np.ones(N)}, {}, "'_err' for 'u' but in '_se' for 'v'"),
+    "two error columns": (scalars() | {"u_se": np.ones(N)}, {}, "several error columns .u_err, u_se"),
+    "feature without error": (scalars(), {"features": ["u", "id"]}, "'id' has no error column"),
+    "pattern finds nothing": (scalars(), {"std": "{}_x"}, "no column has an error column named '{}_x'"),
+    "mean and features": (scalars(), {"features": ["u"], "mean": "v"}, "mean= .* or features="),
+    "two kinds": (scalars(), {"std": "{}_err", "var": "{}_err"}, "pass one of std, var"),
+    "an array as column": (scalars(), {"std": np.ones(N)}, "must be the name of a column"),
+    "unknown parameter": (scalars(), {"alhpa": 1.0}, "unknown parameter 'alhpa'; valid ones are alpha, "),
+    "unknown method": (scalars(), {"method": "svc"}, 'must be one of "auto", "gsu"'),
+    "unknown task": (scalars(), {"task": "rank"}, 'must be one of "auto", "classification"'),
+    "regression": (scalars(), {"task": "regression"}, "regression arrives in a later release"),
+    "measurement": (scalars(), {"meaning": "measurement"}, 'later release; meaning="spread"'),
+    "impute": (scalars(), {"on_missing": "impute"}, 'must be one of "error", "point"'),
+    "scale": (scalars(), {"scale": "yes"}, "scale='yes': must be True or False"),
+    "float target": (scalars(), {"target": "v"}, 'floats asks for regression.*task="classification"'),
+    "fractional labels": (scalars(), {"target": "v", "task": "classification"}, "row 0 is .* whole numbers"),
+    "many integers": (scalars(), {"target": "id"}, '60 different integers.*task="classification"'),
+    "one class": (scalars() | {"label": ["x"] * N}, {}, "every label is 'x'"),
+    "missing label": (scalars() | {"label": ["x"] * 4 + [None] * (N - 4)}, {}, "label: row 4 has no label"),
+    "negative error": (scalars() | {"u_err": [0.1] * 3 + [-1.0] * (N - 3)}, {}, "u_err: row 3.* is -1"),
+    "NaN mean": (scalars() | {"u": [float("nan")] * N}, {}, "u: row 0.* is NaN"),
+    "text as feature": (scalars() | {"u": ["x"] * N}, {}, "u: expected real numbers"),
+    "bad alpha": (scalars(), {"alpha": -1.0}, "alpha = -1"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_with_what_to_do(case: str) -> None:
+    columns, arguments, message = REFUSED[case]
+    with pytest.raises(UncertainError, match=message):
+        uncertain.fit(pl.DataFrame(columns), **arguments)
+
+
+def test_whole_floats_are_labels_on_request() -> None:
+    columns = scalars() | {"label": (np.arange(N) % 2 * 2 - 1).astype(float)}
+    assert uncertain.fit(pl.DataFrame(columns), task="classification").classes_.tolist() == [-1, 1]
+
+
+def test_arrays_have_no_columns() -> None:
+    with pytest.raises(UncertainError, match="has no column 'label': pass the labels themselves"):
+        uncertain.fit(np.zeros((4, 2)))
+    with pytest.raises(UncertainError, match="std= names a column"):
+        uncertain.fit(np.zeros((4, 2)), [0, 1, 0, 1], std="u")
+    with pytest.raises(UncertainError, match="expected 4 labels, one per row, got 3"):
+        uncertain.fit(np.zeros((4, 2)), [0, 1, 0])
+
+
+@pytest.mark.parametrize("name", ["absent.parquet", "notes.txt", "broken.parquet"])
+def test_unreadable_files_are_refused(name: str, tmp_path: Any) -> None:
+    path = tmp_path / name
+    if name != "absent.parquet":
+        path.write_text("not a table")
+    with pytest.raises((UncertainError, FileNotFoundError), match=name):
+        uncertain.fit(path)
+
+
+def test_columns_are_chosen_from_names_alone() -> None:
+    assert choose_columns(["mean", "cov", "note"], None).ignored == ("note",)
+    assert choose_columns(["mean", "factor", "var"], None).errors == {"var": "var", "factor": "factor"}
+    assert choose_columns(["flux", "cov"], None, mean="flux").errors == {"cov": "cov"}
+    assert choose_columns(["mean", "y"], "y", mean="mean").errors == {}
+    with pytest.raises(UncertainError, match="std, cov all look like error bars"):
+        choose_columns(["mean", "cov", "std"], None)
+    with pytest.raises(UncertainError, match="'mean' but no error bars"):
+        choose_columns(["mean", "y"], "y")
+    assert choose_columns(["mean", "mean_se"], None).features == ("mean",)
