@@ -1,0 +1,72 @@
+"""The demonstration and its picture."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import uncertain
+from uncertain import GaussianArray, demo, plot
+from uncertain.exceptions import UncertainError
+
+
+def test_demo_prints_tables_and_writes_the_picture(tmp_path: Path) -> None:
+    lines: list[str] = []
+    demo.run(tmp_path / "demo.png", lines.append, splits=2)
+    text = "\n".join(lines)
+    for name, _ in demo.METHODS:
+        assert text.count(name) == 3
+    assert "std = {}_se" in text
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_table_holds_the_published_numbers() -> None:
+    frame = demo.wdbc()
+    assert frame.shape == (569, 21)
+    assert frame.filter(diagnosis="malignant").height == 212
+    assert frame.row(0, named=True)["radius_se"] == 1.095
+
+
+def test_every_method_is_certified_and_known_noise_is_used() -> None:
+    data = uncertain.fit(demo.wdbc(), target="diagnosis", probability=False).gaussians(demo.wdbc())
+    y = demo.wdbc()["diagnosis"].to_numpy()
+    results = demo.race(demo.badly_measured(data), y, train_size=40, splits=4)
+    assert [r.name for r in results] == [name for name, _ in demo.METHODS]
+    for result in results:
+        assert 0 <= result.gap <= 1e-6
+    accuracy = [np.nanmean(r.correct) for r in results]
+    assert accuracy[2] > accuracy[0] + 0.01
+
+
+def test_badly_measured_rows_say_so() -> None:
+    data = GaussianArray(np.random.default_rng(0).normal(size=(4000, 2)), std=0.1)
+    noisy = demo.badly_measured(data, noise=3.0)
+    np.testing.assert_array_equal(noisy.means[:, 1], data.means[:, 1])
+    variances = noisy.covariances()[0].diagonal()
+    assert variances == pytest.approx([9.0 * data.means[:, 0].var() + 0.01, 0.01])
+    assert (noisy.means - data.means)[:, 0].std() == pytest.approx(3.0 * data.means[:, 0].std(), rel=0.05)
+
+
+def test_ellipses_have_the_axes_of_the_covariance() -> None:
+    angle = np.radians(30.0)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    cov = turn @ np.diag([9.0, 1.0]) @ turn.T
+    _, ax = plot.new_figure(2, 2)
+    drawn = plot.ellipses(GaussianArray(np.zeros((1, 2)), cov=cov[None]), ax=ax, n_std=2.0)
+    assert drawn.get_widths() == pytest.approx([12.0])
+    assert drawn.get_heights() == pytest.approx([4.0])
+    assert drawn.get_angles() % 180.0 == pytest.approx([30.0])
+
+
+def test_a_picture_needs_two_features() -> None:
+    with pytest.raises(UncertainError, match="needs 2 features, got 3"):
+        plot.boundaries(GaussianArray(np.zeros((4, 3))), [0, 1, 0, 1], {})
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install matplotlib"):
+        plot.new_figure()
