@@ -11,14 +11,11 @@
 
 use super::{Loss, LossEval};
 use crate::error::{Error, Result};
-use crate::simd::normal::{self, HingeParts};
+use crate::simd::normal::{self, BLOCK, HingeParts};
 
 /// E max(0, 1 - y f) for a Gaussian score f.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpectedHinge;
-
-/// Rows done at once: their intermediate values stay on the stack.
-const BLOCK: usize = 64;
 
 /// Curvature beyond this is a row without spread on the margin: cut, so that no product overflows.
 const STEEPEST: f64 = 1e100;
@@ -26,24 +23,24 @@ const STEEPEST: f64 = 1e100;
 impl Loss for ExpectedHinge {
     fn eval(&self, y: &[f64], m: &[f64], v: &[f64], out: &mut [LossEval]) {
         let (mut d, mut s) = ([0.0; BLOCK], [0.0; BLOCK]);
-        let mut parts = [HingeParts { value: 0.0, u: 0.0, cdf: 0.0, pdf: 0.0 }; BLOCK];
+        let mut parts = HingeParts::new();
         for start in (0..out.len()).step_by(BLOCK) {
             let n = BLOCK.min(out.len() - start);
             for k in 0..n {
                 d[k] = 1.0 - y[start + k] * m[start + k];
                 s[k] = v[start + k].sqrt();
             }
-            normal::expected_hinge(&d[..n], &s[..n], &mut parts[..n]);
+            normal::expected_hinge(&d[..n], &s[..n], &mut parts);
             for k in 0..n {
-                let (p, y) = (&parts[k], y[start + k]);
-                let a = if p.pdf > 0.0 { (p.pdf / s[k]).min(STEEPEST) } else { 0.0 };
+                let (y, u, pdf) = (y[start + k], parts.u[k], parts.pdf[k]);
+                let a = if pdf > 0.0 { (pdf / s[k]).min(STEEPEST) } else { 0.0 };
                 out[start + k] = LossEval {
-                    value: p.value,
-                    dm: -y * p.cdf,
-                    ds: p.pdf,
+                    value: parts.value[k],
+                    dm: -y * parts.cdf[k],
+                    ds: pdf,
                     dmm: a,
-                    dms: y * p.u * a,
-                    dss: p.u * p.u * a,
+                    dms: y * u * a,
+                    dss: u * u * a,
                 };
             }
         }
@@ -68,7 +65,11 @@ pub fn expected_hinge(d: &[f64], s: &[f64]) -> Result<Vec<f64>> {
     if let Some(row) = s.iter().position(|x| !(*x >= 0.0)) {
         return Err(Error::Negative { what: "s".into(), row, column: 0, value: s[row] });
     }
-    let mut parts = vec![HingeParts { value: 0.0, u: 0.0, cdf: 0.0, pdf: 0.0 }; d.len()];
-    normal::expected_hinge(d, s, &mut parts);
-    Ok(parts.into_iter().map(|p| p.value).collect())
+    let mut parts = HingeParts::new();
+    let mut out = Vec::with_capacity(d.len());
+    for (d, s) in d.chunks(BLOCK).zip(s.chunks(BLOCK)) {
+        normal::expected_hinge(d, s, &mut parts);
+        out.extend_from_slice(&parts.value[..d.len()]);
+    }
+    Ok(out)
 }

@@ -53,7 +53,7 @@ pub(super) struct Sums {
 }
 
 /// Bytes of rows per block: a fraction of a second-level cache.
-const BLOCK_BYTES: usize = 256 * 1024;
+const BLOCK_BYTES: usize = 64 * 1024;
 
 /// Rows per block for rows of `d` means and as many doubles of covariance.
 pub(super) fn block_rows(d: usize) -> usize {

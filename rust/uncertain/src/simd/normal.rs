@@ -15,7 +15,7 @@
 //! their largest relative error over [0, 40] is 7e-16. Rejected: `erfc` of libm (7 ns a call, not
 //! vectorised, and 1 - x R(x) cancels by x^2).
 
-use super::lanes::fma;
+use super::lanes::{LANES, Lanes, fma};
 use super::{Kernel, dispatch};
 
 const POLE: f64 = 4.5;
@@ -84,45 +84,62 @@ const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
 /// phi(40) < 1e-347: no double is that small.
 const FAR: f64 = 40.0;
 
+/// `f` lane by lane. All arithmetic here is on eight lanes at a time: a loop over scalars with this
+/// much in its body is not vectorised.
+#[inline(always)]
+fn each(f: impl Fn(usize) -> f64) -> Lanes {
+    let mut out = [0.0; LANES];
+    for l in 0..LANES {
+        out[l] = f(l);
+    }
+    out
+}
+
 /// phi(x), R(x) and G(x) for 0 <= x <= [`FAR`], where x + x_low is the exact argument.
 #[inline(always)]
-fn parts<const FMA: bool>(x: f64, x_low: f64) -> (f64, f64, f64) {
-    let y = 1.0 / (x + POLE);
-    let z = fma::<FMA>(B, y, A);
-    let r = horner::<FMA, 24>(&MILLS, z) / (x + 2.0);
-    let g = horner::<FMA, 25>(&HINGE, z) / ((x + 2.0) * (x + 2.0));
-    let square = x * x;
-    let low = x.mul_add(x, -square) + 2.0 * x * x_low;
-    let phi = if x < FAR { INV_SQRT_2PI * exp::<FMA>(-0.5 * square, -0.5 * low) } else { 0.0 };
-    (phi, r, g)
+fn parts<const FMA: bool>(x: &Lanes, x_low: &Lanes) -> (Lanes, Lanes, Lanes) {
+    let z = each(|l| fma::<FMA>(B, 1.0 / (x[l] + POLE), A));
+    let (r, g) = (horner::<FMA, 24>(&MILLS, &z), horner::<FMA, 25>(&HINGE, &z));
+    let inverse = each(|l| 1.0 / (x[l] + 2.0));
+    let square = each(|l| x[l] * x[l]);
+    let low = each(|l| x[l].mul_add(x[l], -square[l]) + 2.0 * x[l] * x_low[l]);
+    let e = exp::<FMA>(&each(|l| -0.5 * square[l]), &each(|l| -0.5 * low[l]));
+    (
+        each(|l| if x[l] < FAR { INV_SQRT_2PI * e[l] } else { 0.0 }),
+        each(|l| r[l] * inverse[l]),
+        each(|l| g[l] * (inverse[l] * inverse[l])),
+    )
 }
 
 #[inline(always)]
-fn horner<const FMA: bool, const N: usize>(c: &[f64; N], z: f64) -> f64 {
-    let mut sum = c[N - 1];
+fn horner<const FMA: bool, const N: usize>(c: &[f64; N], z: &Lanes) -> Lanes {
+    let mut sum = [c[N - 1]; LANES];
     for k in (0..N - 1).rev() {
-        sum = fma::<FMA>(sum, z, c[k]);
+        for l in 0..LANES {
+            sum[l] = fma::<FMA>(sum[l], z[l], c[k]);
+        }
     }
     sum
 }
 
 /// exp(x + low) for -800 <= x <= 0, below one unit in the last place; 0 when it underflows.
 #[inline(always)]
-fn exp<const FMA: bool>(x: f64, low: f64) -> f64 {
+fn exp<const FMA: bool>(x: &Lanes, low: &Lanes) -> Lanes {
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     // Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits.
     const MAGIC: f64 = 6_755_399_441_055_744.0;
-    let shifted = fma::<FMA>(x, std::f64::consts::LOG2_E, MAGIC);
-    let n = shifted - MAGIC;
-    let r = fma::<FMA>(-n, LN2_LOW, fma::<FMA>(-n, LN2_HIGH, x)) + low;
-    let tail = horner::<FMA, 12>(&EXP, r);
-    let e = fma::<FMA>(r * r, tail, r) + 1.0;
-    // 2^n in two factors, so that results below 2^-1022 are reached without leaving the exponent range.
-    let n = (shifted.to_bits() as i64) - (MAGIC.to_bits() as i64);
-    let half = n >> 1;
-    let power = |k: i64| f64::from_bits(((k + 1023) << 52) as u64);
-    e * power(half) * power(n - half)
+    let shifted = each(|l| fma::<FMA>(x[l], std::f64::consts::LOG2_E, MAGIC));
+    let n = each(|l| shifted[l] - MAGIC);
+    let r = each(|l| fma::<FMA>(-n[l], LN2_LOW, fma::<FMA>(-n[l], LN2_HIGH, x[l])) + low[l]);
+    let tail = horner::<FMA, 12>(&EXP, &r);
+    each(|l| {
+        // 2^n in two factors, so that results below 2^-1022 are reached within the exponent range.
+        let n = (shifted[l].to_bits() as i64) - (MAGIC.to_bits() as i64);
+        let half = n >> 1;
+        let power = |k: i64| f64::from_bits(((k + 1023) << 52) as u64);
+        (fma::<FMA>(r[l] * r[l], tail[l], r[l]) + 1.0) * power(half) * power(n - half)
+    })
 }
 
 /// 1/2!, 1/3!, ...
@@ -141,63 +158,97 @@ const EXP: [f64; 12] = [
     1.0 / 6_227_020_800.0,
 ];
 
-/// The expected hinge at one row and everything its derivatives are made of.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Rows done at once: enough to fill the vector units, few enough to stay on the stack.
+pub(crate) const BLOCK: usize = 64;
+
+/// The expected hinge of up to [`BLOCK`] rows and everything its derivatives are made of.
+#[derive(Debug)]
 pub(crate) struct HingeParts {
     /// d Phi(u) + s phi(u)
-    pub value: f64,
+    pub value: [f64; BLOCK],
     /// u = d / s, cut to [-40, 40]
-    pub u: f64,
+    pub u: [f64; BLOCK],
     /// Phi(u)
-    pub cdf: f64,
+    pub cdf: [f64; BLOCK],
     /// phi(u)
-    pub pdf: f64,
+    pub pdf: [f64; BLOCK],
 }
 
-#[inline(always)]
-fn hinge_parts<const FMA: bool>(d: f64, s: f64) -> HingeParts {
-    // `max` and `min` turn the 0 / 0 of a point on the margin into -40: no loss, no gradient.
-    let u = (d / s).max(-FAR).min(FAR);
-    let x = u.abs();
-    // The rounding error of the quotient; meaningless where u was cut or d - u s is subnormal.
-    let low = (-u).mul_add(s, d) / s;
-    let low = if x < FAR && s > 1e-290 { low } else { 0.0 };
-    let low = if u < 0.0 { -low } else { low };
-    let (pdf, r, g) = parts::<FMA>(x, low);
-    let tail = pdf * r;
-    HingeParts {
-        value: d.max(0.0) + if pdf > 0.0 { s * (pdf * g) } else { 0.0 },
-        u,
-        cdf: if u < 0.0 { tail } else { 1.0 - tail },
-        pdf,
+impl HingeParts {
+    pub(crate) fn new() -> Self {
+        Self { value: [0.0; BLOCK], u: [0.0; BLOCK], cdf: [0.0; BLOCK], pdf: [0.0; BLOCK] }
     }
 }
 
-/// [`HingeParts`] of every (d, s).
-pub(crate) fn expected_hinge(d: &[f64], s: &[f64], out: &mut [HingeParts]) {
-    struct Expected<'a>(&'a [f64], &'a [f64], &'a mut [HingeParts]);
+/// (value, u, Phi(u), phi(u)) at eight pairs (d, s).
+#[inline(always)]
+fn hinge_parts<const FMA: bool>(d: &Lanes, s: &Lanes) -> (Lanes, Lanes, Lanes, Lanes) {
+    // `max` and `min` turn the 0 / 0 of a point on the margin into -40: no loss, no gradient.
+    #[allow(clippy::manual_clamp)] // `clamp` would keep the NaN
+    let u = each(|l| (d[l] / s[l]).max(-FAR).min(FAR));
+    let x = each(|l| u[l].abs());
+    // The rounding error of the quotient; meaningless where u was cut or d - u s is subnormal.
+    let low = each(|l| {
+        let low = (-u[l]).mul_add(s[l], d[l]) / s[l];
+        let low = if u[l] < 0.0 { -low } else { low };
+        if x[l] < FAR && s[l] > 1e-290 { low } else { 0.0 }
+    });
+    let (pdf, r, g) = parts::<FMA>(&x, &low);
+    // 0 times an infinite s must not become NaN.
+    let smooth = each(|l| if pdf[l] > 0.0 { s[l] * (pdf[l] * g[l]) } else { 0.0 });
+    let tail = each(|l| pdf[l] * r[l]);
+    (each(|l| d[l].max(0.0) + smooth[l]), u, each(|l| if u[l] < 0.0 { tail[l] } else { 1.0 - tail[l] }), pdf)
+}
+
+/// [`HingeParts`] of up to [`BLOCK`] pairs (d, s).
+pub(crate) fn expected_hinge(d: &[f64], s: &[f64], out: &mut HingeParts) {
+    struct Expected<'a>(&'a [f64], &'a [f64], &'a mut HingeParts);
     impl Kernel for Expected<'_> {
         type Output = ();
         #[inline(always)]
         fn run<const FMA: bool>(self) {
-            for ((d, s), out) in self.0.iter().zip(self.1).zip(self.2) {
-                *out = hinge_parts::<FMA>(*d, *s);
+            let Self(d, s, out) = self;
+            let n = d.len().min(s.len()).min(BLOCK);
+            for start in (0..n).step_by(LANES) {
+                let end = n.min(start + LANES);
+                let (mut d8, mut s8) = ([0.0; LANES], [1.0; LANES]);
+                d8[..end - start].copy_from_slice(&d[start..end]);
+                s8[..end - start].copy_from_slice(&s[start..end]);
+                let (value, u, cdf, pdf) = hinge_parts::<FMA>(&d8, &s8);
+                out.value[start..start + LANES].copy_from_slice(&value);
+                out.u[start..start + LANES].copy_from_slice(&u);
+                out.cdf[start..start + LANES].copy_from_slice(&cdf);
+                out.pdf[start..start + LANES].copy_from_slice(&pdf);
             }
         }
     }
     dispatch(Expected(d, s, out));
 }
 
+/// phi(x), R(x), G(x) at one x >= 0, in the copy with fused multiply-add: elsewhere each is a call.
+fn parts_at(x: f64) -> (f64, f64, f64) {
+    struct Parts(f64);
+    impl Kernel for Parts {
+        type Output = (f64, f64, f64);
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> (f64, f64, f64) {
+            let (pdf, r, g) = parts::<FMA>(&[self.0; LANES], &[0.0; LANES]);
+            (pdf[0], r[0], g[0])
+        }
+    }
+    dispatch(Parts(x.min(FAR)))
+}
+
 /// phi(u), the standard normal density.
 #[must_use]
 pub fn pdf(u: f64) -> f64 {
-    parts::<true>(u.abs().min(FAR), 0.0).0
+    parts_at(u.abs()).0
 }
 
 /// Phi(u), the standard normal distribution function, to full relative accuracy in the lower tail.
 #[must_use]
 pub fn cdf(u: f64) -> f64 {
-    let (pdf, r, _) = parts::<true>(u.abs().min(FAR), 0.0);
+    let (pdf, r, _) = parts_at(u.abs());
     if u < 0.0 { pdf * r } else { 1.0 - pdf * r }
 }
 
@@ -205,10 +256,10 @@ pub fn cdf(u: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn one(d: f64, s: f64) -> HingeParts {
-        let mut out = [HingeParts { value: 0.0, u: 0.0, cdf: 0.0, pdf: 0.0 }];
+    fn one(d: f64, s: f64) -> (f64, f64, f64, f64) {
+        let mut out = HingeParts::new();
         expected_hinge(&[d], &[s], &mut out);
-        out[0]
+        (out.value[0], out.u[0], out.cdf[0], out.pdf[0])
     }
 
     #[test]
@@ -222,13 +273,13 @@ mod tests {
 
     #[test]
     fn the_limits_are_the_hinge_and_never_nan() {
-        assert_eq!(one(2.0, 0.0), HingeParts { value: 2.0, u: 40.0, cdf: 1.0, pdf: 0.0 });
-        assert_eq!(one(-2.0, 0.0), HingeParts { value: 0.0, u: -40.0, cdf: 0.0, pdf: 0.0 });
-        assert_eq!(one(0.0, 0.0).value, 0.0);
+        assert_eq!(one(2.0, 0.0), (2.0, 40.0, 1.0, 0.0));
+        assert_eq!(one(-2.0, 0.0), (0.0, -40.0, 0.0, 0.0));
+        assert_eq!(one(0.0, 0.0).0, 0.0);
         for d in [0.0, 5e-324, -5e-324, 1e-300, 1.0, -1.0, 1e300, -1e300] {
             for s in [0.0, 5e-324, 1e-310, 1e-300, 1.0, 1e300] {
-                let p = one(d, s);
-                assert!(!p.value.is_nan() && !p.cdf.is_nan() && !p.pdf.is_nan() && p.value >= d.max(0.0));
+                let (value, _, cdf, pdf) = one(d, s);
+                assert!(!value.is_nan() && !cdf.is_nan() && !pdf.is_nan() && value >= d.max(0.0));
             }
         }
     }
@@ -237,8 +288,9 @@ mod tests {
     fn with_and_without_fused_multiply_add_agree() {
         for k in -350..=350 {
             let u = f64::from(k) / 10.0;
-            let (a, b) = (hinge_parts::<true>(u, 1.0), hinge_parts::<false>(u, 1.0));
-            assert!((a.value / b.value - 1.0).abs() < 1e-13 && (a.cdf / b.cdf - 1.0).abs() < 1e-13, "{u}");
+            let (a, b) =
+                (hinge_parts::<true>(&[u; LANES], &[1.0; LANES]), hinge_parts::<false>(&[u; LANES], &[1.0; LANES]));
+            assert!((a.0[0] / b.0[0] - 1.0).abs() < 1e-13 && (a.2[0] / b.2[0] - 1.0).abs() < 1e-13, "{u}");
         }
     }
 }

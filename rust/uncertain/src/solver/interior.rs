@@ -51,12 +51,18 @@ impl Row {
     /// On the central path: p solves d = s z(p) + mu / (1 - p) - mu / p.
     fn central(y: f64, c: f64, (m, v): (f64, f64), mu: f64) -> Self {
         let (d, s) = (1.0 - y * m, v.sqrt());
-        let (mut low, mut high) = (-8.0f64, 8.0f64);
-        for _ in 0..50 {
-            let z = 0.5 * (low + high);
-            if s * z + mu / cdf(-z) - mu / cdf(z) < d { low = z } else { high = z }
+        // Without spread the equation is quadratic in p; this is its root that does not cancel.
+        let root = d.hypot(2.0 * mu);
+        let mut p = if d > 0.0 { (d - 2.0 * mu + root) / (2.0 * d) } else { 2.0 * mu / (2.0 * mu - d + root) };
+        if s > 0.0 {
+            let (mut low, mut high) = (-6.0f64, 6.0f64);
+            for _ in 0..30 {
+                let z = 0.5 * (low + high);
+                if s * z + mu / cdf(-z) - mu / cdf(z) < d { low = z } else { high = z }
+            }
+            p = cdf(0.5 * (low + high));
         }
-        let p = cdf(0.5 * (low + high)).clamp(1e-9, 1.0 - 1e-9);
+        let p = p.clamp(1e-9, 1.0 - 1e-9);
         Self { y, c, m, v, p, xi: mu / (1.0 - p), eta: mu / p }
     }
 

@@ -6,9 +6,10 @@
 
 use std::collections::VecDeque;
 
-use super::{Best, Ended, Options, Start, Status, smoothing};
+use super::{Best, Ended, Options, Start, Status, evaluate_start, smoothing};
 use crate::control::Control;
 use crate::error::Result;
+use crate::linalg;
 use crate::objective::{Evaluation, Objective, Want};
 use crate::simd::dot;
 
@@ -34,8 +35,8 @@ pub(super) fn minimize(
     options: &Options,
     control: &Control,
 ) -> Result<Ended> {
-    let Start { mut x, epsilon } = start;
-    let mut e = objective.evaluate(&x, epsilon, Want::Gradient, control)?;
+    let mut e = evaluate_start(objective, &start, Want::Gradient, control)?;
+    let Start { mut x, factor, .. } = start;
     let mut best = Best::new(&x, &e);
     let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY + 1);
     for iteration in 0..=options.iterations() {
@@ -46,7 +47,7 @@ pub(super) fn minimize(
         if iteration == options.iterations() {
             break;
         }
-        let mut p = direction(&e.gradient, &pairs);
+        let mut p = direction(&e.gradient, &pairs, factor.as_deref());
         let epsilon = smoothing::next(&e, -0.5 * dot(&e.gradient, &p));
         if hand_over && smoothing::is_too_narrow(epsilon) {
             return Ok(Ended::Narrow { best, iterations: iteration });
@@ -54,9 +55,9 @@ pub(super) fn minimize(
         if epsilon != e.epsilon {
             e = objective.evaluate(&x, epsilon, Want::Gradient, control)?;
             best.see(&x, &e);
-            p = direction(&e.gradient, &pairs);
+            p = direction(&e.gradient, &pairs, factor.as_deref());
         }
-        let first = if pairs.is_empty() { 1.0 / dot(&p, &p).sqrt().max(1e-300) } else { 1.0 };
+        let first = if pairs.is_empty() && factor.is_none() { 1.0 / dot(&p, &p).sqrt().max(1e-300) } else { 1.0 };
         let found = search(objective, &x, &e, &p, first, control, &mut best)?;
         match found {
             Some((next, at)) => {
@@ -79,8 +80,8 @@ pub(super) fn minimize(
     Ok(Ended::Done(best.solution(options.iterations(), Status::MaxIterations)))
 }
 
-/// -H g by the two-loop recursion.
-fn direction(gradient: &[f64], pairs: &VecDeque<Pair>) -> Vec<f64> {
+/// -H g by the two-loop recursion, from a factored Hessian or a multiple of the identity.
+fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, factor: Option<&[f64]>) -> Vec<f64> {
     let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut alphas = Vec::with_capacity(pairs.len());
     for Pair { s, y, rho } in pairs.iter().rev() {
@@ -88,9 +89,13 @@ fn direction(gradient: &[f64], pairs: &VecDeque<Pair>) -> Vec<f64> {
         q.iter_mut().zip(y).for_each(|(q, y)| *q -= alpha * y);
         alphas.push(alpha);
     }
-    if let Some(Pair { s, y, .. }) = pairs.back() {
-        let scale = dot(s, y) / dot(y, y);
-        q.iter_mut().for_each(|q| *q *= scale);
+    match (factor, pairs.back()) {
+        (Some(factor), _) => linalg::cholesky_solve(factor, q.len(), &mut q),
+        (None, Some(Pair { s, y, .. })) => {
+            let scale = dot(s, y) / dot(y, y);
+            q.iter_mut().for_each(|q| *q *= scale);
+        }
+        (None, None) => {}
     }
     for (Pair { s, y, rho }, alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
         let beta = rho * dot(y, &q);

@@ -7,14 +7,14 @@
 //! Source: Nocedal, Wright, Numerical Optimization, algorithms 4.1 and 7.2; Lin, Weng, Keerthi 2008.
 
 use super::trust_region::{Step, step};
-use super::{Best, Ended, Options, Start, Status, smoothing};
+use super::{Best, Ended, Options, Start, Status, evaluate_start, smoothing};
 use crate::control::Control;
 use crate::error::Result;
 use crate::objective::{Evaluation, Objective, Want};
 use crate::simd;
 
 /// Unknowns up to which the Hessian is a matrix: 64 partial sums of it are then at most 46 MB.
-const DENSE: usize = 301;
+pub(super) const DENSE: usize = 301;
 /// CG iterations per step where each is a pass over the data.
 const STREAMED_CG: usize = 30;
 
@@ -27,8 +27,8 @@ pub(super) fn minimize(
 ) -> Result<Ended> {
     let dense = objective.dim() <= DENSE;
     let want = if dense { Want::Hessian } else { Want::Curvature };
-    let Start { mut x, epsilon } = start;
-    let mut e = objective.evaluate(&x, epsilon, want, control)?;
+    let mut e = evaluate_start(objective, &start, want, control)?;
+    let mut x = start.x;
     let mut best = Best::new(&x, &e);
     let mut radius = f64::INFINITY;
     let mut first_norm = None;

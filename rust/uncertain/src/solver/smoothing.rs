@@ -23,6 +23,11 @@ pub(super) fn next(e: &Evaluation, promised: f64) -> f64 {
     if promised < WORTHWHILE * e.blur { SHRINK * e.epsilon } else { e.epsilon }
 }
 
+/// Is the narrowest row too narrow to do without?
+pub(super) fn is_needed(e: &Evaluation) -> bool {
+    e.narrowest < NARROW
+}
+
 /// Are there rows so narrow that smoothing is the wrong tool from here on?
 pub(super) fn is_too_narrow(epsilon: f64) -> bool {
     epsilon > 0.0 && epsilon < NARROW
