@@ -1,7 +1,7 @@
 //! The model file: transforms and a model, read and written without running anybody's code.
 //!
 //! Layout: safetensors (<https://github.com/huggingface/safetensors>), whose metadata has one key, `uncertain`, with
-//! JSON ([`header`]): format version, the steps with their parameters, classes, feature names, and whatever the
+//! JSON (`header`): format version, the steps with their parameters, classes, feature names, and whatever the
 //! caller wants kept about columns. Every array is a tensor of f64 named `step.array`, such as `1.coef`.
 //! The same model gives the same bytes on every machine and from every language.
 //!

@@ -37,7 +37,7 @@ impl Sigmoid {
         expected_sigmoid(-(self.a * mean + self.b), (self.a * std).abs())
     }
 
-    /// Fit to scores N(means[i], stds[i]^2) of rows with targets +-1, from a model that has not seen these rows.
+    /// Fit to scores `N(means[i], stds[i]^2)` of rows with targets +-1, from a model that has not seen these rows.
     ///
     /// All slices have one length; `control` is looked at once per iteration.
     pub fn fit(

@@ -12,7 +12,7 @@
 //! - b <= 3: integrate sigmoid(a + b z) phi(z) over z. The poles are at distance pi/b, and moving the
 //!   contour up to them costs exp(pi^2 / 2 b^2) for phi, so step h errs by about
 //!   exp(pi^2 / (2 b^2) - 2 pi^2 / (b h)); without reaching the poles, by exp(-2 pi^2 / h^2).
-//!   [`step`] chooses h so that both stay below 1e-14: 27 nodes for small b, 87 at b = 3.
+//!   `step` chooses h so that both stay below 1e-14: 27 nodes for small b, 87 at b = 3.
 //! - b > 3: p is the probability that a logistic variable t exceeds -(a + b z), so
 //!   p = E Phi((a + t) / b), t with density 1 / (4 cosh^2(t / 2)). The poles are at distance pi
 //!   whatever b is, and Phi costs exp(pi^2 / 2 b^2) < 2: h = 0.55 errs by 1e-13 for every b > 3.

@@ -1,0 +1,54 @@
+"""Every Python snippet of the README and the user guide runs, and every command they name exists.
+
+The snippets of one page share a namespace and an empty working directory, so that a page can be
+followed from its first line. The README's Rust snippet is a documentation test of the crate.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(r"^```(\w+)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def snippets(page: Path, language: str) -> list[tuple[int, str]]:
+    """The line each snippet starts at, and its text."""
+    text = page.read_text(encoding="utf-8")
+    found = [match for match in FENCE.finditer(text) if match[1] == language]
+    return [(text.count("\n", 0, match.start(2)), match[2]) for match in found]
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if snippets(page, "python")], ids=name)
+def test_python_snippets_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    namespace: dict[str, object] = {"__name__": "snippet"}
+    for line, code in snippets(page, "python"):
+        # Blank lines in front make the line numbers of a traceback those of the page.
+        exec(compile("\n" * line + code, name(page), "exec"), namespace)
+
+
+def test_the_readme_has_snippets_in_both_languages() -> None:
+    assert snippets(ROOT / "README.md", "python")
+    assert snippets(ROOT / "README.md", "rust")
+
+
+def test_rust_snippets_of_the_readme_are_documentation_tests() -> None:
+    crate = (ROOT / "rust" / "uncertain" / "src" / "lib.rs").read_text(encoding="utf-8")
+    assert '#[doc = include_str!("../../../README.md")]' in crate
+
+
+def test_every_make_command_that_is_named_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        text = page.read_text(encoding="utf-8")
+        named = set(re.findall(r"(?:`|^|^\$ )make ([a-z-]+)", text, re.MULTILINE))
+        assert named <= targets, (name(page), named - targets)
