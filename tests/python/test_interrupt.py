@@ -43,14 +43,14 @@ def run(code: str) -> str:
     "model",
     [
         "GSUClassifier(solver='sgd', max_iter=10**9, random_state=0)",
-        "GSUClassifier(1e-9, solver='newton', tol=1e-15, max_iter=10**9)",
         "GSUClassifier(1e-9, solver='lbfgs', tol=1e-15, max_iter=10**9)",
         "GSUClassifier(1e-9, tol=1e-15, probability=True)",
         "GSUClassifier(solver='sgd', max_iter=10**9, callback=lambda progress: None, random_state=0)",
     ],
 )
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way")
-def test_ctrl_c(model: str) -> None:
+@pytest.mark.parametrize("data", ["X", "X.means"], ids=["Gaussians", "points"])
+def test_ctrl_c(model: str, data: str) -> None:
     # Fits that happen to end are started again: the signal then still hits the middle of one.
     code = f"""
         sent = []
@@ -61,7 +61,7 @@ def test_ctrl_c(model: str) -> None:
         fits = 0
         try:
             while fits < 1000:
-                {model}.fit(X, y)
+                {model}.fit({data}, y)
                 fits += 1
         except KeyboardInterrupt:
             print(time.monotonic() - sent[0], fits)
