@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+MANY_ROWS = 10_000
+"""Above this one repeat is the default: so many held-out rows leave little luck to average."""
+
 DRAWS = 1000
 """Draws per listed row for the probability of another class when there are more than two."""
 
@@ -58,7 +61,7 @@ class Report:
     flipped_labels: NDArray[Any]
     """Shape (len(flipped_rows), 3): true label, label by means only, label with error bars."""
     doubtful_rows: Ints
-    """The rows whose error bars matter most, most doubtful first."""
+    """The rows whose own error bars change their probabilities most, the largest change first."""
     flip_probability: Floats
     """For each of `doubtful_rows`: probability that its true position lies in another class's region."""
     probability_change: Floats
@@ -131,9 +134,9 @@ class Report:
             lines.append(f"  rows {_numbers(self.flipped_rows)}")
         lines += ["", "Rows whose own error bar matters most"]
         if self.doubtful_rows.size:
-            lines.append("       row   P(other class)   change of probability")
+            lines.append("       row   change of probability   P(other class)")
             lines += [
-                f"  {row:8d}   {flip:14.3f}   {change:21.3f}"
+                f"  {row:8d}   {change:21.3f}   {flip:14.3f}"
                 for row, flip, change in zip(
                     self.doubtful_rows, self.flip_probability, self.probability_change, strict=True
                 )
@@ -171,11 +174,13 @@ def compare(
     y: NDArray[Any],
     *,
     folds: int = 5,
-    repeats: int = 4,
+    repeats: int | None = None,
     listed: int = 10,
     random_state: Any = 0,
 ) -> Report:
     """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians."""
+    if repeats is None:
+        repeats = 1 if len(data) > MANY_ROWS else 4
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("listed", listed, 0)):
         if not isinstance(value, int) or value < least:
             raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
@@ -245,10 +250,10 @@ def _timed(pipeline: Pipeline, data: GaussianArray, y: NDArray[Any]) -> tuple[fl
 def _doubtful(
     fitted: Pipeline, data: GaussianArray, exact: GaussianArray, listed: int, random_state: Any
 ) -> tuple[Ints, Floats, Floats]:
-    """Rows by the chance that their true position is on the other side of the boundary.
+    """The rows whose own error bar changes the probabilities most (without calibration: the largest chance).
 
-    Two classes: Phi(-|m| / s), with m, s the score's mean and standard deviation, in closed form. More:
-    rows are ranked by their change of probability and the chance is counted over draws.
+    The chance that the true position lies in another class's region is Phi(-|m| / s) for two classes, with m, s
+    the score's mean and standard deviation; for more it is counted over draws of the listed rows.
     """
     moved = fitted[:-1].transform(data) if len(fitted) > 1 else data
     classifier = fitted[-1]
@@ -258,16 +263,22 @@ def _doubtful(
         change = np.abs(fitted.predict_proba(data) - fitted.predict_proba(exact)).max(axis=1)
     else:
         change = np.full(len(data), np.nan)
-    if mean.ndim == 1:
-        chance = ndtr(-np.abs(mean[uncertain]) / std[uncertain])
-        order = np.argsort(-chance, kind="stable")[:listed]
-        return uncertain[order], chance[order], change[uncertain[order]]
-    doubt = change if classifier.probability else std.max(axis=1)
-    rows = uncertain[np.argsort(-doubt[uncertain], kind="stable")[:listed]]
-    if rows.size == 0:
-        return rows, np.empty(0), np.empty(0)
-    drawn = fitted.predict(data[rows].sample(DRAWS, random_state)).reshape(rows.size, DRAWS)
-    return rows, (drawn != fitted.predict(data[rows])[:, None]).mean(axis=1), change[rows]
+
+    def chance(rows: Ints) -> Floats:
+        if mean.ndim == 1:
+            tail: Floats = ndtr(-np.abs(mean[rows]) / std[rows])
+            return tail
+        if rows.size == 0:
+            return np.empty(0)
+        drawn = fitted.predict(data[rows].sample(DRAWS, random_state)).reshape(rows.size, DRAWS)
+        return np.asarray((drawn != fitted.predict(data[rows])[:, None]).mean(axis=1))
+
+    if classifier.probability:
+        doubt = change[uncertain]
+    else:
+        doubt = chance(uncertain) if mean.ndim == 1 else std[uncertain].max(axis=1)
+    rows = uncertain[np.argsort(-doubt, kind="stable")[:listed]]
+    return rows, chance(rows), change[rows]
 
 
 def _score(mean: float, se: float) -> str:

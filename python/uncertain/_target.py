@@ -41,6 +41,8 @@ def labels_from(values: Sequence[Any], what: str, task: str, n_rows: int) -> NDA
         words = " and ".join(sorted(_WORDS[k] for k in kinds))
         raise UncertainError(f"{what}: labels must be of one type, got {words}")
     array = np.asarray(plain)
+    if array.dtype.kind not in "biUf" and plain:
+        raise UncertainError(f"{what}: integer labels must fit into 64 bits")
     if float in kinds:
         return _whole(array.astype(np.float64), what, task)
     distinct = len(set(plain))

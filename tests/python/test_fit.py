@@ -245,6 +245,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "negative error": (scalars() | {"u_err": [0.1] * 3 + [-1.0] * (N - 3)}, {}, "u_err: row 3.* is -1"),
     "NaN mean": (scalars() | {"u": [float("nan")] * N}, {}, "u: row 0.* is NaN"),
     "text as feature": (scalars() | {"u": ["x"] * N}, {}, "u: expected real numbers"),
+    "huge integers": (scalars() | {"label": [2**64 + i % 2 for i in range(N)]}, {}, "fit into 64 bits"),
     "bad alpha": (scalars(), {"alpha": -1.0}, "alpha = -1"),
 }
 

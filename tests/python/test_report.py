@@ -40,13 +40,22 @@ def test_numbers_fit_together(report: uncertain.Report) -> None:
     assert right == pytest.approx(first_repeat)
 
 
-def test_doubtful_rows_are_those_near_the_boundary(report: uncertain.Report, table: pl.DataFrame) -> None:
-    pipeline = uncertain.fit(table).pipeline_
-    mean, std = pipeline[-1].decision_distribution(pipeline[:-1].transform(table))
-    chance = ndtr(-np.abs(mean) / std)
-    assert report.doubtful_rows.tolist() == np.argsort(-chance, kind="stable")[:10].tolist()
-    np.testing.assert_allclose(report.flip_probability, np.sort(chance)[::-1][:10])
-    assert (report.probability_change >= 0).all()
+def test_doubtful_rows_change_most_by_their_own_error_bar(
+    report: uncertain.Report, table: pl.DataFrame
+) -> None:
+    model = uncertain.fit(table)
+    gaussians, rest = model.gaussians(table), model.pipeline_[1:]
+    change = np.abs(rest.predict_proba(gaussians) - rest.predict_proba(gaussians.collapse("zero")))[:, 0]
+    assert report.doubtful_rows.tolist() == np.argsort(-change, kind="stable")[:10].tolist()
+    np.testing.assert_allclose(report.probability_change, np.sort(change)[::-1][:10])
+    mean, std = rest[-1].decision_distribution(rest[:-1].transform(gaussians))
+    np.testing.assert_allclose(report.flip_probability, ndtr(-np.abs(mean) / std)[report.doubtful_rows])
+
+
+def test_without_calibration_the_chance_decides(table: pl.DataFrame) -> None:
+    report = uncertain.fit(table, probability=False).report(table, folds=3, repeats=1, listed=60)
+    assert (np.diff(report.flip_probability) <= 0).all()
+    assert np.isnan(report.probability_change).all()
 
 
 def test_text_and_json(report: uncertain.Report) -> None:
