@@ -89,7 +89,7 @@ class Model:
         Parameters
         ----------
         table, y : labelled rows, as for `score`.
-        folds, repeats : of the cross-validation that compares both; by default 4 repeats, 1 beyond 10,000 rows.
+        folds, repeats : of the cross-validation; by default 4 repeats, 1 beyond 10,000 rows.
         listed : how many of the rows whose error bars matter most are listed.
         """
         table = opened(table)

@@ -252,8 +252,8 @@ def _doubtful(
 ) -> tuple[Ints, Floats, Floats]:
     """The rows whose own error bar changes the probabilities most (without calibration: the largest chance).
 
-    The chance that the true position lies in another class's region is Phi(-|m| / s) for two classes, with m, s
-    the score's mean and standard deviation; for more it is counted over draws of the listed rows.
+    The chance that the true position lies in another class's region is Phi(-|m| / s) for two classes, with
+    m, s the score's mean and standard deviation; for more it is counted over draws of the listed rows.
     """
     moved = fitted[:-1].transform(data) if len(fitted) > 1 else data
     classifier = fitted[-1]

@@ -1,7 +1,6 @@
 """The command line: `uncertain fit | predict | evaluate | report | convert | demo`.
 
-Every mistake of the user ends in one sentence on stderr and exit code 2. Heavy imports happen inside the
-commands, so that `uncertain --help` answers at once.
+Every mistake of the user ends in one sentence on stderr and exit code 2.
 """
 
 from __future__ import annotations
