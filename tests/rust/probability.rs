@@ -37,7 +37,7 @@ fn small_probabilities_keep_their_digits() {
 #[test]
 fn neighbouring_methods_agree_and_limits_are_exact() {
     for a in [-30.0, -2.0, 0.1, 5.0] {
-        for switch in [0.35, 3.0, 1e8] {
+        for switch in [0.35, 3.0, 32.0] {
             let (below, above) =
                 (averaged_sigmoid(a, switch * (1.0 - 1e-14)), averaged_sigmoid(a, switch * (1.0 + 1e-14)));
             assert!((below.p - above.p).abs() < 1e-12, "a = {a} at {switch}: {below:?} {above:?}");
@@ -130,6 +130,22 @@ fn the_unit_and_the_offset_of_the_scores_do_not_matter() {
         let other = moved.fit(Some(&moved.weights));
         let p = other.probability(unit * (0.5 + offset), unit * 0.3);
         assert!((p - found.probability(0.5, 0.3)).abs() < 1e-8, "{unit}, {offset}: {other:?}");
+    }
+}
+
+#[test]
+fn labels_surer_than_their_error_bars_give_the_steepest_sigmoid() {
+    let (n, s) = (2000, 2.0);
+    let means: Vec<f64> = (0..n).map(|k| -3.0 + 6.0 * f64::from(k) / f64::from(n - 1)).collect();
+    let targets: Vec<f64> = means.iter().map(|m| if *m > 0.3 { 1.0 } else { -1.0 }).collect();
+    let found = Sigmoid::fit(&means, &vec![s; n as usize], &targets, None, &Control::new()).unwrap();
+    assert!(found.a < -10.0 && found.a.is_finite(), "{found:?}");
+    // The limit is Phi((m - c) / s).
+    let offset = -found.b / found.a;
+    assert!((offset - 0.3).abs() < 0.1, "{offset}");
+    for m in [-2.0, 0.0, 1.0, 3.0] {
+        let limit = uncertain::special::cdf((m - offset) / s);
+        assert!((found.probability(m, s) - limit).abs() < 1e-3);
     }
 }
 

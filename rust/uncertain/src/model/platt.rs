@@ -13,6 +13,10 @@
 //! with their start and in their form without cancellation. Weights are normalised to mean 1 over the
 //! rows of positive weight, so N+ and N- are sums of such weights. Scores are standardised
 //! first, so that neither their unit nor their offset matters.
+//!
+//! Where labels follow the means although the error bars say otherwise, the likelihood grows with the slope
+//! for ever: p tends to Phi(m / s), the steepest answer that N(m, s^2) allows. The slope therefore has
+//! a limit, at which the sigmoid is a hundred times narrower than any error bar.
 
 use std::ops::Range;
 
@@ -49,17 +53,16 @@ impl Sigmoid {
     ) -> Result<Self> {
         let likelihood = Likelihood::new(means, stds, targets, weights);
         let mut at = likelihood.start();
-        let mut now = likelihood.evaluate(at)?;
+        let mut now = likelihood.evaluate(at, control)?;
         for _ in 0..MAX_ITERATIONS {
-            control.check()?;
-            let Some(step) = now.direction() else { break };
-            let slope = now.gradient[0] * step[0] + now.gradient[1] * step[1];
-            if -slope <= TOLERANCE * (1.0 + now.loss) {
+            let at_limit = at[0].abs() >= likelihood.steepest && at[0] * now.gradient[0] <= 0.0;
+            let Some(step) = now.direction(at_limit) else { break };
+            if -now.slope_along(step) <= TOLERANCE * (1.0 + now.loss) {
                 // Too small a gain for the loss to show it, and the whole step is the best one.
-                at = [at[0] + step[0], at[1] + step[1]];
+                at = likelihood.moved(at, step, 1.0);
                 break;
             }
-            let Some(better) = likelihood.descend(at, &now, step, slope)? else { break };
+            let Some(better) = likelihood.descend(at, &now, step, control)? else { break };
             (at, now) = better;
         }
         Ok(likelihood.sigmoid(at))
@@ -69,6 +72,9 @@ impl Sigmoid {
 const MAX_ITERATIONS: usize = 100;
 /// Newton decrement relative to the loss at which one last step is taken: it leaves the square of 1e-6.
 const TOLERANCE: f64 = 1e-12;
+/// Slope times the narrowest error bar at most, and the spread (of standardised scores) below which rows count as exact.
+const STEEPEST: f64 = 100.0;
+const EXACT: f64 = 1e-6;
 /// Sufficient decrease, and the smallest step tried (both from Lin, Lin, Weng).
 const DECREASE: f64 = 1e-4;
 const SMALLEST_STEP: f64 = 1e-10;
@@ -85,6 +91,8 @@ struct Likelihood<'a> {
     negatives: f64,
     center: f64,
     scale: f64,
+    /// Largest slope of the standardised scores; infinite when all rows are exact.
+    steepest: f64,
 }
 
 /// Value and derivatives at one point; `information` is the packed 2 x 2 triangle.
@@ -120,7 +128,11 @@ impl<'a> Likelihood<'a> {
         let scale = if spread > 0.0 { unit * (spread / total).sqrt() } else { 1.0 };
         let weight_scale = if total > 0.0 { counted / total } else { 1.0 };
         let positives = positive * weight_scale;
-        Self { means, stds, targets, weights, weight_scale, positives, negatives: counted - positives, center, scale }
+        let bars = (0..means.len()).filter(|&i| weight(i) > 0.0).map(|i| stds[i] / scale).filter(|&s| s > EXACT);
+        let narrowest = bars.fold(f64::INFINITY, f64::min);
+        let steepest = if narrowest.is_finite() { STEEPEST / narrowest } else { f64::INFINITY };
+        let negatives = counted - positives;
+        Self { means, stds, targets, weights, weight_scale, positives, negatives, center, scale, steepest }
     }
 
     fn start(&self) -> [f64; 2] {
@@ -133,10 +145,20 @@ impl<'a> Likelihood<'a> {
         Sigmoid { a, b: -offset - a * self.center }
     }
 
-    fn evaluate(&self, at: [f64; 2]) -> Result<Evaluation> {
-        let parts = parallel::map_parts(self.means.len(), |rows| self.evaluate_rows(at, rows))?;
+    /// A step, cut at the largest slope.
+    fn moved(&self, at: [f64; 2], direction: [f64; 2], step: f64) -> [f64; 2] {
+        let slope = at[0] + step * direction[0];
+        [slope.clamp(-self.steepest, self.steepest), at[1] + step * direction[1]]
+    }
+
+    fn evaluate(&self, at: [f64; 2], control: &Control) -> Result<Evaluation> {
+        let parts = parallel::map_parts(self.means.len(), |rows| {
+            control.check()?;
+            Ok(self.evaluate_rows(at, rows))
+        })?;
         let mut sum = Evaluation { loss: 0.0, gradient: [0.0; 2], information: [0.0; 3] };
-        for part in &parts {
+        for part in parts {
+            let part = part?;
             sum.loss += part.loss;
             sum.gradient.iter_mut().zip(part.gradient).for_each(|(s, p)| *s += p);
             sum.information.iter_mut().zip(part.information).for_each(|(s, p)| *s += p);
@@ -175,13 +197,16 @@ impl<'a> Likelihood<'a> {
     }
 
     /// Halve the step until the loss decreases enough; `None` when rounding is all that is left.
-    fn descend(&self, at: [f64; 2], now: &Evaluation, direction: [f64; 2], slope: f64) -> Result<Option<Place>> {
+    fn descend(&self, at: [f64; 2], now: &Evaluation, direction: [f64; 2], control: &Control) -> Result<Option<Place>> {
         let mut step = 1.0;
         while step >= SMALLEST_STEP {
-            let next = [at[0] + step * direction[0], at[1] + step * direction[1]];
-            let there = self.evaluate(next)?;
-            if there.loss < now.loss + DECREASE * step * slope {
-                return Ok(Some((next, there)));
+            let next = self.moved(at, direction, step);
+            let promised = now.slope_along([next[0] - at[0], next[1] - at[1]]);
+            if promised < 0.0 {
+                let there = self.evaluate(next, control)?;
+                if there.loss < now.loss + DECREASE * promised {
+                    return Ok(Some((next, there)));
+                }
             }
             step /= 2.0;
         }
@@ -198,14 +223,23 @@ impl Evaluation {
         self.information[2] += weight * along[1] * along[1];
     }
 
-    /// -(information)^-1 gradient, with a ridge that only matters for a singular matrix (one score for all rows).
-    fn direction(&self) -> Option<[f64; 2]> {
+    fn slope_along(&self, step: [f64; 2]) -> f64 {
+        self.gradient[0] * step[0] + self.gradient[1] * step[1]
+    }
+
+    /// -(information)^-1 gradient, with a ridge that only matters for a singular matrix (one score for
+    /// all rows); for the offset alone when the slope is at its limit.
+    fn direction(&self, at_limit: bool) -> Option<[f64; 2]> {
         let [h00, h01, h11] = self.information;
         let ridge = 1e-12 * (h00 + h11) + f64::MIN_POSITIVE;
         let (h00, h11) = (h00 + ridge, h11 + ridge);
         let determinant = h00 * h11 - h01 * h01;
         let [g0, g1] = self.gradient;
-        let step = [(h01 * g1 - h11 * g0) / determinant, (h01 * g0 - h00 * g1) / determinant];
+        let step = if at_limit {
+            [0.0, -g1 / h11]
+        } else {
+            [(h01 * g1 - h11 * g0) / determinant, (h01 * g0 - h00 * g1) / determinant]
+        };
         (step[0].is_finite() && step[1].is_finite()).then_some(step)
     }
 }

@@ -13,17 +13,20 @@
 //!   contour up to them costs exp(pi^2 / 2 b^2) for phi, so step h errs by about
 //!   exp(pi^2 / (2 b^2) - 2 pi^2 / (b h)); without reaching the poles, by exp(-2 pi^2 / h^2).
 //!   `step` chooses h so that both stay below 1e-14: 27 nodes for small b, 87 at b = 3.
-//! - b > 3: p is the probability that a logistic variable t exceeds -(a + b z), so
+//! - 3 < b < 32: p is the probability that a logistic variable t exceeds -(a + b z), so
 //!   p = E Phi((a + t) / b), t with density 1 / (4 cosh^2(t / 2)). The poles are at distance pi
 //!   whatever b is, and Phi costs exp(pi^2 / 2 b^2) < 2: h = 0.55 errs by 1e-13 for every b > 3.
+//! - b >= 32: the same expectation by Taylor's formula in t / b, whose even terms survive:
+//!   p = Phi(u) + sum_k c_k Phi^(2k)(u) / b^2k, u = a / b, c_k = E t^2k / (2k)! = 2 (1 - 2^(1-2k)) zeta(2k).
+//!   The series is asymptotic; its fifth term, the first one left out, is below 1e-12.
 //!
-//! Limits: b = 0 is the sigmoid itself; for b > 1e8 the logistic spread no longer shows and p = Phi(a / b).
-//! Rejected: series in b (asymptotic only), the probit approximation sigmoid(a / sqrt(1 + pi b^2 / 8))
-//! (errs by 1e-2).
+//! b = 0 is the sigmoid itself.
+//! Rejected: the probit approximation sigmoid(a / sqrt(1 + pi b^2 / 8)) (errs by 1e-2).
 
 use std::f64::consts::PI;
+use std::sync::LazyLock;
 
-use crate::special::{cdf, pdf};
+use crate::special::cdf;
 
 /// p = E sigmoid(a + b z) with its derivatives; q = 1 - p is computed without cancellation.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,24 +77,28 @@ pub fn averaged_sigmoid(a: f64, b: f64) -> Averaged {
         Averaged { p, q, d_a: p * q, d_b: 0.0 }
     } else if b <= SWITCH {
         over_normal(a, b).normalised()
-    } else if b <= STEEP {
+    } else if b < STEEP {
         over_logistic(a, b).normalised()
     } else {
-        let u = a / b;
-        let density = pdf(u) / b;
-        Averaged { p: cdf(u), q: cdf(-u), d_a: density, d_b: -u * density }
+        series(a, b)
     }
 }
 
 /// Where the two integrals cost the same.
 const SWITCH: f64 = 3.0;
-/// Beyond it the difference to Phi(a / b), which is below 1 / b^2, is rounding.
-const STEEP: f64 = 1e8;
+/// Where the series has reached their accuracy.
+const STEEP: f64 = 32.0;
 /// The normal density beyond is below 1e-18.
 const REACH: f64 = 9.0;
 /// Step and half the number of steps for the logistic density, which is below 1e-13 beyond their product.
 const LOGISTIC_STEP: f64 = 0.55;
-const LOGISTIC_STEPS: i32 = 58;
+const LOGISTIC_STEPS: usize = 58;
+
+/// phi(u), to a few units in the last place: enough for a weight.
+fn density(u: f64) -> f64 {
+    const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
+    INV_SQRT_2PI * (-0.5 * u * u).exp()
+}
 
 /// The step of the trapezoid rule in z (see the top of the file).
 fn step(b: f64) -> f64 {
@@ -99,13 +106,12 @@ fn step(b: f64) -> f64 {
     if b < 0.35 { LARGEST } else { (2.0 * PI * PI / (34.0 * b + PI * PI / (2.0 * b))).min(LARGEST) }
 }
 
+const NOTHING: Averaged = Averaged { p: 0.0, q: 0.0, d_a: 0.0, d_b: 0.0 };
+
 fn over_normal(a: f64, b: f64) -> Averaged {
     let h = step(b);
-    let steps = (REACH / h).ceil() as i32;
-    let mut sum = Averaged { p: 0.0, q: 0.0, d_a: 0.0, d_b: 0.0 };
-    for k in -steps..=steps {
-        let z = h * f64::from(k);
-        let weight = h * pdf(z);
+    let mut sum = NOTHING;
+    let mut add = |z: f64, weight: f64| {
         let x = a + b * z;
         let e = (-x.abs()).exp();
         let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
@@ -114,21 +120,68 @@ fn over_normal(a: f64, b: f64) -> Averaged {
         sum.q += weight * q;
         sum.d_a += weight * large * small;
         sum.d_b += weight * large * small * z;
+    };
+    add(0.0, h * density(0.0));
+    for k in 1..=(REACH / h).ceil() as i32 {
+        let z = h * f64::from(k);
+        let weight = h * density(z);
+        add(z, weight);
+        add(-z, weight);
     }
     sum
 }
 
 fn over_logistic(a: f64, b: f64) -> Averaged {
-    let mut sum = Averaged { p: 0.0, q: 0.0, d_a: 0.0, d_b: 0.0 };
-    for k in -LOGISTIC_STEPS..=LOGISTIC_STEPS {
-        let t = LOGISTIC_STEP * f64::from(k);
-        let weight = LOGISTIC_STEP * sigmoid(t) * sigmoid(-t);
+    static WEIGHTS: LazyLock<[f64; LOGISTIC_STEPS + 1]> = LazyLock::new(|| {
+        std::array::from_fn(|k| {
+            let t = LOGISTIC_STEP * k as f64;
+            LOGISTIC_STEP * sigmoid(t) * sigmoid(-t)
+        })
+    });
+    let mut sum = NOTHING;
+    let mut add = |t: f64, weight: f64| {
         let u = (a + t) / b;
-        let density = pdf(u) / b;
-        sum.p += weight * cdf(u);
-        sum.q += weight * cdf(-u);
-        sum.d_a += weight * density;
-        sum.d_b -= weight * density * u;
+        let small = cdf(-u.abs());
+        let (p, q) = if u >= 0.0 { (1.0 - small, small) } else { (small, 1.0 - small) };
+        let slope = weight * density(u) / b;
+        sum.p += weight * p;
+        sum.q += weight * q;
+        sum.d_a += slope;
+        sum.d_b -= slope * u;
+    };
+    add(0.0, WEIGHTS[0]);
+    for (k, &weight) in WEIGHTS.iter().enumerate().skip(1) {
+        let t = LOGISTIC_STEP * k as f64;
+        add(t, weight);
+        add(-t, weight);
     }
     sum
+}
+
+fn series(a: f64, b: f64) -> Averaged {
+    const C: [f64; 4] = [
+        PI * PI / 6.0,
+        7.0 * PI * PI * PI * PI / 360.0,
+        31.0 * PI * PI * PI * PI * PI * PI / 15_120.0,
+        127.0 * PI * PI * PI * PI * PI * PI * PI * PI / 604_800.0,
+    ];
+    // Beyond 40 the density is zero, and powers of u would overflow.
+    let u = (a / b).clamp(-40.0, 40.0);
+    // Phi^(n + 1) = (-1)^n He_n phi; the terms with odd n are kept in `odd`, their u-derivatives in `even`.
+    let (mut low, mut high) = (1.0, u);
+    let (mut odd, mut even, mut of_b, mut power) = (0.0, 0.0, 0.0, 1.0);
+    for (k, c) in C.iter().enumerate() {
+        let n = 2.0 * k as f64 + 1.0;
+        power /= b * b;
+        odd += c * power * high;
+        of_b += (n + 1.0) * c * power * high;
+        (low, high) = (high, u * high - n * low);
+        even += c * power * high;
+        (low, high) = (high, u * high - (n + 1.0) * low);
+    }
+    let phi = density(u);
+    let d_u = phi * (1.0 + even);
+    // Far in a tail (p < 1e-80) the terms exceed what they correct.
+    let (p, q) = ((cdf(u) - phi * odd).max(0.0), (cdf(-u) + phi * odd).max(0.0));
+    Averaged { p, q, d_a: d_u / b, d_b: (phi * of_b - u * d_u) / b }
 }
