@@ -13,12 +13,12 @@
 //!   contour up to them costs exp(pi^2 / 2 b^2) for phi, so step h errs by about
 //!   exp(pi^2 / (2 b^2) - 2 pi^2 / (b h)); without reaching the poles, by exp(-2 pi^2 / h^2).
 //!   `step` chooses h so that both stay below 1e-14: 27 nodes for small b, 87 at b = 3.
-//! - 3 < b < 32: p is the probability that a logistic variable t exceeds -(a + b z), so
+//! - 3 < b < 40: p is the probability that a logistic variable t exceeds -(a + b z), so
 //!   p = E Phi((a + t) / b), t with density 1 / (4 cosh^2(t / 2)). The poles are at distance pi
 //!   whatever b is, and Phi costs exp(pi^2 / 2 b^2) < 2: h = 0.55 errs by 1e-13 for every b > 3.
-//! - b >= 32: the same expectation by Taylor's formula in t / b, whose even terms survive:
+//! - b >= 40: the same expectation by Taylor's formula in t / b, whose even terms survive:
 //!   p = Phi(u) + sum_k c_k Phi^(2k)(u) / b^2k, u = a / b, c_k = E t^2k / (2k)! = 2 (1 - 2^(1-2k)) zeta(2k).
-//!   The series is asymptotic; its fifth term, the first one left out, is below 1e-12.
+//!   The series is asymptotic; its fifth term, the first one left out, is below 1e-13.
 //!
 //! b = 0 is the sigmoid itself.
 //! Rejected: the probit approximation sigmoid(a / sqrt(1 + pi b^2 / 8)) (errs by 1e-2).
@@ -87,7 +87,7 @@ pub fn averaged_sigmoid(a: f64, b: f64) -> Averaged {
 /// Where the two integrals cost the same.
 const SWITCH: f64 = 3.0;
 /// Where the series has reached their accuracy.
-const STEEP: f64 = 32.0;
+const STEEP: f64 = 40.0;
 /// The normal density beyond is below 1e-18.
 const REACH: f64 = 9.0;
 /// Step and half the number of steps for the logistic density, which is below 1e-13 beyond their product.
