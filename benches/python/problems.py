@@ -47,9 +47,11 @@ def full(n: int, d: int, alpha: float = 1e-3, seed: int = 0) -> Problem:
 
 
 def _classes(rng: np.random.Generator, n: int, d: int) -> tuple[Array, Array]:
+    """Features whose neighbours correlate by 0.7, as columns of real tables do; classes one spread apart."""
     y = np.where(rng.random(n) < 0.5, -1.0, 1.0)
     direction = rng.normal(size=d) / np.sqrt(d)
-    return rng.normal(size=(n, d)) + y[:, None] * direction, y
+    root = np.linalg.cholesky(0.7 ** np.abs(np.subtract.outer(np.arange(d), np.arange(d))))
+    return np.ascontiguousarray(rng.normal(size=(n, d)) @ root.T + y[:, None] * direction), y
 
 
 def objective(problem: Problem) -> Callable[[Array], tuple[float, Array]]:
