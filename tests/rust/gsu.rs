@@ -59,6 +59,8 @@ mod golden {
         var: Vec<Vec<f64>>,
         y: Vec<f64>,
         weight: Vec<f64>,
+        svm: Optimum,
+        svm_weighted: Optimum,
         gsu: Optimum,
         gsu_weighted: Optimum,
     }
