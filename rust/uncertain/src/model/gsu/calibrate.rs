@@ -3,6 +3,9 @@
 //! Scores of the fitted rows themselves are too good, the sigmoid would be too steep. So the rows
 //! are split into folds, each is scored by a model fitted on the others, and one sigmoid is
 //! fitted to all these scores. Held-out rows get weight 0 in the fold's fit: no row is copied.
+//!
+//! Rejected: starting each fold from the model of all rows. SGD would remember rows it must not have
+//! seen, and the certified solvers find a better start by themselves (on a sample, with its Hessian).
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -15,7 +18,6 @@ use crate::model::Labels;
 use crate::model::platt::Sigmoid;
 use crate::model::score;
 use crate::objective::Problem;
-use crate::solver::{Solution, SolverKind};
 
 /// A partition of the rows of positive weight into folds with all classes in each.
 #[derive(Debug, PartialEq)]
@@ -56,19 +58,14 @@ impl Folds {
     }
 }
 
-/// The sigmoid for one hyperplane; `fitted` is its solution on all rows.
+/// The sigmoid for one hyperplane.
 pub(super) fn calibrate(
     params: &ValidParams,
     problem: &Problem<'_>,
-    fitted: &Solution,
     folds: &Folds,
     task: &str,
     control: &Control,
 ) -> Result<Sigmoid> {
-    // A certified solver ends at the same optimum from anywhere. SGD does not: started there, it
-    // would remember the rows it must not have seen.
-    let start: Option<Vec<f64>> = (params.0.solver != SolverKind::Sgd)
-        .then(|| fitted.w.iter().copied().chain(std::iter::once(fitted.b)).collect());
     let n = problem.data.n_rows();
     let (mut means, mut stds) = (vec![0.0; n], vec![0.0; n]);
     for fold in 0..folds.count {
@@ -77,7 +74,7 @@ pub(super) fn calibrate(
         let weights: Vec<f64> =
             (0..n).map(|i| if folds.of_row[i] == fold { 0.0 } else { problem.weights.map_or(1.0, |c| c[i]) }).collect();
         let rest = Problem { weights: Some(&weights), ..*problem };
-        let solution = params.solve(&rest, start.as_deref(), &control.with_task(task))?;
+        let solution = params.solve(&rest, &control.with_task(task))?;
         let fold_means = score::means(problem.data, &solution.w, solution.b)?;
         let fold_stds = score::stds(problem.data, &solution.w)?;
         for i in (0..n).filter(|&i| folds.of_row[i] == fold) {

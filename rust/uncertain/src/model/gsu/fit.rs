@@ -47,9 +47,9 @@ impl ValidParams {
             let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
             let targets = labels.targets(class);
             let problem = self.problem(data, &targets, labels.weights());
-            let solution = self.solve(&problem, None, &control.with_task(&*task))?;
+            let solution = self.solve(&problem, &control.with_task(&*task))?;
             if let Some(folds) = folds {
-                sigmoids.push(calibrate(self, &problem, &solution, folds, &task, control)?);
+                sigmoids.push(calibrate(self, &problem, folds, &task, control)?);
             }
             solutions.push(solution);
         }
@@ -72,8 +72,8 @@ impl ValidParams {
         }
     }
 
-    pub(super) fn solve(&self, problem: &Problem<'_>, start: Option<&[f64]>, control: &Control) -> Result<Solution> {
-        fit_linear(problem, self.0.solver, &self.0.options, start, control)
+    pub(super) fn solve(&self, problem: &Problem<'_>, control: &Control) -> Result<Solution> {
+        fit_linear(problem, self.0.solver, &self.0.options, None, control)
     }
 
     fn assemble(&self, d: usize, solutions: Vec<Solution>, platt: Option<Vec<Sigmoid>>) -> Result<Model> {
