@@ -76,7 +76,13 @@ mod golden {
         let labels = Labels::new(codes, 2).unwrap();
         let weighted = labels.clone().with_weights(golden.weight.clone()).unwrap();
         let spread = GaussianArray::new(rows(&golden.x), Covariances::from_var(rows(&golden.var))).unwrap();
-        let cases = [(&spread, &labels, &golden.gsu), (&spread, &weighted, &golden.gsu_weighted)];
+        let points = GaussianArray::points(rows(&golden.x)).unwrap();
+        let cases = [
+            (&points, &labels, &golden.svm),
+            (&points, &weighted, &golden.svm_weighted),
+            (&spread, &labels, &golden.gsu),
+            (&spread, &weighted, &golden.gsu_weighted),
+        ];
         for solver in [SolverKind::Auto, SolverKind::Newton, SolverKind::Lbfgs] {
             for (data, labels, expected) in &cases {
                 let model = fit(Params::new().alpha(golden.alpha).solver(solver).tol(1e-8), data, labels);
