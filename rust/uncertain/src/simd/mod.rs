@@ -14,6 +14,7 @@ mod dispatch;
 mod lanes;
 mod matrix;
 pub(crate) mod normal;
+pub(crate) mod pairs;
 
 pub use cholesky::factor_upper;
 pub(crate) use dispatch::{Kernel, dispatch};

@@ -18,6 +18,7 @@ mod interior;
 mod lbfgs;
 mod newton;
 pub mod sgd;
+pub mod smo;
 mod smoothing;
 mod trust_region;
 

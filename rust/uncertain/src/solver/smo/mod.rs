@@ -1,0 +1,137 @@
+//! Sequential minimal optimisation: the dual problem of kernel machines, two variables at a time.
+//!
+//! One problem serves classification and regression, in signed coefficients b_i = y_i a_i:
+//! ```text
+//! maximise  D(b) = t'b - eps |b|_1 - 1/2 b'Kb   subject to  sum b_i = 0,  lower_i <= b_i <= upper_i
+//! C-SVM:    t = y, eps = 0,  0 <= y_i b_i <= C_i          eps-SVR:  t = targets, |b_i| <= C_i
+//! ```
+//! The pairs (a_i, a_i*) of the regression are the two sides of one b_i with a kink at zero: the
+//! gradient of n numbers serves both, where a solver in a has 2 n.
+//!
+//! The partner of the most violating variable is the one whose pair gains most (Fan, Chen, Lin,
+//! JMLR 6, 2005). Variables that stay at a bound are left out for a while (shrinking); before the end their
+//! gradient is computed anew and all are looked at. The stopping rule is LIBSVM's (largest violation of the
+//! optimality conditions at most `tol`); what the result is worth is said by the duality gap
+//! ```text
+//! P - D = sum_i [ max over b of (b r_i - eps |b|) - (b_i r_i - eps |b_i|) ],   r = t - K b - intercept,
+//! ```
+//! a sum of terms >= 0, so that nothing cancels.
+//!
+//! Rejected: single-precision rows (LIBSVM; half the memory traffic, but an optimum of another matrix),
+//! index lists for the active variables (gathering defeats the vector units; shrunken rows are copied instead).
+
+mod cache;
+mod iterate;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub use rows::{Computed, Dense, KernelRows, Subset};
+
+use super::Status;
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+/// The dual problem; all slices have one element per row of the kernel matrix.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a> {
+    /// t: the targets of a regression, +-1 in a classification.
+    pub targets: &'a [f64],
+    /// Half the width of the tube without loss; 0 in a classification.
+    pub epsilon: f64,
+    /// Lower bounds of b, <= 0.
+    pub lower: &'a [f64],
+    /// Upper bounds of b, >= 0.
+    pub upper: &'a [f64],
+}
+
+/// How SMO runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Stop when no pair violates the optimality conditions by more, in units of the targets.
+    pub tol: f64,
+    /// Pairs at most; `None`: 10,000,000, or 100 per row if that is more.
+    pub max_iter: Option<usize>,
+    /// Leave variables out that stay at a bound?
+    pub shrinking: bool,
+    /// Bytes for rows that are computed or gathered (two rows are always kept).
+    pub cache_size: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { tol: 1e-3, max_iter: None, shrinking: true, cache_size: 200 << 20 }
+    }
+}
+
+impl Options {
+    /// Are all options in range?
+    pub fn check(&self) -> Result<()> {
+        if !(self.tol > 0.0 && self.tol.is_finite()) {
+            return Err(Error::parameter("tol", self.tol, "a finite number > 0"));
+        }
+        if self.max_iter == Some(0) {
+            return Err(Error::parameter("max_iter", 0, ">= 1"));
+        }
+        Ok(())
+    }
+}
+
+/// Where SMO ended, and how good that is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Solution {
+    /// The signed coefficients b: the score of x is `sum_i b_i K(x_i, x) + intercept`.
+    pub coef: Vec<f64>,
+    /// The intercept.
+    pub intercept: f64,
+    /// The primal objective, 1/2 b'Kb + sum of bound times loss.
+    pub objective: f64,
+    /// The dual objective D(b), a lower bound on every primal objective. LIBSVM's `obj` is its negative.
+    pub dual: f64,
+    /// (objective - dual) / objective: no coefficients have an objective smaller by more than this part.
+    pub gap: f64,
+    /// Largest violation of the optimality conditions by a pair.
+    pub violation: f64,
+    /// Pairs optimised.
+    pub iterations: usize,
+    /// How it ended.
+    pub status: Status,
+}
+
+/// Solve the dual problem, starting from zero.
+///
+/// An indefinite matrix is not an error (LIBSVM's rule for flat pairs is used), but then dual and gap
+/// say nothing about other solutions.
+///
+/// # Errors
+/// Sizes that do not fit, numbers out of range, those of `kernel`, [`Error::Interrupted`].
+pub fn solve(kernel: &dyn KernelRows, problem: &Problem<'_>, options: &Options, control: &Control) -> Result<Solution> {
+    options.check()?;
+    problem.check(kernel.n_rows())?;
+    control.check()?;
+    iterate::Solver::new(kernel, *problem, *options).run(control)
+}
+
+impl Problem<'_> {
+    fn check(&self, n: usize) -> Result<()> {
+        if n == 0 {
+            return Err(Error::Data("there are no rows to fit".into()));
+        }
+        for (what, values) in [("targets", self.targets), ("lower bounds", self.lower), ("upper bounds", self.upper)] {
+            if values.len() != n {
+                return Err(Error::shape(what, format!("{n}, one per row of the kernel matrix"), values.len()));
+            }
+            if let Some(row) = values.iter().position(|v| !v.is_finite()) {
+                return Err(Error::NotFinite { what: what.to_owned(), row, column: 0, value: values[row] });
+            }
+        }
+        if let Some(row) = (0..n).find(|&i| self.lower[i] > 0.0 || self.upper[i] < 0.0) {
+            let (lower, upper) = (self.lower[row], self.upper[row]);
+            return Err(Error::Data(format!("bounds of row {row}: [{lower}, {upper}] must hold zero")));
+        }
+        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
+            return Err(Error::parameter("epsilon", self.epsilon, "a finite number >= 0"));
+        }
+        Ok(())
+    }
+}
