@@ -98,6 +98,15 @@ impl Search {
 }
 
 #[inline(always)]
+fn each(f: impl Fn(usize) -> f64) -> Lanes {
+    let mut out = [0.0; LANES];
+    for l in 0..LANES {
+        out[l] = f(l);
+    }
+    out
+}
+
+#[inline(always)]
 fn lanes(x: &[f64], at: usize) -> &Lanes {
     x[at..at + LANES].try_into().unwrap_or(&[0.0; LANES])
 }
@@ -159,16 +168,12 @@ struct Partner<'a> {
 }
 
 impl Partner<'_> {
-    /// Numerator and denominator of the gain; a numerator of 0 is no gain.
+    /// Numerator and denominator of the gain of one partner; a numerator of 0 is no gain.
     #[inline(always)]
-    fn gain(&self, row: f64, diagonal: f64, v: f64, low: f64) -> (f64, f64) {
-        let slope = larger(self.best - (v - low), 0.0);
-        let curvature = (self.diagonal + diagonal) - 2.0 * row;
-        (slope * slope, if curvature > 0.0 { curvature } else { FLAT })
-    }
-
     fn gain_at(&self, k: usize) -> (f64, f64) {
-        self.gain(self.row[k], self.diagonals[k], self.v[k], self.low[k])
+        let slope = larger(self.best - (self.v[k] - self.low[k]), 0.0);
+        let curvature = (self.diagonal + self.diagonals[k]) - 2.0 * self.row[k];
+        (slope * slope, if curvature > 0.0 { curvature } else { FLAT })
     }
 }
 
@@ -185,12 +190,15 @@ impl Kernel for Partner<'_> {
             for k in (from..body).step_by(LANES) {
                 let (row, diagonal) = (lanes(self.row, k), lanes(self.diagonals, k));
                 let (v, low) = (lanes(self.v, k), lanes(self.low, k));
-                for l in 0..LANES {
-                    let (s, c) = self.gain(row[l], diagonal[l], v[l], low[l]);
-                    let better = s * curve[l] > square[l] * c;
-                    square[l] = if better { s } else { square[l] };
-                    curve[l] = if better { c } else { curve[l] };
-                }
+                // One operation at a time on all lanes: a loop over lanes with all of it in its body
+                // is not vectorised.
+                let slope = each(|l| larger(self.best - (v[l] - low[l]), 0.0));
+                let s = each(|l| slope[l] * slope[l]);
+                let c = each(|l| (self.diagonal + diagonal[l]) - 2.0 * row[l]);
+                let c = each(|l| if c[l] > 0.0 { c[l] } else { FLAT });
+                let (ours, theirs) = (each(|l| s[l] * curve[l]), each(|l| square[l] * c[l]));
+                square = each(|l| if ours[l] > theirs[l] { s[l] } else { square[l] });
+                curve = each(|l| if ours[l] > theirs[l] { c[l] } else { curve[l] });
             }
             let rest = (body..to).map(|k| self.gain_at(k));
             for (s, c) in (0..LANES).map(|l| (square[l], curve[l])).chain(rest) {
