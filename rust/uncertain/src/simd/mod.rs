@@ -14,7 +14,7 @@ mod dispatch;
 mod lanes;
 mod matrix;
 pub(crate) mod normal;
-pub(crate) mod pairs;
+pub(crate) mod smo;
 
 pub use cholesky::factor_upper;
 pub(crate) use dispatch::{Kernel, dispatch};

@@ -9,7 +9,7 @@ use super::rows::KernelRows;
 use super::{Options, Problem, Solution, Status};
 use crate::control::Control;
 use crate::error::Result;
-use crate::simd::pairs::{self, Extremes, FLAT};
+use crate::simd::smo::{self as passes, Extremes, FLAT};
 
 /// Pairs between two looks at what can be left out, at most (fewer for fewer rows).
 const PERIOD: usize = 1000;
@@ -59,7 +59,7 @@ impl<'a> Solver<'a> {
         let period = n.min(PERIOD);
         let mut until_look = period;
         let mut widened_early = false;
-        let mut at = pairs::extremes(&self.v, &self.up, &self.low);
+        let mut at = passes::extremes(&self.v, &self.up, &self.low);
         let status = loop {
             control.check()?;
             if at.up - at.low <= self.options.tol {
@@ -101,7 +101,7 @@ impl<'a> Solver<'a> {
     fn step(&mut self, at: Extremes) -> Result<Option<Extremes>> {
         let i = at.best;
         let row = self.rows.one(i)?;
-        let Some(j) = pairs::partner(at.up, self.diagonal[i], row, &self.diagonal, &self.v, &self.low) else {
+        let Some(j) = passes::partner(at.up, self.diagonal[i], row, &self.diagonal, &self.v, &self.low) else {
             return Ok(None);
         };
         let curvature = (self.diagonal[i] + self.diagonal[j]) - 2.0 * row[j];
@@ -120,7 +120,7 @@ impl<'a> Solver<'a> {
         (self.up[j], self.low[j]) = self.sides(q);
         self.iterations += 1;
         let (a, b) = self.rows.two(i, j)?;
-        Ok(Some(pairs::follow(d, a, b, &mut self.v, &self.up, &self.low)))
+        Ok(Some(passes::follow(d, a, b, &mut self.v, &self.up, &self.low)))
     }
 
     /// How far b may go up in one step: to the kink or to the bound.
@@ -176,7 +176,7 @@ impl<'a> Solver<'a> {
         }
         self.rows.shrink(&keep);
         self.take_up();
-        pairs::extremes(&self.v, &self.up, &self.low)
+        passes::extremes(&self.v, &self.up, &self.low)
     }
 
     /// Make every variable active again: v of the others is computed from scratch.
@@ -199,13 +199,13 @@ impl<'a> Solver<'a> {
             self.rows.widen();
             self.take_up();
         }
-        Ok(pairs::extremes(&self.v, &self.up, &self.low))
+        Ok(passes::extremes(&self.v, &self.up, &self.low))
     }
 
     /// Progress: the gap is known while every variable is active.
     fn report(&self, control: &Control) {
         if self.rows.is_whole() {
-            let at = pairs::extremes(&self.v, &self.up, &self.low);
+            let at = passes::extremes(&self.v, &self.up, &self.low);
             let (objective, dual) = self.certificate(&self.v, self.intercept(at));
             control.report(self.iterations, objective, relative(objective, dual));
         } else {
