@@ -18,7 +18,7 @@ pub mod transform;
 pub use control::{Control, Progress};
 pub use data::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};
-pub use model::{Labels, gsu};
+pub use model::{Labels, gsu, kernel_svc, kernel_svr};
 
 /// The README's Rust snippets, as documentation tests.
 #[cfg(doctest)]

@@ -2,13 +2,14 @@
 
 use ndarray::Array2;
 
-use super::calibrate::{Folds, calibrate};
+use super::calibrate::calibrate;
 use super::{FitReport, Model, ValidParams};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
 use crate::model::Labels;
+use crate::model::folds::Folds;
 use crate::model::platt::Sigmoid;
 use crate::objective::Problem;
 use crate::parallel;

@@ -1,0 +1,95 @@
+//! [`Folds`]: the partition of rows behind cross-validated probabilities.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::error::{Error, Result};
+use crate::model::Labels;
+
+/// A partition of the rows of positive weight into folds with all classes in each.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Folds {
+    of_row: Vec<u32>,
+    count: u32,
+}
+
+/// The fold of rows without weight, which are never scored.
+const NONE: u32 = u32::MAX;
+
+impl Folds {
+    /// At most `wanted` folds, fewer when a class has fewer rows; the same for the same seed.
+    pub fn new(labels: &Labels, wanted: usize, seed: u64) -> Result<Self> {
+        let counts = labels.counts();
+        if let Some(class) = counts.iter().position(|&n| n < 2) {
+            return Err(Error::Data(format!(
+                "probabilities need at least 2 rows (of positive weight) of every class for cross-validation, \
+                 but class {class} has {}; fit without probabilities or add rows",
+                counts[class]
+            )));
+        }
+        let count = counts.iter().fold(wanted, |least, &n| least.min(n)) as u32;
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut of_row = vec![NONE; labels.len()];
+        // Going on with the next fold from class to class keeps the folds within one row of each other.
+        let mut next = 0;
+        for class in 0..labels.n_classes() {
+            let member = |&i: &usize| labels.codes()[i] as usize == class && labels.weight(i) > 0.0;
+            let mut rows: Vec<usize> = (0..labels.len()).filter(member).collect();
+            rows.shuffle(&mut rng);
+            for row in rows {
+                of_row[row] = next;
+                next = (next + 1) % count;
+            }
+        }
+        Ok(Self { of_row, count })
+    }
+
+    /// Number of folds.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The fold of a row; `None` without weight.
+    pub fn fold(&self, row: usize) -> Option<u32> {
+        Some(self.of_row[row]).filter(|&fold| fold != NONE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(codes: &[u32], n_classes: usize) -> Labels {
+        Labels::new(codes.to_vec(), n_classes).unwrap()
+    }
+
+    #[test]
+    fn every_fold_has_every_class_and_the_seed_decides() {
+        let codes: Vec<u32> = (0..103).map(|i| u32::from(i % 10 == 0) + u32::from(i % 3 == 0)).collect();
+        let labels = labels(&codes, 3);
+        let folds = Folds::new(&labels, 5, 7).unwrap();
+        assert_eq!(folds.count, 4); // 4 rows of class 2
+        for fold in 0..folds.count {
+            for class in 0..3 {
+                assert!((0..103).any(|i| folds.of_row[i] == fold && codes[i] == class), "{fold} {class}");
+            }
+            let size = folds.of_row.iter().filter(|&&f| f == fold).count();
+            assert!(size == 25 || size == 26);
+        }
+        assert_eq!(folds, Folds::new(&labels, 5, 7).unwrap());
+        assert_ne!(folds, Folds::new(&labels, 5, 8).unwrap());
+    }
+
+    #[test]
+    fn rows_without_weight_change_nothing_and_small_classes_are_refused() {
+        let few = labels(&[0, 0, 1, 1, 1], 2);
+        assert_eq!(Folds::new(&few, 5, 0).unwrap().count, 2);
+        let more = labels(&[0, 1, 0, 1, 1, 1], 2).with_weights(vec![1.0, 0.0, 1.0, 1.0, 1.0, 1.0]).unwrap();
+        let mut of_row = Folds::new(&more, 5, 0).unwrap().of_row;
+        assert_eq!(of_row.remove(1), NONE);
+        assert_eq!(of_row, Folds::new(&few, 5, 0).unwrap().of_row);
+        let error = Folds::new(&labels(&[0, 1, 1], 2), 5, 0).unwrap_err().to_string();
+        assert!(error.contains("class 0 has 1"), "{error}");
+    }
+}

@@ -1,0 +1,196 @@
+//! Fitting: one solve per pair of classes, and per fold of each where probabilities are wanted.
+//!
+//! All of them are jobs of one list that threads work through; every job is a subset of the rows of one
+//! kernel matrix. Results do not depend on the threads.
+
+use ndarray::Array2;
+
+use super::fitted::pairs;
+use super::{Model, ValidParams};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::gsu::FitReport;
+use crate::model::Labels;
+use crate::model::folds::Folds;
+use crate::model::platt::Sigmoid;
+use crate::parallel;
+use crate::solver::smo::{self, KernelRows, Problem, Solution, Subset};
+
+/// One solve: the rows of a pair of classes, without those of a fold.
+struct Job {
+    pair: (usize, usize),
+    held_out: Option<u32>,
+    task: String,
+}
+
+/// What a job leaves.
+enum Done {
+    /// The rows that took part, and the solution.
+    Fit(Vec<u32>, Solution),
+    /// Held-out rows and their scores.
+    Scores(Vec<(u32, f64)>),
+}
+
+impl ValidParams {
+    /// Fit a model on the kernel matrix of the rows.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
+    /// probabilities, those of `kernel`, [`Error::Interrupted`].
+    pub fn fit(&self, kernel: &dyn KernelRows, labels: &Labels, control: &Control) -> Result<Model> {
+        labels.check_rows(kernel.n_rows())?;
+        labels.check_every_class()?;
+        let folds = self.0.probability.then(|| Folds::new(labels, self.0.folds, self.0.seed)).transpose()?;
+        parallel::install(self.0.threads, || self.fit_pairs(kernel, labels, folds.as_ref(), control))?
+    }
+
+    fn fit_pairs(
+        &self,
+        kernel: &dyn KernelRows,
+        labels: &Labels,
+        folds: Option<&Folds>,
+        control: &Control,
+    ) -> Result<Model> {
+        let jobs = jobs(labels.n_classes(), folds.map_or(0, Folds::count));
+        let at_once = self.0.threads.unwrap_or_else(parallel::default_threads).clamp(1, jobs.len());
+        let mut options = self.0.options;
+        options.cache_size /= at_once;
+        let done = parallel::map_fine(jobs.len(), |range| {
+            jobs[range].iter().map(|job| self.run(job, kernel, labels, folds, &options, control)).collect()
+        })?;
+        let done: Vec<Vec<Done>> = done;
+        let mut done = done.into_iter().flatten();
+        let (mut fits, mut scores) = (vec![], vec![]);
+        for job in &jobs {
+            match (done.next(), job.held_out) {
+                (Some(Done::Fit(rows, solution)), None) => fits.push((job.pair, rows, solution)),
+                (Some(Done::Scores(held)), Some(_)) => scores.push((job.pair, held)),
+                _ => return Err(Error::Internal("results do not match the jobs".into())),
+            }
+        }
+        let platt = match folds {
+            Some(_) => Some(sigmoids(labels, &scores, control)?),
+            None => None,
+        };
+        Ok(assemble(labels, fits, platt))
+    }
+
+    fn run(
+        &self,
+        job: &Job,
+        kernel: &dyn KernelRows,
+        labels: &Labels,
+        folds: Option<&Folds>,
+        options: &smo::Options,
+        control: &Control,
+    ) -> Result<Done> {
+        let of_pair = |row: u32| {
+            let (code, weight) = (labels.codes()[row as usize] as usize, labels.weight(row as usize));
+            weight > 0.0 && (code == job.pair.0 || code == job.pair.1)
+        };
+        let is_out = |row: u32| job.held_out.is_some() && folds.and_then(|f| f.fold(row as usize)) == job.held_out;
+        let all = 0..kernel.n_rows() as u32;
+        let rows: Vec<u32> = all.clone().filter(|&row| of_pair(row) && !is_out(row)).collect();
+        let targets: Vec<f64> = rows.iter().map(|&row| target(labels, job.pair, row)).collect();
+        let (lower, upper): (Vec<f64>, Vec<f64>) = (rows.iter().zip(&targets))
+            .map(|(&row, y)| {
+                let c = self.0.c * labels.weight(row as usize);
+                if *y > 0.0 { (0.0, c) } else { (-c, 0.0) }
+            })
+            .unzip();
+        let problem = Problem { targets: &targets, epsilon: 0.0, lower: &lower, upper: &upper };
+        let control = control.with_task(job.task.as_str());
+        let solution = if rows.len() == kernel.n_rows() {
+            smo::solve(kernel, &problem, options, &control)?
+        } else {
+            smo::solve(&Subset::new(kernel, rows.clone())?, &problem, options, &control)?
+        };
+        if job.held_out.is_none() {
+            return Ok(Done::Fit(rows, solution));
+        }
+        let held: Vec<u32> = all.filter(|&row| of_pair(row) && is_out(row)).collect();
+        let mut scores = vec![solution.intercept; held.len()];
+        let mut values = vec![0.0; held.len()];
+        for (&row, &coef) in rows.iter().zip(&solution.coef).filter(|(_, coef)| **coef != 0.0) {
+            control.check()?;
+            kernel.fill(row as usize, &held, &mut values)?;
+            scores.iter_mut().zip(&values).for_each(|(score, k)| *score += coef * k);
+        }
+        Ok(Done::Scores(held.into_iter().zip(scores).collect()))
+    }
+}
+
+/// +1 or -1: of two classes the second is positive, of several pairs the first.
+fn target(labels: &Labels, (first, second): (usize, usize), row: u32) -> f64 {
+    let positive = if labels.n_classes() == 2 { second } else { first };
+    if labels.codes()[row as usize] as usize == positive { 1.0 } else { -1.0 }
+}
+
+fn jobs(n_classes: usize, folds: u32) -> Vec<Job> {
+    let n_pairs = n_classes * (n_classes - 1) / 2;
+    let mut jobs = vec![];
+    for (number, pair) in pairs(n_classes).enumerate() {
+        let name = if n_pairs == 1 { String::new() } else { format!("pair {} of {n_pairs}", number + 1) };
+        for fold in 0..folds {
+            let fold_name = format!("fold {} of {folds}", fold + 1);
+            let task = if name.is_empty() { fold_name } else { format!("{name}, {fold_name}") };
+            jobs.push(Job { pair, held_out: Some(fold), task });
+        }
+        jobs.push(Job { pair, held_out: None, task: name });
+    }
+    jobs
+}
+
+/// A pair of classes, and the scores of held-out rows.
+type Scored = ((usize, usize), Vec<(u32, f64)>);
+
+/// One sigmoid per pair, from the scores of all its folds.
+fn sigmoids(labels: &Labels, scores: &[Scored], control: &Control) -> Result<Vec<Sigmoid>> {
+    pairs(labels.n_classes())
+        .map(|pair| {
+            let held: Vec<(u32, f64)> =
+                scores.iter().filter(|(p, _)| *p == pair).flat_map(|(_, h)| h.clone()).collect();
+            let means: Vec<f64> = held.iter().map(|h| h.1).collect();
+            let targets: Vec<f64> = held.iter().map(|h| target(labels, pair, h.0)).collect();
+            let weights: Vec<f64> = held.iter().map(|h| labels.weight(h.0 as usize)).collect();
+            Sigmoid::fit(&means, &vec![0.0; held.len()], &targets, Some(&weights), control)
+        })
+        .collect()
+}
+
+type Fit = ((usize, usize), Vec<u32>, Solution);
+
+/// The coefficients of all pairs, beside the rows that are support rows of any.
+fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> Model {
+    let k = labels.n_classes();
+    let mut is_support = vec![false; labels.len()];
+    for (_, rows, solution) in &fits {
+        rows.iter().zip(&solution.coef).for_each(|(&row, &coef)| is_support[row as usize] |= coef != 0.0);
+    }
+    let (mut support, mut n_support) = (vec![], vec![]);
+    for class in 0..k {
+        let before = support.len();
+        let of_class = |row: &u32| labels.codes()[*row as usize] as usize == class && is_support[*row as usize];
+        support.extend((0..labels.len() as u32).filter(of_class));
+        n_support.push(support.len() - before);
+    }
+    let mut place = vec![0; labels.len()];
+    support.iter().enumerate().for_each(|(at, &row)| place[row as usize] = at);
+    let mut dual_coef = Array2::zeros((k - 1, support.len()));
+    for ((i, j), rows, solution) in &fits {
+        for (&row, &coef) in rows.iter().zip(&solution.coef).filter(|(_, coef)| **coef != 0.0) {
+            let line = if labels.codes()[row as usize] as usize == *i { j - 1 } else { *i };
+            dual_coef[[line, place[row as usize]]] = coef;
+        }
+    }
+    let report =
+        |s: &Solution| FitReport { objective: s.objective, gap: s.gap, n_iter: s.iterations, status: s.status };
+    Model {
+        support,
+        n_support,
+        dual_coef,
+        intercept: fits.iter().map(|(_, _, s)| s.intercept).collect(),
+        fits: fits.iter().map(|(_, _, s)| report(s)).collect(),
+        platt,
+    }
+}
