@@ -59,10 +59,22 @@ fn active(rows: &[RowCurvature]) -> Vec<u32> {
     (0..rows.len() as u32).filter(|&k| rows[k as usize].is_active()).collect()
 }
 
+/// At least `len` elements; what is there already stays (the padding beyond d + 1 must stay zero).
+fn grow(buffer: &mut Vec<f64>, len: usize) {
+    if buffer.len() < len {
+        buffer.resize(len, 0.0);
+    }
+}
+
+/// Columns up to which the plain kernel beats a general matrix product.
+const SMALL: usize = 128;
+
 /// Hess without the penalty, while it is being summed.
 pub(super) struct DenseHessian {
     d: usize,
-    /// The outer products, (d + 1)^2 row-major, lower triangle.
+    /// Elements per row of the matrices below: d + 1, rounded up to full lanes.
+    width: usize,
+    /// The outer products, width^2 row-major, lower triangle.
     outer: Vec<f64>,
     /// sum c e S, packed.
     spread: Vec<f64>,
@@ -73,8 +85,9 @@ pub(super) struct DenseHessian {
 
 impl DenseHessian {
     pub(super) fn new(d: usize) -> Self {
-        let (outer, spread) = (vec![0.0; (d + 1) * (d + 1)], vec![0.0; packed_len(d)]);
-        Self { d, outer, spread, p: vec![], q: vec![], images: vec![] }
+        let width = (d + 1).next_multiple_of(8);
+        let (outer, spread) = (vec![0.0; width * width], vec![0.0; packed_len(d)]);
+        Self { d, width, outer, spread, p: vec![], q: vec![], images: vec![] }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -83,10 +96,12 @@ impl DenseHessian {
     }
 
     pub(super) fn finish(self) -> Vec<f64> {
-        let (d, mut hessian) = (self.d, self.outer);
-        for i in 0..d {
+        let n = self.d + 1;
+        let mut hessian = vec![0.0; n * n];
+        for i in 0..n {
             for j in 0..=i {
-                hessian[i * (d + 1) + j] += self.spread[packed_index(i, j)];
+                let spread = if i < self.d { self.spread[packed_index(i, j)] } else { 0.0 };
+                hessian[i * n + j] = self.outer[i * self.width + j] + spread;
             }
         }
         hessian
@@ -102,18 +117,19 @@ impl DenseHessian {
         memo: &[f64],
         rows: &[RowCurvature],
     ) {
-        let (d, n, width) = (self.d, rows.len(), self.d + 1);
+        let (d, n, width) = (self.d, rows.len(), self.width);
         let picks = active(rows);
         if picks.is_empty() {
             return;
         }
-        self.images.resize(n * d, 0.0);
+        grow(&mut self.images, n * d);
         kind.images(first, n, along, memo, &mut self.images);
         let half = picks.len() * width;
-        self.p.resize(2 * half, 0.0);
-        self.q.resize(2 * half, 0.0);
-        let (px, pt) = self.p.split_at_mut(half);
-        let (qx, qt) = self.q.split_at_mut(half);
+        grow(&mut self.p, 2 * half);
+        grow(&mut self.q, 2 * half);
+        let (p, q) = (&mut self.p[..2 * half], &mut self.q[..2 * half]);
+        let (px, pt) = p.split_at_mut(half);
+        let (qx, qt) = q.split_at_mut(half);
         for (at, k) in picks.iter().map(|&k| k as usize).enumerate() {
             let (c, x, z) = (&rows[k], means.row(first + k), &self.images[k * d..(k + 1) * d]);
             let row = at * width..(at + 1) * width;
@@ -127,7 +143,11 @@ impl DenseHessian {
             }
             (px[d], pt[d], qx[d], qt[d]) = (1.0, 0.0, c.mm, c.ms);
         }
-        linalg::gemm_tn_lower(&self.p, &self.q, 2 * picks.len(), width, &mut self.outer);
+        if width <= SMALL {
+            simd::rank_update_lower(p, q, width, &mut self.outer);
+        } else {
+            linalg::gemm_tn_lower(p, q, 2 * picks.len(), width, &mut self.outer);
+        }
         let e: Vec<f64> = rows.iter().map(|c| c.e).collect();
         kind.add_to(first, &picks, &e, d, &mut self.spread);
     }

@@ -70,22 +70,34 @@ fn power_of<const SQUARE: bool>(x: f64) -> f64 {
     if SQUARE { x * x } else { x }
 }
 
+/// sum + a b, lane by lane, or with the squares of a.
 #[inline(always)]
-fn row_dot<const FMA: bool, const SQUARE: bool>(a: &[f64], b: &[f64]) -> f64 {
-    let mut sums: Lanes = [0.0; LANES];
-    let body = a.len() / LANES * LANES;
-    let (a, a_tail) = a.split_at(body);
-    let (b, b_tail) = b.split_at(body);
-    for (a, b) in a.chunks_exact(LANES).zip(b.chunks_exact(LANES)) {
-        for l in 0..LANES {
-            sums[l] = fma::<FMA>(power_of::<SQUARE>(a[l]), b[l], sums[l]);
-        }
+fn accumulate<const FMA: bool, const SQUARE: bool>(a: &Lanes, b: &Lanes, sum: Lanes) -> Lanes {
+    let mut out = sum;
+    for l in 0..LANES {
+        out[l] = fma::<FMA>(power_of::<SQUARE>(a[l]), b[l], out[l]);
     }
-    let mut sum = reduce(&sums);
-    for (a, b) in a_tail.iter().zip(b_tail) {
+    out
+}
+
+/// The lanes' sum and what is left over.
+#[inline(always)]
+fn finish<const FMA: bool, const SQUARE: bool>(sums: &Lanes, a: &[f64], b: &[f64]) -> f64 {
+    let mut sum = reduce(sums);
+    for (a, b) in a.iter().zip(b) {
         sum = fma::<FMA>(power_of::<SQUARE>(*a), *b, sum);
     }
     sum
+}
+
+#[inline(always)]
+fn row_dot<const FMA: bool, const SQUARE: bool>(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_tail), (b, b_tail)) = (a.as_chunks(), b.as_chunks());
+    let mut sums: Lanes = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        sums = accumulate::<FMA, SQUARE>(a, b, sums);
+    }
+    finish::<FMA, SQUARE>(&sums, a_tail, b_tail)
 }
 
 struct Dots<'a> {
@@ -109,29 +121,29 @@ impl Kernel for Dots<'_> {
 #[inline(always)]
 fn dots_of<const FMA: bool, const SQUARE: bool>(values: &[f64], w: &[f64], out: &mut [f64]) {
     let d = w.len();
-    let body = d / LANES * LANES;
-    let mut quads = values.chunks_exact(4 * d);
+    let (w8, w_tail) = w.as_chunks::<LANES>();
+    let mut fours = values.chunks_exact(4 * d);
     let mut outs = out.chunks_exact_mut(4);
-    for (rows, out) in (&mut quads).zip(&mut outs) {
-        let mut sums = [[0.0; LANES]; 4];
-        for j in (0..body).step_by(LANES) {
-            let w = &w[j..j + LANES];
-            for (r, sums) in sums.iter_mut().enumerate() {
-                let a = &rows[r * d + j..r * d + j + LANES];
-                for l in 0..LANES {
-                    sums[l] = fma::<FMA>(power_of::<SQUARE>(a[l]), w[l], sums[l]);
-                }
-            }
+    for (rows, out) in (&mut fours).zip(&mut outs) {
+        let (rows01, rows23) = rows.split_at(2 * d);
+        let ((row0, row1), (row2, row3)) = (rows01.split_at(d), rows23.split_at(d));
+        let (a8, a_tail) = row0.as_chunks();
+        let (b8, b_tail) = row1.as_chunks();
+        let (c8, c_tail) = row2.as_chunks();
+        let (e8, e_tail) = row3.as_chunks();
+        let (mut sa, mut sb, mut sc, mut se) = ([0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for ((((w, a), b), c), e) in w8.iter().zip(a8).zip(b8).zip(c8).zip(e8) {
+            sa = accumulate::<FMA, SQUARE>(a, w, sa);
+            sb = accumulate::<FMA, SQUARE>(b, w, sb);
+            sc = accumulate::<FMA, SQUARE>(c, w, sc);
+            se = accumulate::<FMA, SQUARE>(e, w, se);
         }
-        for r in 0..4 {
-            let mut sum = reduce(&sums[r]);
-            for j in body..d {
-                sum = fma::<FMA>(power_of::<SQUARE>(rows[r * d + j]), w[j], sum);
-            }
-            out[r] = sum;
-        }
+        out[0] = finish::<FMA, SQUARE>(&sa, a_tail, w_tail);
+        out[1] = finish::<FMA, SQUARE>(&sb, b_tail, w_tail);
+        out[2] = finish::<FMA, SQUARE>(&sc, c_tail, w_tail);
+        out[3] = finish::<FMA, SQUARE>(&se, e_tail, w_tail);
     }
-    for (row, out) in quads.remainder().chunks_exact(d).zip(outs.into_remainder()) {
+    for (row, out) in fours.remainder().chunks_exact(d).zip(outs.into_remainder()) {
         *out = row_dot::<FMA, SQUARE>(row, w);
     }
 }

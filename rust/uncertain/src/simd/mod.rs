@@ -14,8 +14,10 @@ mod dispatch;
 mod lanes;
 mod matrix;
 pub(crate) mod normal;
+mod rank_update;
 pub(crate) mod smo;
 
 pub use cholesky::factor_upper;
 pub(crate) use dispatch::{Kernel, dispatch};
 pub use matrix::{Power, add_rows, add_slices, dot, dots, symmetric_images};
+pub(crate) use rank_update::rank_update_lower;

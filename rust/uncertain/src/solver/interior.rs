@@ -22,6 +22,7 @@ use rayon::prelude::*;
 use super::trust_region::step;
 use super::{Best, Options, Solution, Status};
 use crate::control::Control;
+use crate::data::Kind;
 use crate::error::Result;
 use crate::linalg;
 use crate::objective::{LinearObjective, RowMotion, RowTerms, System};
@@ -32,6 +33,12 @@ use crate::special::{cdf, pdf, quantile};
 pub(super) const LARGEST: usize = 2000;
 /// Iterations without a better gap before rounding is blamed.
 const PATIENCE: usize = 12;
+/// The gap may be so many times the complementarity before mu waits for the equations.
+const LAG: f64 = 30.0;
+/// J may rise by so many times the complementarity in a step, which is halved at most [`HALVINGS`] times.
+const CLIMB: f64 = 3.0;
+/// See [`CLIMB`].
+const HALVINGS: usize = 20;
 /// Part of the way to the nearest border that a step may go.
 const FRACTION: f64 = 0.99;
 
@@ -66,8 +73,9 @@ impl Row {
         Self { y, c, m, v, p, xi: mu / (1.0 - p), eta: mu / p }
     }
 
-    fn s(&self) -> f64 {
-        self.v.max(0.0).sqrt()
+    /// The spread, kept above zero by epsilon: at w = 0 every row's is zero, with a kink of its own.
+    fn s(&self, epsilon: f64) -> f64 {
+        (self.v + epsilon * epsilon).sqrt()
     }
 
     fn d(&self) -> f64 {
@@ -75,8 +83,8 @@ impl Row {
     }
 
     /// (z, q): what matters of p where there is spread.
-    fn normal(&self) -> (f64, f64) {
-        if self.v > 0.0 {
+    fn normal(&self, s: f64) -> (f64, f64) {
+        if s > 0.0 {
             let z = quantile(self.p);
             (z, pdf(z))
         } else {
@@ -85,24 +93,26 @@ impl Row {
     }
 
     /// d(d)/dp along the row's own equations, and what they lack.
-    fn stiffness(&self, mu: f64, z: f64, q: f64) -> (f64, f64) {
-        let spread = if self.v > 0.0 { self.s() / q.max(f64::MIN_POSITIVE) } else { 0.0 };
+    fn stiffness(&self, mu: f64, s: f64, z: f64, q: f64) -> (f64, f64) {
+        let spread = if s > 0.0 { s / q.max(f64::MIN_POSITIVE) } else { 0.0 };
         let stiffness = self.xi / (1.0 - self.p) + self.eta / self.p + spread;
-        (stiffness, self.d() - self.s() * z - mu / (1.0 - self.p) + mu / self.p)
+        (stiffness, self.d() - s * z - mu / (1.0 - self.p) + mu / self.p)
     }
 
-    fn terms(&self, mu: f64) -> RowTerms {
-        let (z, q) = self.normal();
-        let (stiffness, rho) = self.stiffness(mu, z, q);
+    fn terms(&self, mu: f64, epsilon: f64) -> RowTerms {
+        let s = self.s(epsilon);
+        let (z, q) = self.normal(s);
+        let (stiffness, rho) = self.stiffness(mu, s, z, q);
         let theta = self.c / stiffness;
-        RowTerms { s: self.s(), p: self.c * self.p, q: self.c * q, theta, z, residual: theta * rho }
+        RowTerms { s, p: self.c * self.p, q: self.c * q, theta, z, residual: theta * rho }
     }
 
     /// (dp, dxi, deta) for a full step of x.
-    fn direction(&self, mu: f64, motion: &RowMotion) -> [f64; 3] {
-        let (z, q) = self.normal();
-        let (stiffness, rho) = self.stiffness(mu, z, q);
-        let ds = if self.v > 0.0 { motion.wsd / self.s() } else { 0.0 };
+    fn direction(&self, mu: f64, epsilon: f64, motion: &RowMotion) -> [f64; 3] {
+        let s = self.s(epsilon);
+        let (z, q) = self.normal(s);
+        let (stiffness, rho) = self.stiffness(mu, s, z, q);
+        let ds = if s > 0.0 { motion.wsd / s } else { 0.0 };
         let dp = (-self.y * motion.dm - z * ds + rho) / stiffness;
         let dxi = (mu + self.xi * dp) / (1.0 - self.p) - self.xi;
         let deta = (mu - self.eta * dp) / self.p - self.eta;
@@ -125,6 +135,11 @@ impl Row {
             ..*self
         }
     }
+}
+
+/// The rows' mean complementarity, about mu on the central path.
+fn complementarity(rows: &[Row]) -> f64 {
+    rows.iter().map(|r| r.c * 0.5 * (r.p * r.eta + (1.0 - r.p) * r.xi)).sum()
 }
 
 /// J at x from the rows' scores.
@@ -155,10 +170,15 @@ pub(super) fn minimize(
         .into_par_iter()
         .map(|i| Row::central(targets[i], objective.weight(i), scores[i], mu))
         .collect();
-    let mut best = Best { objective: value(objective, &x, &rows), bound: f64::NEG_INFINITY, x: x.clone() };
+    let mut here = value(objective, &x, &rows);
+    let mut open = complementarity(&rows);
+    let mut lags = false;
+    let mut best = Best { objective: here, bound: f64::NEG_INFINITY, x: x.clone() };
     let (mut least, mut idle) = (f64::INFINITY, 0);
+    let exact = objective.problem().data.covariances().kind() == Kind::Zero;
     for iteration in iterations_before..=options.iterations() {
-        let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(mu)).collect();
+        let epsilon = if exact { 0.0 } else { mu };
+        let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(mu, epsilon)).collect();
         let System { matrix, bound, rhs, .. } = objective.system(&x, &terms, control)?;
         best.bound = best.bound.max(bound);
         control.report(iteration, best.objective, best.gap());
@@ -172,20 +192,36 @@ pub(super) fn minimize(
         }
         let p = solve(matrix, &rhs, x.len())?;
         let motion = objective.motion(&x, &p, control)?;
-        let directions: Vec<[f64; 3]> = rows.par_iter().zip(&motion).map(|(row, m)| row.direction(mu, m)).collect();
+        let directions: Vec<[f64; 3]> =
+            rows.par_iter().zip(&motion).map(|(row, m)| row.direction(mu, epsilon, m)).collect();
         let longest =
             rows.par_iter().zip(&directions).map(|(row, d)| row.longest(*d)).reduce(|| f64::INFINITY, f64::min);
-        let t = (FRACTION * longest).min(1.0);
-        rows = rows.par_iter().zip(&motion).zip(&directions).map(|((row, m), d)| row.moved(t, m, *d)).collect();
-        x.iter_mut().zip(&p).for_each(|(x, p)| *x += t * p);
-        let objective_here = value(objective, &x, &rows);
-        if objective_here < best.objective {
-            best.objective = objective_here;
+        let mut t = (FRACTION * longest).min(1.0);
+        // Where many spreads vanish together a full step may climb: shorten it until J does not, up
+        // to what the central path itself is above the minimum. No pass over the data is needed.
+        let ceiling = here + CLIMB * open.max(mu);
+        let start = x.clone();
+        for _ in 0..HALVINGS {
+            x = start.iter().zip(&p).map(|(x, p)| x + t * p).collect();
+            let moved: Vec<Row> =
+                rows.par_iter().zip(&motion).zip(&directions).map(|((row, m), d)| row.moved(t, m, *d)).collect();
+            let there = value(objective, &x, &moved);
+            if there <= ceiling {
+                lags = there - bound > LAG * open.max(mu);
+                (rows, here) = (moved, there);
+                break;
+            }
+            t *= 0.5;
+            x.copy_from_slice(&start);
+        }
+        if here < best.objective {
+            best.objective = here;
             best.x.copy_from_slice(&x);
         }
         // The rows' mean complementarity; a step that went far deserves a bolder aim.
-        let open: f64 = rows.iter().map(|r| r.c * 0.5 * (r.p * r.eta + (1.0 - r.p) * r.xi)).sum();
-        mu = open * (1.0 - t).powi(2).clamp(0.05, 0.8);
+        open = complementarity(&rows);
+        // While the bound lags far behind, the equations are not yet solved at this mu: stay.
+        mu = if lags { mu } else { open * (1.0 - t).powi(2).clamp(0.05, 0.8) };
     }
     Ok(best.solution(options.iterations(), Status::MaxIterations))
 }

@@ -48,8 +48,9 @@ pub(super) fn minimize(
             break;
         }
         let mut p = direction(&e.gradient, &pairs, factor.as_deref());
-        let epsilon = smoothing::next(&e, -0.5 * dot(&e.gradient, &p));
-        if hand_over && smoothing::is_too_narrow(epsilon) {
+        let epsilon = smoothing::next(&e, -0.5 * dot(&e.gradient, &p), hand_over, options.tol);
+        let narrow = smoothing::is_too_narrow(epsilon) || smoothing::was_dropped_too_early(&e, iteration);
+        if hand_over && narrow {
             return Ok(Ended::Narrow { best, iterations: iteration });
         }
         if epsilon != e.epsilon {

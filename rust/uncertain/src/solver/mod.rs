@@ -202,8 +202,10 @@ const SAMPLE_STRIDE: usize = 16;
 const SAMPLE_TOL: f64 = 1e-3;
 /// Smoothing to start with after a sample: rows with error bars are wider and switch it off at once.
 const SAMPLE_EPSILON: f64 = 0.05;
-/// Barrier parameter with which the interior-point method goes on where smoothing stopped.
-const HANDED_OVER: f64 = 0.02;
+/// Smoothing from which a slow descent starts.
+const SLOW_EPSILON: f64 = 0.1;
+/// Barrier parameter, in units of J, with which the interior-point method goes on from there.
+const HANDED_OVER: f64 = 0.05;
 
 /// Fit w and b from `start` (d numbers for w, one for b), or from zero.
 ///
@@ -253,8 +255,30 @@ fn smooth(
     match ended {
         Ended::Done(solution) => Ok(solution),
         Ended::Narrow { best, iterations } => {
-            interior::minimize(objective, best.x, HANDED_OVER, iterations, options, control)
+            let mu = HANDED_OVER * best.objective.min(1.0);
+            let solution = interior::minimize(objective, best.x, mu, iterations, options, control)?;
+            if solution.status != Status::NoProgress {
+                return Ok(solution);
+            }
+            slowly(objective, solution, options, control)
         }
+    }
+}
+
+/// Newton with a smoothing that shrinks slowly: for spreads that vanish together at the optimum (a
+/// few directions per row, more features than rows), where the interior-point method's step ends short.
+fn slowly(objective: &LinearObjective<'_>, before: Solution, options: &Options, control: &Control) -> Result<Solution> {
+    let mut x = before.w.clone();
+    x.push(before.b);
+    let start = Start { x, epsilon: SLOW_EPSILON, factor: None };
+    let left = Options { max_iter: Some(options.iterations().saturating_sub(before.iterations).max(1)), ..*options };
+    match newton::minimize(objective, start, false, &left, control)? {
+        Ended::Done(after) => {
+            let iterations = before.iterations + after.iterations;
+            let better = if after.gap < before.gap { after } else { before };
+            Ok(Solution { iterations, ..better })
+        }
+        Ended::Narrow { .. } => Err(Error::Internal("smoothing gave up where it must not".into())),
     }
 }
 

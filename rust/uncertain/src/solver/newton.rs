@@ -42,8 +42,9 @@ pub(super) fn minimize(
         }
         let first = *first_norm.get_or_insert_with(|| norm(&e.gradient));
         let Step { p, promised, norm: length } = solve(objective, &e, &x, radius, first, control)?;
-        let epsilon = smoothing::next(&e, promised);
-        if hand_over && smoothing::is_too_narrow(epsilon) {
+        let epsilon = smoothing::next(&e, promised, hand_over, options.tol);
+        let narrow = smoothing::is_too_narrow(epsilon) || smoothing::was_dropped_too_early(&e, iteration);
+        if hand_over && narrow {
             return Ok(Ended::Narrow { best, iterations: iteration });
         }
         let stuck = promised <= 1e-15 * e.smoothed;

@@ -10,22 +10,36 @@ use crate::objective::Evaluation;
 
 /// Factor by which eps shrinks.
 const SHRINK: f64 = 0.1;
+/// The same where nobody takes over: slowly enough that Newton keeps up.
+const SHRINK_SLOWLY: f64 = 0.3;
+/// Below this (in units of the margin) rounding decides which side of a kink a row is on.
+const SMALLEST: f64 = 1e-11;
 /// A step worth taking at this eps promises at least this part of the gap that eps keeps open.
 const WORTHWHILE: f64 = 0.25;
+/// Iterations in which data with error bars everywhere have converged.
+const USUAL_ITERATIONS: usize = 15;
 /// A smoothing (in units of the margin) below which rows see too little of the kinks of others.
 const NARROW: f64 = 0.02;
 
 /// The smoothing for the next step; `promised` is the decrease of J_eps that the step's model predicts.
-pub(super) fn next(e: &Evaluation, promised: f64) -> f64 {
-    if e.epsilon == 0.0 || e.narrowest >= 2.0 * e.epsilon {
+pub(super) fn next(e: &Evaluation, promised: f64, hand_over: bool, tol: f64) -> f64 {
+    let wide = hand_over && e.narrowest >= NARROW.max(2.0 * e.epsilon);
+    if e.epsilon == 0.0 || wide {
         return 0.0;
     }
-    if promised < WORTHWHILE * e.blur { SHRINK * e.epsilon } else { e.epsilon }
+    let shrink = if hand_over { SHRINK } else { SHRINK_SLOWLY };
+    let enough = e.blur <= 0.3 * tol * e.objective;
+    if promised < WORTHWHILE * e.blur && !enough { (shrink * e.epsilon).max(SMALLEST) } else { e.epsilon }
 }
 
 /// Is the narrowest row too narrow to do without?
 pub(super) fn is_needed(e: &Evaluation) -> bool {
     e.narrowest < NARROW
+}
+
+/// Has a solver worked for `iterations` without smoothing while rows became narrow under its hands?
+pub(super) fn was_dropped_too_early(e: &Evaluation, iterations: usize) -> bool {
+    e.epsilon == 0.0 && is_needed(e) && iterations >= USUAL_ITERATIONS
 }
 
 /// Are there rows so narrow that smoothing is the wrong tool from here on?

@@ -1,6 +1,6 @@
 use super::*;
 use crate::data::covariance::Diagonal;
-use crate::data::{Covariances, GaussianArray, Rows, Unit};
+use crate::data::{Covariances, GaussianArray, Names, Rows, Unit};
 use crate::loss::LossKind;
 use crate::testing::Numbers;
 
@@ -35,6 +35,42 @@ fn every_solver_reaches_one_certified_optimum() {
         for s in &solutions {
             assert_eq!(s.status, Status::Converged, "{spread} {exact}");
             assert!((s.objective / solutions[0].objective - 1.0).abs() < 2e-7);
+        }
+    }
+}
+
+/// Nothing separates the classes: w = 0 is the optimum, where every row's spread is zero too.
+#[test]
+fn the_kink_at_the_origin_is_certified() {
+    for (n, d, exact) in [(60, 2, usize::MAX), (60, 2, 5), (200, 3, 2), (9, 2, usize::MAX)] {
+        let (data, _) = classes(n, d, 0.7, exact);
+        let middle = |i: usize| if i % 3 == 1 && data.means().row(i)[0].abs() < 2.0 { 1.0 } else { -1.0 };
+        let targets: Vec<f64> = (0..n).map(middle).collect();
+        for alpha in [1e-3, 0.1] {
+            let problem = Problem { alpha, ..problem(&data, &targets) };
+            for kind in KINDS {
+                let s = fit_linear(&problem, kind, &Options::default(), None, &Control::new()).unwrap();
+                assert_eq!(s.status, Status::Converged, "{n} {d} {exact} {alpha} {kind:?}: gap {}", s.gap);
+            }
+        }
+    }
+}
+
+/// Fewer rows than features, spread in few directions: the optimum avoids every spread.
+#[test]
+fn separable_rows_with_thin_spreads_are_certified() {
+    let (n, d) = (30, 60);
+    let mut numbers = Numbers::new(8);
+    let means = Rows::from_vec((0..n * d).map(|_| numbers.normal()).collect(), d).unwrap();
+    let factor = Rows::from_vec((0..n * d * 2).map(|_| 0.3 * numbers.normal()).collect(), d * 2).unwrap();
+    let data =
+        GaussianArray::new(means, Covariances::from_factor(factor, 2, None, &Names::default()).unwrap()).unwrap();
+    let targets: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
+    for alpha in [1e-2, 1e-1] {
+        for kind in KINDS {
+            let problem = Problem { alpha, ..problem(&data, &targets) };
+            let s = fit_linear(&problem, kind, &Options::default(), None, &Control::new()).unwrap();
+            assert_eq!(s.status, Status::Converged, "{alpha} {kind:?}: gap {}", s.gap);
         }
     }
 }
