@@ -10,7 +10,8 @@ RESULTS = ROOT / "target" / "criterion"
 
 def run() -> None:
     """Run all of them; criterion leaves its estimates in target/criterion."""
-    subprocess.run(["cargo", "bench", "--locked", "-p", "uncertain-learn"], cwd=ROOT, check=True)
+    command = ["cargo", "bench", "--locked", "-p", "uncertain-learn"]
+    subprocess.run([*command, "--", "--warm-up-time", "1", "--measurement-time", "2"], cwd=ROOT, check=True)
 
 
 def read() -> dict[str, tuple[float, float]]:
