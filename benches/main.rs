@@ -7,6 +7,7 @@ use criterion::Criterion;
 
 mod data;
 mod fit;
+mod gram;
 mod loss;
 mod memory;
 mod pass;
@@ -22,6 +23,7 @@ fn main() {
     subspace::bench(&mut criterion);
     sgd::bench(&mut criterion);
     fit::bench(&mut criterion);
+    gram::bench(&mut criterion);
     predict::bench(&mut criterion);
     criterion.final_summary();
 }

@@ -7,7 +7,7 @@ is the same for scikit-learn's pipelines.
 from importlib.metadata import PackageNotFoundError, version
 
 from uncertain import _threads as _threads  # tells threadpoolctl about our pools
-from uncertain import exceptions, losses, preprocessing, svm
+from uncertain import exceptions, kernels, losses, preprocessing, svm
 from uncertain._array import GaussianArray
 from uncertain._fit import fit
 from uncertain._model import Model, load
@@ -33,6 +33,7 @@ __all__ = [
     "__version__",
     "exceptions",
     "fit",
+    "kernels",
     "load",
     "losses",
     "preprocessing",

@@ -15,8 +15,10 @@ __all__ = [
     "effective_n_jobs",
     "expected_hinge",
     "fit_scaler",
+    "median_pair_distance",
     "model_from_bytes",
     "model_to_bytes",
+    "probabilistic_rbf",
     "project_subspace",
     "read_model",
     "scale",
@@ -144,6 +146,17 @@ class GsuModel:
     def predict_proba(self, data: Gaussians, n_jobs: int | None = None) -> _Floats: ...
 
 def expected_hinge(d: _Floats, s: _Floats) -> _Floats: ...
+def probabilistic_rbf(
+    x: Gaussians,
+    z: Gaussians | None,
+    *,
+    sigma: float | None,
+    coupling: str,
+    seed: int,
+    max_bytes: int | None,
+    n_jobs: int | None,
+) -> _Floats: ...
+def median_pair_distance(x: Gaussians, seed: int) -> float: ...
 def effective_n_jobs(n_jobs: int | None) -> int: ...
 def fit_scaler(data: Gaussians, weights: _Floats | None, spread: str) -> tuple[_Floats, _Floats]: ...
 def scale(data: Gaussians, mean: _Floats, scale: _Floats, inverse: bool) -> Gaussians: ...

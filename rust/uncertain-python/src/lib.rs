@@ -13,6 +13,7 @@ mod file;
 mod gaussians;
 mod gsu;
 mod interrupt;
+mod kernels;
 mod losses;
 mod numpy_in;
 mod rows;
@@ -27,6 +28,8 @@ mod _uncertain {
     use super::gaussians::Gaussians;
     #[pymodule_export]
     use super::gsu::{GsuModel, GsuParams};
+    #[pymodule_export]
+    use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]
     use super::losses::expected_hinge;
     #[pymodule_export]

@@ -1,7 +1,27 @@
 //! Eight numbers side by side, and the few operations the kernels need.
 
-pub(super) const LANES: usize = 8;
-pub(super) type Lanes = [f64; LANES];
+pub(crate) const LANES: usize = 8;
+pub(crate) type Lanes = [f64; LANES];
+
+/// Lanes in memory: aligned, so that no load crosses two cache lines.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Pack(pub Lanes);
+
+impl Pack {
+    pub(crate) const ZERO: Self = Self([0.0; LANES]);
+}
+
+/// `f` lane by lane. Arithmetic of any length is written on eight lanes at a time: a loop over scalars
+/// with much in its body is not vectorised.
+#[inline(always)]
+pub(super) fn each(f: impl Fn(usize) -> f64) -> Lanes {
+    let mut out = [0.0; LANES];
+    for l in 0..LANES {
+        out[l] = f(l);
+    }
+    out
+}
 
 /// a b + c, fused where that is one instruction.
 #[inline(always)]

@@ -15,7 +15,7 @@
 //! their largest relative error over [0, 40] is 7e-16. Rejected: `erfc` of libm (7 ns a call, not
 //! vectorised, and 1 - x R(x) cancels by x^2).
 
-use super::lanes::{LANES, Lanes, fma};
+use super::lanes::{LANES, Lanes, each, fma};
 use super::{Kernel, dispatch};
 
 const POLE: f64 = 4.5;
@@ -84,17 +84,6 @@ const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
 /// phi(40) < 1e-347: no double is that small.
 const FAR: f64 = 40.0;
 
-/// `f` lane by lane. All arithmetic here is on eight lanes at a time: a loop over scalars with this
-/// much in its body is not vectorised.
-#[inline(always)]
-fn each(f: impl Fn(usize) -> f64) -> Lanes {
-    let mut out = [0.0; LANES];
-    for l in 0..LANES {
-        out[l] = f(l);
-    }
-    out
-}
-
 /// phi(x), R(x) and G(x) for 0 <= x <= [`FAR`], where x + x_low is the exact argument.
 #[inline(always)]
 fn parts<const FMA: bool>(x: &Lanes, x_low: &Lanes) -> (Lanes, Lanes, Lanes) {
@@ -124,7 +113,7 @@ fn horner<const FMA: bool, const N: usize>(c: &[f64; N], z: &Lanes) -> Lanes {
 
 /// exp(x + low) for -800 <= x <= 0, below one unit in the last place; 0 when it underflows.
 #[inline(always)]
-fn exp<const FMA: bool>(x: &Lanes, low: &Lanes) -> Lanes {
+pub(super) fn exp<const FMA: bool>(x: &Lanes, low: &Lanes) -> Lanes {
     const LN2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     // Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits.

@@ -1,0 +1,60 @@
+//! What a Gram matrix takes, told before it is taken.
+
+use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::prepare::Form;
+use crate::kernel::probabilistic_rbf::tiles;
+use crate::parallel;
+
+/// Where the system does not say how much memory it has left.
+const FALLBACK: u64 = 4 << 30;
+
+/// Bytes a Gram matrix may take when nobody says otherwise: half of the memory available now
+/// (`MemAvailable` of /proc/meminfo), or 4 GiB where the system does not tell.
+#[must_use]
+pub fn default_max_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
+    kib.map_or(FALLBACK, |kib| kib.saturating_mul(1024) / 2)
+}
+
+/// Refuse what does not fit. `m`: rows of Z, `None` for a symmetric matrix.
+pub(super) fn check(n: usize, m: Option<usize>, form: &Form, max_bytes: Option<u64>) -> Result<()> {
+    let needed = needed(n, m, form);
+    let allowed = max_bytes.unwrap_or_else(default_max_bytes);
+    if needed <= u128::from(allowed) {
+        return Ok(());
+    }
+    let source = if max_bytes.is_some() { "max_bytes" } else { "half of the available memory; see max_bytes" };
+    Err(Error::Data(format!(
+        "the Gram matrix of {n} x {} rows takes {needed} bytes with its workspace, and {allowed} are allowed ({source}): compute it in pieces, slices of the rows of X against Z, or use fewer rows",
+        m.unwrap_or(n)
+    )))
+}
+
+/// Result, rows in packs, the copy they are made from (one side at a time), and the threads' workspaces.
+fn needed(n: usize, m: Option<usize>, form: &Form) -> u128 {
+    let (n, m_or_zero, width) = (n as u128, m.unwrap_or(0) as u128, form.width() as u128);
+    let columns = m.map_or(n, |m| m as u128);
+    let workspaces = parallel::default_threads() as u128 * tiles::workspace_bytes(form) as u128;
+    8 * (n * columns + (n + m_or_zero + n.max(m_or_zero)) * width) + workspaces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::probabilistic_rbf::Coupling;
+    use crate::simd::pairs::Spread;
+
+    #[test]
+    fn numbers_are_told_and_do_not_overflow() {
+        let form = Form { d: 3, spread: Spread::Dense, coupling: Coupling::Shared };
+        assert!(needed(1000, None, &form) >= 8_000_000);
+        assert!(needed(1000, Some(10), &form) < 8_000_000);
+        let error = check(usize::MAX, None, &form, None).unwrap_err().to_string();
+        assert!(error.contains("bytes") && error.contains("slices"), "{error}");
+        assert!(check(10, None, &form, Some(100)).is_err());
+        assert!(check(10, None, &form, None).is_ok());
+        assert!(default_max_bytes() > 1 << 20);
+    }
+}

@@ -1,0 +1,120 @@
+//! The expected Gaussian kernel between rows N(x_i, S_i): exact Gram matrices.
+//!
+//! ```text
+//! shared:       kappa_ij = |I + U^2|^{-1/2} exp(-d'(I + U^2)^{-1} d / (2 sigma^2)),  U = (S_i^{1/2} - S_j^{1/2}) / sigma
+//! independent:  kappa_ij = |I + V|^{-1/2}   exp(-d'(I + V)^{-1} d / (2 sigma^2)),    V = (S_i + S_j) / sigma^2
+//! ```
+//! with d = x_i - x_j: the mean of exp(-|a - b|^2 / (2 sigma^2)) over a = x_i + S_i^{1/2} e and
+//! b = x_j + S_j^{1/2} e', where e' = e (shared: one noise moves all rows) or e' is another draw.
+//! Zero covariances give the RBF kernel; the shared coupling has kappa_ii = 1.
+//!
+//! Design. Both sides are brought to the cheapest spread that holds them (prepare.rs): kinds that are
+//! numbers or diagonals on both sides use closed forms, everything else packed matrices, whose symmetric
+//! square roots are taken once per row. Eight pairs go side by side through simd/pairs up to
+//! d = 96; above, one pair's matrices fill the second cache and blocked routines take over (large.rs).
+//! Tiles of the matrix are spread over threads (tiles.rs); what a tile holds does not depend on them.
+//!
+//! Accuracy: eigenvalues of S_i below d 2^-52 times the largest count as zero (their roots would be noise
+//! of 1e-8). Otherwise a few units of rounding times d, and times 1 + |U|^2 (or 1 + |V|), the condition of M, when
+//! error bars are much wider than sigma.
+
+mod bandwidth;
+mod large;
+mod memory;
+mod prepare;
+mod tiles;
+
+pub use bandwidth::median_distance;
+pub use memory::default_max_bytes;
+
+use std::str::FromStr;
+
+use ndarray::Array2;
+
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::error::{Error, Result};
+
+/// Which noise the two rows of a pair see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Coupling {
+    /// The same standard normal draw moves both rows; kappa_ii = 1.
+    #[default]
+    Shared,
+    /// Every row has its own draw: the inner product of the rows' mean embeddings; kappa_ii < 1.
+    Independent,
+}
+
+impl FromStr for Coupling {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "shared" => Ok(Self::Shared),
+            "independent" => Ok(Self::Independent),
+            other => Err(Error::parameter("coupling", format!("{other:?}"), "\"shared\" or \"independent\"")),
+        }
+    }
+}
+
+/// What a Gram matrix depends on, and how much memory it may take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// Bandwidth, > 0; [`median_distance`] is a usual choice.
+    pub sigma: f64,
+    /// The coupling.
+    pub coupling: Coupling,
+    /// Bytes that the result and the work on it may take; `None`: [`default_max_bytes`].
+    pub max_bytes: Option<u64>,
+}
+
+impl Options {
+    /// The shared coupling, and memory by default.
+    #[must_use]
+    pub fn new(sigma: f64) -> Self {
+        Self { sigma, coupling: Coupling::Shared, max_bytes: None }
+    }
+}
+
+/// The n x m matrix of kappa between the rows of `x` and those of `z`, or (`None`) of `x` itself.
+///
+/// The kinds of covariance may differ. Without `z` the result is exactly symmetric. Runs on the pool of
+/// the enclosing [`parallel::install`](crate::parallel::install); the result does not depend on the
+/// number of threads.
+///
+/// # Errors
+/// For different numbers of features, a sigma that is not positive and finite (or so small that
+/// x / sigma has no meaning), more memory than allowed (told before it is taken), and
+/// [`Error::Interrupted`].
+///
+/// ```
+/// use uncertain::{Control, Covariances, GaussianArray, Rows, probabilistic_kernel};
+///
+/// # fn main() -> uncertain::Result<()> {
+/// let means = Rows::from_vec(vec![0.0, 1.0], 1)?;
+/// let errors = Rows::from_vec(vec![1.0, 2.0], 1)?;
+/// let data = GaussianArray::new(means, Covariances::from_std(errors))?;
+/// let gram = probabilistic_kernel::gram(&data, None, &probabilistic_kernel::Options::new(1.0), &Control::new())?;
+/// // U = 1 - 2, so kappa = (1 + 1)^{-1/2} exp(-1 / (2 (1 + 1)))
+/// assert!((gram[[0, 1]] - 0.5_f64.sqrt() * (-0.25_f64).exp()).abs() < 1e-15);
+/// assert_eq!(gram[[1, 1]], 1.0);
+/// # Ok(())
+/// # }
+/// ```
+pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, control: &Control) -> Result<Array2<f64>> {
+    let d = x.n_features();
+    if let Some(z) = z.filter(|z| z.n_features() != d) {
+        return Err(Error::shape("Z", format!("{d} features as in X"), z.n_features()));
+    }
+    if !(options.sigma > 0.0 && options.sigma.is_finite()) {
+        return Err(Error::parameter("sigma", options.sigma, "a finite number > 0"));
+    }
+    let form = prepare::Form::of(x, z, options.coupling);
+    memory::check(x.n_rows(), z.map(GaussianArray::n_rows), &form, options.max_bytes)?;
+    let left = prepare::Side::new(x, &form, options.sigma)?;
+    let right = z.map(|z| prepare::Side::new(z, &form, options.sigma)).transpose()?;
+    control.check()?;
+    let values = tiles::fill(&left, right.as_ref(), &form, control)?;
+    let shape = (x.n_rows(), z.unwrap_or(x).n_rows());
+    Array2::from_shape_vec(shape, values).map_err(|e| Error::Internal(format!("Gram matrix: {e}")))
+}

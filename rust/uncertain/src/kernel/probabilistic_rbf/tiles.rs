@@ -1,0 +1,136 @@
+//! The Gram matrix in square tiles, each the same work for some thread.
+//!
+//! A tile is computed into a buffer of its own and then written: once, or for a symmetric matrix also
+//! transposed into its mirror place. Strips of rows sit behind locks that are held only while a tile is
+//! copied, so no thread waits for long, and the triangle splits as evenly as the square.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::control::Control;
+use crate::data::convert::zeros;
+use crate::error::Result;
+use crate::kernel::probabilistic_rbf::Coupling;
+use crate::kernel::probabilistic_rbf::large::{LARGE, Large};
+use crate::kernel::probabilistic_rbf::prepare::{Form, Side};
+use crate::parallel;
+use crate::simd::LANES;
+use crate::simd::pairs::{Spread, Tile, Workspace};
+
+/// Rows and columns of a tile, a multiple of eight; tiles of large matrices are smaller, so that a stop is
+/// heard soon.
+fn tile_size(form: &Form) -> usize {
+    match (form.spread, form.d) {
+        (Spread::Dense, 33..=LARGE) => 32,
+        (Spread::Dense, d) if d > LARGE => LANES,
+        _ => 64,
+    }
+}
+
+/// Bytes one thread works in.
+pub(super) fn workspace_bytes(form: &Form) -> usize {
+    let matrices = match (form.spread, form.d) {
+        (Spread::Dense, d) if d > LARGE => Large::bytes(d),
+        (Spread::Dense, d) => Workspace::bytes(d),
+        _ => 0,
+    };
+    matrices + tile_size(form).pow(2) * size_of::<f64>()
+}
+
+/// All pairs, row-major: n x m, or n x n for `z` = `None`.
+pub(super) fn fill(x: &Side, z: Option<&Side>, form: &Form, control: &Control) -> Result<Vec<f64>> {
+    let symmetric = z.is_none();
+    let z = z.unwrap_or(x);
+    let (n, m, size) = (x.n_rows, z.n_rows, tile_size(form));
+    let mut out = zeros(n, m)?;
+    if n == 0 || m == 0 {
+        return Ok(out);
+    }
+    let places: Vec<(usize, usize)> = (0..n.div_ceil(size))
+        .flat_map(|i| (0..if symmetric { i + 1 } else { m.div_ceil(size) }).map(move |j| (i, j)))
+        .collect();
+    let strips: Vec<Mutex<&mut [f64]>> = out.chunks_mut(size * m).map(Mutex::new).collect();
+    parallel::map_fine(places.len(), |range| {
+        let mut worker = Worker::new(x, z, form, symmetric);
+        for &(i, j) in &places[range] {
+            control.check()?;
+            let rows = i * size..n.min((i + 1) * size);
+            let columns = j * size..m.min((j + 1) * size);
+            let values = worker.tile(rows.clone(), columns.clone(), control)?;
+            let width = columns.len().next_multiple_of(LANES);
+            let triangle = symmetric && i == j;
+            let mut strip = lock(&strips[i]);
+            for (r, values) in values.chunks_exact(width).enumerate() {
+                let known = if triangle { r + 1 } else { columns.len() };
+                strip[r * m + columns.start..][..known].copy_from_slice(&values[..known]);
+            }
+            if !symmetric {
+                continue;
+            }
+            if !triangle {
+                drop(strip);
+                strip = lock(&strips[j]);
+            }
+            for c in 0..columns.len() {
+                let first = if triangle { c + 1 } else { 0 };
+                let target = &mut strip[c * m + rows.start..][..rows.len()];
+                for r in first..rows.len() {
+                    target[r] = values[r * width + c];
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(out)
+}
+
+fn lock<'a, 'b>(strip: &'a Mutex<&'b mut [f64]>) -> MutexGuard<'a, &'b mut [f64]> {
+    strip.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What a thread keeps from tile to tile.
+struct Worker<'a> {
+    x: &'a Side,
+    z: &'a Side,
+    form: &'a Form,
+    symmetric: bool,
+    buffer: Vec<f64>,
+    workspace: Workspace,
+    large: Option<Large>,
+}
+
+impl<'a> Worker<'a> {
+    fn new(x: &'a Side, z: &'a Side, form: &'a Form, symmetric: bool) -> Self {
+        let large = (form.spread == Spread::Dense && form.d > LARGE).then(|| Large::new(form.d));
+        let buffer = vec![0.0; tile_size(form).pow(2)];
+        Self { x, z, form, symmetric, buffer, workspace: Workspace::default(), large }
+    }
+
+    /// The values of a tile, its rows padded to whole packs; above the diagonal nothing, if symmetric.
+    fn tile(&mut self, rows: Range<usize>, columns: Range<usize>, control: &Control) -> Result<&[f64]> {
+        let triangle = self.symmetric && rows == columns;
+        let padded = columns.len().next_multiple_of(LANES);
+        let len = rows.len() * padded;
+        let out = &mut self.buffer[..len];
+        let Form { d, spread, coupling } = *self.form;
+        let shared = coupling == Coupling::Shared;
+        if let Some(large) = &mut self.large {
+            let width = self.form.width();
+            let pack = |side: &'a Side, row: usize| (&side.packs[row / LANES * width..][..width], row);
+            for (i, out) in rows.zip(out.chunks_exact_mut(padded)) {
+                for (j, out) in columns.clone().zip(out) {
+                    if triangle && j > i {
+                        break;
+                    }
+                    control.check()?;
+                    *out = large.pair(shared, pack(self.x, i), pack(self.z, j))?;
+                }
+            }
+        } else {
+            let packs = columns.start / LANES..columns.end.div_ceil(LANES);
+            let (x, z, workspace) = (&self.x.packs, &self.z.packs, &mut self.workspace);
+            Tile { x, z, d, spread, shared, rows, packs, triangle, workspace, out }.fill();
+        }
+        Ok(&self.buffer[..len])
+    }
+}
