@@ -1,4 +1,31 @@
-//! Supervised learning from data with error bars.
+//! Supervised learning from data with error bars: every row is a Gaussian, not a point.
+//!
+//! A linear score w'x + b of a row N(x_i, S_i) is itself Gaussian, with mean m = w'x_i + b and
+//! variance v = w'S_i w. So the expected loss of a linear model is a scalar function of (y, m, v),
+//! and that is how the crate is cut: a loss never sees a covariance, a covariance never sees a label,
+//! a solver sees neither.
+//!
+//! ```
+//! use uncertain::{Control, Covariances, GaussianArray, Labels, Rows, gsu};
+//!
+//! # fn main() -> uncertain::Result<()> {
+//! let means = Rows::from_vec(vec![1.0, 2.0, 1.2, -1.0, -1.0, 1.5, -0.8, -2.0], 2)?;
+//! let errors = Rows::from_vec([0.1, 2.0].repeat(4), 2)?; // the second number is known only to +-2
+//! let rows = GaussianArray::new(means, Covariances::from_std(errors))?;
+//! let labels = Labels::new(vec![1, 1, 0, 0], 2)?;
+//!
+//! let model = gsu::Params::new().alpha(0.01).check()?.fit(&rows, &labels, &Control::new())?;
+//! assert_eq!(model.predict(&rows)?, [1, 1, 0, 0]);
+//! assert!(model.fits[0].gap <= 1e-6); // certified: at most this far above the optimum
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Data flow one way through the modules: [`data`] (rows and covariance kinds) -> [`transform`]
+//! (scale, project) -> [`objective`] ([`loss`] x covariance verbs x penalty) -> [`solver`] ->
+//! [`model`] -> predictions, or a [`file`](mod@file). [`parallel`] decides who computes what,
+//! [`Control`] stops long work and hears of its progress.
+
 pub mod control;
 pub mod data;
 pub mod error;
