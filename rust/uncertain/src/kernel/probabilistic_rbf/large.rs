@@ -5,9 +5,6 @@ use crate::error::Result;
 use crate::linalg::{self, Eigh};
 use crate::simd::{LANES, Pack};
 
-/// Above this dimension pairs are done one by one.
-pub(super) const LARGE: usize = 96;
-
 /// Memory of one thread.
 pub(super) struct Large {
     d: usize,

@@ -1,13 +1,13 @@
 //! Rows scaled by sigma, in packs of eight, with the spread both sides of a Gram matrix agree on.
 
 use crate::data::convert::zeros;
-use crate::data::covariance::{Kind, packed_index};
+use crate::data::covariance::{Kind, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
 use crate::linalg::Eigh;
 use crate::parallel;
-use crate::simd::pairs::Spread;
+use crate::simd::pairs::{self, Spread};
 use crate::simd::{LANES, Pack};
 
 /// Beyond this many sigmas squares of squares would overflow.
@@ -37,9 +37,14 @@ impl Form {
         Self { d, spread, coupling }
     }
 
-    /// Numbers per row.
+    /// Packs per eight rows.
     pub(super) fn width(&self) -> usize {
         self.d + self.spread.len(self.d)
+    }
+
+    /// Different numbers per row.
+    pub(super) fn packed_width(&self) -> usize {
+        self.d + if self.spread == Spread::Dense { packed_len(self.d) } else { self.spread.len(self.d) }
     }
 }
 
@@ -61,7 +66,7 @@ pub(super) struct Side {
 
 impl Side {
     pub(super) fn new(array: &GaussianArray, form: &Form, sigma: f64) -> Result<Self> {
-        let (n, d, width) = (array.n_rows(), form.d, form.width());
+        let (n, d, width) = (array.n_rows(), form.d, form.packed_width());
         let mut rows = zeros(n, width)?;
         parallel::fill_rows(&mut rows, width, |range, out| {
             let mut workspace = None;
@@ -76,13 +81,27 @@ impl Side {
             }
             Ok(())
         })?;
-        let mut packs = vec![Pack::ZERO; n.div_ceil(LANES) * width];
+        // Where every number of a row goes, and the upper triangle once more.
+        let places = places(form);
+        let mut packs = vec![Pack::ZERO; n.div_ceil(LANES) * form.width()];
         for (row, values) in rows.chunks_exact(width).enumerate() {
-            let pack = &mut packs[row / LANES * width..][..width];
-            pack.iter_mut().zip(values).for_each(|(p, x)| p.0[row % LANES] = *x);
+            let pack = &mut packs[row / LANES * form.width()..][..form.width()];
+            for &(from, to) in &places {
+                pack[to].0[row % LANES] = values[from];
+            }
         }
         Ok(Self { n_rows: n, packs })
     }
+}
+
+/// (number of a packed row, place among its packs)
+fn places(form: &Form) -> Vec<(usize, usize)> {
+    let (d, stride) = (form.d, pairs::stride(form.d));
+    if form.spread != Spread::Dense || stride == 0 {
+        return (0..form.width()).map(|k| (k, k)).collect();
+    }
+    let matrix = (0..d).flat_map(|r| (0..d).map(move |c| (d + packed_index(r, c), d + r * stride + c)));
+    (0..d).map(|k| (k, k)).chain(matrix).collect()
 }
 
 /// S / sigma^2 of one row, or its symmetric square root (shared coupling), into zeros.

@@ -11,18 +11,18 @@ use crate::control::Control;
 use crate::data::convert::zeros;
 use crate::error::Result;
 use crate::kernel::probabilistic_rbf::Coupling;
-use crate::kernel::probabilistic_rbf::large::{LARGE, Large};
+use crate::kernel::probabilistic_rbf::large::Large;
 use crate::kernel::probabilistic_rbf::prepare::{Form, Side};
 use crate::parallel;
 use crate::simd::LANES;
-use crate::simd::pairs::{Spread, Tile, Workspace};
+use crate::simd::pairs::{LARGEST, Spread, Tile, Workspace};
 
 /// Rows and columns of a tile, a multiple of eight; tiles of large matrices are smaller, so that a stop is
 /// heard soon.
 fn tile_size(form: &Form) -> usize {
     match (form.spread, form.d) {
-        (Spread::Dense, 33..=LARGE) => 32,
-        (Spread::Dense, d) if d > LARGE => LANES,
+        (Spread::Dense, 33..=LARGEST) => 32,
+        (Spread::Dense, d) if d > LARGEST => LANES,
         _ => 64,
     }
 }
@@ -30,7 +30,7 @@ fn tile_size(form: &Form) -> usize {
 /// Bytes one thread works in.
 pub(super) fn workspace_bytes(form: &Form) -> usize {
     let matrices = match (form.spread, form.d) {
-        (Spread::Dense, d) if d > LARGE => Large::bytes(d),
+        (Spread::Dense, d) if d > LARGEST => Large::bytes(d),
         (Spread::Dense, d) => Workspace::bytes(d),
         _ => 0,
     };
@@ -96,14 +96,15 @@ struct Worker<'a> {
     symmetric: bool,
     buffer: Vec<f64>,
     workspace: Workspace,
+    row: Vec<f64>,
     large: Option<Large>,
 }
 
 impl<'a> Worker<'a> {
     fn new(x: &'a Side, z: &'a Side, form: &'a Form, symmetric: bool) -> Self {
-        let large = (form.spread == Spread::Dense && form.d > LARGE).then(|| Large::new(form.d));
+        let large = (form.spread == Spread::Dense && form.d > LARGEST).then(|| Large::new(form.d));
         let buffer = vec![0.0; tile_size(form).pow(2)];
-        Self { x, z, form, symmetric, buffer, workspace: Workspace::default(), large }
+        Self { x, z, form, symmetric, buffer, workspace: Workspace::default(), row: vec![], large }
     }
 
     /// The values of a tile, its rows padded to whole packs; above the diagonal nothing, if symmetric.
@@ -128,8 +129,8 @@ impl<'a> Worker<'a> {
             }
         } else {
             let packs = columns.start / LANES..columns.end.div_ceil(LANES);
-            let (x, z, workspace) = (&self.x.packs, &self.z.packs, &mut self.workspace);
-            Tile { x, z, d, spread, shared, rows, packs, triangle, workspace, out }.fill();
+            let (x, z, workspace, row) = (&self.x.packs, &self.z.packs, &mut self.workspace, &mut self.row);
+            Tile { x, z, d, spread, shared, rows, packs, triangle, workspace, row, out }.fill();
         }
         Ok(&self.buffer[..len])
     }

@@ -10,16 +10,16 @@ pub(super) struct Points {
 
 impl Pairs for Points {
     #[inline(always)]
-    fn eight<const FMA: bool>(&mut self, own: &[Pack], at: usize, other: &[Pack]) -> Lanes {
-        finish::<FMA>(&[1.0; LANES], &squared_distance::<FMA>(own, at, other, self.d))
+    fn eight<const FMA: bool>(&mut self, own: &[f64], other: &[Pack]) -> Lanes {
+        finish::<FMA>(&[1.0; LANES], &squared_distance::<FMA>(own, other, self.d))
     }
 }
 
 #[inline(always)]
-fn squared_distance<const FMA: bool>(own: &[Pack], at: usize, other: &[Pack], d: usize) -> Lanes {
+fn squared_distance<const FMA: bool>(own: &[f64], other: &[Pack], d: usize) -> Lanes {
     let mut sum = [0.0; LANES];
     for k in 0..d {
-        let x = difference(own, at, other, k);
+        let x = difference(own, other, k);
         sum = each(|l| fma::<FMA>(x[l], x[l], sum[l]));
     }
     sum
@@ -38,9 +38,9 @@ pub(super) struct Isotropic<const SHARED: bool> {
 
 impl<const SHARED: bool> Pairs for Isotropic<SHARED> {
     #[inline(always)]
-    fn eight<const FMA: bool>(&mut self, own: &[Pack], at: usize, other: &[Pack]) -> Lanes {
-        let t = shrink::<FMA, SHARED>(&joint::<SHARED>(own, at, other, self.d));
-        let distance = squared_distance::<FMA>(own, at, other, self.d);
+    fn eight<const FMA: bool>(&mut self, own: &[f64], other: &[Pack]) -> Lanes {
+        let t = shrink::<FMA, SHARED>(&joint::<SHARED>(own, other, self.d));
+        let distance = squared_distance::<FMA>(own, other, self.d);
         // t^d by squaring.
         let (mut power, mut base, mut left) = ([1.0; LANES], t, self.d);
         while left > 0 {
@@ -61,11 +61,11 @@ pub(super) struct Diagonal<const SHARED: bool> {
 
 impl<const SHARED: bool> Pairs for Diagonal<SHARED> {
     #[inline(always)]
-    fn eight<const FMA: bool>(&mut self, own: &[Pack], at: usize, other: &[Pack]) -> Lanes {
+    fn eight<const FMA: bool>(&mut self, own: &[f64], other: &[Pack]) -> Lanes {
         let (mut product, mut sum) = ([1.0; LANES], [0.0; LANES]);
         for k in 0..self.d {
-            let t = shrink::<FMA, SHARED>(&joint::<SHARED>(own, at, other, self.d + k));
-            let x = difference(own, at, other, k);
+            let t = shrink::<FMA, SHARED>(&joint::<SHARED>(own, other, self.d + k));
+            let x = difference(own, other, k);
             product = each(|l| product[l] * t[l]);
             sum = each(|l| fma::<FMA>(x[l] * x[l], t[l], sum[l]));
         }
@@ -79,15 +79,15 @@ pub(super) struct Two<const SHARED: bool>;
 
 impl<const SHARED: bool> Pairs for Two<SHARED> {
     #[inline(always)]
-    fn eight<const FMA: bool>(&mut self, own: &[Pack], at: usize, other: &[Pack]) -> Lanes {
-        let (own, other): (&[Pack; 5], &[Pack; 5]) = match (own.try_into(), other.try_into()) {
+    fn eight<const FMA: bool>(&mut self, own: &[f64], other: &[Pack]) -> Lanes {
+        let (own, other): (&[f64; 5], &[Pack; 5]) = match (own.try_into(), other.try_into()) {
             (Ok(own), Ok(other)) => (own, other),
             _ => return [0.0; LANES],
         };
-        let (x, y) = (difference(own, at, other, 0), difference(own, at, other, 1));
-        let a = joint::<SHARED>(own, at, other, 2);
-        let b = joint::<SHARED>(own, at, other, 3);
-        let c = joint::<SHARED>(own, at, other, 4);
+        let (x, y) = (difference(own, other, 0), difference(own, other, 1));
+        let a = joint::<SHARED>(own, other, 2);
+        let b = joint::<SHARED>(own, other, 3);
+        let c = joint::<SHARED>(own, other, 4);
         let minor = each(|l| fma::<FMA>(a[l], c[l], -b[l] * b[l]));
         let distance = each(|l| fma::<FMA>(x[l], x[l], y[l] * y[l]));
         let (det, form) = if SHARED {

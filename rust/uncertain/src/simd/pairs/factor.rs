@@ -11,7 +11,7 @@
 
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use super::{Lanes, Pack, Pairs, difference, finish, joint};
+use super::{Lanes, Pack, Pairs, difference, finish, joint as joint_of, stride};
 use crate::simd::lanes::{LANES, each, fma};
 
 const PANEL: usize = 4;
@@ -19,7 +19,7 @@ const PANEL: usize = 4;
 /// Memory of one thread, kept between tiles.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    /// U, or B = S_i + S_j: d rows of `stride`.
+    /// U: d rows of `stride`.
     joint: Vec<Pack>,
     /// L without its diagonal, and L^{-1} (x_i - x_j) / D below: d + 1 rows.
     lower: Vec<Pack>,
@@ -29,11 +29,6 @@ pub(crate) struct Workspace {
     inverse: Vec<Pack>,
 }
 
-/// Elements from row to row; odd, so that rows do not compete for the same cache sets.
-fn stride(d: usize) -> usize {
-    d | 1
-}
-
 impl Workspace {
     pub(crate) fn reserve(&mut self, d: usize) {
         let stride = stride(d);
@@ -41,6 +36,13 @@ impl Workspace {
         self.lower.resize((d + 1) * stride, Pack::ZERO);
         self.panel.resize(PANEL * stride, Pack::ZERO);
         self.inverse.resize(d, Pack::ZERO);
+    }
+
+    /// L, L D and 1 / D as slices: their addresses stay in registers, those of vectors are read again after
+    /// every store.
+    #[inline(always)]
+    fn slices(&mut self) -> (&mut [Pack], &mut [Pack], &mut [Pack]) {
+        (&mut self.lower, &mut self.panel, &mut self.inverse)
     }
 
     /// Bytes for dimension d.
@@ -96,8 +98,14 @@ fn subtract<const FMA: bool>(x: &mut Lanes, a: &Lanes, b: &Lanes) {
 impl<const SHARED: bool> Dense<'_, SHARED> {
     /// The block of B or U^2 with corner (row, column).
     #[inline(always)]
-    fn start<const FMA: bool, const R: usize, const C: usize>(&self, row: usize, column: usize) -> Block<R, C> {
-        let (stride, joint) = (stride(self.d), &self.workspace.joint);
+    fn start<const FMA: bool, const R: usize, const C: usize>(
+        &self,
+        own: &[f64],
+        other: &[Pack],
+        row: usize,
+        column: usize,
+    ) -> Block<R, C> {
+        let (stride, joint) = (stride(self.d), self.workspace.joint.as_slice());
         let mut block = [[[0.0; LANES]; C]; R];
         if SHARED {
             accumulate::<FMA, false, R, C>(
@@ -110,7 +118,7 @@ impl<const SHARED: bool> Dense<'_, SHARED> {
         } else {
             for r in 0..R {
                 for c in 0..C {
-                    block[r][c] = joint[(row + r) * stride + column + c].0;
+                    block[r][c] = joint_of::<SHARED>(own, other, (row + r) * stride + column + c);
                 }
             }
         }
@@ -119,14 +127,14 @@ impl<const SHARED: bool> Dense<'_, SHARED> {
 
     /// Make and factor R rows of M from `row` on; the rows above are done.
     #[inline(always)]
-    fn rows<const FMA: bool, const R: usize>(&mut self, row: usize) {
+    fn rows<const FMA: bool, const R: usize>(&mut self, own: &[f64], other: &[Pack], row: usize) {
         let stride = stride(self.d);
         for column in (0..row).step_by(PANEL) {
-            let block = self.start::<FMA, R, PANEL>(row, column);
+            let block = self.start::<FMA, R, PANEL>(own, other, row, column);
             self.eliminate::<FMA, R>(block, row, column);
         }
-        let mut block = self.start::<FMA, R, R>(row, row);
-        let Workspace { lower, panel, inverse, .. } = &mut *self.workspace;
+        let mut block = self.start::<FMA, R, R>(own, other, row, row);
+        let (lower, panel, inverse) = self.workspace.slices();
         accumulate::<FMA, true, R, R>(&mut block, panel, &lower[row * stride..], stride, row);
         for c in 0..R {
             // I is added last: the pivot without it is a sum of squares minus another, at least -rounding.
@@ -150,7 +158,7 @@ impl<const SHARED: bool> Dense<'_, SHARED> {
     #[inline(always)]
     fn eliminate<const FMA: bool, const R: usize>(&mut self, mut block: Block<R, PANEL>, row: usize, column: usize) {
         let stride = stride(self.d);
-        let Workspace { lower, panel, inverse, .. } = &mut *self.workspace;
+        let (lower, panel, inverse) = self.workspace.slices();
         accumulate::<FMA, true, R, PANEL>(&mut block, panel, &lower[column * stride..], stride, column);
         for c in 1..PANEL {
             for k in 0..c {
@@ -173,39 +181,34 @@ impl<const SHARED: bool> Dense<'_, SHARED> {
 
 impl<const SHARED: bool> Pairs for Dense<'_, SHARED> {
     #[inline(always)]
-    fn eight<const FMA: bool>(&mut self, own: &[Pack], at: usize, other: &[Pack]) -> Lanes {
+    fn eight<const FMA: bool>(&mut self, own: &[f64], other: &[Pack]) -> Lanes {
         let (d, stride) = (self.d, stride(self.d));
         let (spread, other_spread) = (&own[d..], &other[d..]);
-        let target = &mut self.workspace.joint;
-        let mut e = 0;
-        for r in 0..d {
-            for c in 0..=r {
-                let u = Pack(joint::<SHARED>(spread, at, other_spread, e));
-                target[r * stride + c] = u;
-                target[c * stride + r] = u;
-                e += 1;
+        if SHARED {
+            for ((u, a), b) in self.workspace.joint.iter_mut().zip(spread).zip(other_spread) {
+                u.0 = each(|l| a - b.0[l]);
                 // Costs nothing, and keeps the compiler from vectorising over elements instead of lanes.
                 compiler_fence(Ordering::AcqRel);
             }
         }
         let body = d / PANEL * PANEL;
         for row in (0..body).step_by(PANEL) {
-            self.rows::<FMA, PANEL>(row);
+            self.rows::<FMA, PANEL>(spread, other_spread, row);
         }
         match d - body {
-            1 => self.rows::<FMA, 1>(body),
-            2 => self.rows::<FMA, 2>(body),
-            3 => self.rows::<FMA, 3>(body),
+            1 => self.rows::<FMA, 1>(spread, other_spread, body),
+            2 => self.rows::<FMA, 2>(spread, other_spread, body),
+            3 => self.rows::<FMA, 3>(spread, other_spread, body),
             _ => {}
         }
         // x_i - x_j as one more row of L D: y = L^{-1} (x_i - x_j), and the form is y' D^{-1} y.
         for column in (0..body).step_by(PANEL) {
-            let block = [std::array::from_fn(|c| difference(own, at, other, column + c))];
+            let block = [std::array::from_fn(|c| difference(own, other, column + c))];
             self.eliminate::<FMA, 1>(block, d, column);
         }
-        let Workspace { lower, panel, inverse, .. } = &mut *self.workspace;
+        let (lower, panel, inverse) = self.workspace.slices();
         for c in body..d {
-            let mut y = difference(own, at, other, c);
+            let mut y = difference(own, other, c);
             for k in 0..c {
                 subtract::<FMA>(&mut y, &panel[k].0, &lower[c * stride + k].0);
             }
