@@ -12,8 +12,11 @@ __all__ = [
     "GsuModel",
     "GsuParams",
     "Rows",
+    "apply_kernel_svc",
     "effective_n_jobs",
     "expected_hinge",
+    "fit_kernel_svc",
+    "fit_kernel_svr",
     "fit_scaler",
     "median_pair_distance",
     "model_from_bytes",
@@ -29,6 +32,9 @@ _Floats = NDArray[np.float64]
 _Label = bool | int | float | str
 # Steps, classes, feature names, and JSON about columns.
 _Parts = tuple[list[tuple[Any, ...]], list[_Label], list[str], str]
+
+# Objectives, certified gaps, iterations and status, one each per solve.
+_Reports = tuple[_Floats, _Floats, NDArray[np.int64], list[str]]
 
 @final
 class Rows:
@@ -173,3 +179,39 @@ def write_model(
 ) -> None: ...
 def model_from_bytes(bytes: bytes) -> _Parts: ...
 def read_model(path: str | PathLike[str]) -> _Parts: ...
+def fit_kernel_svc(
+    gram: _Floats,
+    codes: NDArray[np.uint32],
+    n_classes: int,
+    weights: _Floats | None,
+    *,
+    c: float,
+    tol: float,
+    max_iter: int,
+    shrinking: bool,
+    cache_size: float,
+    probability: bool,
+    seed: int,
+    n_jobs: int | None,
+    report: _Report | None,
+) -> tuple[NDArray[np.uint32], list[int], _Floats, _Floats, _Floats | None, _Reports]: ...
+def apply_kernel_svc(
+    kernel: _Floats,
+    n_support: Sequence[int],
+    dual_coef: _Floats,
+    intercept: _Floats,
+    sigmoids: _Floats | None,
+) -> _Floats: ...
+def fit_kernel_svr(
+    gram: _Floats,
+    targets: _Floats,
+    weights: _Floats | None,
+    *,
+    c: float,
+    epsilon: float,
+    tol: float,
+    max_iter: int,
+    shrinking: bool,
+    cache_size: float,
+    report: _Report | None,
+) -> tuple[NDArray[np.uint32], _Floats, float, _Reports]: ...

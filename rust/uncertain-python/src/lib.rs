@@ -13,6 +13,7 @@ mod file;
 mod gaussians;
 mod gsu;
 mod interrupt;
+mod kernel_svm;
 mod kernels;
 mod losses;
 mod numpy_in;
@@ -28,6 +29,8 @@ mod _uncertain {
     use super::gaussians::Gaussians;
     #[pymodule_export]
     use super::gsu::{GsuModel, GsuParams};
+    #[pymodule_export]
+    use super::kernel_svm::{apply_kernel_svc, fit_kernel_svc, fit_kernel_svr};
     #[pymodule_export]
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]

@@ -31,6 +31,41 @@ pub struct Model {
 }
 
 impl Model {
+    /// A model for predictions from its numbers; `sigmoids` has one row (a, b) per pair. The support rows
+    /// are numbered from 0 on, and there are no reports.
+    ///
+    /// # Errors
+    /// Sizes that do not fit together.
+    pub fn from_parts(
+        n_support: Vec<usize>,
+        dual_coef: Array2<f64>,
+        intercept: Vec<f64>,
+        sigmoids: Option<ArrayView2<'_, f64>>,
+    ) -> Result<Self> {
+        let (k, m) = (n_support.len(), n_support.iter().sum::<usize>());
+        let n_pairs = k * k.saturating_sub(1) / 2;
+        if k < 2 || dual_coef.dim() != (k - 1, m) {
+            let expected = format!("{} x {m} for {k} classes", k.saturating_sub(1));
+            return Err(Error::shape("dual_coef", expected, format!("{:?}", dual_coef.dim())));
+        }
+        if intercept.len() != n_pairs {
+            return Err(Error::shape("intercept", format!("{n_pairs} numbers, one per pair"), intercept.len()));
+        }
+        if let Some(s) = sigmoids.filter(|s| s.dim() != (n_pairs, 2)) {
+            return Err(Error::shape("sigmoids", format!("{n_pairs} x 2"), format!("{:?}", s.dim())));
+        }
+        let sigmoid = |row: ndarray::ArrayView1<'_, f64>| Sigmoid { a: row[0], b: row[1] };
+        let platt = sigmoids.map(|s| s.outer_iter().map(sigmoid).collect());
+        Ok(Self { support: (0..m as u32).collect(), n_support, dual_coef, intercept, fits: vec![], platt })
+    }
+
+    /// (a, b) of the sigmoids, one row per pair.
+    #[must_use]
+    pub fn sigmoids(&self) -> Option<Array2<f64>> {
+        let platt = self.platt.as_ref()?;
+        Some(Array2::from_shape_fn((platt.len(), 2), |(k, i)| if i == 0 { platt[k].a } else { platt[k].b }))
+    }
+
     /// Number of classes.
     #[must_use]
     pub fn n_classes(&self) -> usize {

@@ -111,6 +111,20 @@ fn probabilities_are_calibrated_and_agree_with_the_classes() {
 }
 
 #[test]
+fn a_model_is_its_numbers() {
+    let (k, labels) = three(60);
+    let model = Params::new().probability(true).check().unwrap().fit(&dense(&k), &labels, &Control::new()).unwrap();
+    let sigmoids = model.sigmoids().unwrap();
+    let (coef, intercept) = (model.dual_coef.clone(), model.intercept.clone());
+    let again = Model::from_parts(model.n_support.clone(), coef.clone(), intercept, Some(sigmoids.view())).unwrap();
+    let kernel = at_support(k.view(), &model);
+    assert_eq!(again.predict_proba(kernel.view()), model.predict_proba(kernel.view()));
+    assert!(Model::from_parts(vec![1, 2], coef.clone(), vec![0.0], None).is_err());
+    assert!(Model::from_parts(model.n_support.clone(), coef.clone(), vec![0.0], None).is_err());
+    assert!(Model::from_parts(model.n_support, coef, vec![0.0; 3], Some(kernel.view())).is_err());
+}
+
+#[test]
 fn threads_and_computed_rows_change_nothing() {
     let (k, labels) = three(90);
     let params = |threads| Params::new().probability(true).threads(Some(threads)).cache_size(0).check().unwrap();

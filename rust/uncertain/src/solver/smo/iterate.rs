@@ -94,6 +94,7 @@ impl<'a> Solver<'a> {
             }
         };
         let at = self.widen(control)?;
+        self.report(control);
         Ok(self.solution(at, status))
     }
 
