@@ -27,7 +27,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Kernel: TypeAlias = Callable[[GaussianArray, GaussianArray], ArrayLike]
 
 
-class _KernelMachine(BaseEstimator):  # type: ignore[misc]
+class _KernelMachine(BaseEstimator):
     """What classifier and regressor share: the kernel matrix, and the rows that stay."""
 
     kernel: str | Kernel
@@ -120,7 +120,7 @@ def _with_probability(estimator: ProbabilisticKernelSVC) -> bool:
     return True
 
 
-class ProbabilisticKernelSVC(ClassifierMixin, _KernelMachine):  # type: ignore[misc]
+class ProbabilisticKernelSVC(ClassifierMixin, _KernelMachine):
     """Kernel support vector classifier for rows that are Gaussians.
 
     The kernel between two rows is the RBF kernel averaged over their noise
@@ -359,7 +359,7 @@ class ProbabilisticKernelSVC(ClassifierMixin, _KernelMachine):  # type: ignore[m
         return logarithms
 
 
-class ProbabilisticKernelSVR(RegressorMixin, _KernelMachine):  # type: ignore[misc]
+class ProbabilisticKernelSVR(RegressorMixin, _KernelMachine):
     """Epsilon support vector regression for rows that are Gaussians.
 
     .. code-block:: text

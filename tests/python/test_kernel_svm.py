@@ -15,7 +15,6 @@ from uncertain import GaussianArray, UncertainError
 from uncertain.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from uncertain.kernels import probabilistic_rbf
 
-
 ESTIMATORS = [
     ProbabilisticKernelSVC(),
     ProbabilisticKernelSVC(sigma=1.0, tol=1e-10),

@@ -16,6 +16,8 @@ type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 /// Objectives, certified gaps, iterations, status: one each per solve.
 type Reports<'py> = (Floats<'py>, Floats<'py>, Bound<'py, PyArray1<i64>>, Vec<&'static str>);
 type Support<'py> = Bound<'py, PyArray1<u32>>;
+/// Support rows, their number per class, coefficients, intercepts, sigmoids, reports.
+type Svc<'py> = (Support<'py>, Vec<usize>, Matrix<'py>, Floats<'py>, Option<Matrix<'py>>, Reports<'py>);
 
 fn options(tol: f64, max_iter: i64, shrinking: bool, cache_size: f64) -> PyResult<Options> {
     let max_iter = match max_iter {
@@ -62,7 +64,7 @@ pub fn fit_kernel_svc<'py>(
     seed: u64,
     n_jobs: Option<i64>,
     report: Option<Py<PyAny>>,
-) -> BorderResult<(Support<'py>, Vec<usize>, Matrix<'py>, Floats<'py>, Option<Matrix<'py>>, Reports<'py>)> {
+) -> BorderResult<Svc<'py>> {
     let options = options(tol, max_iter, shrinking, cache_size)?;
     let params = Params { options, ..Params::new() }.c(c).probability(probability).seed(seed);
     let params = params.threads(threads::resolve(n_jobs)?).check()?;
