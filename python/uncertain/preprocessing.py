@@ -7,7 +7,7 @@ scikit-learn transformer) and a GaussianArray with a GaussianArray. The latter m
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,8 +41,9 @@ class _Moves:
         """`fit`, then `transform` of the same rows."""
         return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
 
-    def _moved(self, data: _uncertain.Gaussians) -> _uncertain.Gaussians:
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def _moved(self, data: _uncertain.Gaussians) -> _uncertain.Gaussians: ...
 
 
 class GaussianScaler(_Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
