@@ -108,7 +108,8 @@ pub fn map_parts_at_most<T: Send>(
     run(|| parts(n_rows, most).into_par_iter().map(&work).collect())
 }
 
-fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
+/// `work` on the pool of the enclosing [`install`], or on the default one.
+pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
     if rayon::current_thread_index().is_some() { Ok(work()) } else { install(None, work) }
 }
 

@@ -20,11 +20,12 @@
 use rayon::prelude::*;
 
 use super::trust_region::step;
-use super::{Best, Options, Solution, Status};
+use super::{Best, Options, Solution, Status, assess};
 use crate::control::Control;
 use crate::data::Kind;
 use crate::error::Result;
 use crate::linalg;
+use crate::loss::LossEval;
 use crate::objective::{LinearObjective, RowMotion, RowTerms, System};
 use crate::simd;
 use crate::special::{cdf, pdf, quantile};
@@ -151,7 +152,7 @@ fn value(objective: &LinearObjective<'_>, x: &[f64], rows: &[Row]) -> f64 {
         m.push(row.m);
         v.push(row.v);
     }
-    let mut eval = vec![crate::loss::LossEval::default(); rows.len()];
+    let mut eval = vec![LossEval::default(); rows.len()];
     objective.problem().loss.loss().eval(&y, &m, &v, &mut eval);
     objective.penalty(x) + rows.iter().zip(&eval).map(|(row, e)| row.c * e.value).sum::<f64>()
 }
@@ -183,11 +184,18 @@ pub(super) fn minimize(
         best.bound = best.bound.max(bound);
         control.report(iteration, best.objective, best.gap());
         if best.gap() <= options.tol {
-            return Ok(best.solution(iteration, Status::Converged));
+            best.objective = assess(objective, &best.x, control)?.objective;
+            if best.gap() <= options.tol {
+                return Ok(best.solution(iteration, Status::Converged));
+            }
+            // Scores followed from step to step had drifted: read them anew.
+            let scores = objective.scores(&x, control)?;
+            rows.iter_mut().zip(scores).for_each(|(row, (m, v))| (row.m, row.v) = (m, v));
         }
         idle = if best.gap() < 0.9 * least { 0 } else { idle + 1 };
         least = least.min(best.gap());
         if idle > PATIENCE {
+            best.objective = assess(objective, &best.x, control)?.objective;
             return Ok(best.solution(iteration, Status::NoProgress));
         }
         let p = solve(matrix, &rhs, x.len())?;
@@ -223,6 +231,7 @@ pub(super) fn minimize(
         // While the bound lags far behind, the equations are not yet solved at this mu: stay.
         mu = if lags { mu } else { open * (1.0 - t).powi(2).clamp(0.05, 0.8) };
     }
+    best.objective = assess(objective, &best.x, control)?.objective;
     Ok(best.solution(options.iterations(), Status::MaxIterations))
 }
 

@@ -31,6 +31,7 @@ use crate::data::Kind;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::objective::{Evaluation, LinearObjective, Objective, Problem, Want};
+use crate::parallel;
 
 /// The solvers by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -224,15 +225,18 @@ pub fn fit_linear(
         return Err(Error::shape("start", format!("{} finite numbers", objective.dim()), x.len()));
     }
     control.check()?;
-    if kind == SolverKind::Sgd {
-        return sgd::fit(&objective, options, start, control);
-    }
-    let start = match start {
-        // The smoothing finds out by itself, in one pass, that it is not needed.
-        Some(x) => Start { x: x.to_vec(), epsilon: 0.1, factor: None },
-        None => first_guess(&objective, options, control)?,
-    };
-    smooth(kind, &objective, start, options, control)
+    // Everything runs on one of our own pools, also for a caller who has not chosen one.
+    parallel::run(|| {
+        if kind == SolverKind::Sgd {
+            return sgd::fit(&objective, options, start, control);
+        }
+        let start = match start {
+            // The smoothing finds out by itself, in one pass, that it is not needed.
+            Some(x) => Start { x: x.to_vec(), epsilon: 0.1, factor: None },
+            None => first_guess(&objective, options, control)?,
+        };
+        smooth(kind, &objective, start, options, control)
+    })?
 }
 
 /// Solve with Newton or L-BFGS, and with the interior-point method what they cannot.
