@@ -4,8 +4,8 @@
 //! meaning depends on the scale of the data. SGD takes the steps it is given and reports the gap it
 //! reached. Not converging is a [`Status`], not an error.
 //!
-//! Large problems are first solved roughly on a random sixteenth of the rows (and that one, if still
-//! large, on a sixteenth of its own). The full problem then starts near its optimum, and the sample's
+//! Large problems are first solved roughly on a random eighth of the rows (and that one, if still
+//! large, on an eighth of its own). The full problem then starts near its optimum, and the sample's
 //! Hessian, off by a few per cent, preconditions L-BFGS: some five passes over all rows, each at the
 //! price of a gradient, whatever the scales of the features.
 //!
@@ -198,7 +198,7 @@ enum Ended {
 /// Rows from which a sample is solved first.
 const SAMPLED_ROWS: usize = 8_192;
 /// One row in so many is in the sample.
-const SAMPLE_STRIDE: usize = 16;
+const SAMPLE_STRIDE: usize = 8;
 /// The sample's own optimum is off by its statistical error; solving it further would be waste.
 const SAMPLE_TOL: f64 = 1e-3;
 /// Smoothing to start with after a sample: rows with error bars are wider and switch it off at once.
