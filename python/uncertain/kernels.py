@@ -39,7 +39,7 @@ def probabilistic_rbf(
 
     With ``coupling="shared"`` one draw of noise moves all rows, each through the symmetric square root of its
     covariance, and k_ii = 1. With ``"independent"`` every row has its own draw (the inner product of mean
-    embeddings), and k_ii < 1. Both are positive semi-definite, and both are exp(-|d|^2 / (2 sigma^2)) for
+    embeddings), and k_ii < 1. Both are positive semi-definite, and both are ``exp(-|d|^2 / (2 sigma^2))`` for
     exact points.
 
     Parameters
@@ -101,7 +101,7 @@ def probabilistic_rbf(
 
 
 def median_distance(X: ArrayLike | GaussianArray, *, random_state: Any = 0) -> float:
-    """The median of sqrt(|x_i - x_j|^2 + tr S_i + tr S_j) over pairs of rows, a usual bandwidth.
+    """The median of ``sqrt(|x_i - x_j|^2 + tr S_i + tr S_j)`` over pairs of rows, a usual bandwidth.
 
     That is the root mean square distance between draws of the two rows. All pairs are looked at where they
     are no more than 4000 (90 rows), else 4000 pairs drawn at random.
