@@ -47,6 +47,7 @@ pub use control::{Control, Progress};
 pub use data::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;
+pub use kernel::{PointKernel, median_gamma};
 pub use model::{Labels, gsu, kernel_svc, kernel_svr};
 
 /// The README's Rust snippets, as documentation tests.

@@ -8,6 +8,7 @@ use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::evd::{self, ComputeEigenvectors};
+use faer::linalg::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par, Spec};
 
@@ -29,6 +30,19 @@ pub fn gemm_tn_lower(p: &[f64], q: &[f64], k: usize, d: usize, out: &mut [f64]) 
         all,
         q,
         all,
+        1.0,
+        Par::Seq,
+    );
+}
+
+/// `out = P Q'` with P of m x k, Q of n x k, where m n = `out.len()`.
+pub fn gemm_nt(p: &[f64], q: &[f64], k: usize, out: &mut [f64]) {
+    let (m, n) = (p.len() / k, q.len() / k);
+    matmul::matmul(
+        MatMut::from_row_major_slice_mut(&mut out[..m * n], m, n),
+        Accum::Replace,
+        MatRef::from_row_major_slice(p, m, k),
+        MatRef::from_row_major_slice(q, n, k).transpose(),
         1.0,
         Par::Seq,
     );
@@ -219,6 +233,21 @@ mod tests {
                 for j in 0..d {
                     let exact = if j <= i { 1.0 + plain(i, j) } else { 1.0 };
                     assert!((lower[i * d + j] - exact).abs() < 1e-12, "k = {k}, d = {d}, ({i}, {j})");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rectangular_products_match_the_plain_sum() {
+        for (m, n, k) in [(1, 1, 1), (5, 3, 2), (64, 33, 10), (7, 80, 129)] {
+            let (p, q) = (normals(m * k, 1), normals(n * k, 2));
+            let mut out = vec![1.0; m * n];
+            gemm_nt(&p, &q, k, &mut out);
+            for i in 0..m {
+                for j in 0..n {
+                    let exact: f64 = (0..k).map(|r| p[i * k + r] * q[j * k + r]).sum();
+                    assert!((out[i * n + j] - exact).abs() < 1e-12, "{m} x {n} x {k}, ({i}, {j})");
                 }
             }
         }

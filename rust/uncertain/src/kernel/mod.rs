@@ -1,3 +1,6 @@
-//! Kernels between Gaussians, for methods that see the data only through a Gram matrix.
+//! Kernels: between points ([`PointKernel`]) and between Gaussians ([`probabilistic_rbf`]).
 
+pub mod point;
 pub mod probabilistic_rbf;
+
+pub use point::{PointKernel, median_gamma};

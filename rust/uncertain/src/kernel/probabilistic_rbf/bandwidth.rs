@@ -17,9 +17,14 @@ const PAIRS: usize = 4000;
 /// # Errors
 /// For less than two rows, and when the median is 0 (most rows are the same exact point).
 pub fn median_distance(x: &GaussianArray, seed: u64) -> Result<f64> {
+    median(x, "sigma", seed)
+}
+
+/// [`median_distance`] for the parameter of this name.
+pub(crate) fn median(x: &GaussianArray, parameter: &str, seed: u64) -> Result<f64> {
     let (n, d) = (x.n_rows(), x.n_features());
     if n < 2 {
-        return Err(Error::Data(format!("sigma = \"median\" needs at least two rows, got {n}; pass a number")));
+        return Err(Error::Data(format!("{parameter} = \"median\" needs at least two rows, got {n}; pass a number")));
     }
     let distance = |i: usize, j: usize| {
         let squares = x.means().row(i).iter().zip(x.means().row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
@@ -44,7 +49,7 @@ pub fn median_distance(x: &GaussianArray, seed: u64) -> Result<f64> {
     let median = if distances.len().is_multiple_of(2) { lower + (upper - lower) / 2.0 } else { upper };
     if !(median > 0.0 && median.is_finite()) {
         return Err(Error::Data(format!(
-            "sigma = \"median\": the median distance of the rows is {median}; pass a number"
+            "{parameter} = \"median\": the median distance of the rows is {median}; pass a number"
         )));
     }
     Ok(median)

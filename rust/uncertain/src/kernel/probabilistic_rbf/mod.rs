@@ -18,7 +18,7 @@
 //! of 1e-8). Otherwise a few units of rounding times d, and times 1 + |U|^2 (or 1 + |V|), the condition of M, when
 //! error bars are much wider than sigma.
 
-mod bandwidth;
+pub(crate) mod bandwidth;
 mod large;
 mod memory;
 mod prepare;

@@ -1,0 +1,240 @@
+//! Kernels between points, with the derivatives that carry a Gaussian through their feature maps.
+//!
+//! | kernel | K(x, z) |
+//! |---|---|
+//! | linear | x'z |
+//! | quadratic | (x'z)^2 |
+//! | polynomial | (gamma x'z + coef0)^degree |
+//! | rbf | exp(-gamma ``|x - z|``^2) |
+//!
+//! Every kernel here is a function k(t) of one number, x'z or |x - z|^2, so a file per kernel gives k, k'
+//! and k'' ([`Jet`]) and the chain rule is written once:
+//! ```text
+//! t = x'z:          dK/dx = k' z              d2K/dx dz' = k' I + k'' z x'
+//! t = |x - z|^2:    dK/dx = 2 k' (x - z)      d2K/dx dz' = -2 k' I - 4 k'' (x - z)(x - z)'
+//! ```
+//! The mixed second derivative is thus always a I + b u v' ([`Mixed`]): its product with a vector costs
+//! O(d), and nobody needs the matrix.
+//!
+//! To add a kernel: one file, one variant of [`PointKernel`], one line in `samples` of the tests, which run
+//! every variant through finite differences.
+
+mod gram;
+mod linear;
+mod polynomial;
+mod quadratic;
+mod rbf;
+#[cfg(test)]
+mod tests;
+
+use crate::data::GaussianArray;
+use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::bandwidth;
+
+/// A positive semi-definite kernel between points.
+///
+/// ```
+/// use uncertain::kernel::PointKernel;
+///
+/// # fn main() -> uncertain::Result<()> {
+/// let kernel = PointKernel::Rbf { gamma: 0.5 }.check()?;
+/// assert_eq!(kernel.value(&[1.0, 2.0], &[1.0, 0.0]), (-2.0_f64).exp());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PointKernel {
+    /// x'z
+    Linear,
+    /// (x'z)^2
+    Quadratic,
+    /// (gamma x'z + coef0)^degree
+    Polynomial {
+        /// At least 1.
+        degree: u32,
+        /// > 0
+        gamma: f64,
+        /// >= 0
+        coef0: f64,
+    },
+    /// exp(-gamma |x - z|^2)
+    Rbf {
+        /// > 0; 1 / (2 sigma^2)
+        gamma: f64,
+    },
+}
+
+/// The number t that a kernel is a function of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Argument {
+    /// x'z
+    Product,
+    /// |x - z|^2
+    SquaredDistance,
+}
+
+/// k, k' and k'' at some t.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Jet {
+    /// k(t)
+    pub value: f64,
+    /// k'(t)
+    pub first: f64,
+    /// k''(t)
+    pub second: f64,
+}
+
+/// d2K/dx dz' = scale I + outer u v', where (u, v) is (z, x) or, for distances, (x - z, x - z).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mixed {
+    /// Of the identity.
+    pub scale: f64,
+    /// Of the outer product.
+    pub outer: f64,
+}
+
+impl PointKernel {
+    /// The names users write.
+    pub const NAMES: [&'static str; 4] = ["linear", "quadratic", "polynomial", "rbf"];
+
+    /// The kernel of this name; parameters it does not have are ignored.
+    ///
+    /// # Errors
+    /// An unknown name, or a parameter out of range.
+    pub fn new(name: &str, degree: u32, gamma: f64, coef0: f64) -> Result<Self> {
+        match name {
+            "linear" => Ok(Self::Linear),
+            "quadratic" => Ok(Self::Quadratic),
+            "polynomial" => Self::Polynomial { degree, gamma, coef0 }.check(),
+            "rbf" => Self::Rbf { gamma }.check(),
+            other => {
+                let names = Self::NAMES.join(", ");
+                Err(Error::parameter("kernel", format!("{other:?}"), format!("one of {names}")))
+            }
+        }
+    }
+
+    /// The name users write.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Quadratic => "quadratic",
+            Self::Polynomial { .. } => "polynomial",
+            Self::Rbf { .. } => "rbf",
+        }
+    }
+
+    /// The scale of its argument, if it has one.
+    #[must_use]
+    pub fn gamma(&self) -> Option<f64> {
+        match self {
+            Self::Linear | Self::Quadratic => None,
+            Self::Polynomial { gamma, .. } | Self::Rbf { gamma } => Some(*gamma),
+        }
+    }
+
+    /// The kernel itself, if its parameters make it positive semi-definite and smooth.
+    pub fn check(self) -> Result<Self> {
+        if let Some(gamma) = self.gamma().filter(|g| !(*g > 0.0 && g.is_finite())) {
+            return Err(Error::parameter("gamma", gamma, "a finite number > 0"));
+        }
+        if let Self::Polynomial { degree, coef0, .. } = self {
+            if !(1..=100).contains(&degree) {
+                return Err(Error::parameter("degree", degree, "a whole number from 1 to 100"));
+            }
+            if !(coef0 >= 0.0 && coef0.is_finite()) {
+                return Err(Error::parameter("coef0", coef0, "a finite number >= 0"));
+            }
+        }
+        Ok(self)
+    }
+
+    /// What K is a function of.
+    #[must_use]
+    pub fn argument(&self) -> Argument {
+        match self {
+            Self::Linear | Self::Quadratic | Self::Polynomial { .. } => Argument::Product,
+            Self::Rbf { .. } => Argument::SquaredDistance,
+        }
+    }
+
+    /// k and its derivatives at t.
+    #[must_use]
+    #[inline]
+    pub fn jet(&self, t: f64) -> Jet {
+        match *self {
+            Self::Linear => linear::jet(t),
+            Self::Quadratic => quadratic::jet(t),
+            Self::Polynomial { degree, gamma, coef0 } => polynomial::jet(t, degree, gamma, coef0),
+            Self::Rbf { gamma } => rbf::jet(t, gamma),
+        }
+    }
+
+    /// K(x, z).
+    #[must_use]
+    pub fn value(&self, x: &[f64], z: &[f64]) -> f64 {
+        self.jet(self.argument().of(x, z)).value
+    }
+
+    /// dK/dx into `out`, d numbers. (dK/dz is the same with x and z exchanged.)
+    pub fn gradient(&self, x: &[f64], z: &[f64], out: &mut [f64]) {
+        let first = self.jet(self.argument().of(x, z)).first;
+        match self.argument() {
+            Argument::Product => out.iter_mut().zip(z).for_each(|(o, z)| *o = first * z),
+            Argument::SquaredDistance => {
+                out.iter_mut().zip(x.iter().zip(z)).for_each(|(o, (x, z))| *o = 2.0 * first * (x - z));
+            }
+        }
+    }
+
+    /// d2K/dx dz' into `out`, d x d row-major: element (i, j) is d2K/dx_i dz_j.
+    pub fn hessian(&self, x: &[f64], z: &[f64], out: &mut [f64]) {
+        let (d, argument) = (x.len(), self.argument());
+        let Mixed { scale, outer } = argument.mixed(&self.jet(argument.of(x, z)));
+        for i in 0..d {
+            for j in 0..d {
+                let product = match argument {
+                    Argument::Product => z[i] * x[j],
+                    Argument::SquaredDistance => (x[i] - z[i]) * (x[j] - z[j]),
+                };
+                out[i * d + j] = if i == j { scale } else { 0.0 } + outer * product;
+            }
+        }
+    }
+}
+
+impl Argument {
+    /// t of a pair of points.
+    #[must_use]
+    pub fn of(self, x: &[f64], z: &[f64]) -> f64 {
+        match self {
+            Self::Product => x.iter().zip(z).map(|(x, z)| x * z).sum(),
+            Self::SquaredDistance => x.iter().zip(z).map(|(x, z)| (x - z) * (x - z)).sum(),
+        }
+    }
+
+    /// The parts of d2K/dx dz'.
+    #[must_use]
+    pub fn mixed(self, jet: &Jet) -> Mixed {
+        match self {
+            Self::Product => Mixed { scale: jet.first, outer: jet.second },
+            Self::SquaredDistance => Mixed { scale: -2.0 * jet.first, outer: -4.0 * jet.second },
+        }
+    }
+}
+
+/// The median heuristic: gamma = 1 / (2 m^2) with the median distance m of
+/// [`median_distance`](crate::probabilistic_kernel::median_distance) (error bars included, 4000 pairs at most).
+///
+/// # Errors
+/// For less than two rows, and when most rows are the same exact point.
+pub fn median_gamma(data: &GaussianArray, seed: u64) -> Result<f64> {
+    let m = bandwidth::median(data, "gamma", seed)?;
+    let gamma = 0.5 / (m * m);
+    if gamma.is_normal() {
+        Ok(gamma)
+    } else {
+        Err(Error::Data(format!("gamma = \"median\": 1 / (2 m^2) of the median distance {m:e} is no usable number")))
+    }
+}
