@@ -7,12 +7,13 @@ is the same for scikit-learn's pipelines.
 from importlib.metadata import PackageNotFoundError, version
 
 from uncertain import _threads as _threads  # tells threadpoolctl about our pools
-from uncertain import exceptions, kernels, losses, preprocessing, svm
+from uncertain import exceptions, kernel_svm, kernels, losses, preprocessing, svm
 from uncertain._array import GaussianArray
 from uncertain._fit import fit
 from uncertain._model import Model, load
 from uncertain._report import Report
 from uncertain.exceptions import UncertainError
+from uncertain.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from uncertain.preprocessing import AsGaussians, GaussianScaler, SubspaceProjector
 from uncertain.svm import GSUClassifier
 
@@ -27,12 +28,15 @@ __all__ = [
     "GaussianArray",
     "GaussianScaler",
     "Model",
+    "ProbabilisticKernelSVC",
+    "ProbabilisticKernelSVR",
     "Report",
     "SubspaceProjector",
     "UncertainError",
     "__version__",
     "exceptions",
     "fit",
+    "kernel_svm",
     "kernels",
     "load",
     "losses",
