@@ -10,8 +10,8 @@ residuals lie inside the threshold; with those known, the stationarity condition
 solved in 40 digits. What is stored satisfies them, has its residuals where Clarabel has them, and its J is
 Clarabel's to 1e-12: J and f are right to the last digit of a double.
 
-The first rows are the labelled ones. Kernel "rbf" is exp(-0.5 |x - z|^2). xi null is infinity, M null no graph
-term. Where K is singular, w is the minimiser that also solves the equations without the factor K.
+The first rows are the labelled ones. Kernel "rbf" is exp(-|x - z|^2 / 2). xi null is infinity, M null no
+graph term. Where K is singular, w is the minimiser that also solves the equations without the factor K.
 """
 
 import json
