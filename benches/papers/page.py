@@ -1,0 +1,77 @@
+"""What the scripts of this folder share: options, data, tables, pages of docs/papers."""
+
+import argparse
+import io
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "docs" / "papers"
+
+
+def options(description: str, argv: Sequence[str] | None, *, data: bool = False) -> argparse.Namespace:
+    """--quick tries a script out on little data: it prints, and never writes a page."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="little data; write nothing")
+    if data:
+        parser.add_argument(
+            "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder of Parquet files"
+        )
+    return parser.parse_args(argv)
+
+
+def load(folder: Path, name: str, target: str, origin: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Features and target of FOLDER/NAME.parquet; a column called `row` is only a number."""
+    path = folder / f"{name}.parquet"
+    if not path.exists():
+        raise SystemExit(
+            f"{path} is not there. Original: {origin}; as Parquet with {target!r} as the target."
+        )
+    frame = pl.read_parquet(path)
+    features = frame.drop(target, *({"row"} & set(frame.columns))).cast(pl.Float64)
+    return features.to_numpy(), frame[target].cast(pl.Float64).to_numpy()
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: int = 1) -> str:
+    """Markdown; the columns from `numbers` on are aligned right."""
+    marks = ["---" if k < numbers else "---:" for k in range(len(header))]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, marks, *rows])
+
+
+def update(name: str, tables: Mapping[str, str], *, quick: bool) -> str:
+    """Print the tables, and put them into a page of docs/papers, each between its two comments."""
+    report = "\n\n".join(tables.values())
+    print(report)
+    if not quick:
+        text = (PAGES / name).read_text(encoding="utf-8")
+        for key, content in tables.items():
+            before, rest = text.split(f"<!-- {key} -->")
+            text = f"{before}<!-- {key} -->\n\n{content}\n\n<!-- end -->{rest.split('<!-- end -->', 1)[1]}"
+        (PAGES / name).write_text(text, encoding="utf-8")
+    return report
+
+
+def picture(name: str, figure: Any, *, quick: bool, colors: int = 96) -> None:
+    """A PNG of few colours, which is a third of the size; a --quick run draws it and drops it."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    if not quick:
+        image = Image.open(buffer).convert("RGB").quantize(colors, dither=Image.Dither.NONE)
+        image.save(PAGES / name, optimize=True)
+
+
+def cpu_seconds(work: Callable[[], object], repeats: int = 3) -> float:
+    """The least processor time of some runs: other processes do not count, threads do."""
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
