@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use uncertain::data::covariance::{Full, Isotropic, Layout, LowRank, Shared, packed_len};
-use uncertain::loss::LossKind;
+use uncertain::loss::ExpectedHinge;
 use uncertain::objective::Problem;
 use uncertain::{Covariances, GaussianArray, Kind, Rows, Unit};
 
@@ -32,7 +32,7 @@ impl Data {
             weights: None,
             alpha: ALPHA,
             fit_intercept: true,
-            loss: LossKind::ExpectedHinge,
+            loss: &ExpectedHinge,
         }
     }
 

@@ -9,7 +9,7 @@
 //! Source: Tzelepis, Mezaris, Patras, IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235
 //! (equations 7 and 8 there lack y_i; these are the corrected derivatives).
 
-use super::{Loss, LossEval};
+use super::{Dual, Loss, LossEval, Scores};
 use crate::error::{Error, Result};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
@@ -21,7 +21,8 @@ pub struct ExpectedHinge;
 const STEEPEST: f64 = 1e100;
 
 impl Loss for ExpectedHinge {
-    fn eval(&self, y: &[f64], m: &[f64], v: &[f64], out: &mut [LossEval]) {
+    fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]) {
+        let Scores { y, m, v, .. } = *at;
         let (mut d, mut s) = ([0.0; BLOCK], [0.0; BLOCK]);
         let mut parts = HingeParts::new();
         for start in (0..out.len()).step_by(BLOCK) {
@@ -48,6 +49,10 @@ impl Loss for ExpectedHinge {
 
     fn is_support_function(&self) -> bool {
         true
+    }
+
+    fn dual(&self, _row: usize) -> Option<Dual> {
+        Some(Dual::Normal)
     }
 }
 

@@ -11,12 +11,27 @@
 //! Hess = dmm x x' + dms (x t' + t x') + (dss - ds/s) t t' + (ds/s) S.
 //! ```
 //!
-//! To add a loss: one file, one variant of [`LossKind`]; the tests below run every variant through
+//! **Kinks.** A loss that is smooth wherever there is spread (the expected hinge) needs no more than a
+//! little extra variance to be smooth everywhere. A hinge is kinked in m whatever the spread; it
+//! offers a smoothed form of itself, [`Scores::width`] wide. What the interior-point method needs to know
+//! about the loss instead is its [`Dual`].
+//!
+//! To add a loss: one file, one line in `every` of the tests below, which run every loss through
 //! finite differences, the zero-variance limit and the bound of [`Loss::is_support_function`].
 
+mod best_case_hinge;
 mod expected_hinge;
+mod hinge;
+mod margin_error;
+mod worst_case_hinge;
 
+use std::fmt::Debug;
+
+pub use best_case_hinge::BestCaseHinge;
 pub use expected_hinge::{ExpectedHinge, expected_hinge};
+pub use hinge::Hinge;
+pub use margin_error::MarginError;
+pub use worst_case_hinge::WorstCaseHinge;
 
 /// Value and derivatives of a loss at (y, m, v); s = sqrt(v).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -35,35 +50,70 @@ pub struct LossEval {
     pub dss: f64,
 }
 
+/// Rows as a loss sees them: targets y, score means m and score variances v >= 0, of one length.
+#[derive(Debug, Clone, Copy)]
+pub struct Scores<'a> {
+    /// Number of the first of these rows, for losses with a number of their own for every row.
+    pub first: usize,
+    /// Targets: -1 or +1, or real numbers, as the loss wants them.
+    pub y: &'a [f64],
+    /// Means.
+    pub m: &'a [f64],
+    /// Variances; smoothing has already added width^2.
+    pub v: &'a [f64],
+    /// How wide to smooth a kink that spread does not smooth; 0 is the loss itself.
+    pub width: f64,
+}
+
+/// Where a loss has its kinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Smoothness {
+    /// Smooth in m where v > 0.
+    WithSpread,
+    /// Kinked in m, whatever v.
+    Kinked,
+    /// Smooth enough as it is: never smoothed.
+    Always,
+}
+
+/// What the interior-point method needs of a row's loss: its slopes p = dL/dd in (0, 1) and q = dL/ds
+/// are one curve (p, q(p)), and d + s dq/dp = 0 inside it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Dual {
+    /// q = phi(z), z = Phi^-1(p): the expected hinge.
+    Normal,
+    /// q = r p: the hinge of d + r s.
+    Radius(f64),
+}
+
 /// A scalar loss of (y, m, v).
-pub trait Loss: Sync {
-    /// Value and derivatives for rows with targets y, score means m and score variances v >= 0.
-    fn eval(&self, y: &[f64], m: &[f64], v: &[f64], out: &mut [LossEval]);
+pub trait Loss: Debug + Sync {
+    /// Value and derivatives, one per row.
+    fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]);
 
     /// Is L convex and positively homogeneous in (d, s), d = 1 - y m, increasing in s, and zero at
     /// (0, 0)? Then L(d, s) >= p d + q s for the (p, q) of any other point, which is what the
     /// duality gap of [`crate::objective`] is made of.
     fn is_support_function(&self) -> bool;
-}
 
-/// The losses by name: what Python chooses from at run time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LossKind {
-    /// SVM-GSU: the hinge averaged over the row's Gaussian.
-    #[default]
-    ExpectedHinge,
-}
+    /// Is L convex in (m, s) and increasing in s, so that its sum is convex in (w, b)?
+    fn is_convex(&self) -> bool {
+        true
+    }
 
-impl LossKind {
-    /// All of them, for tests that must not forget one.
-    pub const ALL: [Self; 1] = [Self::ExpectedHinge];
+    /// Where its kinks are.
+    fn smoothness(&self) -> Smoothness {
+        Smoothness::WithSpread
+    }
 
-    /// The loss itself.
-    #[must_use]
-    pub fn loss(self) -> &'static dyn Loss {
-        match self {
-            Self::ExpectedHinge => &ExpectedHinge,
-        }
+    /// What the interior-point method needs, for the losses that it can handle.
+    fn dual(&self, _row: usize) -> Option<Dual> {
+        None
+    }
+
+    /// The loss of the rows with these numbers, taken out of the others. `None`: the same for all rows.
+    fn of_rows(&self, _rows: &[usize]) -> Option<Box<dyn Loss>> {
+        None
     }
 }
 
@@ -71,27 +121,37 @@ impl LossKind {
 mod tests {
     use super::*;
 
-    fn at(kind: LossKind, y: f64, m: f64, s: f64) -> LossEval {
+    /// All losses: none may be forgotten by a test.
+    fn every() -> Vec<Box<dyn Loss>> {
+        vec![
+            Box::new(ExpectedHinge),
+            Box::new(Hinge),
+            Box::new(WorstCaseHinge::new(&[0.77])),
+            Box::new(BestCaseHinge::new(&[0.77])),
+            Box::new(MarginError),
+        ]
+    }
+
+    fn at(loss: &dyn Loss, y: f64, m: f64, s: f64, width: f64) -> LossEval {
         let mut out = [LossEval::default()];
-        kind.loss().eval(&[y], &[m], &[s * s], &mut out);
+        loss.eval(&Scores { first: 0, y: &[y], m: &[m], v: &[s * s], width }, &mut out);
         out[0]
     }
 
     #[test]
     fn derivatives_agree_with_central_differences() {
         let h = 1e-5;
-        for kind in LossKind::ALL {
-            for y in [-1.0, 1.0] {
-                for m in [-3.0, -0.4, 0.0, 0.9, 1.7] {
+        for loss in every() {
+            for (y, width) in [(-1.0, 0.0), (1.0, 0.0), (1.0, 0.3), (-1.0, 0.3)] {
+                for m in [-3.0, -0.4, 0.05, 0.9, 1.7] {
                     for s in [0.2, 1.0, 4.0] {
-                        let e = at(kind, y, m, s);
-                        let dm = |f: fn(&LossEval) -> f64| {
-                            (f(&at(kind, y, m + h, s)) - f(&at(kind, y, m - h, s))) / (2.0 * h)
+                        let at = |m: f64, s: f64| at(&*loss, y, m, s, width);
+                        let e = at(m, s);
+                        let dm = |f: fn(&LossEval) -> f64| (f(&at(m + h, s)) - f(&at(m - h, s))) / (2.0 * h);
+                        let ds = |f: fn(&LossEval) -> f64| (f(&at(m, s + h)) - f(&at(m, s - h))) / (2.0 * h);
+                        let close = |a: f64, b: f64| {
+                            assert!((a - b).abs() < 1e-7 * (1.0 + a.abs()), "{loss:?} {y} {m} {s}: {a} {b}")
                         };
-                        let ds = |f: fn(&LossEval) -> f64| {
-                            (f(&at(kind, y, m, s + h)) - f(&at(kind, y, m, s - h))) / (2.0 * h)
-                        };
-                        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-7, "{kind:?} {y} {m} {s}: {a} {b}");
                         close(e.dm, dm(|e| e.value));
                         close(e.ds, ds(|e| e.value));
                         close(e.dmm, dm(|e| e.dm));
@@ -106,14 +166,66 @@ mod tests {
 
     #[test]
     fn support_functions_lie_above_their_tangents() {
-        for kind in LossKind::ALL.into_iter().filter(|k| k.loss().is_support_function()) {
-            for (m, s) in [(0.5, 1.0), (2.0, 0.3), (-1.0, 2.0)] {
-                let tangent = at(kind, 1.0, m, s);
-                for (m2, s2) in [(0.0, 0.5), (1.0, 0.0), (3.0, 1.0), (-2.0, 0.1)] {
-                    let bound = -tangent.dm * (1.0 - m2) + tangent.ds * s2;
-                    assert!(at(kind, 1.0, m2, s2).value >= bound - 1e-12);
+        for loss in every().into_iter().filter(|loss| loss.is_support_function()) {
+            for width in [0.0, 0.4] {
+                for (m, s) in [(0.5, 1.0), (2.0, 0.3), (-1.0, 2.0)] {
+                    let tangent = at(&*loss, 1.0, m, s, width);
+                    for (m2, s2) in [(0.0, 0.5), (1.0, 0.0), (3.0, 1.0), (-2.0, 0.1)] {
+                        let bound = -tangent.dm * (1.0 - m2) + tangent.ds * s2;
+                        assert!(at(&*loss, 1.0, m2, s2, 0.0).value >= bound - 1e-12, "{loss:?}");
+                    }
                 }
             }
         }
+    }
+
+    #[test]
+    fn smoothing_is_from_above_and_vanishes_with_its_width() {
+        for loss in every().into_iter().filter(|loss| loss.smoothness() == Smoothness::Kinked) {
+            for (m, s) in [(0.5, 1.0), (1.0, 0.0), (2.0, 0.3), (-1.0, 2.0)] {
+                let exact = at(&*loss, 1.0, m, s, 0.0).value;
+                for width in [1.0, 1e-2, 1e-8] {
+                    let above = at(&*loss, 1.0, m, s, width).value - exact;
+                    assert!((0.0..=0.4 * width).contains(&above), "{loss:?} {m} {s} {width}: {above}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_spread_every_margin_loss_is_the_hinge() {
+        for loss in every().into_iter().filter(|loss| loss.dual(0).is_some()) {
+            for (y, m) in [(1.0, 0.3), (1.0, 1.0), (-1.0, 2.0), (1.0, 4.0)] {
+                let e = at(&*loss, y, m, 0.0, 0.0);
+                assert_eq!(e.value, (1.0_f64 - y * m).max(0.0));
+                assert_eq!(e.dm, if y * m < 1.0 { -y } else { 0.0 });
+            }
+        }
+    }
+
+    /// The curve of slopes is where the loss says it is: its Legendre transform gives the loss back.
+    #[test]
+    fn the_dual_gives_the_loss_back() {
+        for loss in every() {
+            let Some(dual) = loss.dual(0) else { continue };
+            for (m, s) in [(0.5, 1.0), (2.0, 0.3), (-1.0, 2.0)] {
+                let value = |p: f64| {
+                    let q = match dual {
+                        Dual::Normal => crate::special::pdf(crate::special::quantile(p)),
+                        Dual::Radius(r) => r * p,
+                    };
+                    p * (1.0 - m) + q * s
+                };
+                let most = (1..10_000).map(|k| value(f64::from(k) * 1e-4)).fold(0.0, f64::max);
+                assert!((most - at(&*loss, 1.0, m, s, 0.0).value).abs() < 1e-3, "{loss:?} {m} {s}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_taken_out_keep_their_own_numbers() {
+        let loss = WorstCaseHinge::new(&[0.0, 1.0, 2.0]);
+        let taken = loss.of_rows(&[2, 0]).unwrap();
+        assert_eq!((taken.dual(0), taken.dual(1)), (Some(Dual::Radius(2.0)), Some(Dual::Radius(0.0))));
     }
 }

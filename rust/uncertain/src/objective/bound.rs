@@ -18,8 +18,8 @@ impl LinearObjective<'_> {
             curvature: sums.curvature,
             narrowest: sums.narrowest,
             epsilon,
-            // sum c [L(d, s) - p d - q s^2 / s_eps], by Euler's identity for L(d, s_eps)
-            blur: (sums.objective - sums.smoothed + epsilon * epsilon * sums.e).max(0.0),
+            // sum c [L(d, s) - p d - q s^2 / s_eps]
+            blur: if epsilon > 0.0 { (sums.objective - sums.tangent).max(0.0) } else { 0.0 },
             gradient,
         };
         let finite = evaluation.smoothed.is_finite() && evaluation.gradient.iter().all(|g| g.is_finite());
@@ -40,7 +40,7 @@ impl LinearObjective<'_> {
 
     /// theta M - theta^2 |A|^2 / (2 alpha) with the heavier class scaled down: see the module's notes.
     pub(super) fn bound(&self, minus: &ClassSums, plus: &ClassSums) -> f64 {
-        if !self.problem().loss.loss().is_support_function() {
+        if !self.problem().loss.is_support_function() {
             return f64::NEG_INFINITY;
         }
         // p_i = -y_i dL/dm_i, so the classes' sums of c_i p_i are the bias gradients up to sign.

@@ -37,7 +37,7 @@ pub(crate) use interior::{RowMotion, RowTerms, System};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::loss::LossKind;
+use crate::loss::Loss;
 
 /// What to fit: rows, targets and the parameters of J.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,7 @@ pub struct Problem<'a> {
     /// Fit b, or hold it at 0?
     pub fit_intercept: bool,
     /// The loss.
-    pub loss: LossKind,
+    pub loss: &'a dyn Loss,
 }
 
 /// How much of J an evaluation needs.

@@ -13,7 +13,7 @@ use super::{LinearObjective, Want};
 use crate::control::Control;
 use crate::data::covariance::{BlockVerbs, Direction};
 use crate::error::Result;
-use crate::loss::LossEval;
+use crate::loss::{LossEval, Scores, Smoothness};
 use crate::parallel;
 use crate::simd;
 use crate::with_kind;
@@ -46,8 +46,8 @@ pub(super) struct Sums {
     /// Classes -1 and +1.
     pub classes: [ClassSums; 2],
     pub narrowest: f64,
-    /// sum c (dL/ds) / s
-    pub e: f64,
+    /// sum c (p d + q s^2 / s_eps): what the slopes at the smoothed point promise for the point itself
+    pub tangent: f64,
     pub hessian: Option<Vec<f64>>,
     pub curvature: Option<Vec<RowCurvature>>,
 }
@@ -109,7 +109,7 @@ impl Part {
             objective: 0.0,
             classes: [class.clone(), class],
             narrowest: f64::INFINITY,
-            e: 0.0,
+            tangent: 0.0,
             hessian: None,
             curvature: (want == Want::Curvature).then(Vec::new),
         };
@@ -120,7 +120,7 @@ impl Part {
         let (a, b) = (&mut self.sums, other.sums);
         a.smoothed += b.smoothed;
         a.objective += b.objective;
-        a.e += b.e;
+        a.tangent += b.tangent;
         a.narrowest = a.narrowest.min(b.narrowest);
         for (a, b) in a.classes.iter_mut().zip(b.classes) {
             a.add(&b);
@@ -183,19 +183,27 @@ impl Pass<'_> {
         kind.quads(first, &self.along, memo, v);
 
         let sums = &mut part.sums;
-        let loss = problem.loss.loss();
+        let loss = problem.loss;
         let value = |eval: &[LossEval]| (0..n).map(|k| objective.weight(first + k) * eval[k].value).sum::<f64>();
-        for k in 0..n {
-            if v[k] < sums.narrowest * sums.narrowest && objective.weight(first + k) > 0.0 {
-                sums.narrowest = v[k].sqrt();
+        match loss.smoothness() {
+            Smoothness::WithSpread => {
+                for k in 0..n {
+                    if v[k] < sums.narrowest * sums.narrowest && objective.weight(first + k) > 0.0 {
+                        sums.narrowest = v[k].sqrt();
+                    }
+                }
             }
+            // No spread is wide enough to do without smoothing, and none too narrow.
+            Smoothness::Kinked => sums.narrowest = 0.0,
+            Smoothness::Always => {}
         }
+        let epsilon2 = self.epsilon * self.epsilon;
         if self.epsilon > 0.0 {
-            loss.eval(y, m, v, eval);
+            loss.eval(&Scores { first, y, m, v, width: 0.0 }, eval);
             sums.objective += value(eval);
-            v.iter_mut().for_each(|v| *v += self.epsilon * self.epsilon);
+            v.iter_mut().for_each(|v| *v += epsilon2);
         }
-        loss.eval(y, m, v, eval);
+        loss.eval(&Scores { first, y, m, v, width: self.epsilon }, eval);
         let smoothed = value(eval);
         sums.smoothed += smoothed;
         if self.epsilon == 0.0 {
@@ -207,7 +215,8 @@ impl Pass<'_> {
             let c = objective.weight(first + k);
             s.dm[k] = c * eval[k].dm;
             s.e[k] = c * over_s(&eval[k], v[k]);
-            sums.e += s.e[k];
+            // p d = (dL/dm) (m - y) for y = -1 and +1
+            sums.tangent += s.dm[k] * (m[k] - y[k]) + s.e[k] * (v[k] - epsilon2);
             // A row far on the right side has underflowed to nothing: leave it out of the sums.
             if s.dm[k] != 0.0 || s.e[k] != 0.0 {
                 let class = usize::from(y[k] > 0.0);

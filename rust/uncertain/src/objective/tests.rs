@@ -3,6 +3,7 @@ use std::sync::Arc;
 use super::*;
 use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared};
 use crate::data::{Covariances, Rows, Unit};
+use crate::loss::{ExpectedHinge, Hinge, Smoothness, WorstCaseHinge};
 use crate::parallel;
 use crate::testing::Numbers;
 
@@ -43,8 +44,22 @@ fn every_kind(n: usize, d: usize) -> Vec<(GaussianArray, Vec<f64>)> {
     kinds.map(|k| (GaussianArray::new(rows(means.clone(), d), k).unwrap(), targets.clone())).into()
 }
 
+/// Losses with a certificate, for n rows.
+fn losses(n: usize) -> [Box<dyn Loss>; 3] {
+    let radii: Vec<f64> = (0..n).map(|i| 0.5 * (i % 5) as f64).collect();
+    [Box::new(ExpectedHinge), Box::new(Hinge), Box::new(WorstCaseHinge::new(&radii))]
+}
+
 fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64], weights: Option<&'a [f64]>) -> LinearObjective<'a> {
-    let loss = LossKind::ExpectedHinge;
+    with_loss(data, targets, weights, &ExpectedHinge)
+}
+
+fn with_loss<'a>(
+    data: &'a GaussianArray,
+    targets: &'a [f64],
+    weights: Option<&'a [f64]>,
+    loss: &'a dyn Loss,
+) -> LinearObjective<'a> {
     Problem { data, targets, weights, alpha: 0.3, fit_intercept: true, loss }.check().unwrap()
 }
 
@@ -54,11 +69,14 @@ fn gradient_and_hessian_agree_with_differences_for_every_kind() {
     let weights: Vec<f64> = (0..n).map(|i| (i % 4) as f64).collect();
     let mut numbers = Numbers::new(3);
     let x: Vec<f64> = (0..=d).map(|_| 0.4 * numbers.normal()).collect();
-    for (data, targets) in every_kind(n, d) {
-        let objective = problem(&data, &targets, Some(&weights));
+    let all = every_kind(n, d);
+    let losses = losses(n);
+    for ((data, targets), loss) in all.iter().flat_map(|data| losses.iter().map(move |loss| (data, loss))) {
+        let objective = with_loss(data, targets, Some(&weights), &**loss);
         for epsilon in [0.0, 0.5] {
-            if epsilon == 0.0 && data.covariances().kind() == crate::Kind::Zero {
-                continue; // the plain hinge has no second derivative
+            let kinked = loss.smoothness() == Smoothness::Kinked || data.covariances().kind() == crate::Kind::Zero;
+            if epsilon == 0.0 && kinked {
+                continue; // a hinge has no second derivative
             }
             let at = |x: &[f64], want| objective.evaluate(x, epsilon, want, &control).unwrap();
             let (dense, streamed) = (at(&x, Want::Hessian), at(&x, Want::Curvature));
@@ -116,14 +134,17 @@ fn results_are_bit_identical_for_any_number_of_threads() {
 fn the_bound_holds_at_any_point_and_for_any_class_balance() {
     let mut numbers = Numbers::new(11);
     for (data, targets) in every_kind(200, 3) {
-        let objective = problem(&data, &targets, None);
-        let (mut best, mut bound) = (f64::INFINITY, f64::NEG_INFINITY);
-        for _ in 0..200 {
-            let x: Vec<f64> = (0..4).map(|_| numbers.normal()).collect();
-            let e = objective.evaluate(&x, 0.2 * numbers.uniform(), Want::Gradient, &Control::new()).unwrap();
-            (best, bound) = (best.min(e.objective), bound.max(e.bound));
+        for loss in losses(200) {
+            let objective = with_loss(&data, &targets, None, &*loss);
+            let (mut best, mut bound) = (f64::INFINITY, f64::NEG_INFINITY);
+            for _ in 0..200 {
+                let x: Vec<f64> = (0..4).map(|_| numbers.normal()).collect();
+                let e = objective.evaluate(&x, 0.2 * numbers.uniform(), Want::Gradient, &Control::new()).unwrap();
+                (best, bound) = (best.min(e.objective), bound.max(e.bound));
+                assert!(e.blur <= e.objective - e.bound + 1e-12, "{loss:?}");
+            }
+            assert!(bound > 0.0 && bound <= best, "{loss:?}: {bound} {best}");
         }
-        assert!(bound > 0.0 && bound <= best, "{bound} {best}");
     }
 }
 
@@ -145,7 +166,7 @@ fn bad_problems_are_refused() {
         weights: None,
         alpha: 1.0,
         fit_intercept: true,
-        loss: LossKind::ExpectedHinge,
+        loss: &ExpectedHinge,
     };
     assert!(base.check().is_ok());
     assert!(Problem { alpha: 0.0, ..base }.check().is_err());

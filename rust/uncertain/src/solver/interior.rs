@@ -13,6 +13,8 @@
 //! complementary slackness. Newton's method on all of it, with the rows' (p, xi, eta) eliminated, has
 //! the matrix of an ordinary Newton step, and p in (0, 1), xi, eta > 0 are kept by the step length. The
 //! duals bound the minimum at every iteration, so the method stops on the same certificate.
+//! The hinge of d + r s (worst case, plain for r = 0) is the same with z = -r and q = r p: its kink in d
+//! is the hinge's, and the cone r s is the spread term.
 //! Source: Ferris, Munson, SIAM J. Optim. 13, 2002, for the hinge; the spread term is ours.
 //! Rejected: lowering eps in steps of 0.1 with primal Newton (hundreds of iterations, or none that
 //! succeeds, on one exact row in seven), dual coordinate descent (no free intercept).
@@ -23,9 +25,9 @@ use super::trust_region::step;
 use super::{Best, Options, Solution, Status, assess};
 use crate::control::Control;
 use crate::data::Kind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg;
-use crate::loss::LossEval;
+use crate::loss::{Dual, LossEval, Scores};
 use crate::objective::{LinearObjective, RowMotion, RowTerms, System};
 use crate::simd;
 use crate::special::{cdf, pdf, quantile};
@@ -46,6 +48,7 @@ const FRACTION: f64 = 0.99;
 /// One row's score and its dual variables.
 #[derive(Debug, Clone, Copy)]
 struct Row {
+    dual: Dual,
     y: f64,
     c: f64,
     m: f64,
@@ -57,12 +60,15 @@ struct Row {
 
 impl Row {
     /// On the central path: p solves d = s z(p) + mu / (1 - p) - mu / p.
-    fn central(y: f64, c: f64, (m, v): (f64, f64), mu: f64) -> Self {
-        let (d, s) = (1.0 - y * m, v.sqrt());
+    fn central(dual: Dual, y: f64, c: f64, (m, v): (f64, f64), mu: f64) -> Self {
+        let (mut d, s) = (1.0 - y * m, v.sqrt());
+        if let Dual::Radius(r) = dual {
+            d += r * s;
+        }
         // Without spread the equation is quadratic in p; this is its root that does not cancel.
         let root = d.hypot(2.0 * mu);
         let mut p = if d > 0.0 { (d - 2.0 * mu + root) / (2.0 * d) } else { 2.0 * mu / (2.0 * mu - d + root) };
-        if s > 0.0 {
+        if s > 0.0 && dual == Dual::Normal {
             let (mut low, mut high) = (-6.0f64, 6.0f64);
             for _ in 0..30 {
                 let z = 0.5 * (low + high);
@@ -71,7 +77,7 @@ impl Row {
             p = cdf(0.5 * (low + high));
         }
         let p = p.clamp(1e-9, 1.0 - 1e-9);
-        Self { y, c, m, v, p, xi: mu / (1.0 - p), eta: mu / p }
+        Self { dual, y, c, m, v, p, xi: mu / (1.0 - p), eta: mu / p }
     }
 
     /// The spread, kept above zero by epsilon: at w = 0 every row's is zero, with a kink of its own.
@@ -83,27 +89,29 @@ impl Row {
         1.0 - self.y * self.m
     }
 
-    /// (z, q): what matters of p where there is spread.
-    fn normal(&self, s: f64) -> (f64, f64) {
-        if s > 0.0 {
-            let z = quantile(self.p);
-            (z, pdf(z))
-        } else {
-            (0.0, 0.0)
+    /// (z, q, s dz/dp): what matters of p where there is spread; z = -dq/dp.
+    fn slope(&self, s: f64) -> (f64, f64, f64) {
+        match self.dual {
+            _ if s == 0.0 => (0.0, 0.0, 0.0),
+            Dual::Normal => {
+                let z = quantile(self.p);
+                let q = pdf(z);
+                (z, q, s / q.max(f64::MIN_POSITIVE))
+            }
+            Dual::Radius(r) => (-r, r * self.p, 0.0),
         }
     }
 
     /// d(d)/dp along the row's own equations, and what they lack.
-    fn stiffness(&self, mu: f64, s: f64, z: f64, q: f64) -> (f64, f64) {
-        let spread = if s > 0.0 { s / q.max(f64::MIN_POSITIVE) } else { 0.0 };
+    fn stiffness(&self, mu: f64, s: f64, z: f64, spread: f64) -> (f64, f64) {
         let stiffness = self.xi / (1.0 - self.p) + self.eta / self.p + spread;
         (stiffness, self.d() - s * z - mu / (1.0 - self.p) + mu / self.p)
     }
 
     fn terms(&self, mu: f64, epsilon: f64) -> RowTerms {
         let s = self.s(epsilon);
-        let (z, q) = self.normal(s);
-        let (stiffness, rho) = self.stiffness(mu, s, z, q);
+        let (z, q, spread) = self.slope(s);
+        let (stiffness, rho) = self.stiffness(mu, s, z, spread);
         let theta = self.c / stiffness;
         RowTerms { s, p: self.c * self.p, q: self.c * q, theta, z, residual: theta * rho }
     }
@@ -111,8 +119,8 @@ impl Row {
     /// (dp, dxi, deta) for a full step of x.
     fn direction(&self, mu: f64, epsilon: f64, motion: &RowMotion) -> [f64; 3] {
         let s = self.s(epsilon);
-        let (z, q) = self.normal(s);
-        let (stiffness, rho) = self.stiffness(mu, s, z, q);
+        let (z, _, spread) = self.slope(s);
+        let (stiffness, rho) = self.stiffness(mu, s, z, spread);
         let ds = if s > 0.0 { motion.wsd / s } else { 0.0 };
         let dp = (-self.y * motion.dm - z * ds + rho) / stiffness;
         let dxi = (mu + self.xi * dp) / (1.0 - self.p) - self.xi;
@@ -153,7 +161,7 @@ fn value(objective: &LinearObjective<'_>, x: &[f64], rows: &[Row]) -> f64 {
         v.push(row.v);
     }
     let mut eval = vec![LossEval::default(); rows.len()];
-    objective.problem().loss.loss().eval(&y, &m, &v, &mut eval);
+    objective.problem().loss.eval(&Scores { first: 0, y: &y, m: &m, v: &v, width: 0.0 }, &mut eval);
     objective.penalty(x) + rows.iter().zip(&eval).map(|(row, e)| row.c * e.value).sum::<f64>()
 }
 
@@ -165,12 +173,13 @@ pub(super) fn minimize(
     options: &Options,
     control: &Control,
 ) -> Result<Solution> {
-    let targets = objective.problem().targets;
+    let (targets, loss) = (objective.problem().targets, objective.problem().loss);
+    let dual = |row| loss.dual(row).ok_or_else(|| Error::Internal("an interior-point method for no such loss".into()));
     let scores = objective.scores(&x, control)?;
     let mut rows: Vec<Row> = (0..scores.len())
         .into_par_iter()
-        .map(|i| Row::central(targets[i], objective.weight(i), scores[i], mu))
-        .collect();
+        .map(|i| Ok(Row::central(dual(i)?, targets[i], objective.weight(i), scores[i], mu)))
+        .collect::<Result<_>>()?;
     let mut here = value(objective, &x, &rows);
     let mut open = complementarity(&rows);
     let mut lags = false;

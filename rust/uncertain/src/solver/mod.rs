@@ -30,6 +30,7 @@ use crate::control::Control;
 use crate::data::Kind;
 use crate::error::{Error, Result};
 use crate::linalg;
+use crate::loss::Smoothness;
 use crate::objective::{Evaluation, LinearObjective, Objective, Problem, Want};
 use crate::parallel;
 
@@ -221,6 +222,9 @@ pub fn fit_linear(
 ) -> Result<Solution> {
     options.check()?;
     let objective = problem.check()?;
+    if !problem.loss.is_convex() {
+        return Err(Error::parameter("loss", format!("{:?}", problem.loss), "convex"));
+    }
     if let Some(x) = start.filter(|x| x.len() != objective.dim() || x.iter().any(|v| !v.is_finite())) {
         return Err(Error::shape("start", format!("{} finite numbers", objective.dim()), x.len()));
     }
@@ -247,9 +251,16 @@ fn smooth(
     options: &Options,
     control: &Control,
 ) -> Result<Solution> {
-    let hand_over = objective.dim() <= interior::LARGEST;
-    if hand_over && objective.problem().data.covariances().kind() == Kind::Zero {
-        return interior::minimize(objective, start.x, start.epsilon, 0, options, control);
+    let problem = objective.problem();
+    let hand_over = objective.dim() <= interior::LARGEST && problem.loss.dual(0).is_some();
+    let kinked = problem.loss.smoothness() == Smoothness::Kinked || problem.data.covariances().kind() == Kind::Zero;
+    if hand_over && kinked {
+        let solution = interior::minimize(objective, start.x, start.epsilon, 0, options, control)?;
+        return if solution.status == Status::NoProgress {
+            slowly(objective, solution, options, control)
+        } else {
+            Ok(solution)
+        };
     }
     let quasi = kind == SolverKind::Lbfgs || kind == SolverKind::Auto && start.factor.is_some();
     let ended = match quasi {
@@ -300,7 +311,9 @@ fn first_guess(objective: &LinearObjective<'_>, options: &Options, control: &Con
     let data = problem.data.take(&rows)?;
     let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
     let (targets, weights) = (pick(problem.targets), problem.weights.map(pick));
-    let sample = Problem { data: &data, targets: &targets, weights: weights.as_deref(), ..*problem };
+    let loss = problem.loss.of_rows(&rows);
+    let loss = loss.as_deref().unwrap_or(problem.loss);
+    let sample = Problem { data: &data, targets: &targets, weights: weights.as_deref(), loss, ..*problem };
     // All weights of the sample may be zero: then it has nothing to say.
     let Ok(sample) = sample.check() else { return Ok(zero) };
     let start = first_guess(&sample, options, control)?;

@@ -18,7 +18,7 @@ use super::{Best, Options, Solution, Status, assess};
 use crate::control::Control;
 use crate::data::covariance::BlockVerbs;
 use crate::error::Result;
-use crate::loss::LossEval;
+use crate::loss::{LossEval, Scores};
 use crate::objective::{LinearObjective, Objective};
 use crate::with_kind;
 
@@ -77,7 +77,7 @@ pub fn run(
     let problem = objective.problem();
     let (data, alpha) = (problem.data, problem.alpha);
     let (n, d) = (data.n_rows(), data.n_features());
-    let loss = problem.loss.loss();
+    let loss = problem.loss;
     let offset = options.step_offset.unwrap_or(1.0 / alpha);
     let ball = 1.0 / alpha.sqrt();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed ^ state.steps.rotate_left(32));
@@ -101,13 +101,14 @@ pub fn run(
                 let m = row.iter().zip(w).map(|(x, w)| x * w).sum::<f64>() + b;
                 let (mut v, mut eval) = ([0.0], [LossEval::default()]);
                 kind.quads(i, &along, &mut memo, &mut v);
-                loss.eval(&[problem.targets[i]], &[m], &v, &mut eval);
+                let scores = Scores { first: i, y: &[problem.targets[i]], m: &[m], v: &v, width: 0.0 };
+                loss.eval(&scores, &mut eval);
                 let dm = c * eval[0].dm;
                 if dm != 0.0 {
                     gradient.iter_mut().zip(row).for_each(|(g, x)| *g += dm * x);
                     bias += dm;
                 }
-                if v[0] > 0.0 && eval[0].ds > 0.0 {
+                if v[0] > 0.0 && eval[0].ds != 0.0 {
                     kind.add_images(i, &[0], &[c * eval[0].ds / v[0].sqrt()], &along, &memo, &mut gradient);
                 }
             }

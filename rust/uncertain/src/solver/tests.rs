@@ -1,7 +1,7 @@
 use super::*;
 use crate::data::covariance::Diagonal;
 use crate::data::{Covariances, GaussianArray, Names, Rows, Unit};
-use crate::loss::LossKind;
+use crate::loss::{BestCaseHinge, ExpectedHinge, Hinge, Loss, WorstCaseHinge};
 use crate::testing::Numbers;
 
 const KINDS: [SolverKind; 3] = [SolverKind::Auto, SolverKind::Newton, SolverKind::Lbfgs];
@@ -20,7 +20,7 @@ fn classes(n: usize, d: usize, spread: f64, exact: usize) -> (GaussianArray, Vec
 }
 
 fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64]) -> Problem<'a> {
-    Problem { data, targets, weights: None, alpha: 1e-3, fit_intercept: true, loss: LossKind::ExpectedHinge }
+    Problem { data, targets, weights: None, alpha: 1e-3, fit_intercept: true, loss: &ExpectedHinge }
 }
 
 #[test]
@@ -28,15 +28,28 @@ fn every_solver_reaches_one_certified_optimum() {
     // Healthy error bars; one exact row in seven; exact points only; nearly exact ones.
     for (spread, exact) in [(0.5, usize::MAX), (0.5, 7), (0.0, 1), (1e-7, usize::MAX)] {
         let (data, targets) = classes(400, 6, spread, exact);
-        let problem = problem(&data, &targets);
-        let options = Options { tol: 1e-7, max_iter: Some(5000), ..Options::default() };
-        let solve = |kind| fit_linear(&problem, kind, &options, None, &Control::new()).unwrap();
-        let solutions = KINDS.map(solve);
-        for s in &solutions {
-            assert_eq!(s.status, Status::Converged, "{spread} {exact}");
-            assert!((s.objective / solutions[0].objective - 1.0).abs() < 2e-7);
+        let radii: Vec<f64> = (0..400).map(|i| 0.5 * f64::from(i % 7)).collect();
+        let losses: [Box<dyn Loss>; 3] =
+            [Box::new(ExpectedHinge), Box::new(Hinge), Box::new(WorstCaseHinge::new(&radii))];
+        for loss in losses {
+            let problem = Problem { loss: &*loss, ..problem(&data, &targets) };
+            let options = Options { tol: 1e-7, max_iter: Some(5000), ..Options::default() };
+            let solve = |kind| fit_linear(&problem, kind, &options, None, &Control::new()).unwrap();
+            let solutions = KINDS.map(solve);
+            for s in &solutions {
+                assert_eq!(s.status, Status::Converged, "{spread} {exact} {loss:?}");
+                assert!((s.objective / solutions[0].objective - 1.0).abs() < 2e-7);
+            }
         }
     }
+}
+
+#[test]
+fn losses_without_one_minimum_are_refused() {
+    let (data, targets) = classes(20, 2, 0.5, usize::MAX);
+    let problem = Problem { loss: &BestCaseHinge::new(&[1.0; 20]), ..problem(&data, &targets) };
+    let result = fit_linear(&problem, SolverKind::Auto, &Options::default(), None, &Control::new());
+    assert!(matches!(result, Err(Error::Parameter { name: "loss", .. })));
 }
 
 /// Nothing separates the classes: w = 0 is the optimum, where every row's spread is zero too.

@@ -7,7 +7,7 @@ use super::{FitReport, Model, ValidParams};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::loss::LossKind;
+use crate::loss::ExpectedHinge;
 use crate::model::Labels;
 use crate::model::folds::Folds;
 use crate::model::platt::Sigmoid;
@@ -69,7 +69,7 @@ impl ValidParams {
             weights,
             alpha: self.0.alpha,
             fit_intercept: self.0.fit_intercept,
-            loss: LossKind::ExpectedHinge,
+            loss: &ExpectedHinge,
         }
     }
 
