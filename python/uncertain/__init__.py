@@ -7,7 +7,7 @@ is the same for scikit-learn's pipelines.
 from importlib.metadata import PackageNotFoundError, version
 
 from uncertain import _threads as _threads  # tells threadpoolctl about our pools
-from uncertain import exceptions, kernel_svm, kernels, losses, preprocessing, svm
+from uncertain import exceptions, kernel_svm, kernels, losses, preprocessing, svm, uncertainty
 from uncertain._array import GaussianArray
 from uncertain._fit import fit
 from uncertain._model import Model, load
@@ -42,4 +42,5 @@ __all__ = [
     "losses",
     "preprocessing",
     "svm",
+    "uncertainty",
 ]

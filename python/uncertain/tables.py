@@ -14,14 +14,17 @@ import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uncertain.exceptions import ColumnError
 
-__all__ = ["Table", "is_table", "open_table", "result_like"]
+if TYPE_CHECKING:
+    from uncertain._array import GaussianArray
+
+__all__ = ["Table", "is_table", "open_table", "result_like", "table_with_gaussians"]
 
 Kind = Literal["polars", "pandas", "pyarrow"]
 
@@ -77,6 +80,17 @@ class Table:
             return polars.Series(column.to_list())
         except (TypeError, polars.exceptions.PolarsError) as error:
             raise ColumnError(f"{name}: cannot be read as numbers or lists of them: {error}") from error
+
+    def is_numeric(self, name: str) -> bool:
+        """Does the column hold one real number per row, by its type?"""
+        column = self.native_column(name)
+        if self.kind == "polars":
+            return bool(column.dtype.is_numeric())
+        if self.kind == "pandas":
+            return getattr(column.dtype, "kind", "O") in "fiu"
+        import pyarrow.types as types
+
+        return bool(types.is_integer(column.type) or types.is_floating(column.type))
 
     def values(self, name: str) -> list[Any]:
         """The column as Python objects, missing values as None (or NaN): for labels, of any type."""
@@ -135,6 +149,34 @@ def result_like(X: Any, columns: Mapping[str, NDArray[Any] | Sequence[Any]]) -> 
     import polars
 
     return polars.DataFrame({name: values.tolist() for name, values in data.items()})
+
+
+def table_with_gaussians(
+    X: Any,
+    rows: GaussianArray,
+    *,
+    before: Mapping[str, Sequence[Any]],
+    after: Mapping[str, NDArray[Any] | Sequence[Any]],
+) -> Any:
+    """A new table of the same kind as `X`: columns `before`, the list columns of `rows`, columns `after`.
+
+    Fixed-size lists where the library has them; pandas gets object columns of arrays.
+    """
+    kind = _kind(X) or ("pyarrow" if _installed("pyarrow") else "polars")
+    outer = {name: np.asarray(values).tolist() for name, values in (*before.items(), *after.items())}
+    if kind == "polars" or not _installed("pyarrow"):
+        import polars
+
+        lists = polars.DataFrame(rows)
+        frame = polars.DataFrame(outer).with_columns(lists.get_columns())
+        return frame.select(*before, *lists.columns, *after)
+    import pyarrow
+
+    lists = pyarrow.table(rows)
+    columns = {name: pyarrow.array(values) for name, values in outer.items()}
+    columns |= {name: lists.column(name) for name in lists.column_names}
+    table = pyarrow.table({name: columns[name] for name in (*before, *lists.column_names, *after)})
+    return table.to_pandas() if kind == "pandas" else table
 
 
 def _kind(X: Any) -> Kind | None:

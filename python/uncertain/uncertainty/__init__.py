@@ -1,0 +1,30 @@
+"""Ways to model uncertainty: from what was measured to a `GaussianArray`.
+
+Each function says which of two things its covariances are. *Spread* is where else the row could be (shifted
+copies of an image, windows of a signal, the population behind a mean). *Measurement error* is how far one
+reading lies from the unknown true value (standard error of a mean, error bars of a catalogue).
+"""
+
+from uncertain.uncertainty._bounds import from_bounds
+from uncertain.uncertainty._images import image_moves, rotation, scaling, translation
+from uncertain.uncertainty._linear import from_correlations, propagate
+from uncertain.uncertainty._readers import GsuFiles, from_uncertainties, read_gsu
+from uncertain.uncertainty._replicates import from_replicates
+from uncertain.uncertainty._signals import welch
+from uncertain.uncertainty._standard_errors import from_standard_errors
+
+__all__ = [
+    "GsuFiles",
+    "from_bounds",
+    "from_correlations",
+    "from_replicates",
+    "from_standard_errors",
+    "from_uncertainties",
+    "image_moves",
+    "propagate",
+    "read_gsu",
+    "rotation",
+    "scaling",
+    "translation",
+    "welch",
+]

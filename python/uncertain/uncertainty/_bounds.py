@@ -1,0 +1,112 @@
+"""Asymmetric error bars: the Gaussian that replaces them, and a word about what that loses."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uncertain._array import GaussianArray
+from uncertain._numbers import float_array
+from uncertain.exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError, UncertainWarning
+
+ASYMMETRIC = 0.1
+"""Relative difference of the two arms above which a cell counts as asymmetric in the warning."""
+
+
+def from_bounds(
+    lower: ArrayLike,
+    upper: ArrayLike,
+    k: float = 1.0,
+    *,
+    value: ArrayLike | None = None,
+    rule: Literal["moments", "average"] = "moments",
+) -> GaussianArray:
+    """Intervals [lower, upper] that reach k standard deviations to either side.
+
+    Without `value` the interval is taken as symmetric: mean (lower + upper) / 2, std (upper - lower) / (2 k).
+    With the quoted `value` inside it, a = (value - lower) / k and b = (upper - value) / k are the two arms:
+
+    .. code-block:: text
+
+        rule = "moments":  mean = value + sqrt(2/pi) (b - a),   var = (1 - 2/pi) (b - a)^2 + a b
+        rule = "average":  mean = value,                        std = (a + b) / 2
+
+    "moments" are those of the split normal distribution, whose most probable value is `value` and whose arms
+    are a and b; "average" is the usual short cut. Equal arms give the same Gaussian by both. Skewness is lost
+    in any case: a warning says for how much of the data.
+
+    Parameters
+    ----------
+    lower, upper : array-like of shape (n, d)
+        lower <= upper. Catalogues often give signed offsets instead: pass ``value + err_minus`` (err_minus <=
+        0) and ``value + err_plus``.
+    k : float
+        Standard deviations from the centre to a bound: 1 for 68 % intervals, 1.645 for 90 %, 1.96 for 95 %.
+    value : array-like of shape (n, d), optional
+        The quoted values, lower <= value <= upper.
+    rule : {"moments", "average"}
+
+    Returns
+    -------
+    GaussianArray
+        Diagonal covariances. Bounds of a measurement are measurement error.
+
+    Raises
+    ------
+    UncertainError
+        For bounds in the wrong order, a value outside them, NaN or infinity, or k <= 0.
+
+    Warns
+    -----
+    UncertainWarning
+        If the arms of some cells differ by more than 10 % of their sum.
+
+    Examples
+    --------
+    >>> from uncertain.uncertainty import from_bounds
+    >>> from_bounds([[1.0]], [[3.0]]).covariances()
+    array([[[1.]]])
+    """
+    low, high = float_array(lower, "lower"), float_array(upper, "upper")
+    if low.ndim != 2 or high.shape != low.shape:
+        raise ShapeError(
+            f"lower and upper: expected the same shape (n, d) for both, got {low.shape} and {high.shape}"
+        )
+    if not (np.isfinite(k) and k > 0):
+        raise ParameterError(f"k = {k!r}: must be a number of standard deviations > 0")
+    if rule not in ("moments", "average"):
+        raise ParameterError(f"rule = {rule!r}: must be 'moments' or 'average'")
+    middle = (low + high) / 2 if value is None else float_array(value, "value")
+    if middle.shape != low.shape:
+        raise ShapeError(f"value: expected shape {low.shape}, got {middle.shape}")
+    for name, numbers in (("lower", low), ("upper", high), ("value", middle)):
+        bad = np.argwhere(~np.isfinite(numbers))
+        if len(bad):
+            i, j = bad[0]
+            raise NotFiniteError(f"{name}: row {i}, feature {j} is {numbers[i, j]}; fill or drop the row")
+    outside = np.argwhere((low > middle) | (middle > high))
+    if len(outside):
+        i, j = outside[0]
+        raise UncertainError(
+            f"row {i}, feature {j}: expected lower <= value <= upper, got {low[i, j]}, {middle[i, j]}, "
+            f"{high[i, j]}; for signed offsets pass value + offset"
+        )
+    if value is None:
+        return GaussianArray(middle, std=(high - low) / (2 * k))
+    below, above = (middle - low) / k, (high - middle) / k
+    skewed = np.abs(above - below) > ASYMMETRIC * (above + below)
+    if skewed.any():
+        warnings.warn(
+            f"{100 * skewed.mean():.0f} % of the error bars are asymmetric by more than {ASYMMETRIC:.0%}; "
+            f"a Gaussian keeps their {'mean and variance' if rule == 'moments' else 'average width'}, not "
+            "their skewness (a logarithm of the quantity is often more symmetric)",
+            UncertainWarning,
+            stacklevel=2,
+        )
+    if rule == "average":
+        return GaussianArray(middle, std=(below + above) / 2)
+    shift = above - below
+    return GaussianArray(middle + np.sqrt(2 / np.pi) * shift, var=(1 - 2 / np.pi) * shift**2 + below * above)

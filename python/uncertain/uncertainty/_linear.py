@@ -1,0 +1,128 @@
+"""Covariances of linear maps, and covariances written as standard deviations and correlations."""
+
+from __future__ import annotations
+
+from typing import overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uncertain._array import GaussianArray
+from uncertain._numbers import float_array
+from uncertain.exceptions import ParameterError, ShapeError
+
+Floats = NDArray[np.float64]
+
+
+@overload
+def propagate(jacobian: ArrayLike, cov: ArrayLike, *, means: None = None) -> Floats: ...
+@overload
+def propagate(
+    jacobian: ArrayLike, cov: GaussianArray, *, means: ArrayLike | None = None
+) -> GaussianArray: ...
+@overload
+def propagate(jacobian: ArrayLike, cov: ArrayLike | GaussianArray, *, means: ArrayLike) -> GaussianArray: ...
+def propagate(
+    jacobian: ArrayLike, cov: ArrayLike | GaussianArray, *, means: ArrayLike | None = None
+) -> GaussianArray | Floats:
+    """The covariance of f(x) to first order: ``J S J'``, J = df/dx at the row's mean.
+
+    Exact for linear f. The covariances keep their meaning: spread stays spread, an error stays an error.
+
+    Parameters
+    ----------
+    jacobian : array-like of shape (n, m, d), or (m, d) for all rows
+    cov : GaussianArray of d features, or array-like of shape (n, d, d) or (d, d)
+        Where the rows were. One jacobian and one matrix are a single row.
+    means : array-like of shape (n, m), optional
+        f at the rows' means. With a GaussianArray it may be left out if f is linear (f(x) = J x).
+
+    Returns
+    -------
+    GaussianArray of m features
+        Or, for an array `cov` without `means`, the matrices alone, shape (n, m, m).
+
+    Raises
+    ------
+    UncertainError
+        For shapes that do not fit, or matrices that are no covariances.
+
+    Examples
+    --------
+    Polar to Cartesian: r = 2 +- 0.1, angle = 0 +- 0.05.
+
+    >>> import numpy as np
+    >>> from uncertain.uncertainty import propagate
+    >>> propagate([[1.0, 0.0], [0.0, 2.0]], np.diag([0.1**2, 0.05**2]), means=[[2.0, 0.0]]).covariances()
+    array([[[0.01, 0.  ],
+            [0.  , 0.01]]])
+    """
+    J = float_array(jacobian, "jacobian")
+    S = cov.covariances() if isinstance(cov, GaussianArray) else float_array(cov, "cov")
+    if J.ndim not in (2, 3):
+        raise ShapeError(f"jacobian: expected shape (n, m, d) or (m, d), got {J.shape}")
+    if S.ndim not in (2, 3) or S.shape[-1] != S.shape[-2]:
+        raise ShapeError(f"cov: expected shape (n, d, d) or (d, d), got {S.shape}")
+    if J.shape[-1] != S.shape[-1]:
+        raise ShapeError(f"jacobian has {J.shape[-1]} columns, but cov has {S.shape[-1]} features")
+    if J.ndim == S.ndim == 3 and len(J) != len(S):
+        raise ShapeError(f"jacobian has {len(J)} rows, but cov has {len(S)}")
+    moved = J @ S @ np.swapaxes(J, -1, -2)
+    moved = moved[None] if moved.ndim == 2 else moved
+    moved = (moved + np.swapaxes(moved, -1, -2)) / 2  # rounding must not make it asymmetric
+    if means is None:
+        if not isinstance(cov, GaussianArray):
+            return moved
+        means = (J @ cov.means[..., None])[..., 0]
+    values = float_array(means, "means")
+    if values.ndim == 2 and len(moved) == 1 and len(values) != 1:
+        return GaussianArray(values, cov=moved[0])
+    return GaussianArray(values, cov=moved)
+
+
+def from_correlations(means: ArrayLike, std: ArrayLike, corr: ArrayLike) -> GaussianArray:
+    """Error bars and their correlations: ``S_jk = corr_jk std_j std_k``.
+
+    For tables with a column per correlation see ``AsGaussians(features=..., std="{}_err",
+    corr="{}_{}_corr")``.
+
+    Parameters
+    ----------
+    means, std : array-like of shape (n, d)
+    corr : array-like of shape (n, d, d), or (d, d) for all rows
+        Symmetric, with ones on the diagonal.
+
+    Returns
+    -------
+    GaussianArray
+        Full covariances.
+
+    Raises
+    ------
+    UncertainError
+        For shapes that do not fit, a diagonal that is not 1, or matrices that are not positive semi-definite.
+
+    Examples
+    --------
+    >>> from uncertain.uncertainty import from_correlations
+    >>> from_correlations([[1.0, 2.0]], [[0.5, 2.0]], [[1.0, 0.4], [0.4, 1.0]]).covariances()
+    array([[[0.25, 0.4 ],
+            [0.4 , 4.  ]]])
+    """
+    x, s, r = float_array(means, "means"), float_array(std, "std"), float_array(corr, "corr")
+    if x.ndim != 2 or s.shape != x.shape:
+        raise ShapeError(
+            f"means and std: expected the same shape (n, d) for both, got {x.shape} and {s.shape}"
+        )
+    n, d = x.shape
+    if r.shape not in ((n, d, d), (d, d)):
+        raise ShapeError(f"corr: expected shape ({n}, {d}, {d}) or ({d}, {d}), got {r.shape}")
+    diagonal = np.diagonal(r, axis1=-2, axis2=-1)
+    wrong = ~(np.abs(diagonal - 1) <= 1e-6)
+    if wrong.any():
+        at = np.argwhere(wrong)[0]
+        raise ParameterError(
+            f"corr: the diagonal must be 1, got {diagonal[tuple(at)]} at {tuple(at.tolist())}; "
+            "pass covariances as GaussianArray(means, cov=...)"
+        )
+    return GaussianArray(x, cov=s[:, :, None] * r * s[:, None, :])

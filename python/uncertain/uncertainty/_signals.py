@@ -1,0 +1,167 @@
+"""Signals: log-powers of frequency bands, with the covariance of what the windows say.
+
+Idea: Welch's method averages the spectra of short windows; the windows are replicates, so their scatter is
+the covariance that is usually thrown away. SciPy does the spectra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike, NDArray
+from scipy.signal import get_window
+
+from uncertain._array import GaussianArray
+from uncertain._numbers import float_array
+from uncertain.exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError
+from uncertain.uncertainty._replicates import Shrinkage, gaussians_of_groups
+
+Floats = NDArray[np.float64]
+
+
+def welch(
+    signals: ArrayLike,
+    fs: float,
+    bands: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]],
+    *,
+    nperseg: int = 256,
+    overlap: float = 0.5,
+    window: Any = "hann",
+    of: Literal["population", "mean"] = "population",
+    covariance: Literal["full", "diagonal"] = "diagonal",
+    shrinkage: Shrinkage = "ledoit-wolf",
+) -> GaussianArray:
+    """Band log-powers of signals, as Gaussians over the windows of Welch's method.
+
+    Every signal is cut into K windows; the feature of a window, channel and band is the logarithm of the
+    power in the band, ``log(sum of the one-sided spectral density x fs/nperseg)``. A row has the mean over
+    the windows, and as covariance the one between windows: of a window drawn at random (``of="population"``:
+    spread), or of the mean of K windows (``of="mean"``: measurement error), which is the former over the
+    effective number of windows, since neighbours share samples:
+
+    .. code-block:: text
+
+        K_eff = K / (1 + 2 sum_j (1 - j/K) rho_j),    rho_j = (sum_t w_t w_(t + j hop) / sum_t w_t^2)^2
+
+    The constant part of every window is removed before its spectrum is taken.
+
+    Parameters
+    ----------
+    signals : array-like of shape (n, n_samples) or (n, n_channels, n_samples)
+    fs : float
+        Samples per second, > 0.
+    bands : mapping name -> (low, high), or sequence of (low, high)
+        In Hz, 0 <= low < high <= fs / 2; a band holds the frequencies low <= f < high (and fs / 2 itself).
+    nperseg : int
+        Samples per window; frequencies are fs / nperseg apart.
+    overlap : float
+        Share of a window that the next one repeats, 0 <= overlap < 1.
+    window : str, tuple or array
+        As for :func:`scipy.signal.get_window`.
+    of, covariance, shrinkage
+        As for :func:`uncertain.uncertainty.from_replicates`, the windows being the replicates.
+
+    Returns
+    -------
+    GaussianArray
+        Features are channel by channel, the bands within.
+
+    Raises
+    ------
+    UncertainError
+        For NaN or infinity, signals with fewer than two windows, bands without a frequency or outside
+        [0, fs / 2], or a band without any power (the logarithm of zero).
+
+    References
+    ----------
+    P. D. Welch, IEEE Trans. Audio and Electroacoustics 15, 1967.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain.uncertainty import welch
+    >>> eeg = np.random.default_rng(0).normal(size=(3, 2, 1024))  # 3 trials, 2 channels
+    >>> welch(eeg, 128.0, {"theta": (4, 8), "alpha": (8, 13), "beta": (13, 30)})
+    GaussianArray(3 rows x 6 features, diagonal covariances)
+    """
+    x = float_array(signals, "signals")
+    if x.ndim == 2:
+        x = x[:, None, :]
+    if x.ndim != 3 or 0 in x.shape:
+        raise ShapeError(f"signals: expected shape (n, samples) or (n, channels, samples), got {x.shape}")
+    bad = np.argwhere(~np.isfinite(x))
+    if len(bad):
+        i, c, t = bad[0]
+        raise NotFiniteError(f"signals: row {i}, channel {c}, sample {t} is {x[i, c, t]}; fill it first")
+    if not (np.isfinite(fs) and fs > 0):
+        raise ParameterError(f"fs = {fs!r}: must be a number of samples per second > 0")
+    if not 0 <= overlap < 1:
+        raise ParameterError(f"overlap = {overlap!r}: must be in [0, 1)")
+    if not 2 <= nperseg <= x.shape[2]:
+        raise ParameterError(f"nperseg = {nperseg!r}: must be in 2..{x.shape[2]}, the samples of a signal")
+    named = _named(bands)
+    hop = max(1, nperseg - int(overlap * nperseg))
+    windows = (x.shape[2] - nperseg) // hop + 1
+    if windows < 2:
+        raise UncertainError(
+            f"signals of {x.shape[2]} samples hold one window of nperseg = {nperseg}, and a covariance needs "
+            "at least two: lower nperseg"
+        )
+    if of not in ("population", "mean"):
+        raise ParameterError(f"of = {of!r}: must be 'population' or 'mean'")
+    taper: Floats = get_window(window, nperseg)
+    frequencies: Floats = np.fft.rfftfreq(nperseg, 1 / fs).astype(np.float64)
+    masks = [_frequencies_of(band, frequencies, fs, name) for name, band in named]
+    cuts = sliding_window_view(x, nperseg, axis=2)[:, :, ::hop]  # (n, channels, windows, nperseg), a view
+    density = np.square(np.abs(np.fft.rfft((cuts - cuts.mean(axis=3, keepdims=True)) * taper)))
+    density /= fs * np.square(taper).sum()
+    density[..., 1 : (nperseg + 1) // 2] *= 2  # one-sided: all but f = 0 and f = fs / 2 stand for two
+    powers = np.stack([density[..., mask].sum(axis=3) * (fs / nperseg) for mask in masks], axis=3)
+    if not (powers > 0).all():
+        i, c, k, b = np.argwhere(~(powers > 0))[0]
+        raise UncertainError(
+            f"signals: row {i}, channel {c}, window {k} has no power in band {named[b][0]}, and no "
+            "logarithm of it (a flat channel?)"
+        )
+    n = len(x)
+    # Features channel by channel; the windows are the replicates.
+    replicates = np.swapaxes(np.log(powers), 1, 2).reshape(n * windows, -1)
+    names = [f"row {i}" for i in range(n)]
+    codes = np.repeat(np.arange(n), windows)
+    rows, _ = gaussians_of_groups(replicates, codes, names, "population", shrinkage, covariance)
+    if of == "population":
+        return rows
+    effective = windows / overlap_factor(taper, hop, windows)
+    if rows.kind == "diagonal":
+        return GaussianArray(rows.means, var=np.diagonal(rows.covariances(), axis1=1, axis2=2) / effective)
+    return GaussianArray(rows.means, cov=rows.covariances() / effective)
+
+
+def overlap_factor(taper: Floats, hop: int, windows: int) -> float:
+    """How many times larger the variance of a mean of overlapping windows is than of independent ones."""
+    lags = [j for j in range(1, windows) if j * hop < len(taper)]
+    energy = np.square(taper).sum()
+    rho = [(np.dot(taper[: -j * hop], taper[j * hop :]) / energy) ** 2 for j in lags]
+    return float(1 + 2 * sum((1 - j / windows) * r for j, r in zip(lags, rho, strict=True)))
+
+
+def _named(bands: Any) -> list[tuple[str, tuple[float, float]]]:
+    pairs = list(bands.items() if isinstance(bands, Mapping) else ((f"{b}", b) for b in bands))
+    if not pairs:
+        raise ParameterError("bands is empty: name at least one, such as {'alpha': (8, 13)}")
+    return [(name, (float(low), float(high))) for name, (low, high) in pairs]
+
+
+def _frequencies_of(band: tuple[float, float], f: Floats, fs: float, name: str) -> NDArray[np.bool_]:
+    low, high = band
+    if not 0 <= low < high <= fs / 2:
+        raise ParameterError(f"band {name}: expected 0 <= low < high <= fs / 2 = {fs / 2:g}, got {band}")
+    mask: NDArray[np.bool_] = (low <= f) & ((f < high) | ((f == high) & (high == fs / 2)))
+    if not mask.any():
+        raise ParameterError(
+            f"band {name} = {band} holds no frequency: they are {f[1]:g} Hz apart; raise nperseg"
+        )
+    return mask

@@ -1,0 +1,87 @@
+"""Standard errors of means over N observations: the three variances they may stand for."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uncertain._array import GaussianArray
+from uncertain._numbers import float_array
+from uncertain.exceptions import NegativeVarianceError, ParameterError, ShapeError
+
+RULES = ("mean", "population", "gsu-paper")
+
+
+def from_standard_errors(
+    means: ArrayLike,
+    se: ArrayLike,
+    n: ArrayLike | None = None,
+    *,
+    rule: Literal["mean", "population", "gsu-paper"],
+) -> GaussianArray:
+    """Rows of means with standard errors ``s = sigma / sqrt(N)``.
+
+    What the variance of a row should be depends on what the row stands for; there is no default.
+
+    ============== ============ ===================================================================
+    rule           variance     the row is
+    ============== ============ ===================================================================
+    "mean"         s^2          the mean, known up to s: measurement error
+    "population"   N s^2        one more observation of the same object: spread
+    "gsu-paper"    N s          what Tzelepis et al. (2018) used for WDBC, from the slip
+                                s = sigma^2 / N; not a variance in the units of the data, kept to
+                                repeat their numbers
+    ============== ============ ===================================================================
+
+    Parameters
+    ----------
+    means, se : array-like of shape (n_rows, d)
+        se >= 0, in the units of the means.
+    n : int, or array-like of shape (n_rows,) or (n_rows, d)
+        Observations behind every mean, >= 1; not needed for ``rule="mean"``.
+    rule : {"mean", "population", "gsu-paper"}
+
+    Returns
+    -------
+    GaussianArray
+        Diagonal covariances.
+
+    Raises
+    ------
+    UncertainError
+        For shapes that do not fit, a negative standard error, N < 1, or a missing N.
+
+    Examples
+    --------
+    >>> from uncertain.uncertainty import from_standard_errors
+    >>> from_standard_errors([[5.0]], [[0.1]], 25, rule="population").covariances()  # sigma = 0.5
+    array([[[0.25]]])
+    """
+    x, s = float_array(means, "means"), float_array(se, "se")
+    if x.ndim != 2 or s.shape != x.shape:
+        raise ShapeError(
+            f"means and se: expected the same shape (n, d) for both, got {x.shape} and {s.shape}"
+        )
+    if rule not in RULES:
+        raise ParameterError(f"rule = {rule!r}: must be 'mean', 'population' or 'gsu-paper'")
+    negative = np.argwhere(s < 0)
+    if len(negative):
+        i, j = negative[0]
+        raise NegativeVarianceError(f"se: row {i}, feature {j} is {s[i, j]}; a standard error is >= 0")
+    if rule == "mean":
+        return GaussianArray(x, std=s)
+    if n is None:
+        raise ParameterError(f"rule = {rule!r} needs n, the number of observations behind every mean")
+    count = float_array(n, "n")
+    if count.ndim == 1 and count.shape == (len(x),):
+        count = count[:, None]
+    elif count.ndim != 0 and count.shape != x.shape:
+        raise ShapeError(f"n: expected a number, shape ({len(x)},) or {x.shape}, got {count.shape}")
+    count = np.broadcast_to(count, x.shape)
+    wrong = np.argwhere(~(np.isfinite(count) & (count >= 1)))
+    if len(wrong):
+        i, j = wrong[0]
+        raise ParameterError(f"n: row {i}, feature {j} is {count[i, j]}; expected a count >= 1")
+    return GaussianArray(x, var=count * (s**2 if rule == "population" else s))

@@ -1,0 +1,370 @@
+"""Ways to model uncertainty: every covariance is compared with what sampling, or another program, gives."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.signal import welch as scipy_welch
+from sklearn.covariance import ledoit_wolf, oas
+
+import uncertain
+from uncertain import GaussianArray, uncertainty
+from uncertain.exceptions import UncertainError, UncertainWarning
+
+Floats = NDArray[np.float64]
+
+
+def sample_covariance(draws: Floats) -> Floats:
+    """Of draws in rows."""
+    return np.atleast_2d(np.cov(draws, rowvar=False))
+
+
+def blob(row: float, col: float, width: float = 5.0, turn: float = 0.0, size: int = 24) -> Floats:
+    """A smooth elongated spot, exactly movable."""
+    at = np.arange(size) - (size - 1) / 2
+    r, c = np.meshgrid(at - row, at - col, indexing="ij")
+    r, c = r * np.cos(turn) + c * np.sin(turn), -r * np.sin(turn) + c * np.cos(turn)
+    return np.exp(-(r**2 / (2 * width**2) + c**2 / (2 * (0.6 * width) ** 2)))
+
+
+# -- images
+
+
+@pytest.mark.parametrize("move", ["translation", "rotation", "scaling"])
+def test_moved_images_have_the_covariance(move: str) -> None:
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=(2000, 2))
+    if move == "translation":
+        draws = [blob(1.0 + 0.3 * a, -0.5 + 0.15 * b) for a, b in t]
+        X = uncertainty.translation(blob(1.0, -0.5)[None], (0.3, 0.15))
+    elif move == "rotation":
+        draws = [blob(0.0, 0.0, turn=0.4 + 0.08 * a) for a, _ in t]
+        X = uncertainty.rotation(blob(0.0, 0.0, turn=0.4)[None], 0.08)
+    else:
+        draws = [blob(0.0, 0.0, width=5.0 * (1 + 0.05 * a)) for a, _ in t]
+        X = uncertainty.scaling(blob(0.0, 0.0)[None], 0.05)
+    expected = sample_covariance(np.array(draws).reshape(len(t), -1))
+    got = X.covariances()[0]
+    # First order and central differences: a few percent at these widths.
+    assert np.linalg.norm(got - expected) < 0.1 * np.linalg.norm(expected)
+    assert X.kind == "low-rank" and X.shape == (1, 576)
+
+
+def test_moves_add_up_and_flat_images_are_the_same() -> None:
+    images = np.random.default_rng(1).normal(size=(3, 5, 4))
+    together = uncertainty.image_moves(images, translation=0.5, rotation=0.1, scaling=0.2)
+    parts = [
+        uncertainty.translation(images, 0.5),
+        uncertainty.rotation(images, 0.1),
+        uncertainty.scaling(images, 0.2),
+    ]
+    np.testing.assert_allclose(together.covariances(), sum(p.covariances() for p in parts), atol=1e-14)
+    assert uncertainty.translation(images.reshape(3, 20), 0.5, shape=(5, 4)) == parts[0]
+    assert uncertainty.image_moves(images).kind == "zero"
+
+
+@pytest.mark.parametrize(
+    ("images", "sigma", "message"),
+    [
+        (np.zeros((2, 9)), 1.0, "pass shape"),
+        (np.zeros((2, 1, 9)), 1.0, "2 x 2"),
+        (np.zeros((2, 3, 3)), -1.0, ">= 0"),
+        (np.zeros((2, 3, 3)), (1.0, 2.0, 3.0), "row, column"),
+        (np.full((2, 3, 3), np.nan), 1.0, r"image 0, pixel \(0, 0\)"),
+    ],
+)
+def test_bad_images(images: Floats, sigma: Any, message: str) -> None:
+    with pytest.raises(UncertainError, match=message):
+        uncertainty.translation(images, sigma)
+
+
+# -- linear maps, correlations
+
+
+def test_propagated_covariance_is_that_of_mapped_draws() -> None:
+    rng = np.random.default_rng(2)
+    roots = rng.normal(size=(3, 2, 2))
+    X = GaussianArray(rng.normal(size=(3, 2)), cov=roots @ roots.swapaxes(1, 2))
+    J = rng.normal(size=(4, 2))
+    moved = uncertainty.propagate(J, X)
+    draws = X.sample(20_000, random_state=0).means.reshape(3, 20_000, 2) @ J.T
+    np.testing.assert_allclose(moved.means, X.means @ J.T, atol=1e-14)
+    for row in range(3):
+        expected = sample_covariance(draws[row])
+        assert np.linalg.norm(moved.covariances()[row] - expected) < 0.05 * np.linalg.norm(expected)
+    per_row = uncertainty.propagate(np.broadcast_to(J, (3, 4, 2)), X)
+    np.testing.assert_allclose(per_row.covariances(), moved.covariances(), atol=1e-14)
+    matrices = uncertainty.propagate(J, X.covariances())
+    np.testing.assert_allclose(matrices, moved.covariances(), atol=1e-14)
+    shared = uncertainty.propagate(J, np.eye(2), means=np.zeros((5, 4)))
+    assert shared.kind == "shared" and shared.shape == (5, 4)
+    with pytest.raises(UncertainError, match="3 columns, but cov has 2"):
+        uncertainty.propagate(np.zeros((4, 3)), X)
+
+
+def test_correlations() -> None:
+    std = np.array([[1.0, 2.0], [3.0, 0.5]])
+    X = uncertainty.from_correlations(np.zeros((2, 2)), std, [[1.0, 0.3], [0.3, 1.0]])
+    S = X.covariances()
+    np.testing.assert_allclose(np.diagonal(S, axis1=1, axis2=2), std**2)
+    np.testing.assert_allclose(S[:, 0, 1] / std.prod(axis=1), 0.3)
+    with pytest.raises(UncertainError, match="diagonal must be 1"):
+        uncertainty.from_correlations(np.zeros((2, 2)), std, np.eye(2) * 2)
+
+
+# -- standard errors, bounds
+
+
+def test_standard_errors_are_what_repeated_experiments_show() -> None:
+    rng = np.random.default_rng(3)
+    N = 16
+    draws = rng.normal(5.0, 2.0, size=(20_000, N))
+    se = draws.std(axis=1, ddof=1) / np.sqrt(N)
+    rows = (draws.mean(axis=1)[:, None], se[:, None])
+    assert uncertainty.from_standard_errors(*rows, rule="mean").trace().mean() == pytest.approx(
+        draws.mean(axis=1).var(), rel=0.03
+    )
+    assert uncertainty.from_standard_errors(*rows, N, rule="population").trace().mean() == pytest.approx(
+        4.0, rel=0.03
+    )
+    paper = uncertainty.from_standard_errors(*rows, np.full(20_000, N), rule="gsu-paper")
+    np.testing.assert_allclose(paper.trace(), N * se)
+
+
+@pytest.mark.parametrize(
+    ("se", "n", "rule", "message"),
+    [
+        ([[0.1, -0.1]], 4, "mean", "row 0, feature 1 is -0.1"),
+        ([[0.1, 0.1]], None, "population", "needs n"),
+        ([[0.1, 0.1]], 0, "population", ">= 1"),
+        ([[0.1, 0.1]], 4, "other", "must be 'mean'"),
+        ([[0.1]], 4, "mean", "same shape"),
+    ],
+)
+def test_bad_standard_errors(se: Any, n: Any, rule: Any, message: str) -> None:
+    with pytest.raises(UncertainError, match=message):
+        uncertainty.from_standard_errors([[1.0, 2.0]], se, n, rule=rule)
+
+
+def test_bounds_have_the_moments_of_the_split_normal() -> None:
+    rng = np.random.default_rng(4)
+    mode, below, above = 10.0, 1.0, 3.0
+    z = np.abs(rng.normal(size=400_000))
+    right = rng.random(400_000) < above / (above + below)
+    draws = np.where(right, mode + above * z, mode - below * z)
+    with pytest.warns(UncertainWarning, match="100 % of the error bars are asymmetric"):
+        X = uncertainty.from_bounds([[mode - 2 * below]], [[mode + 2 * above]], 2.0, value=[[mode]])
+    assert X.means[0, 0] == pytest.approx(draws.mean(), abs=0.02)
+    assert X.trace()[0] == pytest.approx(draws.var(), rel=0.01)
+    with pytest.warns(UncertainWarning, match="average width"):
+        average = uncertainty.from_bounds([[9.0]], [[13.0]], value=[[mode]], rule="average")
+    assert average.means[0, 0] == mode and average.trace()[0] == pytest.approx(4.0)
+
+
+def test_symmetric_bounds_do_not_warn() -> None:
+    plain = uncertainty.from_bounds([[-1.0, 0.0]], [[1.0, 4.0]], 2.0)
+    quoted = uncertainty.from_bounds([[-1.0, 0.0]], [[1.0, 4.0]], 2.0, value=[[0.0, 2.0]])
+    np.testing.assert_allclose(plain.covariances(), [np.diag([0.25, 1.0])])
+    np.testing.assert_allclose(quoted.covariances(), plain.covariances())
+
+
+def test_bad_bounds() -> None:
+    with pytest.raises(UncertainError, match="row 0, feature 0: expected lower <= value <= upper"):
+        uncertainty.from_bounds([[-0.1]], [[0.2]], value=[[5.0]])
+    with pytest.raises(UncertainError, match="row 1, feature 0 is nan"):
+        uncertainty.from_bounds([[0.0], [np.nan]], [[1.0], [1.0]])
+    with pytest.raises(UncertainError, match="k = 0"):
+        uncertainty.from_bounds([[0.0]], [[1.0]], 0)
+
+
+# -- replicates
+
+
+def test_replicates_of_a_known_population() -> None:
+    rng = np.random.default_rng(5)
+    true = np.array([[2.0, 0.8], [0.8, 1.0]])
+    groups, N = 4000, 5
+    draws = rng.multivariate_normal([1.0, -1.0], true, size=groups * N)
+    by = np.repeat(np.arange(groups), N)
+    one = uncertainty.from_replicates(draws, by=by, of="population", shrinkage=None)
+    mean = uncertainty.from_replicates(draws, by=by, of="mean", shrinkage=None)
+    np.testing.assert_allclose(one.covariances().mean(axis=0), true, atol=0.05)
+    np.testing.assert_allclose(mean.covariances().mean(axis=0), sample_covariance(mean.means), atol=0.03)
+    pooled = uncertainty.from_replicates(draws, by=by, of="population", shrinkage="pooled")
+    np.testing.assert_allclose(pooled.covariances()[0], true, atol=0.05)
+
+
+@pytest.mark.parametrize(("shrinkage", "oracle"), [("ledoit-wolf", ledoit_wolf), ("oas", oas)])
+def test_shrinkage_is_that_of_scikit_learn(shrinkage: Any, oracle: Any) -> None:
+    rng = np.random.default_rng(6)
+    sizes = np.array([3, 7, 2, 30, 7])
+    draws = rng.normal(size=(sizes.sum(), 4)) @ rng.normal(size=(4, 4))
+    by = rng.permutation(np.repeat(np.arange(5), sizes))
+    X = uncertainty.from_replicates(draws, by=by, of="population", shrinkage=shrinkage)
+    for group, N in enumerate(sizes):
+        mine = draws[by == group]
+        matrix, share = oracle(mine)
+        biased = np.cov(mine, rowvar=False, ddof=0)
+        np.testing.assert_allclose(
+            matrix, (1 - share) * biased + share * np.trace(biased) / 4 * np.eye(4), rtol=1e-9
+        )
+        np.testing.assert_allclose(X.covariances()[group], matrix * N / (N - 1), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(X.means[group], mine.mean(axis=0))
+
+
+def test_replicates_in_a_table(constructor: Any) -> None:
+    columns = {
+        "sample": np.array(["b", "a", "b", "a", "a"]),
+        "label": np.array([1, 0, 1, 0, 0]),
+        "x": np.array([1.0, 2.0, 3.0, 4.0, 9.0]),
+        "y": np.array([0.0, 1.0, 1.0, 0.0, 2.0]),
+    }
+    made = uncertainty.from_replicates(
+        constructor(columns), by="sample", of="mean", keep=["label"], shrinkage=None
+    )
+    opened = uncertain.tables.open_table(made)
+    assert opened.names == ["sample", "label", "mean", "cov", "n"]
+    assert opened.values("sample") == ["a", "b"] and opened.values("label") == [0, 1]
+    assert opened.values("n") == [3, 2]
+    X = uncertain.AsGaussians(mean="mean", cov="cov").fit_transform(made)
+    a = np.array([[2.0, 1.0], [4.0, 0.0], [9.0, 2.0]])
+    np.testing.assert_allclose(X.means[0], a.mean(axis=0))
+    np.testing.assert_allclose(X.covariances()[0], np.cov(a, rowvar=False) / 3)
+
+
+def test_groups_by_two_columns_and_diagonal() -> None:
+    import polars as pl
+
+    table = pl.DataFrame({"s": [1, 1, 1, 1], "t": ["u", "v", "u", "v"], "x": [1.0, 5.0, 3.0, 9.0]})
+    made = uncertainty.from_replicates(table, by=["s", "t"], of="population", covariance="diagonal")
+    assert made.select("s", "t").rows() == [(1, "u"), (1, "v")]
+    np.testing.assert_allclose(made["var"].to_numpy().ravel(), [2.0, 8.0])
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({}, {"by": "other"}, "no column 'other'"),
+        ({"g": ["a", "b", "b"]}, {}, "group g = 'a' has a single replicate"),
+        ({}, {"keep": ["z"]}, "'z' varies within group g = 'a': 1 in row 0, 2 in row 1"),
+        ({"x": [1.0, None, 2.0]}, {}, "'x', row 1 is null"),
+        ({"x": [1.0, 2.0, float("nan")]}, {}, "'x', row 2: nan"),
+        ({"g": ["a", None, "a"]}, {}, "'g', row 1 is null"),
+        ({}, {"of": "sum"}, "must be 'mean'"),
+        ({}, {"shrinkage": 1.5}, "in \\[0, 1\\]"),
+    ],
+)
+def test_bad_replicates(change: dict[str, Any], options: dict[str, Any], message: str) -> None:
+    import polars as pl
+
+    table = pl.DataFrame({"g": ["a", "a", "a"], "x": [1.0, 2.0, 4.0], "z": [1, 2, 1]} | change)
+    with pytest.raises(UncertainError, match=message):
+        uncertainty.from_replicates(table, **({"by": "g", "of": "mean", "features": ["x"]} | options))
+
+
+# -- signals
+
+
+def test_welch_means_of_new_signals_scatter_as_their_covariances_say() -> None:
+    rng = np.random.default_rng(7)
+    fs, bands = 100.0, [(5.0, 10.0), (10.0, 25.0)]
+    signals = rng.normal(size=(300, 1, 1000))
+    X = uncertainty.welch(signals, fs, bands, nperseg=100, of="mean", covariance="full", shrinkage=None)
+    scatter = sample_covariance(X.means)
+    np.testing.assert_allclose(np.diag(X.covariances().mean(axis=0)), np.diag(scatter), rtol=0.25)
+
+
+def test_welch_windows_are_scipys_windows() -> None:
+    """Of a signal of two windows the mean of exp(log-power) is SciPy's average."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=192)
+    X = uncertainty.welch(x[None], 64.0, {"all": (0, 32)}, nperseg=128, shrinkage=None)
+    _, density = scipy_welch(x, 64.0, nperseg=128)
+    m, s = X.means[0, 0], np.sqrt(X.trace()[0] / 2)  # two numbers m +- s
+    assert np.exp([m - s, m + s]).mean() == pytest.approx(density.sum() * 0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"bands": [(60, 70)]}, "fs / 2"),
+        ({"bands": [(5.1, 5.2)]}, "holds no frequency"),
+        ({"bands": {}}, "empty"),
+        ({"nperseg": 1000}, "one window"),
+        ({"overlap": 1.0}, "overlap"),
+        ({"of": "both"}, "of = 'both'"),
+        ({"signals": np.zeros((1, 1000))}, "window 0 has no power in band"),
+        ({"signals": np.full((1, 1000), np.inf)}, "row 0, channel 0, sample 0 is inf"),
+    ],
+)
+def test_bad_signals(options: dict[str, Any], message: str) -> None:
+    given = {"signals": np.random.default_rng(0).normal(size=(1, 1000)), "fs": 100.0, "bands": [(5, 10)]}
+    with pytest.raises(UncertainError, match=message):
+        uncertainty.welch(**(given | {"nperseg": 100} | options))
+
+
+# -- other programs
+
+
+def test_numbers_of_the_uncertainties_package() -> None:
+    uncertainties = pytest.importorskip("uncertainties")
+    a, b = uncertainties.ufloat(1.0, 0.3), uncertainties.ufloat(2.0, 0.4)
+    values = np.array([[a + b, a - b], [a, 7.0]], dtype=object)
+    plain = uncertainty.from_uncertainties(values)
+    np.testing.assert_allclose(plain.means, [[3.0, -1.0], [1.0, 7.0]])
+    np.testing.assert_allclose(plain.covariances(), [np.diag([0.25, 0.25]), np.diag([0.09, 0.0])])
+    full = uncertainty.from_uncertainties(values[:1], correlated=True)
+    np.testing.assert_allclose(full.covariances(), [[[0.25, -0.07], [-0.07, 0.25]]])
+    with pytest.raises(UncertainError, match="row 0, feature 1"):
+        uncertainty.from_uncertainties([[1.0, "x"]])
+
+
+def write(folder: Path, **files: str) -> dict[str, Path]:
+    paths = {name: folder / f"{name}.dat" for name in files}
+    for name, text in files.items():
+        paths[name].write_text(text, encoding="utf-8")
+    return paths
+
+
+def test_gsu_files_are_joined_and_dropped_rows_counted(tmp_path: Path) -> None:
+    files = write(
+        tmp_path,
+        means="d1 1:0.5 3:0.25\nd3 1:-1 2:0.5 3:2\n\nd5 1:4\n",
+        covariances="d3: 1,1:0.25 2,2:0.5 1,2:0.1 2,1:0.1\nd5: 1,1:1 3,3:2\n",
+        labels="d5 -1\nd3 +1\nd6 -1\n",
+    )
+    with pytest.warns(
+        UncertainWarning, match=r"2 ids are not in every file.*1 only in means, 1 only in labels"
+    ):
+        found = uncertainty.read_gsu(**files)
+    assert found.ids == ["d3", "d5"] and found.y is not None and found.y.tolist() == [1, -1]
+    assert found.dropped == {"means": ["d1"], "covariances": [], "labels": ["d6"]} and found.n_dropped == 2
+    np.testing.assert_array_equal(found.X.means, [[-1, 0.5, 2], [4, 0, 0]])
+    np.testing.assert_array_equal(found.X.covariances()[0], [[0.25, 0.1, 0], [0.1, 0.5, 0], [0, 0, 0]])
+
+
+def test_gsu_covariance_kinds(tmp_path: Path) -> None:
+    files = write(tmp_path, means="a 1:1 2:2\nb 1:3 2:4\n", covariances="a 1,1:0.5\nb 1,1:2\n")
+    with pytest.raises(UncertainError, match="kind='isotropic'"):
+        uncertainty.read_gsu(**files)
+    assert uncertainty.read_gsu(**files, kind="isotropic").X.trace().tolist() == [1.0, 4.0]
+    assert uncertainty.read_gsu(**files, kind="diagonal").X.trace().tolist() == [0.5, 2.0]
+    assert uncertainty.read_gsu(files["means"], n_features=4).X.shape == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("means", "labels", "message"),
+    [
+        ("a 1:1\na 1:2\n", "a 1\n", r"means.dat, line 2: the id 'a' was already in line 1"),
+        ("a 1=1\n", "a 1\n", r"line 1: expected <feature>:<value> with numbers from 1, got '1=1'"),
+        ("a 0:1\n", "a 1\n", "numbers from 1"),
+        ("a 1:1\n", "a 2\n", r"labels.dat, line 1: expected a label"),
+        ("a 1:1\n", "b 1\n", "no id is in all of"),
+    ],
+)
+def test_bad_gsu_files(tmp_path: Path, means: str, labels: str, message: str) -> None:
+    files = write(tmp_path, means=means, labels=labels)
+    with pytest.raises(UncertainError, match=message):
+        uncertainty.read_gsu(**files)
