@@ -1,0 +1,166 @@
+"""Gaussian rows as points with error ellipses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uncertain._array import GaussianArray
+from uncertain.exceptions import ParameterError, ShapeError
+from uncertain.plot._style import (
+    COLORS,
+    MARKERS,
+    axes_for,
+    bare,
+    limits_of,
+    matplotlib_or_error,
+    two_features,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import EllipseCollection
+
+
+def ellipses(
+    data: GaussianArray, *, ax: Axes, n_std: float = 1.0, rows: ArrayLike | None = None, **style: Any
+) -> EllipseCollection:
+    """Draw every row's covariance as the ellipse (x - x_i)' S_i^-1 (x - x_i) = n_std^2.
+
+    Parameters
+    ----------
+    data : two-dimensional Gaussians.
+    n_std : standard deviations from the centre to the edge; 1 holds 39 % of a row's probability, 2 hold 86 %.
+    rows : which rows; all if None.
+    **style : for matplotlib's `EllipseCollection`, such as ``facecolors="C0", alpha=0.2``.
+    """
+    matplotlib_or_error()
+    from matplotlib.collections import EllipseCollection
+
+    two_features(data)
+    chosen = data if rows is None else data[rows]
+    values, vectors = np.linalg.eigh(chosen.covariances())
+    lengths = 2.0 * n_std * np.sqrt(np.maximum(values, 0.0))
+    angles = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
+    collection = EllipseCollection(
+        lengths[:, 1],
+        lengths[:, 0],
+        angles,
+        units="xy",
+        offsets=chosen.means,
+        offset_transform=ax.transData,
+        **style,
+    )
+    ax.add_collection(collection)
+    return collection
+
+
+class GaussianDisplay:
+    """Rows with two features: a point for every mean, an ellipse for the covariance.
+
+    Parameters
+    ----------
+    data : GaussianArray with two features
+    y : array-like of shape (n,), optional
+        Labels, for the colours.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib's Axes and Figure, after `plot`.
+    ellipses_ : list of EllipseCollection, one per class
+
+    Examples
+    --------
+    >>> from uncertain import GaussianArray
+    >>> from uncertain.plot import GaussianDisplay
+    >>> X = GaussianArray([[0.0, 0.0], [2.0, 1.0]], std=[[0.5, 0.1], [0.2, 0.6]])
+    >>> display = GaussianDisplay.from_data(X, ["a", "b"], n_std=2.0)
+    >>> len(display.ellipses_)
+    2
+    """
+
+    ax_: Axes
+
+    def __init__(self, data: GaussianArray, y: ArrayLike | None = None) -> None:
+        two_features(data)
+        self.data = data
+        self.y = np.zeros(len(data), dtype=int) if y is None else np.asarray(y)
+        if self.y.shape != (len(data),):
+            raise ShapeError(f"y: expected one label per row, shape ({len(data)},), got {self.y.shape}")
+        self.labelled = y is not None
+
+    @classmethod
+    def from_data(
+        cls,
+        X: GaussianArray | ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        features: tuple[int, int] = (0, 1),
+        **options: Any,
+    ) -> Self:
+        """Draw two features of `X` (with their marginal covariances); `options` are those of `plot`."""
+        return cls(marginal(X, features), y).plot(**options)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        n_std: float = 1.0,
+        most: int = 120,
+        names: Sequence[str] | None = None,
+        labels: Mapping[Any, str] | None = None,
+    ) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib's Axes; a new figure without.
+        n_std : as for :func:`ellipses`.
+        most : rows of all that get an ellipse, evenly; every row gets a point.
+        names : axis labels. labels : text for each label in the legend.
+        """
+        self.ax_ = axes_for(ax)
+        self.figure_ = self.ax_.figure
+        self.ellipses_ = []
+        step = max(1, -(-len(self.data) // most))
+        for k, label in enumerate(np.unique(self.y)):
+            color = COLORS[k % len(COLORS)]
+            rows = np.flatnonzero(self.y == label)
+            colors = {"facecolors": (color, 0.05), "edgecolors": (color, 0.45)}
+            self.ellipses_.append(
+                ellipses(self.data, ax=self.ax_, n_std=n_std, rows=rows[::step], linewidths=0.7, **colors)
+            )
+            x = self.data.means[rows]
+            style: dict[str, Any] = {
+                "marker": MARKERS[k % len(MARKERS)],
+                "color": color,
+                "linewidths": 0,
+                "zorder": 3,
+            }
+            text = (labels or {}).get(label, str(label)) if self.labelled else None
+            self.ax_.scatter(x[:, 0], x[:, 1], 13, label=text, **style)
+        low, high = limits_of(self.data.means)
+        self.ax_.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+        if names is not None:
+            self.ax_.set(xlabel=names[0], ylabel=names[1])
+        if self.labelled:
+            self.ax_.legend(loc="best", framealpha=0.92)
+        bare(self.ax_)
+        return self
+
+
+def marginal(X: GaussianArray | ArrayLike, features: tuple[int, int]) -> GaussianArray:
+    """Two features of `X`, with the covariance they have between them."""
+    data = X if isinstance(X, GaussianArray) else GaussianArray(X)
+    first, second = features
+    d = data.n_features
+    if d == 2 and (first, second) == (0, 1):
+        return data
+    if not (0 <= first < d and 0 <= second < d and first != second):
+        raise ParameterError(f"features = {features}: must be two different numbers in 0..{d - 1}")
+    pair = [first, second]
+    means: NDArray[np.float64] = data.means[:, pair]
+    return GaussianArray(means, cov=data.covariances()[:, pair][:, :, pair])

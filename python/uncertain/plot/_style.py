@@ -1,0 +1,68 @@
+"""What every picture shares: matplotlib only when it is needed, figures without a display, colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uncertain.exceptions import ShapeError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from uncertain._array import GaussianArray
+
+COLORS = ("#2166ac", "#d6604d", "#4d9221", "#8073ac", "#b8860b", "#5b5b5b")
+"""One per class; the first two are told apart by every kind of colour vision."""
+
+MARKERS = "os^Dv*"
+"""One per class, so that a picture without colours is still read."""
+
+
+def new_figure(width: float = 8.0, height: float = 6.0) -> tuple[Figure, Axes]:
+    """A figure that needs no display, and its axes; ``figure.savefig(path)`` writes it."""
+    matplotlib_or_error()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot()
+
+
+def axes_for(ax: Axes | None, width: float = 8.0, height: float = 6.0) -> Axes:
+    """`ax`, or those of a new figure."""
+    matplotlib_or_error()
+    return new_figure(width, height)[1] if ax is None else ax
+
+
+def bare(ax: Axes) -> None:
+    """Without the two spines that say nothing."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+
+
+def two_features(data: GaussianArray) -> None:
+    """Refuse anything that is not flat."""
+    if data.n_features != 2:
+        raise ShapeError(f"data: a picture needs 2 features, got {data.n_features}; pick two columns first")
+
+
+def limits_of(means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(lowest, highest) corner of the bulk of the rows: the outermost half percent may lie outside."""
+    low, high = np.quantile(means, [0.005, 0.995], axis=0)
+    margin = 0.06 * (high - low) + (high == low)
+    return low - margin, high + margin
+
+
+def matplotlib_or_error() -> None:
+    """Import matplotlib, or say how to get it."""
+    try:
+        import matplotlib  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "pictures need matplotlib: pip install matplotlib (or 'uncertain-learn[plot]')", name="matplotlib"
+        ) from error

@@ -1,0 +1,109 @@
+"""Pictures, judged by what they hold and not by their pixels."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.calibration import calibration_curve
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import brier_score_loss, log_loss
+
+from uncertain import GaussianArray, GSUClassifier, plot
+from uncertain.exceptions import UncertainError
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture
+def rows(rng: np.random.Generator) -> tuple[GaussianArray, Any]:
+    y = np.repeat([0, 1], 40)
+    means = rng.normal(size=(80, 2)) + 2.0 * y[:, None]
+    return GaussianArray(means, std=rng.uniform(0.1, 0.6, size=(80, 2))), y
+
+
+def test_gaussians_of_two_features_of_many(rng: np.random.Generator) -> None:
+    roots = rng.normal(size=(6, 4, 4))
+    X = GaussianArray(rng.normal(size=(6, 4)), cov=roots @ roots.swapaxes(1, 2))
+    display = plot.GaussianDisplay.from_data(X, list("aabbcc"), features=(3, 1), names=("d", "b"))
+    assert len(display.ellipses_) == 3
+    np.testing.assert_allclose(display.data.means, X.means[:, [3, 1]])
+    S = X.covariances()[0]
+    np.testing.assert_allclose(display.data.covariances()[0], [[S[3, 3], S[3, 1]], [S[1, 3], S[1, 1]]])
+    widths = np.concatenate([drawn.get_widths() for drawn in display.ellipses_])
+    largest = np.sqrt(np.linalg.eigvalsh(display.data.covariances())[:, 1])
+    np.testing.assert_allclose(widths, 2 * largest)
+    assert display.ax_.get_xlabel() == "d"
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["a", "b", "c"]
+    with pytest.raises(UncertainError, match="two different numbers"):
+        plot.GaussianDisplay.from_data(X, features=(0, 7))
+
+
+def test_the_band_is_where_a_row_may_lie_on_either_side(rows: tuple[GaussianArray, Any]) -> None:
+    X, y = rows
+    model = GSUClassifier(alpha=0.01).fit(X, y)
+    cov = np.array([[0.2, 0.05], [0.05, 0.1]])
+    display = plot.DecisionBoundaryDisplay.from_estimator(model, X, y, cov=cov, n_std=1.5, resolution=101)
+    w, b = model.coef_[0], model.intercept_[0]
+    assert display.boundary_ is not None and display.band_ is not None
+    line = np.concatenate([path.vertices for path in display.boundary_.get_paths()])
+    np.testing.assert_allclose(line @ w + b, 0.0, atol=1e-9 * np.abs(w).sum())
+    band = np.concatenate([path.vertices for path in display.band_.get_paths()])
+    np.testing.assert_allclose(np.abs(band @ w + b) / np.sqrt(w @ cov @ w), 1.5, rtol=1e-6)
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert labels == ["0", "1"]
+
+
+def test_exact_points_have_no_band_and_several_classes_no_line(rows: tuple[GaussianArray, Any]) -> None:
+    X, y = rows
+    display = plot.DecisionBoundaryDisplay.from_estimator(GSUClassifier().fit(X, y), X)
+    assert display.boundary_ is not None and display.band_ is None
+    three = np.digitize(X.means[:, 0], [0.0, 2.0])
+    several = plot.DecisionBoundaryDisplay.from_estimator(GSUClassifier().fit(X, three), X, three, cov=0.1)
+    assert several.boundary_ is None and several.score.shape[2] == 3
+    other = plot.DecisionBoundaryDisplay.from_estimator(LogisticRegression().fit(X.means, y), X.means, y)
+    assert other.band_ is None
+    with pytest.raises(UncertainError, match="matrix of shape"):
+        plot.DecisionBoundaryDisplay.from_estimator(GSUClassifier().fit(X, y), X, cov=[1.0, 2.0])
+
+
+@pytest.mark.parametrize("strategy", ["quantile", "uniform"])
+def test_reliability_is_that_of_scikit_learn(rng: np.random.Generator, strategy: Any) -> None:
+    prob = rng.beta(0.7, 0.9, size=900)
+    y = rng.random(900) < prob
+    display = plot.ReliabilityDisplay.from_predictions(y, prob, pos_label=True, n_bins=8, strategy=strategy)
+    true, predicted = calibration_curve(y, prob, n_bins=8, strategy=strategy)
+    np.testing.assert_allclose(display.prob_true, true)
+    np.testing.assert_allclose(display.prob_pred, predicted)
+    assert display.brier == pytest.approx(brier_score_loss(y, prob))
+    assert display.log_loss == pytest.approx(log_loss(y, prob))
+    assert display.counts.sum() == 900
+    again = plot.ReliabilityDisplay.from_predictions(
+        y, prob**2, pos_label=True, ax=display.ax_, name="squared"
+    )
+    texts = [text.get_text() for text in again.ax_.get_legend().get_texts()]
+    assert len(texts) == 3 and texts[0] == "calibrated" and texts[2].startswith("squared: Brier")
+
+
+def test_intervals_of_frequencies_cover_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(0)
+    inside = []
+    for _ in range(400):
+        y = rng.random(50) < 0.3
+        display = plot.ReliabilityDisplay(y, np.full(50, 0.3), n_bins=1, strategy="uniform", name=None)
+        inside.append(display.lower[0] <= 0.3 <= display.upper[0])
+    assert np.mean(inside) == pytest.approx(norm.cdf(1) - norm.cdf(-1), abs=0.06)
+
+
+def test_reliability_of_an_estimator(rows: tuple[GaussianArray, Any]) -> None:
+    X, y = rows
+    model = GSUClassifier(probability=True, random_state=0).fit(X, y)
+    display = plot.ReliabilityDisplay.from_estimator(model, X, y, n_bins=4)
+    assert display.name == "GSUClassifier" and display.counts.sum() == len(y)
+    with pytest.raises(UncertainError, match="two classes, got 3"):
+        three = np.digitize(X.means[:, 0], [0.0, 2.0])
+        plot.ReliabilityDisplay.from_estimator(GSUClassifier().fit(X, three), X, three)
+    with pytest.raises(UncertainError, match=r"row 1 is 1\.5, not a probability"):
+        plot.ReliabilityDisplay.from_predictions([0, 1], [0.5, 1.5])
+    with pytest.raises(UncertainError, match="same shape"):
+        plot.ReliabilityDisplay.from_predictions([0, 1], [0.5])
