@@ -10,7 +10,7 @@
 //! are bound by reading S once.
 
 use super::interior::RowTerms;
-use super::pass::{block_rows, over_s};
+use super::pass::over_s;
 use super::{Evaluation, LinearObjective};
 use crate::control::Control;
 use crate::data::Rows;
@@ -76,7 +76,7 @@ pub(super) struct DenseHessian {
     width: usize,
     /// The outer products, width^2 row-major, lower triangle.
     outer: Vec<f64>,
-    /// sum c e S, packed.
+    /// sum c e S, packed; empty for exact rows.
     spread: Vec<f64>,
     p: Vec<f64>,
     q: Vec<f64>,
@@ -84,9 +84,9 @@ pub(super) struct DenseHessian {
 }
 
 impl DenseHessian {
-    pub(super) fn new(d: usize) -> Self {
+    pub(super) fn new(d: usize, exact: bool) -> Self {
         let width = (d + 1).next_multiple_of(8);
-        let (outer, spread) = (vec![0.0; width * width], vec![0.0; packed_len(d)]);
+        let (outer, spread) = (vec![0.0; width * width], vec![0.0; if exact { 0 } else { packed_len(d) }]);
         Self { d, width, outer, spread, p: vec![], q: vec![], images: vec![] }
     }
 
@@ -100,8 +100,8 @@ impl DenseHessian {
         let mut hessian = vec![0.0; n * n];
         for i in 0..n {
             for j in 0..=i {
-                let spread = if i < self.d { self.spread[packed_index(i, j)] } else { 0.0 };
-                hessian[i * n + j] = self.outer[i * self.width + j] + spread;
+                let spread = if i < self.d { self.spread.get(packed_index(i, j)).copied() } else { None };
+                hessian[i * n + j] = self.outer[i * self.width + j] + spread.unwrap_or(0.0);
             }
         }
         hessian
@@ -110,7 +110,7 @@ impl DenseHessian {
     /// Add the rows of one block.
     pub(super) fn add_block<K: BlockVerbs>(
         &mut self,
-        means: &Rows,
+        (means, at_first): (&Rows, usize),
         kind: &K,
         along: &Direction,
         first: usize,
@@ -122,6 +122,9 @@ impl DenseHessian {
         if picks.is_empty() {
             return;
         }
+        if K::EXACT {
+            return self.add_exact((means, at_first), rows, &picks);
+        }
         grow(&mut self.images, n * d);
         kind.images(first, n, along, memo, &mut self.images);
         let half = picks.len() * width;
@@ -131,7 +134,7 @@ impl DenseHessian {
         let (px, pt) = p.split_at_mut(half);
         let (qx, qt) = q.split_at_mut(half);
         for (at, k) in picks.iter().map(|&k| k as usize).enumerate() {
-            let (c, x, z) = (&rows[k], means.row(first + k), &self.images[k * d..(k + 1) * d]);
+            let (c, x, z) = (&rows[k], means.row(at_first + k), &self.images[k * d..(k + 1) * d]);
             let row = at * width..(at + 1) * width;
             let (px, pt, qx, qt) = (&mut px[row.clone()], &mut pt[row.clone()], &mut qx[row.clone()], &mut qt[row]);
             for j in 0..d {
@@ -143,13 +146,32 @@ impl DenseHessian {
             }
             (px[d], pt[d], qx[d], qt[d]) = (1.0, 0.0, c.mm, c.ms);
         }
-        if width <= SMALL {
-            simd::rank_update_lower(p, q, width, &mut self.outer);
-        } else {
-            linalg::gemm_tn_lower(p, q, 2 * picks.len(), width, &mut self.outer);
-        }
+        rank_update(p, q, width, &mut self.outer);
         let e: Vec<f64> = rows.iter().map(|c| c.e).collect();
         kind.add_to(first, &picks, &e, d, &mut self.spread);
+    }
+
+    /// Rows without spread are half the work: P = Q = sqrt(c dmm) x, and dmm >= 0 because losses are convex.
+    fn add_exact(&mut self, (means, at_first): (&Rows, usize), rows: &[RowCurvature], picks: &[u32]) {
+        let (d, width) = (self.d, self.width);
+        let len = picks.len() * width;
+        grow(&mut self.p, len);
+        for (&k, p) in picks.iter().zip(self.p.chunks_exact_mut(width)) {
+            let root = rows[k as usize].mm.max(0.0).sqrt();
+            p[..d].iter_mut().zip(means.row(at_first + k as usize)).for_each(|(p, x)| *p = root * x);
+            p[d] = root;
+        }
+        let p = &self.p[..len];
+        rank_update(p, p, width, &mut self.outer);
+    }
+}
+
+/// `outer += P'Q`, lower triangle.
+fn rank_update(p: &[f64], q: &[f64], width: usize, outer: &mut [f64]) {
+    if width <= SMALL {
+        simd::rank_update_lower(p, q, width, outer);
+    } else {
+        linalg::gemm_tn_lower(p, q, p.len() / width, width, outer);
     }
 }
 
@@ -165,13 +187,14 @@ pub(super) fn product(
     let curvature = at.curvature.as_ref().ok_or_else(|| Error::Internal("Hessian product without curvature".into()))?;
     let problem = objective.problem();
     let d = x.len() - 1;
-    let covariances = problem.data.covariances();
+    let covariances = objective.covariances();
     let (along_w, along_v) = (covariances.along(&x[..d]), covariances.along(&v[..d]));
     let v_b = if problem.fit_intercept { v[d] } else { 0.0 };
     let parts = parallel::map_parts(problem.data.n_rows(), |range| -> Result<Vec<f64>> {
         let mut sum = vec![0.0; d + 1];
+        let mut reader = objective.reader();
         with_kind!(covariances, kind => {
-            let (block, memo_width) = (block_rows(d), kind.memo_width(d));
+            let (block, memo_width) = (objective.block_rows(d), kind.memo_width(d));
             let (mut memo_w, mut memo_v) = (vec![0.0; block * memo_width], vec![0.0; block * memo_width]);
             let (mut xv, mut quads, mut images) = (vec![0.0; block], vec![0.0; block], vec![0.0; block * d]);
             let (mut cx, mut ct, mut cs) = (vec![0.0; block], vec![0.0; block], vec![0.0; block]);
@@ -179,10 +202,11 @@ pub(super) fn product(
                 control.check()?;
                 let n = block.min(range.end - first);
                 let rows = &curvature[first..first + n];
+                let (means, begin) = reader.rows(first, n)?;
                 kind.quads(first, &along_w, &mut memo_w[..n * memo_width], &mut quads[..n]);
                 kind.images(first, n, &along_w, &memo_w, &mut images);
                 kind.quads(first, &along_v, &mut memo_v[..n * memo_width], &mut quads[..n]);
-                simd::dots(problem.data.means(), first, &along_v.w, simd::Power::One, &mut xv[..n]);
+                simd::dots(means, begin, &along_v.w, simd::Power::One, &mut xv[..n]);
                 let picks = active(rows);
                 for k in picks.iter().map(|&k| k as usize) {
                     let (c, xv) = (&rows[k], xv[k] + v_b);
@@ -192,7 +216,7 @@ pub(super) fn product(
                     cs[k] = c.e;
                     sum[d] += cx[k];
                 }
-                simd::add_rows(problem.data.means(), first, &picks, &cx, simd::Power::One, &mut sum[..d]);
+                simd::add_rows(means, begin, &picks, &cx, simd::Power::One, &mut sum[..d]);
                 kind.add_images(first, &picks, &ct, &along_w, &memo_w, &mut sum[..d]);
                 kind.add_images(first, &picks, &cs, &along_v, &memo_v, &mut sum[..d]);
             }

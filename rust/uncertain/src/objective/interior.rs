@@ -2,9 +2,10 @@
 //! along a direction. The method itself is [`crate::solver`]'s.
 
 use super::hessian::{DenseHessian, RowCurvature};
-use super::pass::{ClassSums, block_rows};
+use super::pass::ClassSums;
 use super::{LinearObjective, pass};
 use crate::control::Control;
+use crate::data::Kind;
 use crate::data::covariance::BlockVerbs;
 use crate::error::Result;
 use crate::parallel;
@@ -58,22 +59,25 @@ impl LinearObjective<'_> {
     /// The Newton system at x for the rows' terms.
     pub(crate) fn system(&self, x: &[f64], terms: &[RowTerms], control: &Control) -> Result<System> {
         let d = x.len() - 1;
-        let data = self.problem().data;
-        let along = data.covariances().along(&x[..d]);
+        let n_rows = self.problem().data.n_rows();
+        let along = self.covariances().along(&x[..d]);
+        let exact = self.covariances().kind() == Kind::Zero;
         let new = || Part {
-            dense: DenseHessian::new(d),
+            dense: DenseHessian::new(d, exact),
             classes: [pass::ClassSums::zero(d), pass::ClassSums::zero(d)],
             residual: vec![0.0; d + 1],
         };
         let most = pass::dense_parts(d);
-        let parts = parallel::map_parts_at_most(data.n_rows(), most, |range| -> Result<Part> {
+        let parts = parallel::map_parts_at_most(n_rows, most, |range| -> Result<Part> {
             let mut part = new();
-            with_kind!(data.covariances(), kind => {
-                let (block, memo_width) = (block_rows(d), kind.memo_width(d));
+            let mut reader = self.reader();
+            with_kind!(self.covariances(), kind => {
+                let (block, memo_width) = (self.block_rows(d), kind.memo_width(d));
                 let (mut memo, mut v) = (vec![0.0; block * memo_width], vec![0.0; block]);
                 for first in range.clone().step_by(block) {
                     control.check()?;
                     let n = block.min(range.end - first);
+                    let (means, at) = reader.rows(first, n)?;
                     let memo = &mut memo[..n * memo_width];
                     kind.quads(first, &along, memo, &mut v[..n]);
                     let rows = &terms[first..first + n];
@@ -90,14 +94,14 @@ impl LinearObjective<'_> {
                     let of_class = |plus: bool| all.iter().copied().filter(|&k| (y[k as usize] > 0.0) == plus).collect::<Vec<u32>>();
                     for (class, picks) in part.classes.iter_mut().zip([of_class(false), of_class(true)]) {
                         class.bias += picks.iter().map(|&k| dm[k as usize]).sum::<f64>();
-                        simd::add_rows(data.means(), first, &picks, &dm, simd::Power::One, &mut class.gradient);
+                        simd::add_rows(means, at, &picks, &dm, simd::Power::One, &mut class.gradient);
                         kind.add_images(first, &picks, &e, &along, memo, &mut class.gradient);
                     }
-                    simd::add_rows(data.means(), first, &all, &rm, simd::Power::One, &mut part.residual[..d]);
+                    simd::add_rows(means, at, &all, &rm, simd::Power::One, &mut part.residual[..d]);
                     kind.add_images(first, &all, &re, &along, memo, &mut part.residual[..d]);
                     part.residual[d] += rm.iter().sum::<f64>();
                     let curvature: Vec<RowCurvature> = (0..n).map(|k| RowCurvature::of_terms(&rows[k], y[k])).collect();
-                    part.dense.add_block(data.means(), kind, &along, first, memo, &curvature);
+                    part.dense.add_block((means, at), kind, &along, first, memo, &curvature);
                 }
             });
             Ok(part)
@@ -127,19 +131,27 @@ impl LinearObjective<'_> {
     /// How every row's score moves from x along `direction`.
     pub(crate) fn motion(&self, x: &[f64], direction: &[f64], control: &Control) -> Result<Vec<RowMotion>> {
         let d = x.len() - 1;
-        let data = self.problem().data;
-        let (along_w, along_d) = (data.covariances().along(&x[..d]), data.covariances().along(&direction[..d]));
-        let parts = parallel::map_parts(data.n_rows(), |range| -> Result<Vec<RowMotion>> {
+        let n_rows = self.problem().data.n_rows();
+        let exact = self.covariances().kind() == Kind::Zero;
+        let (along_w, along_d) = (self.covariances().along(&x[..d]), self.covariances().along(&direction[..d]));
+        let parts = parallel::map_parts(n_rows, |range| -> Result<Vec<RowMotion>> {
             let mut out = Vec::with_capacity(range.len());
-            with_kind!(data.covariances(), kind => {
-                let (block, memo_width) = (block_rows(d), kind.memo_width(d));
+            let mut reader = self.reader();
+            with_kind!(self.covariances(), kind => {
+                let (block, memo_width) = (self.block_rows(d), kind.memo_width(d));
                 let mut memo = vec![0.0; block * memo_width];
-                let (mut m, mut v, mut images) = (vec![0.0; block], vec![0.0; block], vec![0.0; block * d]);
+                let (mut m, mut v) = (vec![0.0; block], vec![0.0; block]);
+                let mut images = vec![0.0; if exact { 0 } else { block * d }];
                 for first in range.clone().step_by(block) {
                     control.check()?;
                     let n = block.min(range.end - first);
-                    simd::dots(data.means(), first, &along_d.w, simd::Power::One, &mut m[..n]);
+                    let (means, at) = reader.rows(first, n)?;
+                    simd::dots(means, at, &along_d.w, simd::Power::One, &mut m[..n]);
                     kind.quads(first, &along_d, &mut memo[..n * memo_width], &mut v[..n]);
+                    if exact {
+                        out.extend(m[..n].iter().map(|m| RowMotion { dm: m + direction[d], wsd: 0.0, dsd: 0.0 }));
+                        continue;
+                    }
                     kind.images(first, n, &along_d, &memo, &mut images);
                     out.extend((0..n).map(|k| RowMotion {
                         dm: m[k] + direction[d],
@@ -150,7 +162,7 @@ impl LinearObjective<'_> {
             });
             Ok(out)
         })?;
-        let mut all = Vec::with_capacity(data.n_rows());
+        let mut all = Vec::with_capacity(n_rows);
         for part in parts {
             all.extend(part?);
         }

@@ -30,14 +30,19 @@ mod bound;
 mod hessian;
 mod interior;
 mod pass;
+mod source;
 
 pub use hessian::RowCurvature;
 pub(crate) use interior::{RowMotion, RowTerms, System};
+pub(crate) use pass::dense_parts;
+pub(crate) use source::block_rows as source_block_rows;
+pub use source::{RowSource, Workspace};
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{Covariances, GaussianArray};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
+use source::Reader;
 
 /// What to fit: rows, targets and the parameters of J.
 #[derive(Debug, Clone, Copy)]
@@ -113,10 +118,12 @@ pub trait Objective: Sync {
     fn hessian_vector(&self, at: &Evaluation, x: &[f64], v: &[f64], out: &mut [f64], control: &Control) -> Result<()>;
 }
 
-/// J over rows in this machine's memory.
+/// J over rows in this machine's memory, or over rows computed from them.
 #[derive(Debug)]
 pub struct LinearObjective<'a> {
     problem: Problem<'a>,
+    /// What the score is linear in, where that is not the data themselves.
+    source: Option<&'a dyn RowSource>,
     /// 1 / sum of the weights: c_i = weight_i * scale.
     scale: f64,
 }
@@ -150,7 +157,7 @@ impl<'a> Problem<'a> {
                 return Err(Error::Data(format!("the weights sum to {total}: must be finite and > 0")));
             }
         }
-        Ok(LinearObjective { problem: self, scale: 1.0 / total })
+        Ok(LinearObjective { problem: self, source: None, scale: 1.0 / total })
     }
 }
 
@@ -159,6 +166,34 @@ impl<'a> LinearObjective<'a> {
     #[must_use]
     pub fn problem(&self) -> &Problem<'a> {
         &self.problem
+    }
+
+    /// The same with a score that is linear in exact rows of `source`, one per row of data.
+    pub fn of_source(self, source: &'a dyn RowSource) -> Result<Self> {
+        let n = self.problem.data.n_rows();
+        if source.n_rows() != n {
+            return Err(Error::shape("computed rows", format!("{n}, one per row of data"), source.n_rows()));
+        }
+        Ok(Self { source: Some(source), ..self })
+    }
+
+    /// The computed rows, if there are any.
+    pub(crate) fn source(&self) -> Option<&'a dyn RowSource> {
+        self.source
+    }
+
+    /// The covariances of the rows that the score is linear in: computed rows are exact.
+    pub(crate) fn covariances(&self) -> &'a Covariances {
+        if self.source.is_some() { &Covariances::Zero } else { self.problem.data.covariances() }
+    }
+
+    /// Rows of a pass over d columns that go through together.
+    fn block_rows(&self, d: usize) -> usize {
+        if self.source.is_some() { source::block_rows(d) } else { pass::block_rows(d) }
+    }
+
+    fn reader(&self) -> Reader<'a> {
+        Reader::new(self.problem.data, self.source)
     }
 
     /// c_i, normalised to sum to one.
@@ -170,7 +205,7 @@ impl<'a> LinearObjective<'a> {
 
 impl Objective for LinearObjective<'_> {
     fn dim(&self) -> usize {
-        self.problem.data.n_features() + 1
+        self.source.map_or(self.problem.data.n_features(), RowSource::width) + 1
     }
 
     fn evaluate(&self, x: &[f64], epsilon: f64, want: Want, control: &Control) -> Result<Evaluation> {

@@ -12,6 +12,7 @@ use super::hessian::{DenseHessian, RowCurvature};
 use super::{LinearObjective, Want};
 use crate::control::Control;
 use crate::data::covariance::{BlockVerbs, Direction};
+use crate::data::{Kind, Rows};
 use crate::error::Result;
 use crate::loss::{LossEval, Scores, Smoothness};
 use crate::parallel;
@@ -64,7 +65,7 @@ pub(super) fn block_rows(d: usize) -> usize {
 const DENSE_BYTES: usize = 256 << 20;
 
 /// Parts of a pass that sums matrices of d + 1 unknowns.
-pub(super) fn dense_parts(d: usize) -> usize {
+pub(crate) fn dense_parts(d: usize) -> usize {
     (DENSE_BYTES / (12 * (d + 1) * (d + 1))).clamp(2, 64)
 }
 
@@ -86,11 +87,12 @@ pub(super) fn run(
     control: &Control,
 ) -> Result<Sums> {
     let (w, b) = (&x[..x.len() - 1], x[x.len() - 1]);
-    let data = objective.problem().data;
-    let pass = Pass { objective, along: data.covariances().along(w), b, epsilon, want };
-    let mut total = Part::new(w.len(), want);
+    let n_rows = objective.problem().data.n_rows();
+    let pass = Pass { objective, along: objective.covariances().along(w), b, epsilon, want };
+    let exact = objective.covariances().kind() == Kind::Zero;
+    let mut total = Part::new(w.len(), want, exact);
     let most = if want == Want::Hessian { dense_parts(w.len()) } else { usize::MAX };
-    for part in parallel::map_parts_at_most(data.n_rows(), most, |range| pass.part(range, control))? {
+    for part in parallel::map_parts_at_most(n_rows, most, |range| pass.part(range, control))? {
         total.add(part?);
     }
     Ok(total.finish())
@@ -102,7 +104,7 @@ struct Part {
 }
 
 impl Part {
-    fn new(d: usize, want: Want) -> Self {
+    fn new(d: usize, want: Want, exact: bool) -> Self {
         let class = ClassSums::zero(d);
         let sums = Sums {
             smoothed: 0.0,
@@ -113,7 +115,7 @@ impl Part {
             hessian: None,
             curvature: (want == Want::Curvature).then(Vec::new),
         };
-        Self { sums, dense: (want == Want::Hessian).then(|| DenseHessian::new(d)) }
+        Self { sums, dense: (want == Want::Hessian).then(|| DenseHessian::new(d, exact)) }
     }
 
     fn add(&mut self, other: Self) {
@@ -153,9 +155,10 @@ struct Scratch {
 impl Pass<'_> {
     fn part(&self, range: Range<usize>, control: &Control) -> Result<Part> {
         let d = self.along.w.len();
-        let block = block_rows(d);
-        let mut part = Part::new(d, self.want);
-        with_kind!(self.objective.problem().data.covariances(), kind => {
+        let block = self.objective.block_rows(d);
+        let mut part = Part::new(d, self.want, self.objective.covariances().kind() == Kind::Zero);
+        let mut reader = self.objective.reader();
+        with_kind!(self.objective.covariances(), kind => {
             let mut scratch = Scratch {
                 m: vec![0.0; block],
                 v: vec![0.0; block],
@@ -167,18 +170,28 @@ impl Pass<'_> {
             };
             for first in range.clone().step_by(block) {
                 control.check()?;
-                self.add_block(kind, first, block.min(range.end - first), &mut scratch, &mut part);
+                let n = block.min(range.end - first);
+                self.add_block(kind, first, reader.rows(first, n)?, n, &mut scratch, &mut part);
             }
         });
         Ok(part)
     }
 
-    fn add_block<K: BlockVerbs>(&self, kind: &K, first: usize, n: usize, s: &mut Scratch, part: &mut Part) {
+    /// `at` is the number of row `first` within `means`.
+    fn add_block<K: BlockVerbs>(
+        &self,
+        kind: &K,
+        first: usize,
+        (means, at): (&Rows, usize),
+        n: usize,
+        s: &mut Scratch,
+        part: &mut Part,
+    ) {
         let (objective, problem) = (self.objective, self.objective.problem());
-        let (means, y) = (problem.data.means(), &problem.targets[first..first + n]);
+        let y = &problem.targets[first..first + n];
         let memo = &mut s.memo[..n * kind.memo_width(self.along.w.len())];
         let (m, v, eval) = (&mut s.m[..n], &mut s.v[..n], &mut s.eval[..n]);
-        simd::dots(means, first, &self.along.w, simd::Power::One, m);
+        simd::dots(means, at, &self.along.w, simd::Power::One, m);
         m.iter_mut().for_each(|m| *m += self.b);
         kind.quads(first, &self.along, memo, v);
 
@@ -225,7 +238,7 @@ impl Pass<'_> {
             }
         }
         for (class, picks) in sums.classes.iter_mut().zip(&s.picks) {
-            simd::add_rows(means, first, picks, &s.dm, simd::Power::One, &mut class.gradient);
+            simd::add_rows(means, at, picks, &s.dm, simd::Power::One, &mut class.gradient);
             kind.add_images(first, picks, &s.e, &self.along, memo, &mut class.gradient);
         }
         if part.dense.is_none() && sums.curvature.is_none() {
@@ -233,7 +246,9 @@ impl Pass<'_> {
         }
         let curvature = (0..n).map(|k| RowCurvature::new(objective.weight(first + k), &eval[k], v[k]));
         match &mut part.dense {
-            Some(dense) => dense.add_block(means, kind, &self.along, first, memo, &curvature.collect::<Vec<_>>()),
+            Some(dense) => {
+                dense.add_block((means, at), kind, &self.along, first, memo, &curvature.collect::<Vec<_>>());
+            }
             None => sums.curvature.iter_mut().for_each(|all| all.extend(curvature.clone())),
         }
     }

@@ -34,6 +34,8 @@ use crate::special::{cdf, pdf, quantile};
 
 /// Unknowns up to which the system is a matrix: 32 MB.
 pub(super) const LARGEST: usize = 2000;
+/// The same for computed rows, whose passes cost too much for methods that make many: 134 MB.
+pub(super) const LARGEST_COMPUTED: usize = 4100;
 /// Iterations without a better gap before rounding is blamed.
 const PATIENCE: usize = 12;
 /// The gap may be so many times the complementarity before mu waits for the equations.
@@ -185,7 +187,7 @@ pub(super) fn minimize(
     let mut lags = false;
     let mut best = Best { objective: here, bound: f64::NEG_INFINITY, x: x.clone() };
     let (mut least, mut idle) = (f64::INFINITY, 0);
-    let exact = objective.problem().data.covariances().kind() == Kind::Zero;
+    let exact = objective.covariances().kind() == Kind::Zero;
     for iteration in iterations_before..=options.iterations() {
         let epsilon = if exact { 0.0 } else { mu };
         let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(mu, epsilon)).collect();

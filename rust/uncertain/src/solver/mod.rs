@@ -31,7 +31,7 @@ use crate::data::Kind;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::loss::Smoothness;
-use crate::objective::{Evaluation, LinearObjective, Objective, Problem, Want};
+use crate::objective::{Evaluation, LinearObjective, Objective, Problem, RowSource, Want};
 use crate::parallel;
 
 /// The solvers by name.
@@ -130,6 +130,11 @@ impl Status {
     }
 }
 
+/// Is the Newton system of a problem with so many computed columns a matrix?
+pub(crate) fn holds_matrix(width: usize) -> bool {
+    width < interior::LARGEST_COMPUTED
+}
+
 /// Where a solver ended, and how good that is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
@@ -221,9 +226,39 @@ pub fn fit_linear(
     control: &Control,
 ) -> Result<Solution> {
     options.check()?;
-    let objective = problem.check()?;
-    if !problem.loss.is_convex() {
-        return Err(Error::parameter("loss", format!("{:?}", problem.loss), "convex"));
+    fit(&problem.check()?, kind, options, start, control)
+}
+
+/// [`fit_linear`] of a score that is linear in exact rows of `source`, one per row of the problem's data: d is their
+/// width. They are computed anew in every pass and never held. Not for [`SolverKind::Sgd`].
+///
+/// # Errors
+/// Those of [`fit_linear`] and of the source.
+pub fn fit_source(
+    problem: &Problem<'_>,
+    source: &dyn RowSource,
+    kind: SolverKind,
+    options: &Options,
+    start: Option<&[f64]>,
+    control: &Control,
+) -> Result<Solution> {
+    options.check()?;
+    if kind == SolverKind::Sgd {
+        return Err(Error::parameter("solver", kind.name(), "one that passes over all rows: auto, newton or lbfgs"));
+    }
+    fit(&problem.check()?.of_source(source)?, kind, options, start, control)
+}
+
+fn fit(
+    objective: &LinearObjective<'_>,
+    kind: SolverKind,
+    options: &Options,
+    start: Option<&[f64]>,
+    control: &Control,
+) -> Result<Solution> {
+    let loss = objective.problem().loss;
+    if !loss.is_convex() {
+        return Err(Error::parameter("loss", format!("{loss:?}"), "convex"));
     }
     if let Some(x) = start.filter(|x| x.len() != objective.dim() || x.iter().any(|v| !v.is_finite())) {
         return Err(Error::shape("start", format!("{} finite numbers", objective.dim()), x.len()));
@@ -232,14 +267,14 @@ pub fn fit_linear(
     // Everything runs on one of our own pools, also for a caller who has not chosen one.
     parallel::run(|| {
         if kind == SolverKind::Sgd {
-            return sgd::fit(&objective, options, start, control);
+            return sgd::fit(objective, options, start, control);
         }
         let start = match start {
             // The smoothing finds out by itself, in one pass, that it is not needed.
             Some(x) => Start { x: x.to_vec(), epsilon: 0.1, factor: None },
-            None => first_guess(&objective, options, control)?,
+            None => first_guess(objective, options, control)?,
         };
-        smooth(kind, &objective, start, options, control)
+        smooth(kind, objective, start, options, control)
     })?
 }
 
@@ -252,8 +287,9 @@ fn smooth(
     control: &Control,
 ) -> Result<Solution> {
     let problem = objective.problem();
-    let hand_over = objective.dim() <= interior::LARGEST && problem.loss.dual(0).is_some();
-    let kinked = problem.loss.smoothness() == Smoothness::Kinked || problem.data.covariances().kind() == Kind::Zero;
+    let largest = if objective.source().is_some() { interior::LARGEST_COMPUTED } else { interior::LARGEST };
+    let hand_over = objective.dim() <= largest && problem.loss.dual(0).is_some();
+    let kinked = problem.loss.smoothness() == Smoothness::Kinked || objective.covariances().kind() == Kind::Zero;
     if hand_over && kinked {
         let solution = interior::minimize(objective, start.x, start.epsilon, 0, options, control)?;
         return if solution.status == Status::NoProgress {
@@ -316,6 +352,11 @@ fn first_guess(objective: &LinearObjective<'_>, options: &Options, control: &Con
     let sample = Problem { data: &data, targets: &targets, weights: weights.as_deref(), loss, ..*problem };
     // All weights of the sample may be zero: then it has nothing to say.
     let Ok(sample) = sample.check() else { return Ok(zero) };
+    let source = objective.source().map(|source| source.take(&rows)).transpose()?;
+    let sample = match &source {
+        Some(source) => sample.of_source(&**source)?,
+        None => sample,
+    };
     let start = first_guess(&sample, options, control)?;
     let options = Options { tol: SAMPLE_TOL.max(options.tol), max_iter: None, ..*options };
     let solution = smooth(SolverKind::Auto, &sample, start, &options, &control.quiet())?;

@@ -1,7 +1,10 @@
+use std::ops::Range;
+
 use super::*;
 use crate::data::covariance::Diagonal;
 use crate::data::{Covariances, GaussianArray, Names, Rows, Unit};
 use crate::loss::{BestCaseHinge, ExpectedHinge, Hinge, Loss, WorstCaseHinge};
+use crate::objective::Workspace;
 use crate::testing::Numbers;
 
 const KINDS: [SolverKind; 3] = [SolverKind::Auto, SolverKind::Newton, SolverKind::Lbfgs];
@@ -155,4 +158,72 @@ fn solvers_have_names() {
     }
     let message = "adam".parse::<SolverKind>().unwrap_err().to_string();
     assert!(message.contains("adam") && message.contains("auto, newton, lbfgs, sgd"), "{message}");
+}
+
+/// A matrix as rows that are computed.
+#[derive(Debug)]
+struct Stored(Rows);
+
+impl RowSource for Stored {
+    fn n_rows(&self) -> usize {
+        self.0.n_rows()
+    }
+
+    fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    fn fill(&self, rows: Range<usize>, _: &mut Workspace, out: &mut [f64]) -> Result<()> {
+        rows.zip(out.chunks_exact_mut(self.width())).for_each(|(i, out)| out.copy_from_slice(self.0.row(i)));
+        Ok(())
+    }
+
+    fn take(&self, rows: &[usize]) -> Result<Box<dyn RowSource + '_>> {
+        Ok(Box::new(Stored(self.0.take(rows))))
+    }
+}
+
+/// Few rows and many (a sample first); few columns (plain outer products) and many (matrix products).
+#[test]
+fn computed_rows_are_fitted_like_rows_in_memory() {
+    for (n, d) in [(300, 5), (10_000, 4), (500, 150)] {
+        let (data, targets) = classes(n, d, 0.0, 1);
+        let points = GaussianArray::points(data.means().clone()).unwrap();
+        // What the rows are computed from may be anything; here it has another width.
+        let other = GaussianArray::points(Rows::from_vec(vec![0.0; n], 1).unwrap()).unwrap();
+        let source = Stored(data.means().clone());
+        for kind in KINDS {
+            let options = Options { tol: 1e-7, ..Options::default() };
+            let direct = fit_linear(&problem(&points, &targets), kind, &options, None, &Control::new()).unwrap();
+            let problem = problem(&other, &targets);
+            let computed = fit_source(&problem, &source, kind, &options, None, &Control::new()).unwrap();
+            assert_eq!(computed.status, Status::Converged, "{n} {d} {kind:?}");
+            assert_eq!(computed.w.len(), d);
+            assert!((computed.objective / direct.objective - 1.0).abs() < 2e-7);
+        }
+    }
+}
+
+#[test]
+fn computed_rows_have_every_derivative_of_rows_in_memory() {
+    let (data, targets) = classes(700, 150, 0.0, 1);
+    let points = GaussianArray::points(data.means().clone()).unwrap();
+    let source = Stored(data.means().clone());
+    let direct = problem(&points, &targets).check().unwrap();
+    let computed = problem(&points, &targets).check().unwrap().of_source(&source).unwrap();
+    let mut numbers = Numbers::new(1);
+    let mut vector = || (0..151).map(|_| 0.1 * numbers.normal()).collect::<Vec<f64>>();
+    let (x, v, control) = (vector(), vector(), Control::new());
+    let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
+    let at = |objective: &LinearObjective<'_>, want| objective.evaluate(&x, 0.3, want, &control).unwrap();
+    let (a, b) = (at(&direct, Want::Hessian), at(&computed, Want::Hessian));
+    assert!(near(&a.gradient, &b.gradient) && near(&a.hessian.unwrap(), b.hessian.as_ref().unwrap()));
+    // The matrix of exact rows is summed in another way than its products.
+    let streamed = at(&computed, Want::Curvature);
+    let (hessian, mut image) = (b.hessian.unwrap(), vec![0.0; 151]);
+    computed.hessian_vector(&streamed, &x, &v, &mut image, &control).unwrap();
+    let element = |i: usize, j: usize| hessian[i.max(j) * 151 + i.min(j)];
+    let plain: Vec<f64> = (0..151).map(|i| (0..151).map(|j| element(i, j) * v[j]).sum()).collect();
+    assert!(near(&image, &plain));
+    assert!(problem(&points, &targets).check().unwrap().of_source(&Stored(data.means().slice(0..9))).is_err());
 }

@@ -117,6 +117,9 @@ pub struct Direction {
 
 /// The verbs on a block of rows and one direction; `first` is the number of the block's first row.
 pub trait BlockVerbs {
+    /// Is S zero for every row? Then loops leave out what comes from it.
+    const EXACT: bool = false;
+
     /// Doubles remembered per row between [`quads`](Self::quads) and the verbs after it.
     fn memo_width(&self, d: usize) -> usize;
 

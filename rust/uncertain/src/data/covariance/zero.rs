@@ -7,6 +7,8 @@ use super::{BlockVerbs, Direction};
 pub struct Zero;
 
 impl BlockVerbs for Zero {
+    const EXACT: bool = true;
+
     fn memo_width(&self, _: usize) -> usize {
         0
     }
