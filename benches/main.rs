@@ -6,6 +6,7 @@
 use criterion::Criterion;
 
 mod data;
+mod features;
 mod fit;
 mod gram;
 mod loss;
@@ -24,6 +25,7 @@ fn main() {
     sgd::bench(&mut criterion);
     fit::bench(&mut criterion);
     gram::bench(&mut criterion);
+    features::bench(&mut criterion);
     predict::bench(&mut criterion);
     criterion.final_summary();
 }

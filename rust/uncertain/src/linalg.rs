@@ -48,6 +48,25 @@ pub fn gemm_nt(p: &[f64], q: &[f64], k: usize, out: &mut [f64]) {
     );
 }
 
+/// `out = A B`, or with `add` `out += A B`; A is m x k, B is k x n.
+pub fn gemm(a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize), add: bool, out: &mut [f64]) {
+    let out = &mut out[..m * n];
+    if k == 0 && !add {
+        out.fill(0.0);
+    }
+    if m == 0 || k == 0 || n == 0 {
+        return;
+    }
+    matmul::matmul(
+        MatMut::from_row_major_slice_mut(out, m, n),
+        if add { Accum::Add } else { Accum::Replace },
+        MatRef::from_row_major_slice(&a[..m * k], m, k),
+        MatRef::from_row_major_slice(&b[..k * n], k, n),
+        1.0,
+        Par::Seq,
+    );
+}
+
 /// Eigendecompositions of many symmetric matrices of one size; the workspace is made once.
 pub struct Eigh {
     dim: usize,
@@ -249,6 +268,20 @@ mod tests {
                     let exact: f64 = (0..k).map(|r| p[i * k + r] * q[j * k + r]).sum();
                     assert!((out[i * n + j] - exact).abs() < 1e-12, "{m} x {n} x {k}, ({i}, {j})");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn products_with_and_without_what_was_there_match_the_plain_sum() {
+        for (m, k, n) in [(1, 1, 1), (5, 3, 7), (64, 33, 20), (3, 0, 4)] {
+            let (a, b) = (normals(m * k, 1), normals(k * n, 2));
+            let plain = |i: usize, j: usize| (0..k).map(|r| a[i * k + r] * b[r * n + j]).sum::<f64>();
+            let mut out = vec![f64::NAN; m * n];
+            gemm(&a, &b, (m, k, n), false, &mut out);
+            gemm(&a, &b, (m, k, n), true, &mut out);
+            for (at, value) in out.iter().enumerate() {
+                assert!((value - 2.0 * plain(at / n, at % n)).abs() < 1e-12, "{m} {k} {n}: {at}");
             }
         }
     }

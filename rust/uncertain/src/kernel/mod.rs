@@ -1,5 +1,6 @@
 //! Kernels: between points ([`PointKernel`]) and between Gaussians ([`probabilistic_rbf`]).
 
+pub mod features;
 pub mod point;
 pub mod probabilistic_rbf;
 

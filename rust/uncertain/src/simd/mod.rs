@@ -17,9 +17,11 @@ pub(crate) mod normal;
 pub(crate) mod pairs;
 mod rank_update;
 pub(crate) mod smo;
+mod waves;
 
 pub use cholesky::factor_upper;
 pub(crate) use dispatch::{Kernel, dispatch};
 pub(crate) use lanes::{LANES, Pack};
 pub use matrix::{Power, add_rows, add_slices, dot, dots, symmetric_images};
 pub(crate) use rank_update::rank_update_lower;
+pub(crate) use waves::waves;

@@ -19,12 +19,14 @@
 //! error bars are much wider than sigma.
 
 pub(crate) mod bandwidth;
+mod blocks;
 mod large;
 mod memory;
 mod prepare;
 mod tiles;
 
 pub use bandwidth::median_distance;
+pub(crate) use blocks::Blocks;
 pub use memory::default_max_bytes;
 
 use std::str::FromStr;
@@ -43,6 +45,17 @@ pub enum Coupling {
     Shared,
     /// Every row has its own draw: the inner product of the rows' mean embeddings; kappa_ii < 1.
     Independent,
+}
+
+impl Coupling {
+    /// The name users see.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Independent => "independent",
+        }
+    }
 }
 
 impl FromStr for Coupling {

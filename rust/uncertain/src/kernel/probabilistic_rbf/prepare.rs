@@ -14,6 +14,7 @@ use crate::simd::{LANES, Pack};
 const FAR: f64 = 1e70;
 
 /// How the pairs of a Gram matrix are computed.
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Form {
     pub d: usize,
     pub spread: Spread,
@@ -91,6 +92,19 @@ impl Side {
             }
         }
         Ok(Self { n_rows: n, packs })
+    }
+
+    /// The rows with these numbers.
+    pub(super) fn take(&self, rows: &[usize], form: &Form) -> Self {
+        let width = form.width();
+        let mut packs = vec![Pack::ZERO; rows.len().div_ceil(LANES) * width];
+        for (row, &from) in rows.iter().enumerate() {
+            let source = &self.packs[from / LANES * width..][..width];
+            for (pack, source) in packs[row / LANES * width..][..width].iter_mut().zip(source) {
+                pack.0[row % LANES] = source.0[from % LANES];
+            }
+        }
+        Self { n_rows: rows.len(), packs }
     }
 }
 

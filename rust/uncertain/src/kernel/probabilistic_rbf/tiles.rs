@@ -19,7 +19,7 @@ use crate::simd::pairs::{LARGEST, Spread, Tile, Workspace};
 
 /// Rows and columns of a tile, a multiple of eight; tiles of large matrices are smaller, so that a stop is
 /// heard soon.
-fn tile_size(form: &Form) -> usize {
+pub(super) fn tile_size(form: &Form) -> usize {
     match (form.spread, form.d) {
         (Spread::Dense, 33..=LARGEST) => 32,
         (Spread::Dense, d) if d > LARGEST => LANES,
@@ -89,7 +89,7 @@ fn lock<'a, 'b>(strip: &'a Mutex<&'b mut [f64]>) -> MutexGuard<'a, &'b mut [f64]
 }
 
 /// What a thread keeps from tile to tile.
-struct Worker<'a> {
+pub(super) struct Worker<'a> {
     x: &'a Side,
     z: &'a Side,
     form: &'a Form,
@@ -101,14 +101,14 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(x: &'a Side, z: &'a Side, form: &'a Form, symmetric: bool) -> Self {
+    pub(super) fn new(x: &'a Side, z: &'a Side, form: &'a Form, symmetric: bool) -> Self {
         let large = (form.spread == Spread::Dense && form.d > LARGEST).then(|| Large::new(form.d));
         let buffer = vec![0.0; tile_size(form).pow(2)];
         Self { x, z, form, symmetric, buffer, workspace: Workspace::default(), row: vec![], large }
     }
 
     /// The values of a tile, its rows padded to whole packs; above the diagonal nothing, if symmetric.
-    fn tile(&mut self, rows: Range<usize>, columns: Range<usize>, control: &Control) -> Result<&[f64]> {
+    pub(super) fn tile(&mut self, rows: Range<usize>, columns: Range<usize>, control: &Control) -> Result<&[f64]> {
         let triangle = self.symmetric && rows == columns;
         let padded = columns.len().next_multiple_of(LANES);
         let len = rows.len() * padded;

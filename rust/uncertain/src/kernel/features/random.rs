@@ -1,0 +1,327 @@
+//! Random features: waves of random frequencies through the rows.
+//!
+//! With w ~ N(0, I / sigma^2), E cos(w'(a - b)) = exp(-|a - b|^2 / (2 sigma^2)) (Rahimi, Recht, NIPS 2007). The
+//! expected kernel is one more expectation, over the rows' noise, so for draws (w_r, e_r), e_r ~ N(0, I),
+//! ```text
+//! shared:       sqrt(1 / R) [cos, sin](w_r'(x + S^{1/2} e_r))                 one noise e_r moves all rows
+//! independent:  sqrt(1 / R) [cos, sin](w_r'x) exp(-w_r'S w_r / 2)             the noise integrated out
+//! ```
+//! are unbiased: E z_i'z_j = kappa_ij, with |z_i| = 1 exactly for the shared coupling. Row layout: R
+//! cosines, then R sines.
+//!
+//! Design. w'S^{1/2}e and w'S w are linear in the numbers of S^{1/2} and S (packed triangles: d (d + 1) / 2 of
+//! them), so the phases of a block of rows are one matrix product [x | spread] T with a table T made once per kind of
+//! covariance. A thin factor goes through its own products instead, and a covariance that all rows
+//! share is one number per frequency. What a row's numbers are does not change the draws: rows of all kinds get
+//! features of one and the same kernel.
+
+use std::ops::Range;
+
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::roots;
+use crate::data::covariance::{packed_index, packed_len};
+use crate::data::{Covariances, GaussianArray};
+use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::Coupling;
+use crate::objective::Workspace;
+use crate::{linalg, simd};
+
+/// R draws (w_r, e_r).
+#[derive(Debug, Clone, PartialEq)]
+pub struct RandomFeatures {
+    d: usize,
+    /// w_r, R x d.
+    frequencies: Vec<f64>,
+    /// e_r, R x d; none for the independent coupling.
+    noise: Option<Vec<f64>>,
+}
+
+impl RandomFeatures {
+    /// R = `n_components` draws for rows of d features. The same seed gives the same draws, and a larger R more of them.
+    ///
+    /// # Errors
+    /// R = 0, a sigma that is not positive and finite, no memory.
+    pub fn new(d: usize, n_components: usize, sigma: f64, coupling: Coupling, seed: u64) -> Result<Self> {
+        if n_components == 0 {
+            return Err(Error::parameter("n_components", 0, ">= 1"));
+        }
+        if !(sigma > 0.0 && sigma.is_finite()) {
+            return Err(Error::parameter("sigma", sigma, "a finite number > 0"));
+        }
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let draw = |rng: &mut Xoshiro256PlusPlus, scale: f64| -> Result<Vec<f64>> {
+            let mut out = crate::data::convert::zeros(n_components, d)?;
+            out.iter_mut().for_each(|x| *x = Distribution::<f64>::sample(&StandardNormal, rng) / scale);
+            Ok(out)
+        };
+        let mut second = rng.clone();
+        second.jump();
+        let frequencies = draw(&mut rng, sigma)?;
+        let noise = match coupling {
+            Coupling::Shared => Some(draw(&mut second, 1.0)?),
+            Coupling::Independent => None,
+        };
+        Self::from_parts(d, frequencies, noise)
+    }
+
+    /// From R x d frequencies, and for the shared coupling as many numbers of noise.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, numbers that are not finite.
+    pub fn from_parts(d: usize, frequencies: Vec<f64>, noise: Option<Vec<f64>>) -> Result<Self> {
+        if d == 0 || frequencies.is_empty() || !frequencies.len().is_multiple_of(d) {
+            return Err(Error::shape("frequencies", format!("R x {d} numbers"), frequencies.len()));
+        }
+        if let Some(noise) = noise.as_ref().filter(|noise| noise.len() != frequencies.len()) {
+            return Err(Error::shape("noise", format!("{} numbers, as frequencies", frequencies.len()), noise.len()));
+        }
+        for (what, values) in [("frequencies", Some(&frequencies)), ("noise", noise.as_ref())] {
+            if let Some(at) = values.and_then(|v| v.iter().position(|x| !x.is_finite())) {
+                let value = values.map_or(f64::NAN, |v| v[at]);
+                return Err(Error::NotFinite { what: what.into(), row: at / d, column: at % d, value });
+            }
+        }
+        Ok(Self { d, frequencies, noise })
+    }
+
+    /// Dimension of the rows.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.d
+    }
+
+    /// R.
+    #[must_use]
+    pub fn n_components(&self) -> usize {
+        self.frequencies.len() / self.d
+    }
+
+    /// 2 R: a cosine and a sine per frequency.
+    #[must_use]
+    pub fn n_columns(&self) -> usize {
+        2 * self.n_components()
+    }
+
+    /// w_r, R x d.
+    #[must_use]
+    pub fn frequencies(&self) -> &[f64] {
+        &self.frequencies
+    }
+
+    /// e_r, R x d, for the shared coupling.
+    #[must_use]
+    pub fn noise(&self) -> Option<&[f64]> {
+        self.noise.as_deref()
+    }
+
+    pub(super) fn prepare(&self, data: &GaussianArray) -> Result<Prepared<'_>> {
+        let d = self.d;
+        let wide =
+            |data: &GaussianArray| matches!(data.covariances(), Covariances::LowRank(k) if !roots::is_thin(k, d));
+        let rows = match self.noise {
+            Some(_) => roots::of(data)?,
+            None if wide(data) => data.to_full()?,
+            None => data.clone(),
+        };
+        let products = |w: &[f64], e: &[f64], out: &mut [f64]| (0..d).for_each(|j| out[j] = w[j] * e[j]);
+        let mut same = None;
+        let spread = match (rows.covariances(), &self.noise) {
+            (Covariances::Zero, _) => vec![],
+            (Covariances::Isotropic(_), _) => self.rows_of(1, |w, e, out| out[0] = dot(w, e)),
+            (Covariances::Diagonal(_), _) => self.rows_of(d, products),
+            (Covariances::Full(_), _) => self.rows_of(packed_len(d), symmetric),
+            // The factor's own products need the noise; a diagonal beside it, the squares.
+            (Covariances::LowRank(_), Some(noise)) => self.transposed(noise),
+            (Covariances::LowRank(k), None) if k.diagonal.is_some() => self.rows_of(d, products),
+            (Covariances::LowRank(_), None) => vec![],
+            (Covariances::Shared(k), noise) => {
+                let matrix = match noise {
+                    None => k.packed.to_vec(),
+                    Some(_) => {
+                        let full = rows.covariances().sqrt(0, d)?;
+                        (0..d).flat_map(|i| full[i * d..=i * d + i].to_vec()).collect()
+                    }
+                };
+                let (table, mut values) = (self.rows_of(packed_len(d), symmetric), vec![0.0; self.n_components()]);
+                linalg::gemm(&matrix, &table, (1, packed_len(d), values.len()), false, &mut values);
+                same = Some(values);
+                vec![]
+            }
+        };
+        Ok(Prepared { map: self, rows, table: self.transposed(&self.frequencies), spread, same })
+    }
+
+    /// `width` x R: column r is what `of` writes for (w_r, e_r), or (w_r, w_r) for the independent coupling.
+    fn rows_of(&self, width: usize, of: impl Fn(&[f64], &[f64], &mut [f64])) -> Vec<f64> {
+        let (d, n) = (self.d, self.n_components());
+        let (mut out, mut column) = (vec![0.0; width * n], vec![0.0; width]);
+        for (r, w) in self.frequencies.chunks_exact(d).enumerate() {
+            let e = self.noise.as_ref().map_or(w, |noise| &noise[r * d..(r + 1) * d]);
+            of(w, e, &mut column);
+            (0..width).for_each(|k| out[k * n + r] = column[k]);
+        }
+        out
+    }
+
+    /// d x R.
+    fn transposed(&self, values: &[f64]) -> Vec<f64> {
+        let (d, n) = (self.d, self.n_components());
+        (0..d * n).map(|at| values[at % n * d + at / n]).collect()
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// What a packed triangle A is multiplied with to give w'A e.
+fn symmetric(w: &[f64], e: &[f64], out: &mut [f64]) {
+    for i in 0..w.len() {
+        (0..i).for_each(|j| out[packed_index(i, j)] = w[i] * e[j] + w[j] * e[i]);
+        out[packed_index(i, i)] = w[i] * e[i];
+    }
+}
+
+/// Rows with roots (shared coupling) or covariances (independent), and the tables for their kind.
+#[derive(Debug)]
+pub(super) struct Prepared<'a> {
+    pub map: &'a RandomFeatures,
+    rows: GaussianArray,
+    /// d x R, of the means.
+    table: Vec<f64>,
+    /// Of the numbers of the spread.
+    spread: Vec<f64>,
+    /// w'S^{1/2}e or w'S w where it is the same for all rows.
+    same: Option<Vec<f64>>,
+}
+
+impl Prepared<'_> {
+    pub(super) fn n_rows(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    pub(super) fn take(&self, rows: &[usize]) -> Result<Self> {
+        let (table, spread, same) = (self.table.clone(), self.spread.clone(), self.same.clone());
+        Ok(Self { map: self.map, rows: self.rows.take(rows)?, table, spread, same })
+    }
+
+    pub(super) fn fill(&self, rows: Range<usize>, workspace: &mut Workspace, out: &mut [f64]) -> Result<()> {
+        let (n, d, size) = (rows.len(), self.map.d, self.map.n_components());
+        let shared = self.map.noise.is_some();
+        let [numbers, phase, extra, products] = &mut workspace.buffers;
+        numbers.resize(n * d, 0.0);
+        phase.resize(n * size, 0.0);
+        extra.resize(n * size, 0.0);
+        for (first, values) in self.rows.means().segments(rows.clone()) {
+            numbers[(first - rows.start) * d..][..values.len()].copy_from_slice(values);
+        }
+        linalg::gemm(numbers, &self.table, (n, d, size), false, phase);
+        // The spread's share goes to the phase (shared) or beside it, as damping (independent).
+        let target = if shared { &mut *phase } else { &mut *extra };
+        if !shared {
+            target.fill(0.0);
+        }
+        match self.rows.covariances() {
+            Covariances::Zero => {}
+            Covariances::Shared(_) => {
+                let same = self.same.as_deref().unwrap_or_default();
+                target.chunks_exact_mut(size).for_each(|t| t.iter_mut().zip(same).for_each(|(t, s)| *t += s));
+            }
+            Covariances::LowRank(k) => {
+                thin(k, rows.clone(), self, numbers, products, target);
+                if let Some(diagonal) = &k.diagonal {
+                    numbers.resize(n * d, 0.0);
+                    rows.clone().zip(numbers.chunks_exact_mut(d)).for_each(|(i, v)| v.copy_from_slice(diagonal.row(i)));
+                    linalg::gemm(numbers, &self.spread, (n, d, size), true, target);
+                }
+            }
+            covariances => {
+                let width = gather(covariances, rows.clone(), d, shared, numbers);
+                linalg::gemm(numbers, &self.spread, (n, width, size), true, target);
+            }
+        }
+        let damping = (!shared && !matches!(self.rows.covariances(), Covariances::Zero)).then_some(&*extra);
+        let scale = (1.0 / size as f64).sqrt();
+        for (k, out) in out.chunks_exact_mut(2 * size).enumerate() {
+            let here = k * size..(k + 1) * size;
+            // One number that is not finite makes the sum so; phases are far from the largest double.
+            if !phase[here.clone()].iter().sum::<f64>().is_finite() {
+                return Err(Error::Data(format!(
+                    "row {} is so many bandwidths away from zero, or has such wide error bars, that its features \
+                     overflow: scale the data or choose a larger sigma",
+                    rows.start + k
+                )));
+            }
+            let (cos, sin) = out.split_at_mut(size);
+            simd::waves(&phase[here.clone()], damping.map(|q| &q[here]), scale, cos, sin);
+        }
+        Ok(())
+    }
+}
+
+/// The numbers of the rows' spreads, row by row; returns how many a row has.
+fn gather(covariances: &Covariances, rows: Range<usize>, d: usize, shared: bool, out: &mut Vec<f64>) -> usize {
+    let n = rows.len();
+    let root = |v: f64| if shared { v.sqrt() } else { v };
+    match covariances {
+        Covariances::Isotropic(k) => {
+            out.clear();
+            out.extend(rows.map(|row| root(k.variance(row))));
+            1
+        }
+        Covariances::Diagonal(_) => {
+            out.resize(n * d, 0.0);
+            for (row, out) in rows.zip(out.chunks_exact_mut(d)) {
+                covariances.variances(row, out);
+                out.iter_mut().for_each(|v| *v = root(*v));
+            }
+            d
+        }
+        Covariances::Full(k) => {
+            out.clear();
+            for row in rows {
+                let s = k.values.row(row);
+                (0..d).for_each(|i| out.extend_from_slice(&s[k.layout.row_start(i, d)..][..=i]));
+            }
+            packed_len(d)
+        }
+        Covariances::Zero | Covariances::LowRank(_) | Covariances::Shared(_) => 0,
+    }
+}
+
+/// Adds w'F F'e (shared, F the factor of the root) or |F'w|^2 (independent) to `target`.
+fn thin(
+    k: &crate::data::covariance::LowRank,
+    rows: Range<usize>,
+    prepared: &Prepared<'_>,
+    numbers: &mut Vec<f64>,
+    products: &mut Vec<f64>,
+    target: &mut [f64],
+) {
+    let (n, d, rank, size) = (rows.len(), prepared.map.d, k.rank, prepared.map.n_components());
+    let lines = n * rank;
+    numbers.resize(lines * d, 0.0);
+    for (row, out) in rows.zip(numbers.chunks_exact_mut(rank * d)) {
+        for (j, f) in k.factor.row(row).chunks_exact(rank).enumerate() {
+            (0..rank).for_each(|c| out[c * d + j] = f[c]);
+        }
+    }
+    products.resize(2 * lines * size, 0.0);
+    let (along_w, along_e) = products.split_at_mut(lines * size);
+    linalg::gemm(numbers, &prepared.table, (lines, d, size), false, along_w);
+    let other: &[f64] = if prepared.map.noise.is_some() {
+        linalg::gemm(numbers, &prepared.spread, (lines, d, size), false, along_e);
+        along_e
+    } else {
+        along_w
+    };
+    for (i, target) in target.chunks_exact_mut(size).enumerate() {
+        for line in i * rank..(i + 1) * rank {
+            let (a, b) = (&along_w[line * size..][..size], &other[line * size..][..size]);
+            target.iter_mut().zip(a).zip(b).for_each(|((t, a), b)| *t += a * b);
+        }
+    }
+}

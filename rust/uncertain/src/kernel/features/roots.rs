@@ -1,0 +1,72 @@
+//! An array whose covariances are the symmetric square roots A_i of those of another one, in the kind that
+//! holds them: what the shared coupling reads in every block.
+//!
+//! Isotropic and diagonal covariances stay as they are (their roots are one operation). A thin factor keeps
+//! its rank: S = F F' has the root F M^{-1/2} F' = G G' with M = F'F and G = F M^{-1/4}. Everything
+//! else becomes packed matrices. Eigenvalues below d 2^-52 times the largest count as zero, as in the exact
+//! kernel: their roots would be noise of 1e-8.
+
+use crate::data::convert::zeros;
+use crate::data::covariance::{Full, Layout, LowRank, packed_index, packed_len};
+use crate::data::{Covariances, GaussianArray, Rows};
+use crate::error::Result;
+use crate::linalg::Eigh;
+use crate::parallel;
+
+/// Does a factor of this rank cost less than a matrix?
+pub(super) fn is_thin(factor: &LowRank, d: usize) -> bool {
+    4 * factor.rank <= d
+}
+
+/// x^power of the eigenvalues that count.
+fn power(eigh: &Eigh, d: usize, power: f64) -> impl Fn(f64) -> f64 {
+    let zero = eigh.values.last().copied().unwrap_or(0.0) * d as f64 * f64::EPSILON;
+    move |x| if x > zero { x.powf(power) } else { 0.0 }
+}
+
+/// The roots, as described above.
+pub(super) fn of(data: &GaussianArray) -> Result<GaussianArray> {
+    let (n, d) = (data.n_rows(), data.n_features());
+    let covariances = match data.covariances() {
+        Covariances::LowRank(k) if k.diagonal.is_none() && is_thin(k, d) => {
+            let width = d * k.rank;
+            let mut out = zeros(n, width)?;
+            parallel::fill_rows(&mut out, width, |rows, out| {
+                let mut eigh = Eigh::new(k.rank);
+                rows.zip(out.chunks_exact_mut(width)).try_for_each(|(row, out)| thin(k, row, d, &mut eigh, out))
+            })?;
+            Covariances::LowRank(LowRank { factor: Rows::from_owned(out, n, width), rank: k.rank, diagonal: None })
+        }
+        Covariances::LowRank(_) | Covariances::Full(_) => {
+            let width = packed_len(d);
+            let mut out = zeros(n, width)?;
+            parallel::fill_rows(&mut out, width, |rows, out| {
+                let mut eigh = Eigh::new(d);
+                for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
+                    data.covariances().add_to(row, 1.0, d, out);
+                    eigh.packed(out)?;
+                    out.copy_from_slice(&eigh.function(power(&eigh, d, 0.5)));
+                }
+                Ok(())
+            })?;
+            Covariances::Full(Full { values: Rows::from_owned(out, n, width), layout: Layout::Packed })
+        }
+        other => other.clone(),
+    };
+    Ok(GaussianArray::from_checked(data.means().clone(), covariances))
+}
+
+/// G = F M^{-1/4} of one row.
+fn thin(k: &LowRank, row: usize, d: usize, eigh: &mut Eigh, out: &mut [f64]) -> Result<()> {
+    let (r, factor) = (k.rank, k.factor.row(row));
+    let mut gram = vec![0.0; packed_len(r)];
+    for f in factor.chunks_exact(r) {
+        (0..r).for_each(|i| (0..=i).for_each(|j| gram[packed_index(i, j)] += f[i] * f[j]));
+    }
+    eigh.packed(&gram)?;
+    let quarter = eigh.function(power(eigh, d, -0.25));
+    for (f, out) in factor.chunks_exact(r).zip(out.chunks_exact_mut(r)) {
+        (0..r).for_each(|i| out[i] = (0..r).map(|j| quarter[packed_index(i, j)] * f[j]).sum());
+    }
+    Ok(())
+}
