@@ -13,6 +13,7 @@ from uncertain._fit import fit
 from uncertain._model import Model, load
 from uncertain._report import Report
 from uncertain.exceptions import UncertainError
+from uncertain.kernel_features import ProbabilisticKernelFeatures
 from uncertain.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from uncertain.preprocessing import AsGaussians, GaussianScaler, SubspaceProjector
 from uncertain.svm import GSUClassifier
@@ -28,6 +29,7 @@ __all__ = [
     "GaussianArray",
     "GaussianScaler",
     "Model",
+    "ProbabilisticKernelFeatures",
     "ProbabilisticKernelSVC",
     "ProbabilisticKernelSVR",
     "Report",

@@ -12,9 +12,13 @@ __all__ = [
     "GsuModel",
     "GsuParams",
     "Rows",
+    "apply_feature_svc",
+    "apply_features",
     "apply_kernel_svc",
+    "draw_features",
     "effective_n_jobs",
     "expected_hinge",
+    "fit_feature_svc",
     "fit_kernel_svc",
     "fit_kernel_svr",
     "fit_scaler",
@@ -215,3 +219,45 @@ def fit_kernel_svr(
     cache_size: float,
     report: _Report | None,
 ) -> tuple[NDArray[np.uint32], _Floats, float, _Reports]: ...
+
+# Frequencies and noise, or landmarks, bandwidth, coupling and basis.
+_Map = tuple[_Floats, _Floats | None] | tuple[Gaussians, float, str, _Floats]
+
+def draw_features(
+    data: Gaussians,
+    *,
+    approximation: str,
+    n_components: int,
+    sigma: float,
+    coupling: str,
+    seed: int,
+    n_jobs: int | None,
+) -> _Map: ...
+def apply_features(map: _Map | tuple[Any, ...], data: Gaussians, n_jobs: int | None) -> _Floats: ...
+def fit_feature_svc(
+    data: Gaussians,
+    codes: NDArray[np.uint32],
+    n_classes: int,
+    weights: _Floats | None,
+    *,
+    c: float,
+    approximation: str,
+    n_components: int,
+    sigma: float,
+    coupling: str,
+    tol: float,
+    max_iter: int | None,
+    probability: bool,
+    seed: int,
+    n_jobs: int | None,
+    report: _Report | None,
+) -> tuple[_Map, _Floats, _Floats, _Floats | None, _Reports, int]: ...
+def apply_feature_svc(
+    map: _Map | tuple[Any, ...],
+    data: Gaussians,
+    n_classes: int,
+    coef: _Floats,
+    intercept: _Floats,
+    sigmoids: _Floats | None,
+    n_jobs: int | None,
+) -> _Floats: ...

@@ -11,13 +11,15 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from uncertain import GaussianScaler, GSUClassifier, SubspaceProjector
+from uncertain import GaussianScaler, GSUClassifier, ProbabilisticKernelFeatures, SubspaceProjector
 
 ESTIMATORS = [
     GSUClassifier(),
     GSUClassifier(solver="newton"),
     GSUClassifier(solver="lbfgs"),
     GaussianScaler(),
+    ProbabilisticKernelFeatures(20),
+    ProbabilisticKernelFeatures(20, approximation="nystroem"),
     SubspaceProjector(),
 ]
 

@@ -14,7 +14,7 @@ use crate::{interrupt, threads};
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 /// Objectives, certified gaps, iterations, status: one each per solve.
-type Reports<'py> = (Floats<'py>, Floats<'py>, Bound<'py, PyArray1<i64>>, Vec<&'static str>);
+pub type Reports<'py> = (Floats<'py>, Floats<'py>, Bound<'py, PyArray1<i64>>, Vec<&'static str>);
 type Support<'py> = Bound<'py, PyArray1<u32>>;
 /// Support rows, their number per class, coefficients, intercepts, sigmoids, reports.
 type Svc<'py> = (Support<'py>, Vec<usize>, Matrix<'py>, Floats<'py>, Option<Matrix<'py>>, Reports<'py>);
@@ -30,7 +30,7 @@ fn options(tol: f64, max_iter: i64, shrinking: bool, cache_size: f64) -> PyResul
     Ok(Options { tol, max_iter, shrinking, cache_size: (cache_size * f64::from(1 << 20)) as usize })
 }
 
-fn reports<'py>(py: Python<'py>, fits: &[FitReport]) -> Reports<'py> {
+pub fn reports<'py>(py: Python<'py>, fits: &[FitReport]) -> Reports<'py> {
     let floats = |of: fn(&FitReport) -> f64| fits.iter().map(of).collect::<Vec<f64>>().into_pyarray(py);
     let n_iter: Vec<i64> = fits.iter().map(|fit| i64::try_from(fit.n_iter).unwrap_or(i64::MAX)).collect();
     let status = fits.iter().map(|fit| fit.status.name()).collect();

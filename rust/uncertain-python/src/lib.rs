@@ -9,6 +9,7 @@ mod arrow_in;
 mod arrow_lists;
 mod arrow_out;
 mod error;
+mod features;
 mod file;
 mod gaussians;
 mod gsu;
@@ -23,6 +24,8 @@ mod transforms;
 
 #[pymodule(gil_used = false)]
 mod _uncertain {
+    #[pymodule_export]
+    use super::features::{apply_feature_svc, apply_features, draw_features, fit_feature_svc};
     #[pymodule_export]
     use super::file::{model_from_bytes, model_to_bytes, read_model, write_model};
     #[pymodule_export]

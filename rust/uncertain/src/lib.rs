@@ -48,7 +48,7 @@ pub use data::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;
 pub use kernel::{PointKernel, median_gamma};
-pub use model::{Labels, gsu, kernel_svc, kernel_svr};
+pub use model::{Labels, feature_svc, gsu, kernel_svc, kernel_svr};
 
 /// The README's Rust snippets, as documentation tests.
 #[cfg(doctest)]

@@ -1,10 +1,12 @@
 //! Models: what is fitted, what it predicts, what it remembers.
 
+pub mod feature_svc;
 mod folds;
 pub mod gsu;
 pub mod kernel_svc;
 pub mod kernel_svr;
 mod labels;
+mod one_vs_one;
 pub mod platt;
 pub mod probability;
 mod score;

@@ -159,6 +159,6 @@ impl Model {
 }
 
 /// The pairs of classes in order.
-pub(super) fn pairs(n_classes: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(crate) fn pairs(n_classes: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..n_classes).flat_map(move |i| (i + 1..n_classes).map(move |j| (i, j)))
 }

@@ -37,5 +37,7 @@ mod params;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use coupling::couple;
 pub use fitted::Model;
+pub(crate) use fitted::pairs;
 pub use params::{Params, ValidParams};

@@ -1,0 +1,157 @@
+//! Fitting: one linear problem per pair of classes, and per fold of each where probabilities are wanted,
+//! all on rows of one prepared source.
+
+use ndarray::Array2;
+
+use super::{Model, ValidParams, fitted, memory};
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::error::{Error, Result};
+use crate::gsu::FitReport;
+use crate::kernel::features::{Approximation, FeatureMap, Nystroem, RandomFeatures};
+use crate::loss::Hinge;
+use crate::model::Labels;
+use crate::model::folds::Folds;
+use crate::model::kernel_svc::pairs;
+use crate::model::platt::Sigmoid;
+use crate::objective::{Problem, RowSource};
+use crate::parallel;
+use crate::solver::{Solution, SolverKind, fit_source};
+
+/// Rows with what is computed from them.
+struct Design<'a> {
+    data: &'a GaussianArray,
+    source: &'a dyn RowSource,
+    labels: &'a Labels,
+}
+
+impl ValidParams {
+    /// Fit a model to rows with labels.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
+    /// probabilities, rows whose features overflow, no memory, [`Error::Interrupted`].
+    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+        labels.check_rows(data.n_rows())?;
+        labels.check_every_class()?;
+        parallel::install(self.0.threads, || {
+            // A row without weight is absent: it must not become a landmark either.
+            let kept: Vec<usize> = (0..labels.len()).filter(|&i| labels.weight(i) > 0.0).collect();
+            if kept.len() == labels.len() {
+                return self.fit_rows(data, labels, control);
+            }
+            self.fit_rows(&data.take(&kept)?, &labels.take(&kept), control)
+        })?
+    }
+
+    fn map(&self, data: &GaussianArray, control: &Control) -> Result<FeatureMap> {
+        let p = &self.0;
+        let (d, n, seed) = (data.n_features(), p.n_components, p.options.seed);
+        Ok(match p.approximation {
+            Approximation::Random => FeatureMap::Random(RandomFeatures::new(d, n, p.sigma, p.coupling, seed)?),
+            Approximation::Nystroem => {
+                FeatureMap::Nystroem(Nystroem::fit(data, n, p.sigma, p.coupling, seed, control)?)
+            }
+        })
+    }
+
+    fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+        let folds = self.0.probability.then(|| Folds::new(labels, self.0.folds, self.0.options.seed)).transpose()?;
+        let map = self.map(data, control)?;
+        let source = map.prepare(data)?;
+        let design = Design { data, source: &source, labels };
+        let count = labels.n_classes() * (labels.n_classes() - 1) / 2;
+        let (mut coef, mut intercept, mut fits, mut platt) = (vec![], vec![], vec![], vec![]);
+        for (number, pair) in pairs(labels.n_classes()).enumerate() {
+            let task = if count == 1 { String::new() } else { format!("pair {} of {count}", number + 1) };
+            let of_pair: Vec<usize> = (0..labels.len()).filter(|&i| is_of(labels, pair, i)).collect();
+            let (solution, report) = self.solve(&design, pair, &of_pair, &control.with_task(&*task))?;
+            if let Some(folds) = &folds {
+                platt.push(self.sigmoid(&design, pair, &of_pair, folds, &task, control)?);
+            }
+            coef.extend_from_slice(&solution.w);
+            intercept.push(solution.b);
+            fits.push(report);
+        }
+        let memory = memory::bytes(&map, data);
+        let coef = Array2::from_shape_vec((count, map.n_columns()), coef)
+            .map_err(|e| Error::Internal(format!("coefficients of one fit: {e}")))?;
+        drop(source);
+        let n_classes = labels.n_classes();
+        Ok(Model { map, coef, intercept, n_classes, fits, platt: folds.map(|_| platt), memory })
+    }
+
+    /// The hyperplane between two classes, fitted to some rows of them.
+    fn solve(
+        &self,
+        design: &Design<'_>,
+        pair: (usize, usize),
+        rows: &[usize],
+        control: &Control,
+    ) -> Result<(Solution, FitReport)> {
+        let labels = design.labels;
+        let targets: Vec<f64> = rows.iter().map(|&i| target(labels, pair, i)).collect();
+        let weights: Vec<f64> = rows.iter().map(|&i| labels.weight(i)).collect();
+        let total: f64 = weights.iter().sum();
+        let all = rows.len() == design.data.n_rows();
+        // Only the number of its rows matters where the score is linear in computed rows.
+        let (part, taken);
+        let (data, source) = if all {
+            (design.data, design.source)
+        } else {
+            (part, taken) = (design.data.take(rows)?, design.source.take(rows)?);
+            (&part, &*taken)
+        };
+        let problem = Problem {
+            data,
+            targets: &targets,
+            weights: Some(&weights),
+            alpha: 1.0 / (self.0.c * total),
+            fit_intercept: true,
+            loss: &Hinge,
+        };
+        let solution = fit_source(&problem, source, SolverKind::Auto, &self.0.options, None, control)?;
+        let &Solution { objective, gap, iterations, status, .. } = &solution;
+        // The solver's J is an average; the C-SVM's objective is C times the sum of weights larger.
+        let report = FitReport { objective: objective * self.0.c * total, gap, n_iter: iterations, status };
+        Ok((solution, report))
+    }
+
+    /// The sigmoid of a pair, from scores of rows that were held out.
+    fn sigmoid(
+        &self,
+        design: &Design<'_>,
+        pair: (usize, usize),
+        of_pair: &[usize],
+        folds: &Folds,
+        task: &str,
+        control: &Control,
+    ) -> Result<Sigmoid> {
+        let (mut means, mut held) = (vec![], vec![]);
+        for fold in 0..folds.count() {
+            let name = format!("fold {} of {}", fold + 1, folds.count());
+            let task = if task.is_empty() { name } else { format!("{task}, {name}") };
+            let (out, rest): (Vec<usize>, Vec<usize>) = of_pair.iter().partition(|&&i| folds.fold(i) == Some(fold));
+            let (solution, _) = self.solve(design, pair, &rest, &control.with_task(task))?;
+            let coef = Array2::from_shape_vec((1, solution.w.len()), solution.w)
+                .map_err(|e| Error::Internal(format!("coefficients of a fold: {e}")))?;
+            let taken = design.source.take(&out)?;
+            means.extend(fitted::scores(&*taken, coef.view(), &[solution.b], control)?);
+            held.extend(out);
+        }
+        let targets: Vec<f64> = held.iter().map(|&i| target(design.labels, pair, i)).collect();
+        let weights: Vec<f64> = held.iter().map(|&i| design.labels.weight(i)).collect();
+        Sigmoid::fit(&means, &vec![0.0; means.len()], &targets, Some(&weights), control)
+    }
+}
+
+fn is_of(labels: &Labels, (first, second): (usize, usize), row: usize) -> bool {
+    let code = labels.codes()[row] as usize;
+    code == first || code == second
+}
+
+/// +1 or -1: of two classes the second is positive, of several pairs the first.
+fn target(labels: &Labels, (first, second): (usize, usize), row: usize) -> f64 {
+    let positive = if labels.n_classes() == 2 { second } else { first };
+    if labels.codes()[row] as usize == positive { 1.0 } else { -1.0 }
+}

@@ -1,0 +1,129 @@
+//! The fitted model: a feature map and a hyperplane per pair of classes.
+
+use ndarray::{Array2, ArrayView2};
+
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::error::{Error, Result};
+use crate::gsu::FitReport;
+use crate::kernel::features::FeatureMap;
+use crate::model::one_vs_one::{classes, probabilities, votes};
+use crate::model::platt::Sigmoid;
+use crate::objective::{RowSource, Workspace, source_block_rows};
+use crate::{linalg, parallel};
+
+/// A fitted classifier on features.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Model {
+    /// From rows to features.
+    pub map: FeatureMap,
+    /// Weights of the features, one row per pair of classes (0, 1), (0, 2) .. (1, 2) ..
+    pub coef: Array2<f64>,
+    /// Intercepts of the pairs.
+    pub intercept: Vec<f64>,
+    /// Number of classes.
+    pub n_classes: usize,
+    /// How the solver ended for each pair.
+    pub fits: Vec<FitReport>,
+    /// One sigmoid per pair, when probabilities were fitted.
+    pub platt: Option<Vec<Sigmoid>>,
+    /// Bytes that the fit took beside the rows, at most; 0 for a model from parts.
+    pub memory: u64,
+}
+
+impl Model {
+    /// A model for predictions from its numbers; there are no reports.
+    ///
+    /// # Errors
+    /// Sizes that do not fit together.
+    pub fn from_parts(
+        map: FeatureMap,
+        n_classes: usize,
+        coef: Array2<f64>,
+        intercept: Vec<f64>,
+        platt: Option<Vec<Sigmoid>>,
+    ) -> Result<Self> {
+        let count = n_classes * n_classes.saturating_sub(1) / 2;
+        if count == 0 || coef.dim() != (count, map.n_columns()) {
+            let expected = format!("{count} x {} for {n_classes} classes", map.n_columns());
+            return Err(Error::shape("coef", expected, format!("{:?}", coef.dim())));
+        }
+        for (what, len) in [("intercept", intercept.len()), ("sigmoids", platt.as_ref().map_or(count, Vec::len))] {
+            if len != count {
+                return Err(Error::shape(what, format!("{count}, one per pair of classes"), len));
+            }
+        }
+        let coef = coef.as_standard_layout().into_owned();
+        Ok(Self { map, coef, intercept, n_classes, fits: vec![], platt, memory: 0 })
+    }
+
+    /// The scores of all pairs, n x K (K - 1) / 2.
+    ///
+    /// # Errors
+    /// Another number of features than fitted, rows whose features overflow, [`Error::Interrupted`].
+    pub fn pair_scores(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        let source = self.map.prepare(data)?;
+        let scores = scores(&source, self.coef.view(), &self.intercept, control)?;
+        Array2::from_shape_vec((data.n_rows(), self.intercept.len()), scores)
+            .map_err(|e| Error::Internal(format!("scores: {e}")))
+    }
+
+    /// The scores: n x 1 for two classes, positive for class 1; else n x K as in
+    /// [`kernel_svc`](crate::kernel_svc::Model::decision).
+    ///
+    /// # Errors
+    /// Those of [`pair_scores`](Self::pair_scores).
+    pub fn decision(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        Ok(votes(self.pair_scores(data, control)?, self.n_classes))
+    }
+
+    /// The class code of every row: the sign of the score, or the class of the largest one.
+    ///
+    /// # Errors
+    /// Those of [`pair_scores`](Self::pair_scores).
+    pub fn predict(&self, data: &GaussianArray, control: &Control) -> Result<Vec<u32>> {
+        Ok(classes(self.decision(data, control)?.view()))
+    }
+
+    /// P(class | row), n x K, rows summing to 1, from the sigmoids of the pairs as in
+    /// [`kernel_svc`](crate::kernel_svc::Model::predict_proba).
+    ///
+    /// # Errors
+    /// [`Error::Data`] when the model was fitted without probabilities, and those of
+    /// [`pair_scores`](Self::pair_scores).
+    pub fn predict_proba(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        let Some(sigmoids) = &self.platt else {
+            return Err(Error::Data("this model has no probabilities: fit it with probability = true".into()));
+        };
+        Ok(probabilities(self.pair_scores(data, control)?.view(), sigmoids, self.n_classes))
+    }
+}
+
+/// z_i'w_k + b_k of every row i and line k of `coef`, row-major.
+pub(super) fn scores(
+    source: &dyn RowSource,
+    coef: ArrayView2<'_, f64>,
+    intercept: &[f64],
+    control: &Control,
+) -> Result<Vec<f64>> {
+    let (width, count) = (source.width(), intercept.len());
+    // width x count
+    let transposed: Vec<f64> = coef.t().iter().copied().collect();
+    let mut out = crate::data::convert::zeros(source.n_rows(), count)?;
+    parallel::fill_rows(&mut out, count, |range, out| {
+        let (mut workspace, mut block) = (Workspace::default(), vec![]);
+        let mut first = range.start;
+        for out in out.chunks_mut(source_block_rows(width) * count) {
+            control.check()?;
+            let n = out.len() / count;
+            block.resize(n * width, 0.0);
+            source.fill(first..first + n, &mut workspace, &mut block)?;
+            linalg::gemm(&block, &transposed, (n, width, count), false, out);
+            out.chunks_exact_mut(count).for_each(|row| row.iter_mut().zip(intercept).for_each(|(s, b)| *s += b));
+            first += n;
+        }
+        Ok(())
+    })?;
+    Ok(out)
+}
