@@ -15,7 +15,7 @@ from uncertain._report import Report
 from uncertain.exceptions import UncertainError
 from uncertain.kernel_features import ProbabilisticKernelFeatures
 from uncertain.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-from uncertain.preprocessing import AsGaussians, GaussianScaler, SubspaceProjector
+from uncertain.preprocessing import AsGaussians, GaussianDenoiser, GaussianScaler, SubspaceProjector
 from uncertain.svm import GSUClassifier
 
 try:
@@ -27,6 +27,7 @@ __all__ = [
     "AsGaussians",
     "GSUClassifier",
     "GaussianArray",
+    "GaussianDenoiser",
     "GaussianScaler",
     "Model",
     "ProbabilisticKernelFeatures",

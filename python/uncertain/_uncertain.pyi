@@ -19,10 +19,15 @@ __all__ = [
     "effective_n_jobs",
     "expected_hinge",
     "fit_feature_svc",
+    "denoise",
+    "effective_n_jobs",
+    "expected_hinge",
+    "fit_denoiser",
     "fit_kernel_svc",
     "fit_kernel_svr",
     "fit_scaler",
     "median_pair_distance",
+    "mixture_log_likelihood",
     "model_from_bytes",
     "model_to_bytes",
     "probabilistic_rbf",
@@ -171,6 +176,25 @@ def effective_n_jobs(n_jobs: int | None) -> int: ...
 def fit_scaler(data: Gaussians, weights: _Floats | None, spread: str) -> tuple[_Floats, _Floats]: ...
 def scale(data: Gaussians, mean: _Floats, scale: _Floats, inverse: bool) -> Gaussians: ...
 def project_subspace(data: Gaussians, variance: float, project: str) -> Gaussians: ...
+
+# Shares (K,), means (K, d), covariances (K, d, d).
+_Mixture = tuple[_Floats, _Floats, _Floats]
+
+def fit_denoiser(
+    data: Gaussians,
+    weights: _Floats | None,
+    *,
+    n_components: int | None,
+    max_components: int,
+    tol: float,
+    max_iter: int,
+    reg_covar: float,
+    seed: int,
+    n_jobs: int | None,
+    report: _Report | None,
+) -> tuple[_Mixture, _Floats, str, _Floats | None]: ...
+def denoise(data: Gaussians, mixture: _Mixture, n_jobs: int | None = None) -> Gaussians: ...
+def mixture_log_likelihood(data: Gaussians, mixture: _Mixture, n_jobs: int | None = None) -> _Floats: ...
 def model_to_bytes(
     steps: Sequence[tuple[Any, ...]], classes: Sequence[_Label], features: Sequence[str], columns: str
 ) -> bytes: ...

@@ -18,10 +18,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from uncertain import _uncertain
 from uncertain._array import GaussianArray
 from uncertain._as_gaussians import AsGaussians
+from uncertain._denoiser import GaussianDenoiser
 from uncertain._validation import check_gaussians
 from uncertain.exceptions import ParameterError
 
-__all__ = ["AsGaussians", "GaussianScaler", "SubspaceProjector"]
+__all__ = ["AsGaussians", "GaussianDenoiser", "GaussianScaler", "SubspaceProjector"]
 
 Floats = NDArray[np.float64]
 

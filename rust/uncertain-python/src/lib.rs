@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 mod arrow_in;
 mod arrow_lists;
 mod arrow_out;
+mod deconvolution;
 mod error;
 mod features;
 mod file;
@@ -24,6 +25,8 @@ mod transforms;
 
 #[pymodule(gil_used = false)]
 mod _uncertain {
+    #[pymodule_export]
+    use super::deconvolution::{denoise, fit_denoiser, mixture_log_likelihood};
     #[pymodule_export]
     use super::features::{apply_feature_svc, apply_features, draw_features, fit_feature_svc};
     #[pymodule_export]

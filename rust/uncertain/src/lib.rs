@@ -28,6 +28,7 @@
 
 pub mod control;
 pub mod data;
+pub mod deconvolution;
 pub mod error;
 pub mod file;
 pub mod kernel;

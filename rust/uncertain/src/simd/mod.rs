@@ -13,6 +13,7 @@ mod cholesky;
 mod dispatch;
 mod lanes;
 mod matrix;
+pub(crate) mod mixture;
 pub(crate) mod normal;
 pub(crate) mod pairs;
 mod rank_update;

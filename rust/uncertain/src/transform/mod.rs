@@ -1,10 +1,13 @@
-//! From Gaussians to Gaussians: scaling, and subspaces of the covariances.
+//! From Gaussians to Gaussians: scaling, subspaces of the covariances, and from measurements to posteriors.
 //!
-//! A transform moves means and covariances together; none of them invents uncertainty.
+//! A transform moves means and covariances together.
 
+mod denoiser;
 mod scaler;
 mod subspace;
 
+pub use denoiser::GaussianDenoiser;
+pub(crate) use scaler::check_weights;
 pub use scaler::{GaussianScaler, Spread};
 pub use subspace::{Project, SubspaceProjector};
 

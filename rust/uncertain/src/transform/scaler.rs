@@ -135,7 +135,8 @@ impl GaussianScaler {
     }
 }
 
-fn check_weights(weights: Option<&[f64]>, n: usize) -> Result<()> {
+/// Weights that count: one per row, finite, >= 0, not all zero.
+pub(crate) fn check_weights(weights: Option<&[f64]>, n: usize) -> Result<()> {
     let Some(w) = weights else { return Ok(()) };
     if w.len() != n {
         return Err(Error::shape("sample weights", format!("{n}, one per row"), w.len()));

@@ -1,0 +1,74 @@
+//! The number of components by likelihood on rows that were held out.
+
+use crate::control::Control;
+use crate::deconvolution::start::shuffled;
+use crate::deconvolution::{Observed, Params};
+use crate::error::{Error, Result};
+
+/// Folds of the cross-validation.
+const FOLDS: usize = 3;
+/// Stop after so many numbers of components in a row that were no better than the best.
+const PATIENCE: usize = 2;
+
+/// How the number of components was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The number with the largest held-out likelihood.
+    pub n_components: usize,
+    /// Mean log-likelihood per held-out row for 1, 2, ... components, as far as was tried.
+    pub log_likelihoods: Vec<f64>,
+}
+
+pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize, control: &Control) -> Result<Choice> {
+    let order: Vec<usize> =
+        shuffled(observed.data.n_rows(), params.seed).into_iter().filter(|&i| observed.weight(i) > 0.0).collect();
+    if order.len() < 2 * FOLDS {
+        return Err(Error::Data(format!(
+            "choosing the number of components needs at least {} rows, but there are {}; pass a number",
+            2 * FOLDS,
+            order.len()
+        )));
+    }
+    let smallest_part = order.len() - order.len().div_ceil(FOLDS);
+    let total: f64 = order.iter().map(|&i| observed.weight(i)).sum();
+    let mut choice = Choice { n_components: 1, log_likelihoods: vec![] };
+    for k in 1..=most.min(smallest_part) {
+        let mut score = 0.0;
+        for fold in 0..FOLDS {
+            let part = |inside: bool| -> Vec<usize> {
+                let mut rows: Vec<usize> = order
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| (at % FOLDS == fold) == inside)
+                    .map(|(_, i)| *i)
+                    .collect();
+                rows.sort_unstable();
+                rows
+            };
+            let task = control.quiet();
+            let fitted = params.fit_components(observed, Some(part(false)), k, &task)?;
+            let held_out = part(true);
+            let logs = observed.log_densities(Some(&held_out), &fitted.mixture, &task)?;
+            for (row, logs) in held_out.iter().zip(logs.chunks_exact(k)) {
+                score += observed.weight(*row) * log_sum(logs) / total;
+            }
+        }
+        choice.log_likelihoods.push(score);
+        if score > choice.log_likelihoods[choice.n_components - 1] {
+            choice.n_components = k;
+        }
+        if k >= choice.n_components + PATIENCE {
+            break;
+        }
+    }
+    Ok(choice)
+}
+
+/// log sum exp
+pub(crate) fn log_sum(logs: &[f64]) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return largest;
+    }
+    largest + logs.iter().map(|x| (x - largest).exp()).sum::<f64>().ln()
+}

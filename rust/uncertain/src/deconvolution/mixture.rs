@@ -1,0 +1,105 @@
+//! [`Mixture`]: shares, means and covariances of Gaussian components.
+
+use crate::data::covariance::packed_len;
+use crate::error::{Error, Result};
+use crate::linalg::cholesky;
+
+/// sum_k pi_k N(mu_k, T_k) in d dimensions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mixture {
+    weights: Vec<f64>,
+    means: Vec<f64>,
+    /// Packed triangles, one after the other.
+    covariances: Vec<f64>,
+    d: usize,
+}
+
+impl Mixture {
+    /// K shares (> 0 or 0, sum 1), K x d means and K packed d x d triangles (positive definite).
+    pub fn new(weights: Vec<f64>, means: Vec<f64>, covariances: Vec<f64>, d: usize) -> Result<Self> {
+        let k = weights.len();
+        if k == 0 || d == 0 || means.len() != k * d || covariances.len() != k * packed_len(d) {
+            let expected = format!("{k} x {d} means and {k} x {} elements of covariances", packed_len(d));
+            let got = format!("{} and {}", means.len(), covariances.len());
+            return Err(Error::shape("components of a mixture", expected, got));
+        }
+        let sum: f64 = weights.iter().sum();
+        if weights.iter().any(|w| !(*w >= 0.0)) || !((sum - 1.0).abs() <= 1e-9) {
+            return Err(Error::Data(format!("shares of a mixture: {weights:?} are not >= 0 with sum 1")));
+        }
+        if let Some(at) = means.iter().position(|x| !x.is_finite()) {
+            let (row, column) = (at / d, at % d);
+            return Err(Error::NotFinite { what: "means of a mixture".into(), row, column, value: means[at] });
+        }
+        let mixture = Self::unchecked(weights, means, covariances, d);
+        for component in 0..k {
+            mixture.root(component)?;
+        }
+        Ok(mixture)
+    }
+
+    /// From parts that fit together.
+    pub(super) fn unchecked(weights: Vec<f64>, means: Vec<f64>, covariances: Vec<f64>, d: usize) -> Self {
+        Self { weights, means, covariances, d }
+    }
+
+    /// Number of features.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.d
+    }
+
+    /// Number of components.
+    #[must_use]
+    pub fn n_components(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// The shares pi.
+    #[must_use]
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// mu of a component.
+    #[must_use]
+    pub fn mean(&self, component: usize) -> &[f64] {
+        &self.means[component * self.d..(component + 1) * self.d]
+    }
+
+    /// All means, K x d.
+    #[must_use]
+    pub fn means(&self) -> &[f64] {
+        &self.means
+    }
+
+    /// T of a component, a packed triangle.
+    #[must_use]
+    pub fn covariance(&self, component: usize) -> &[f64] {
+        let len = packed_len(self.d);
+        &self.covariances[component * len..(component + 1) * len]
+    }
+
+    /// All covariances, K packed triangles.
+    #[must_use]
+    pub fn covariances(&self) -> &[f64] {
+        &self.covariances
+    }
+
+    /// L of T = L L', d x d row-major, zero above the diagonal.
+    pub(super) fn root(&self, component: usize) -> Result<Vec<f64>> {
+        let d = self.d;
+        let mut l = vec![0.0; d * d];
+        let t = self.covariance(component);
+        (0..d).for_each(|i| l[i * d..=i * d + i].copy_from_slice(&t[packed_len(i)..packed_len(i + 1)]));
+        // Only the factor's own numbers tell about NaN and infinity.
+        if cholesky(&mut l, d) && (0..d).all(|i| l[i * d..=i * d + i].iter().all(|x| x.is_finite())) {
+            (0..d).for_each(|i| l[i * d + i + 1..(i + 1) * d].fill(0.0));
+            return Ok(l);
+        }
+        Err(Error::Data(format!(
+            "component {component} of the mixture: its covariance matrix is not positive definite; raise reg_covar, \
+             or scale the features"
+        )))
+    }
+}

@@ -1,0 +1,40 @@
+//! Extreme deconvolution: the distribution behind noisy rows.
+//!
+//! Model (Bovy, Hogg, Roweis, "Extreme deconvolution", Annals of Applied Statistics 5, 2011,
+//! <https://doi.org/10.1214/10-AOAS439>): row i is one reading x_i = z_i + e_i with known noise e_i ~ N(0, S_i) of an
+//! unknown z_i, and z_i comes from the mixture sum_k pi_k N(mu_k, T_k). So x_i ~ sum_k pi_k N(mu_k, T_k + S_i), and EM
+//! finds pi, mu, T. With M = T_k + S_i, a = M^{-1} (x_i - mu_k) and q the share of component k in row i:
+//! ```text
+//! E: b = mu + T a,   B = T - T M^{-1} T                  mean and covariance of z_i given x_i and k
+//! M: pi <- mean q,   mu <- mean_q b,   T <- mean_q [ (b - mu)(b - mu)' + B ]
+//! ```
+//! In terms of the sums n = sum q, s = sum q a / n, G = sum q (a a' - M^{-1}) / n, and with T = Q Q', the update is
+//! ```text
+//! mu <- mu + T s,    T <- Q [ I + Q'(G - s s')Q ] Q'
+//! ```
+//! so a pass over the rows needs neither b nor B, and rounding is relative to T in every direction.
+//!
+//! Regularisation: T >= reg diag(D) as matrices, D the scale of the features ([`start`]). Cutting eigenvalues (in units
+//! of D) at reg from below is the exact M step under that constraint, so the likelihood still never falls, which
+//! adding reg to the diagonal would not promise.
+//!
+//! A missing feature is one with infinite variance: zero rows and columns of M^{-1}, computed by leaving it out.
+//! Rows with labels see the components of their class only; `tied` components share one T.
+//!
+//! Used by the denoiser, the imputer and the discriminant.
+
+mod choose;
+mod fit;
+mod mixture;
+mod observed;
+mod prepare;
+mod start;
+mod update;
+
+pub use choose::Choice;
+pub use fit::{Components, Fitted, Params};
+pub use mixture::Mixture;
+
+pub(crate) use choose::log_sum;
+
+pub(crate) use observed::Observed;

@@ -1,0 +1,216 @@
+//! [`Observed`]: the rows as the vector kernels read them, and the passes over them.
+
+use std::ops::Range;
+
+use crate::control::Control;
+use crate::data::covariance::packed_len;
+use crate::data::{Covariances, GaussianArray, Kind};
+use crate::deconvolution::Mixture;
+use crate::deconvolution::prepare::prepared;
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::simd::mixture::{Component, Densities, Noise, Posteriors, Shape, Sums, Workspace};
+use crate::simd::{LANES, Pack};
+
+/// Packs of eight rows per call of a kernel.
+const PACKS: usize = 16;
+
+/// Noisy rows, perhaps with missing features and weights.
+#[derive(Clone, Copy)]
+pub(crate) struct Observed<'a> {
+    pub data: &'a GaussianArray,
+    /// n x d: is the feature missing? Its mean and covariances are not looked at.
+    pub missing: Option<&'a [bool]>,
+    pub weights: Option<&'a [f64]>,
+    shape: Shape,
+}
+
+/// What EM wants of a pass: per component the packed triangle of d + 1 rows (G n, then s n and n), and
+/// the sum of weighted log densities.
+pub(crate) struct Pass {
+    pub sums: Vec<f64>,
+    pub total: f64,
+}
+
+impl<'a> Observed<'a> {
+    pub fn new(data: &'a GaussianArray, missing: Option<&'a [bool]>, weights: Option<&'a [f64]>) -> Self {
+        let masked = missing.is_some();
+        let noise = match data.covariances().kind() {
+            Kind::Zero | Kind::Isotropic | Kind::Shared if !masked => Noise::Rotated,
+            Kind::Zero | Kind::Isotropic | Kind::Diagonal => Noise::Diagonal,
+            Kind::LowRank | Kind::Full | Kind::Shared => Noise::Full,
+        };
+        Self { data, missing, weights, shape: Shape { d: data.n_features(), noise, masked } }
+    }
+
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |w| w[row])
+    }
+
+    pub fn is_missing(&self, row: usize, feature: usize) -> bool {
+        self.missing.is_some_and(|m| m[row * self.shape.d + feature])
+    }
+
+    pub fn rotated(&self) -> bool {
+        self.shape.noise == Noise::Rotated
+    }
+
+    /// One pass of EM over these rows (`None`: all) with these components.
+    pub fn sums(&self, rows: Option<&[usize]>, components: &[Component], control: &Control) -> Result<Pass> {
+        let count = rows.map_or(self.data.n_rows(), <[usize]>::len);
+        let len = components.len() * self.shape.sums_len();
+        let parts = parallel::map_parts(count, |part| -> Result<Pass> {
+            let (mut sums, mut total) = (vec![Pack::ZERO; len], [0.0; LANES]);
+            let mut workspace = Workspace::default();
+            self.blocks(rows, part, control, |block, _| {
+                let (shape, workspace) = (self.shape, &mut workspace);
+                Sums { shape, components, rows: block, workspace, sums: &mut sums, total: &mut total }.run();
+                Ok(())
+            })?;
+            let sums = sums.iter().map(|lanes| lanes.0.iter().sum()).collect();
+            Ok(Pass { sums, total: total.iter().sum() })
+        })?;
+        let mut all = Pass { sums: vec![0.0; len], total: 0.0 };
+        for part in parts {
+            let part = part?;
+            all.sums.iter_mut().zip(&part.sums).for_each(|(a, b)| *a += b);
+            all.total += part.total;
+        }
+        Ok(all)
+    }
+
+    /// log (pi_k N(x_i; mu_k, T_k + S_i)) for all rows (or these), n x K.
+    pub fn log_densities(&self, rows: Option<&[usize]>, mixture: &Mixture, control: &Control) -> Result<Vec<f64>> {
+        let components = prepared(mixture, self)?;
+        let (count, k) = (rows.map_or(self.data.n_rows(), <[usize]>::len), components.len());
+        let parts = parallel::map_parts(count, |part| -> Result<Vec<f64>> {
+            let mut out = Vec::with_capacity(part.len() * k);
+            let (mut lanes, mut workspace) = (vec![Pack::ZERO; PACKS * k], Workspace::default());
+            self.blocks(rows, part, control, |block, n| {
+                let (shape, workspace, components) = (self.shape, &mut workspace, components.as_slice());
+                Densities { shape, components, rows: block, workspace, out: &mut lanes }.run();
+                out.extend(
+                    (0..n)
+                        .flat_map(|i| (0..k).map(move |c| (i / LANES * k + c, i % LANES)))
+                        .map(|(p, l)| lanes[p].0[l]),
+                );
+                Ok(())
+            })?;
+            Ok(out)
+        })?;
+        let mut all = Vec::with_capacity(count * k);
+        for part in parts {
+            all.extend(part?);
+        }
+        match all.iter().position(|x| x.is_nan()) {
+            None => Ok(all),
+            Some(at) => Err(unusable(rows.map_or(at / k, |rows| rows[at / k]))),
+        }
+    }
+
+    /// Posterior means (n x d) and covariances (n packed triangles); see [`Posteriors::impute`].
+    pub fn posteriors(&self, mixture: &Mixture, impute: bool, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+        let components = prepared(mixture, self)?;
+        let d = self.shape.d;
+        let width = d + packed_len(d);
+        let parts = parallel::map_parts(self.data.n_rows(), |part| -> Result<(Vec<f64>, Vec<f64>)> {
+            let (mut means, mut covariances) = (vec![], vec![]);
+            means.reserve_exact(part.len() * d);
+            covariances.reserve_exact(part.len() * packed_len(d));
+            let (mut lanes, mut workspace) = (vec![Pack::ZERO; PACKS * width], Workspace::default());
+            self.blocks(None, part, control, |block, n| {
+                let (m, c) = lanes.split_at_mut(PACKS * d);
+                let (shape, workspace, components) = (self.shape, &mut workspace, components.as_slice());
+                Posteriors { shape, components, rows: block, workspace, impute, means: m, covariances: c }.run();
+                for i in 0..n {
+                    let (pack, lane) = (i / LANES, i % LANES);
+                    means.extend(m[pack * d..(pack + 1) * d].iter().map(|x| x.0[lane]));
+                    let len = packed_len(d);
+                    covariances.extend(c[pack * len..(pack + 1) * len].iter().map(|x| x.0[lane]));
+                }
+                Ok(())
+            })?;
+            Ok((means, covariances))
+        })?;
+        let (mut means, mut covariances) = (vec![], vec![]);
+        for part in parts {
+            let (m, c) = part?;
+            means.extend(m);
+            covariances.extend(c);
+        }
+        match means.iter().chain(&covariances).all(|x| x.is_finite()) {
+            true => Ok((means, covariances)),
+            false => Err(unusable(means.iter().position(|x| !x.is_finite()).map_or(0, |at| at / d))),
+        }
+    }
+
+    /// `work` on the packs of up to 8 x [`PACKS`] rows at a time, with their number.
+    fn blocks(
+        &self,
+        rows: Option<&[usize]>,
+        part: Range<usize>,
+        control: &Control,
+        mut work: impl FnMut(&[Pack], usize) -> Result<()>,
+    ) -> Result<()> {
+        let width = self.shape.width();
+        let mut packs = vec![Pack::ZERO; PACKS * width];
+        let mut scratch = vec![0.0; packed_len(self.shape.d)];
+        let mut first = part.start;
+        while first < part.end {
+            control.check()?;
+            let n = (part.end - first).min(PACKS * LANES);
+            for (pack, block) in packs.chunks_exact_mut(width).take(n.div_ceil(LANES)).enumerate() {
+                for lane in 0..LANES {
+                    let at = first + pack * LANES + lane;
+                    // The last pack is filled up with its first row, without weight.
+                    let (at, counts) = if at < part.end { (at, true) } else { (first + pack * LANES, false) };
+                    let row = rows.map_or(at, |rows| rows[at]);
+                    self.load(row, if counts { self.weight(row) } else { 0.0 }, lane, block, &mut scratch);
+                }
+            }
+            work(&packs[..n.div_ceil(LANES) * width], n)?;
+            first += n;
+        }
+        Ok(())
+    }
+
+    fn load(&self, row: usize, weight: f64, lane: usize, pack: &mut [Pack], scratch: &mut [f64]) {
+        let Shape { d, noise, masked } = self.shape;
+        let put = |pack: &mut [Pack], values: &[f64]| {
+            pack.iter_mut().zip(values).for_each(|(p, v)| p.0[lane] = *v);
+        };
+        put(pack, self.data.means().row(row));
+        pack[d].0[lane] = weight;
+        let own = &mut pack[d + 1..];
+        match (self.data.covariances(), noise) {
+            (Covariances::Zero, Noise::Rotated) => own[0].0[lane] = 0.0,
+            (Covariances::Isotropic(k), Noise::Rotated) => own[0].0[lane] = k.variance(row),
+            (_, Noise::Rotated) => own[0].0[lane] = 1.0,
+            (covariances, Noise::Diagonal) => {
+                covariances.variances(row, &mut scratch[..d]);
+                put(own, &scratch[..d]);
+            }
+            (Covariances::Full(k), Noise::Full) => {
+                let s = k.values.row(row);
+                for i in 0..d {
+                    put(&mut own[packed_len(i)..], &s[k.layout.row_start(i, d)..][..=i]);
+                }
+            }
+            (covariances, Noise::Full) => {
+                scratch.fill(0.0);
+                covariances.add_to(row, 1.0, d, scratch);
+                put(own, scratch);
+            }
+        }
+        if masked {
+            let mask = &mut own[self.shape.noise_len()..];
+            (0..d).for_each(|j| mask[j].0[lane] = f64::from(u8::from(!self.is_missing(row, j))));
+        }
+    }
+}
+
+fn unusable(row: usize) -> Error {
+    Error::Data(format!(
+        "row {row}: its density under the mixture cannot be computed; scale the features, or raise reg_covar"
+    ))
+}

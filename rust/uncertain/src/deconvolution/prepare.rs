@@ -1,0 +1,78 @@
+//! Components in the form that a pass over these rows wants.
+
+use crate::data::Covariances;
+use crate::data::covariance::{packed_index, packed_len};
+use crate::deconvolution::{Mixture, Observed};
+use crate::error::Result;
+use crate::linalg::Eigh;
+use crate::simd::mixture::Component;
+
+/// log(2 pi) / 2
+const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
+
+/// All components of the mixture for these rows.
+pub(super) fn prepared(mixture: &Mixture, observed: &Observed<'_>) -> Result<Vec<Component>> {
+    (0..mixture.n_components()).map(|k| component(mixture, k, observed)).collect()
+}
+
+fn component(mixture: &Mixture, k: usize, observed: &Observed<'_>) -> Result<Component> {
+    let d = mixture.n_features();
+    let mean = mixture.mean(k).to_vec();
+    let offset = mixture.weights()[k].ln() - d as f64 * HALF_LOG_TAU;
+    if !observed.rotated() {
+        let matrix = mixture.covariance(k).to_vec();
+        return Ok(Component { mean, offset, matrix, gains: vec![], back: vec![] });
+    }
+    let l = mixture.root(k)?;
+    let inverse = inverse_lower(&l, d);
+    // T = L L' and L^{-1} S L^{-T} = U diag(g) U' give P = L^{-T} U and Q = L U.
+    let mut eigh = Eigh::new(d);
+    match observed.data.covariances() {
+        Covariances::Isotropic(_) => eigh.packed(&congruent(&inverse, d, |i, j| f64::from(u8::from(i == j))))?,
+        Covariances::Shared(shared) => {
+            eigh.packed(&congruent(&inverse, d, |i, j| shared.packed[packed_index(i, j)]))?;
+        }
+        _ => eigh.packed(&vec![0.0; packed_len(d)])?,
+    }
+    let (mut matrix, mut back) = (vec![0.0; d * d], vec![0.0; d * d]);
+    for j in 0..d {
+        let u = &eigh.vectors[j * d..(j + 1) * d];
+        for i in 0..d {
+            matrix[j * d + i] = (i..d).map(|c| inverse[c * d + i] * u[c]).sum();
+            back[i * d + j] = (0..=i).map(|c| l[i * d + c] * u[c]).sum();
+        }
+    }
+    let log_det: f64 = (0..d).map(|i| l[i * d + i].ln()).sum();
+    let gains = eigh.values.iter().map(|g| g.max(0.0)).collect();
+    Ok(Component { mean, offset: offset - log_det, matrix, gains, back })
+}
+
+/// L^{-1}, lower triangular.
+fn inverse_lower(l: &[f64], d: usize) -> Vec<f64> {
+    let mut out = vec![0.0; d * d];
+    for j in 0..d {
+        out[j * d + j] = 1.0 / l[j * d + j];
+        for i in j + 1..d {
+            let sum: f64 = (j..i).map(|c| l[i * d + c] * out[c * d + j]).sum();
+            out[i * d + j] = -sum / l[i * d + i];
+        }
+    }
+    out
+}
+
+/// The packed triangle of A S A' for a lower triangular A.
+fn congruent(a: &[f64], d: usize, s: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    let mut product = vec![0.0; d * d];
+    for i in 0..d {
+        for j in 0..d {
+            product[i * d + j] = (0..=i).map(|c| a[i * d + c] * s(c, j)).sum();
+        }
+    }
+    let mut out = Vec::with_capacity(packed_len(d));
+    for i in 0..d {
+        for j in 0..=i {
+            out.push((0..=j).map(|c| product[i * d + c] * a[j * d + c]).sum());
+        }
+    }
+    out
+}

@@ -1,0 +1,213 @@
+//! Where EM starts: the scale of the features, and k-means++ for noisy rows.
+//!
+//! Both look at no more than [`SAMPLE`] rows, drawn by the seed, and at variances only.
+//!
+//! Scale D_j: the variance of feature j over the half of the rows that know it best (smallest S_jj), so
+//! that values which their own error bars call worthless do not set the scale.
+//! k-means: distances (x_ij - c_j)^2 / (D_j + S_ijj), centres weighted accordingly. Every component starts with
+//! the same diagonal T, one diagonal step of EM from D. T must not start too small: near zero EM moves
+//! by T^2, that is not at all.
+
+use rand::seq::SliceRandom;
+use rand::seq::index;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::data::covariance::{packed_index, packed_len};
+use crate::deconvolution::Observed;
+
+/// Rows that the start looks at.
+const SAMPLE: usize = 5_000;
+const ROUNDS: usize = 20;
+
+/// Rows with their variances and weights, as plain numbers.
+pub(super) struct Sample {
+    d: usize,
+    x: Vec<f64>,
+    /// Infinite where the feature is missing.
+    variances: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+/// Shares, means and packed covariances of the components of one group.
+pub(super) type Start = (Vec<f64>, Vec<f64>, Vec<f64>);
+
+impl Sample {
+    pub fn new(observed: &Observed<'_>, rows: Option<&[usize]>, seed: u64) -> Self {
+        let d = observed.data.n_features();
+        let count = rows.map_or(observed.data.n_rows(), <[usize]>::len);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut picks: Vec<usize> =
+            if count > SAMPLE { index::sample(&mut rng, count, SAMPLE).into_vec() } else { (0..count).collect() };
+        picks.sort_unstable();
+        let mut sample = Self { d, x: vec![], variances: vec![], weights: vec![] };
+        let mut variances = vec![0.0; d];
+        for at in picks {
+            let row = rows.map_or(at, |rows| rows[at]);
+            if observed.weight(row) == 0.0 {
+                continue;
+            }
+            observed.data.covariances().variances(row, &mut variances);
+            let x = observed.data.means().row(row);
+            for j in 0..d {
+                let gone = observed.is_missing(row, j);
+                sample.x.push(if gone { 0.0 } else { x[j] });
+                sample.variances.push(if gone { f64::INFINITY } else { variances[j].max(0.0) });
+            }
+            sample.weights.push(observed.weight(row));
+        }
+        sample
+    }
+
+    fn n(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// D: one positive number per feature.
+    pub fn scale(&self) -> Vec<f64> {
+        (0..self.d).map(|j| self.scale_of(j)).collect()
+    }
+
+    fn scale_of(&self, j: usize) -> f64 {
+        let known = |i: &usize| self.variances[i * self.d + j].is_finite();
+        let mut order: Vec<usize> = (0..self.n()).filter(known).collect();
+        let variance = |i: usize| self.variances[i * self.d + j];
+        order.sort_by(|&a, &b| variance(a).total_cmp(&variance(b)));
+        let total: f64 = order.iter().map(|&i| self.weights[i]).sum();
+        // The weighted median, and all rows that are as good.
+        let mut sum = 0.0;
+        let median = order.iter().find(|&&i| {
+            sum += self.weights[i];
+            sum >= 0.5 * total
+        });
+        let limit = median.map_or(0.0, |&i| variance(i));
+        let best: Vec<usize> = order.iter().copied().take_while(|&i| variance(i) <= limit).collect();
+        let noise: f64 =
+            order.iter().map(|&i| self.weights[i] * variance(i)).sum::<f64>() / total.max(f64::MIN_POSITIVE);
+        [self.variance_over(&best, j), self.variance_over(&order, j), noise]
+            .into_iter()
+            .find(|v| v.is_normal() && *v > 0.0)
+            .unwrap_or(1.0)
+    }
+
+    fn variance_over(&self, rows: &[usize], j: usize) -> f64 {
+        let total: f64 = rows.iter().map(|&i| self.weights[i]).sum();
+        let x = |i: usize| self.x[i * self.d + j];
+        let mean = rows.iter().map(|&i| self.weights[i] * x(i)).sum::<f64>() / total;
+        let sum: f64 = rows.iter().map(|&i| self.weights[i] * (x(i) - mean).powi(2)).sum();
+        // What rounding leaves of a constant feature.
+        let noise = (rows.len() as f64 * f64::EPSILON * mean).powi(2);
+        if sum / total > noise { sum / total } else { 0.0 }
+    }
+
+    /// K components by k-means++ (`scale`: D).
+    pub fn components(&self, k: usize, scale: &[f64], seed: u64) -> Start {
+        let (n, d) = (self.n(), self.d);
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let precisions: Vec<f64> = (0..n * d).map(|p| 1.0 / (scale[p % d] + self.variances[p])).collect();
+        let mut centres = if k == 1 { vec![0.0; d] } else { self.seeds(k, &precisions, &mut rng) };
+        let mut owner = vec![0; n];
+        for round in 0..ROUNDS {
+            let before = owner.clone();
+            for i in 0..n {
+                owner[i] = self.nearest(i, &centres, &precisions).0;
+            }
+            if round > 0 && owner == before {
+                break;
+            }
+            let (mut sums, mut totals) = (vec![0.0; k * d], vec![0.0; k * d]);
+            for i in 0..n {
+                for j in 0..d {
+                    let w = self.weights[i] * precisions[i * d + j];
+                    sums[owner[i] * d + j] += w * self.x[i * d + j];
+                    totals[owner[i] * d + j] += w;
+                }
+            }
+            for p in 0..k * d {
+                if totals[p] > 0.0 {
+                    centres[p] = sums[p] / totals[p];
+                }
+            }
+        }
+        let total: f64 = self.weights.iter().sum();
+        let (mut shares, mut diagonal) = (vec![0.0; k], vec![0.0; d]);
+        for i in 0..n {
+            shares[owner[i]] += self.weights[i] / total;
+            for j in 0..d {
+                let u = scale[j] * precisions[i * d + j];
+                let noise = if u > 0.0 { u * self.variances[i * d + j] } else { scale[j] };
+                let off = u * (self.x[i * d + j] - centres[owner[i] * d + j]);
+                diagonal[j] += self.weights[i] / total * (off * off + noise);
+            }
+        }
+        // A centre that lost its rows gets a little to start with.
+        shares.iter_mut().for_each(|s| *s = s.max(0.1 / k as f64));
+        let sum: f64 = shares.iter().sum();
+        shares.iter_mut().for_each(|s| *s /= sum);
+        let mut covariance = vec![0.0; packed_len(d)];
+        (0..d).for_each(|j| covariance[packed_index(j, j)] = diagonal[j].max(0.01 * scale[j]));
+        (shares, centres, covariance.repeat(k))
+    }
+
+    /// K rows far from each other: each drawn with the square of its distance from those before.
+    fn seeds(&self, k: usize, precisions: &[f64], rng: &mut Xoshiro256PlusPlus) -> Vec<f64> {
+        let d = self.d;
+        let mut centres = vec![];
+        let mut distances = vec![1.0; self.n()];
+        for _ in 0..k {
+            let pick = draw(&distances, &self.weights, rng);
+            // Where the row does not know itself, the mean of the others is as good.
+            let row = (0..d).map(|j| {
+                let known = self.variances[pick * d + j].is_finite();
+                if known { self.x[pick * d + j] } else { self.mean_of(j) }
+            });
+            centres.extend(row.collect::<Vec<_>>());
+            for (i, distance) in distances.iter_mut().enumerate() {
+                *distance = self.nearest(i, &centres, precisions).1;
+            }
+        }
+        centres
+    }
+
+    fn mean_of(&self, j: usize) -> f64 {
+        let known = (0..self.n()).filter(|i| self.variances[i * self.d + j].is_finite());
+        let (sum, total) =
+            known.fold((0.0, 0.0), |(s, t), i| (s + self.weights[i] * self.x[i * self.d + j], t + self.weights[i]));
+        if total > 0.0 { sum / total } else { 0.0 }
+    }
+
+    /// The nearest centre and its distance.
+    fn nearest(&self, i: usize, centres: &[f64], precisions: &[f64]) -> (usize, f64) {
+        let d = self.d;
+        let (x, p) = (&self.x[i * d..(i + 1) * d], &precisions[i * d..(i + 1) * d]);
+        let mut best = (0, f64::INFINITY);
+        for (k, c) in centres.chunks_exact(d).enumerate() {
+            let distance: f64 = (0..d).map(|j| p[j] * (x[j] - c[j]).powi(2)).sum();
+            if distance < best.1 {
+                best = (k, distance);
+            }
+        }
+        best
+    }
+}
+
+/// A row number with probability proportional to distance x weight.
+fn draw(distances: &[f64], weights: &[f64], rng: &mut impl Rng) -> usize {
+    let total: f64 = distances.iter().zip(weights).map(|(d, w)| d * w).sum();
+    let mut left = rng.random::<f64>() * total;
+    for (i, (d, w)) in distances.iter().zip(weights).enumerate() {
+        left -= d * w;
+        if left < 0.0 {
+            return i;
+        }
+    }
+    // All rows alike, or what rounding left over.
+    distances.len().saturating_sub(1)
+}
+
+/// The numbers 0..n in random order.
+pub(super) fn shuffled(n: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..n).collect();
+    order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
+    order
+}

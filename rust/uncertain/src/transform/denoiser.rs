@@ -1,0 +1,78 @@
+//! From measurement to posterior: what a noisy row says about the true value behind it.
+//!
+//! A row x_i = z_i + e_i with known noise e_i ~ N(0, S_i) is one reading of an unknown z_i. The distribution of the z_i is
+//! learned from all rows ([`deconvolution`](crate::deconvolution)), and every row becomes the Gaussian that x_i and that
+//! distribution leave for z_i. For one component, with G_i = T (T + S_i)^{-1}:
+//! ```text
+//! m_i = mu + G_i (x_i - mu),    C_i = T - G_i T
+//! ```
+//! For several, the mean and covariance of the mixture of such posteriors. An exact point stays where it is; the
+//! more noise, the nearer to the prior. Kinds: zero stays zero; a shared matrix under one component stays
+//! shared; all else needs a full matrix per row.
+
+use crate::control::Control;
+use crate::data::covariance::{Full, Layout, Shared, packed_len};
+use crate::data::{Covariances, GaussianArray, Rows};
+use crate::deconvolution::{Fitted, Mixture, Observed, Params, log_sum};
+use crate::error::Result;
+use crate::transform::check_features;
+
+/// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GaussianDenoiser {
+    mixture: Mixture,
+}
+
+impl GaussianDenoiser {
+    /// With a known distribution of the true values.
+    #[must_use]
+    pub fn new(mixture: Mixture) -> Self {
+        Self { mixture }
+    }
+
+    /// Learn the distribution; the second part of the result tells how that went.
+    pub fn fit(
+        params: &Params,
+        data: &GaussianArray,
+        weights: Option<&[f64]>,
+        control: &Control,
+    ) -> Result<(Self, Fitted)> {
+        let fitted = params.fit(data, None, weights, control)?;
+        Ok((Self::new(fitted.mixture.clone()), fitted))
+    }
+
+    /// The distribution of the true values.
+    #[must_use]
+    pub fn mixture(&self) -> &Mixture {
+        &self.mixture
+    }
+
+    /// The posterior of every row's true value. `Err(Interrupted)` soon after `control` is stopped.
+    pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
+        let d = self.mixture.n_features();
+        check_features(data, d)?;
+        let n = data.n_rows();
+        match data.covariances() {
+            Covariances::Zero => return Ok(data.clone()),
+            Covariances::Shared(_) if self.mixture.n_components() == 1 && n > 0 => {
+                let (means, _) = Observed::new(data, None, None).posteriors(&self.mixture, false, control)?;
+                let one = data.slice(0..1);
+                let (_, covariance) = Observed::new(&one, None, None).posteriors(&self.mixture, false, control)?;
+                let covariances = Covariances::Shared(Shared { packed: covariance.into() });
+                return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
+            }
+            _ => {}
+        }
+        let (means, packed) = Observed::new(data, None, None).posteriors(&self.mixture, false, control)?;
+        let values = Rows::from_owned(packed, n, packed_len(d));
+        let covariances = Covariances::Full(Full { values, layout: Layout::Packed });
+        Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances))
+    }
+
+    /// log p(x_i) of every row: the density of N(mu_k, T_k + S_i) summed over the components.
+    pub fn log_likelihood(&self, data: &GaussianArray, control: &Control) -> Result<Vec<f64>> {
+        check_features(data, self.mixture.n_features())?;
+        let logs = Observed::new(data, None, None).log_densities(None, &self.mixture, control)?;
+        Ok(logs.chunks_exact(self.mixture.n_components()).map(log_sum).collect())
+    }
+}

@@ -1,0 +1,184 @@
+"""GaussianDenoiser: against EM in NumPy, on simulated data, and as scikit-learn's transformer.
+
+It always gives a GaussianArray, so `check_estimator`'s checks that need an array as the result cannot
+pass; what else the contract asks is checked here.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import random_covariances
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import multivariate_normal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+
+from uncertain import GaussianArray, GaussianDenoiser, GSUClassifier
+from uncertain.exceptions import ConvergenceWarning, ParameterError, UncertainError
+
+N, D = 120, 3
+
+
+def numpy_em(x: Any, s: Any, mixture: Any, steps: int) -> Any:
+    """EM as Bovy, Hogg and Roweis write it, on stacks of matrices."""
+    weights, means, covariances = mixture
+    for _ in range(steps):
+        logs, posts = [], []
+        for w, m, t in zip(weights, means, covariances, strict=True):
+            gain = t @ np.linalg.inv(t + s)
+            posts.append((m + np.einsum("nij,nj->ni", gain, x - m), t - gain @ t))
+            logs.append(
+                [np.log(w) + multivariate_normal.logpdf(a, m, t + b) for a, b in zip(x, s, strict=True)]
+            )
+        q = np.exp(np.transpose(logs) - np.max(logs, axis=0)[:, None])
+        q /= q.sum(axis=1, keepdims=True)
+        weights = q.mean(axis=0)
+        means = np.stack([np.average(b, axis=0, weights=p) for (b, _), p in zip(posts, q.T, strict=True)])
+        covariances = np.stack(
+            [
+                np.average((b - m)[:, :, None] * (b - m)[:, None] + c, axis=0, weights=p)
+                for (b, c), m, p in zip(posts, means, q.T, strict=True)
+            ]
+        )
+    return weights, means, covariances
+
+
+@pytest.fixture(params=["zero", "isotropic", "std", "cov", "shared", "factor"])
+def readings(request: pytest.FixtureRequest, rng: np.random.Generator) -> GaussianArray:
+    x = rng.normal(size=(N, D)) * [1, 10, 0.1] + [0, 100, 5] * rng.integers(0, 2, size=(N, 1))
+    cov = random_covariances(rng, N, D)
+    return {
+        "zero": lambda: GaussianArray(x),
+        "isotropic": lambda: GaussianArray(x, var=rng.uniform(0.1, 2, size=N)),
+        "std": lambda: GaussianArray(x, std=rng.uniform(0.1, 2, size=(N, D))),
+        "cov": lambda: GaussianArray(x, cov=cov),
+        "shared": lambda: GaussianArray(x, cov=cov[0]),
+        "factor": lambda: GaussianArray(x, factor=rng.normal(size=(N, D, 1))),
+    }[request.param]()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("k", [1, 2])
+def test_agrees_with_numpy(readings: GaussianArray, k: int) -> None:
+    def fit(steps: int) -> GaussianDenoiser:
+        return GaussianDenoiser(k, tol=0, max_iter=steps, random_state=3).fit(readings)
+
+    first, last = fit(2), fit(8)
+    if last.n_iter_ < 8:
+        assert last.status_ == "converged"  # exact rows under one Gaussian: nothing left to do
+    start = (first.weights_, first.means_, first.covariances_)
+    weights, means, covariances = numpy_em(readings.means, readings.covariances(), start, 6)
+    assert_allclose(last.weights_, weights, rtol=1e-8)
+    assert_allclose(last.means_, means, rtol=1e-8, atol=1e-8)
+    scale = np.sqrt(np.einsum("kii,kjj->kij", covariances, covariances))
+    assert np.max(np.abs(last.covariances_ - covariances) / scale) < 1e-8
+    assert np.all(np.diff(last.log_likelihoods_) >= 0)
+    mixture = zip(last.weights_, last.means_, last.covariances_, strict=True)
+    logs = [
+        np.log(w)
+        + np.array(
+            [
+                multivariate_normal.logpdf(x, m, t + s)
+                for x, s in zip(readings.means, readings.covariances(), strict=True)
+            ]
+        )
+        for w, m, t in mixture
+    ]
+    assert_allclose(last.score_samples(readings), np.logaddexp.reduce(logs, axis=0), rtol=1e-10)
+    assert_allclose(last.score(readings), last.log_likelihoods_[-1], rtol=1e-12)
+
+
+def test_posteriors_are_honest() -> None:
+    """True values lie where the posterior says: standardised errors are standard normal."""
+    rng = np.random.default_rng(5)
+    n, d = 4000, 3
+    root = rng.normal(size=(d, d))
+    centre = np.where(rng.random((n, 1)) < 0.3, 3.0, -1.0)
+    z = rng.normal(size=(n, d)) @ root.T + centre
+    std = np.exp(rng.normal(size=(n, d)))
+    X = GaussianArray(z + std * rng.normal(size=(n, d)), std=std)
+    true = (np.array([0.3, 0.7]), np.array([[3.0] * d, [-1.0] * d]), np.stack([root @ root.T] * 2))
+    # Under the true mixture only the luck of the draw is left; then what estimating it costs; then one
+    # Gaussian instead of two, which is right on average only.
+    for k, mixture, tolerance in ((2, true, 0.07), (2, None, 0.15), (1, None, 0.15)):
+        model = GaussianDenoiser(k, tol=1e-5, random_state=0).fit(X)
+        if mixture is not None:
+            model._set(mixture)
+        Z = model.transform(X)
+        assert Z.kind == "full" and np.mean((Z.means - z) ** 2) < 0.5 * np.mean((X.means - z) ** 2)
+        roots = np.linalg.cholesky(Z.covariances())
+        errors = np.linalg.solve(roots, (z - Z.means)[..., None])[..., 0]
+        assert_allclose(errors.T @ errors / n, np.eye(d), atol=tolerance)
+        assert_allclose(errors.mean(axis=0), 0, atol=tolerance)
+
+
+def test_kinds_and_exact_points(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(N, D))
+    exact = GaussianDenoiser().fit_transform(GaussianArray(x))
+    assert exact.kind == "zero"
+    assert_array_equal(exact.means, x)
+    assert GaussianDenoiser().fit_transform(x) == exact
+    shared = GaussianArray(x, cov=random_covariances(rng, 1, D)[0])
+    assert GaussianDenoiser().fit_transform(shared).kind == "shared"
+
+
+def test_number_of_components_by_held_out_likelihood() -> None:
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(600, 2)) + 6 * rng.integers(0, 2, size=(600, 1))
+    X = GaussianArray(z + 0.5 * rng.normal(size=z.shape), std=0.5)
+    model = GaussianDenoiser("auto", tol=1e-4, random_state=0).fit(X)
+    held_out = model.held_out_log_likelihoods_
+    assert model.n_components_ == 2 == 1 + np.argmax(held_out) and len(held_out) == 4
+    again = clone(model).fit(X)
+    assert_array_equal(again.means_, model.means_)
+
+
+def test_weights_count_rows(rng: np.random.Generator) -> None:
+    X = GaussianArray(rng.normal(size=(N, D)), std=rng.uniform(0.1, 1, size=(N, D)))
+    counts = rng.integers(0, 3, size=N)
+    weighted = GaussianDenoiser().fit(X, sample_weight=counts)
+    repeated = GaussianDenoiser().fit(X[np.repeat(np.arange(N), counts)])
+    assert_allclose(weighted.covariances_, repeated.covariances_, rtol=1e-10)
+    assert_allclose(weighted.means_, repeated.means_, rtol=1e-10, atol=1e-12)
+
+
+def test_in_a_pipeline_and_a_search(rng: np.random.Generator) -> None:
+    y = rng.integers(0, 2, size=N)
+    X = GaussianArray(rng.normal(size=(N, D)) + 2 * y[:, None], std=rng.uniform(0.1, 2, size=(N, D)))
+    pipeline = make_pipeline(GaussianDenoiser(tol=1e-3), GSUClassifier(1e-2))
+    search = GridSearchCV(pipeline, {"gaussiandenoiser__n_components": [1, 2]}, cv=2, error_score="raise")
+    assert search.fit(X, y).score(X, y) > 0.8
+    fitted = search.best_estimator_
+    assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
+
+
+def test_callers_data_and_bad_parameters(rng: np.random.Generator) -> None:
+    x, std = rng.normal(size=(20, 2)), rng.uniform(0.1, 1, size=(20, 2))
+    X = GaussianArray(x, std=std)
+    kept = x.copy()
+    model = GaussianDenoiser().fit(X)
+    model.transform(X)
+    assert_array_equal(x, kept)
+    bad: list[dict[str, Any]] = [{"n_components": n} for n in (0, "two", 1.5)]
+    for wrong in [*bad, {"tol": -1.0}, {"reg_covar": 0.0}, {"max_iter": 0}]:
+        with pytest.raises(ParameterError, match=next(iter(wrong))):
+            GaussianDenoiser(**wrong).fit(X)
+    with pytest.raises(UncertainError, match="21 components"):
+        GaussianDenoiser(21).fit(X)
+    with pytest.raises(ValueError, match="3 features"):
+        model.transform(np.ones((4, 3)))
+    with pytest.raises(ValueError, match="NaN"):
+        model.transform(np.full((4, 2), np.nan))
+    with pytest.raises(NotFittedError):
+        GaussianDenoiser().transform(X)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        GaussianDenoiser(tol=0, max_iter=2).fit(X)
+    seen: list[Any] = []
+    GaussianDenoiser(callback=seen.append).fit(X)
+    assert [p.iteration for p in seen] == list(range(len(seen))) and len(seen) >= 2
