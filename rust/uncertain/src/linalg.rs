@@ -10,6 +10,7 @@ use faer::linalg::cholesky::llt;
 use faer::linalg::evd::{self, ComputeEigenvectors};
 use faer::linalg::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, MatMut, MatRef, Par, Spec};
 
 use crate::error::{Error, Result};
@@ -186,6 +187,13 @@ pub fn cholesky_solve(l: &[f64], d: usize, b: &mut [f64]) {
     }
 }
 
+/// `x_i` with `L x_i = b_i` in place of every b_i, the rows of a k x d matrix; L is lower triangular.
+pub fn solve_lower_rows(l: &[f64], d: usize, b: &mut [f64]) {
+    let rows = b.len() / d;
+    let b = MatMut::from_column_major_slice_mut(b, d, rows);
+    solve_lower_triangular_in_place(MatRef::from_row_major_slice(l, d, d), b, Par::Seq);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -296,6 +304,11 @@ mod tests {
             assert!(cholesky(&mut l, d));
             cholesky_solve(&l, d, &mut b);
             assert!(b.iter().zip(&x).all(|(b, x)| (b - x).abs() < 1e-9));
+            let xs = normals(4 * d, 5);
+            let product = |p: usize| (0..=p % d).map(|j| l[p % d * d + j] * xs[p / d * d + j]).sum();
+            let mut b: Vec<f64> = (0..4 * d).map(product).collect();
+            solve_lower_rows(&l, d, &mut b);
+            assert!(b.iter().zip(&xs).all(|(b, x)| (b - x).abs() < 1e-10));
         }
         assert!(!cholesky(&mut [1.0, 2.0, 2.0, 1.0], 2));
     }

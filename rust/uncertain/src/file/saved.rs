@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::gsu;
-use crate::transform::{GaussianScaler, SubspaceProjector};
+use crate::transform::{GaussianScaler, KernelMap, SubspaceProjector};
 
 /// One step of a model: transforms first, the classifier last.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,8 @@ pub enum Step {
     Scaler(GaussianScaler),
     /// Cuts covariances down to subspaces.
     Subspace(SubspaceProjector),
+    /// Goes to the feature space of a kernel.
+    KernelMap(Box<KernelMap>),
     /// The classifier and the parameters it was fitted with.
     Gsu {
         /// What was fitted.
@@ -33,11 +35,17 @@ impl Step {
         Self::Gsu { model: Box::new(model), params: Box::new(params) }
     }
 
+    /// Features of what it makes of `d` features.
+    fn n_features_out(&self, d: usize) -> usize {
+        if let Self::KernelMap(map) = self { map.rank() } else { d }
+    }
+
     /// Features it was fitted on; `None` when any number will do.
     fn n_features(&self) -> Option<usize> {
         match self {
             Self::Scaler(scaler) => Some(scaler.mean().len()),
             Self::Subspace(_) => None,
+            Self::KernelMap(map) => Some(map.n_features()),
             Self::Gsu { model, .. } => Some(model.n_features()),
         }
     }
@@ -81,9 +89,13 @@ impl Saved {
         else {
             return Err("its steps must be transforms followed by one classifier".to_owned());
         };
-        let d = model.n_features();
-        if let Some(other) = self.steps.iter().filter_map(Step::n_features).find(|&n| n != d) {
-            return Err(format!("its steps disagree about the number of features: {other} and {d}"));
+        let d = self.steps.iter().find_map(Step::n_features).unwrap_or_default();
+        let mut here = d;
+        for step in &self.steps {
+            if let Some(other) = step.n_features().filter(|&n| n != here) {
+                return Err(format!("its steps disagree about the number of features: {other} and {here}"));
+            }
+            here = step.n_features_out(here);
         }
         if !self.features.is_empty() && self.features.len() != d {
             return Err(format!("it names {} features, but its model has {d}", self.features.len()));
@@ -114,6 +126,7 @@ impl Saved {
             data = match step {
                 Step::Scaler(scaler) => scaler.transform(&data)?,
                 Step::Subspace(projector) => projector.transform(&data, &Control::new())?,
+                Step::KernelMap(map) => map.transform(&data, &Control::new())?,
                 Step::Gsu { .. } => data,
             };
         }

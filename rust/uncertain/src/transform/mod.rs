@@ -1,12 +1,15 @@
-//! From Gaussians to Gaussians: scaling, subspaces of the covariances, and from measurements to posteriors.
+//! From Gaussians to Gaussians: scaling, subspaces of the covariances, feature spaces of kernels, and from
+//! measurements to posteriors.
 //!
 //! A transform moves means and covariances together.
 
 mod denoiser;
+mod kernel_map;
 mod scaler;
 mod subspace;
 
 pub use denoiser::GaussianDenoiser;
+pub use kernel_map::{KernelMap, Options as KernelMapOptions};
 pub(crate) use scaler::check_weights;
 pub use scaler::{GaussianScaler, Spread};
 pub use subspace::{Project, SubspaceProjector};

@@ -1,6 +1,7 @@
 //! The steps a file may hold: what each writes into the header, and into tensors.
 
 pub(super) mod gsu;
+pub(super) mod kernel_map;
 pub(super) mod scaler;
 pub(super) mod subspace;
 
@@ -16,6 +17,8 @@ use crate::error::Result;
 pub(super) enum StepHeader {
     Scaler(scaler::Header),
     Subspace(subspace::Header),
+    #[serde(rename = "kernel map")]
+    KernelMap(kernel_map::Header),
     Gsu(gsu::Header),
 }
 
@@ -33,6 +36,10 @@ impl Step {
                 (StepHeader::Scaler(header), tensors)
             }
             Self::Subspace(projector) => (StepHeader::Subspace(subspace::write(projector)), vec![]),
+            Self::KernelMap(map) => {
+                let (header, tensors) = kernel_map::write(map);
+                (StepHeader::KernelMap(header), tensors)
+            }
             Self::Gsu { model, params } => {
                 let (header, tensors) = gsu::write(model, params);
                 (StepHeader::Gsu(header), tensors)
@@ -44,6 +51,7 @@ impl Step {
         match header {
             StepHeader::Scaler(header) => scaler::read(&header, take).map(Self::Scaler),
             StepHeader::Subspace(header) => subspace::read(&header).map(Self::Subspace),
+            StepHeader::KernelMap(header) => kernel_map::read(header, take).map(|map| Self::KernelMap(Box::new(map))),
             StepHeader::Gsu(header) => gsu::read(header, take).map(|(model, params)| Self::gsu(model, params)),
         }
     }

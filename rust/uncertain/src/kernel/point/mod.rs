@@ -177,15 +177,43 @@ impl PointKernel {
         self.jet(self.argument().of(x, z)).value
     }
 
-    /// dK/dx into `out`, d numbers. (dK/dz is the same with x and z exchanged.)
-    pub fn gradient(&self, x: &[f64], z: &[f64], out: &mut [f64]) {
-        let first = self.jet(self.argument().of(x, z)).first;
-        match self.argument() {
-            Argument::Product => out.iter_mut().zip(z).for_each(|(o, z)| *o = first * z),
+    /// g(x) and its gradient in x, for the function g(x) = K(x, z) or, along a `direction` a, its derivative
+    /// g(x) = (dK/dz)'a: the inner products of phi(x) and of its derivatives with phi(z) or J(z) a.
+    #[inline]
+    pub(crate) fn against(&self, x: &[f64], z: &[f64], direction: Option<&[f64]>, gradient: &mut [f64]) -> f64 {
+        let argument = self.argument();
+        let jet = self.jet(argument.of(x, z));
+        let Some(a) = direction else {
+            match argument {
+                Argument::Product => gradient.iter_mut().zip(z).for_each(|(g, z)| *g = jet.first * z),
+                Argument::SquaredDistance => {
+                    gradient.iter_mut().zip(x.iter().zip(z)).for_each(|(g, (x, z))| *g = 2.0 * jet.first * (x - z));
+                }
+            }
+            return jet.value;
+        };
+        let Mixed { scale, outer } = argument.mixed(&jet);
+        let points = x.iter().zip(z);
+        match argument {
+            Argument::Product => {
+                let along: f64 = x.iter().zip(a).map(|(x, a)| x * a).sum();
+                gradient.iter_mut().zip(z.iter().zip(a)).for_each(|(g, (z, a))| *g = scale * a + outer * along * z);
+                jet.first * along
+            }
             Argument::SquaredDistance => {
-                out.iter_mut().zip(x.iter().zip(z)).for_each(|(o, (x, z))| *o = 2.0 * first * (x - z));
+                let along: f64 = points.clone().zip(a).map(|((x, z), a)| (x - z) * a).sum();
+                gradient
+                    .iter_mut()
+                    .zip(points.zip(a))
+                    .for_each(|(g, ((x, z), a))| *g = scale * a + outer * along * (x - z));
+                -2.0 * jet.first * along
             }
         }
+    }
+
+    /// dK/dx into `out`, d numbers. (dK/dz is the same with x and z exchanged.)
+    pub fn gradient(&self, x: &[f64], z: &[f64], out: &mut [f64]) {
+        self.against(x, z, None, out);
     }
 
     /// d2K/dx dz' into `out`, d x d row-major: element (i, j) is d2K/dx_i dz_j.

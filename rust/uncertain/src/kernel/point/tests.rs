@@ -53,6 +53,24 @@ fn derivatives_agree_with_central_differences() {
 }
 
 #[test]
+fn functions_along_a_direction_are_products_with_the_derivatives() {
+    let d = 3;
+    for kernel in samples() {
+        let (x, z, a) = (normals(d, 1), normals(d, 2), normals(d, 3));
+        let (mut gradient, mut hessian, mut out) = (vec![0.0; d], vec![0.0; d * d], vec![0.0; d]);
+        let value = kernel.against(&x, &z, Some(&a), &mut out);
+        kernel.gradient(&z, &x, &mut gradient);
+        kernel.hessian(&x, &z, &mut hessian);
+        let exact: f64 = gradient.iter().zip(&a).map(|(g, a)| g * a).sum();
+        assert!((value - exact).abs() < 1e-13 * (1.0 + exact.abs()), "{kernel:?}");
+        for i in 0..d {
+            let exact: f64 = (0..d).map(|j| hessian[i * d + j] * a[j]).sum();
+            assert!((out[i] - exact).abs() < 1e-13 * (1.0 + exact.abs()), "{kernel:?} {i}");
+        }
+    }
+}
+
+#[test]
 fn values_are_the_formulas() {
     let (x, z): (&[f64], &[f64]) = (&[1.0, -2.0, 0.5], &[0.3, 0.7, -1.1]);
     let (product, distance) = (0.3 - 1.4 - 0.55, 0.49_f64 + 2.7 * 2.7 + 1.6 * 1.6);

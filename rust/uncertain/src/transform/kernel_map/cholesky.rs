@@ -1,0 +1,149 @@
+//! Pivoted Cholesky factorisation of the extended Gram matrix, column by column.
+//!
+//! The pivot is always the vector whose squared distance to the span of the earlier ones is largest. Its column of
+//! R is (its column of E - what the earlier columns explain of it) / sqrt(that distance). Columns lie in blocks of
+//! rows, each a stack of short contiguous slices: a block's update is one weighted sum of slices in cache
+//! order, and blocks go to threads. The order of pivots does not depend on their number.
+
+use rayon::prelude::*;
+
+use super::Options;
+use super::vectors::{Pivot, Vectors};
+use crate::control::Control;
+use crate::error::{Error, Result};
+use crate::simd::{self, Power};
+
+/// Rows of the data per block.
+const ROWS: usize = 64;
+/// A smaller relative residual is rounding, not a direction.
+const NOISE: f64 = 1e-14;
+
+pub(super) struct Factorised {
+    /// (row, 0) for phi(x), (row, 1 + k) for J(x) A e_k.
+    pub pivots: Vec<(usize, usize)>,
+    /// D x D, row-major, zeros above the diagonal.
+    pub lower: Vec<f64>,
+    /// Largest residual, relative.
+    pub error: f64,
+}
+
+struct Block {
+    first: usize,
+    rows: usize,
+    /// Squared distances to the span of the pivots.
+    residual: Vec<f64>,
+    /// The columns of R so far, one slice after the other.
+    columns: Vec<f64>,
+    /// (largest residual, its place)
+    top: (f64, usize),
+}
+
+impl Block {
+    fn new(vectors: &Vectors<'_>, first: usize) -> Self {
+        let (rows, width) = (ROWS.min(vectors.n_rows() - first), vectors.columns() + 1);
+        let mut residual = vec![0.0; rows * width];
+        let mut scratch = vectors.scratch();
+        let mut direction = vec![0.0; vectors.point(first).len()];
+        for (k, out) in residual.chunks_exact_mut(width).enumerate() {
+            vectors.squares(first + k, &mut scratch, &mut direction, out);
+        }
+        let mut block = Self { first, rows, residual, columns: vec![], top: (0.0, 0) };
+        block.find_top();
+        block
+    }
+
+    fn find_top(&mut self) {
+        // The first of equals; NaN and infinity win, so that they are seen.
+        self.top = self.residual.iter().enumerate().fold((f64::NEG_INFINITY, 0), |best, (at, &value)| {
+            if value > best.0 || !value.is_finite() { (value, at) } else { best }
+        });
+    }
+
+    /// Element of the last columns of R for one vector: its coordinates.
+    fn coordinates(&self, at: usize) -> impl Iterator<Item = f64> {
+        self.columns.chunks_exact(self.residual.len()).map(move |column| column[at])
+    }
+
+    /// Add the column of a pivot at squared distance `root`^2, whose coordinates are -`coef`.
+    fn extend(&mut self, vectors: &Vectors<'_>, pivot: &Pivot<'_>, picks: &[u32], coef: &[f64], root: f64) {
+        let len = self.residual.len();
+        let width = len / self.rows;
+        let mut column = Vec::with_capacity(len);
+        let mut scratch = vectors.scratch();
+        for row in self.first..self.first + self.rows {
+            column.extend_from_slice(vectors.entries(row, pivot, &mut scratch));
+        }
+        debug_assert_eq!(column.len(), self.rows * width);
+        simd::add_slices(&self.columns, len, picks, coef, Power::One, &mut column);
+        for (c, residual) in column.iter_mut().zip(&mut self.residual) {
+            *c /= root;
+            *residual = (*residual - *c * *c).max(0.0);
+        }
+        self.columns.extend_from_slice(&column);
+    }
+}
+
+pub(super) fn factorise(vectors: &Vectors<'_>, options: &Options, control: &Control) -> Result<Factorised> {
+    let (n, width) = (vectors.n_rows(), vectors.columns() + 1);
+    let starts: Vec<usize> = (0..n).step_by(ROWS).collect();
+    let mut blocks: Vec<Block> = starts.into_par_iter().map(|first| Block::new(vectors, first)).collect();
+    let most = options.max_rank.unwrap_or(usize::MAX).min(n.saturating_mul(width));
+    let top = |blocks: &[Block]| {
+        let better = |best: usize, b: usize| !(blocks[best].top.0 >= blocks[b].top.0);
+        (0..blocks.len()).reduce(|best, b| if better(best, b) { b } else { best }).unwrap_or(0)
+    };
+    let largest = blocks[top(&blocks)].top.0;
+    if !largest.is_finite() {
+        return Err(Error::Data(
+            "kernel map: values of the kernel overflow double precision; scale the features, for example with \
+             GaussianScaler, or lower gamma or degree"
+                .into(),
+        ));
+    }
+    if !(largest > 0.0) {
+        return Err(Error::Data("kernel map: the kernel is zero on every row".into()));
+    }
+    let enough = options.tol.max(NOISE) * largest;
+    let mut pivots = vec![];
+    let mut triangle: Vec<Vec<f64>> = vec![];
+    let mut error = 1.0;
+    while pivots.len() < most {
+        control.check()?;
+        let b = top(&blocks);
+        let (square, at) = blocks[b].top;
+        error = square / largest;
+        if square <= enough {
+            break;
+        }
+        let (row, column) = (blocks[b].first + at / width, at % width);
+        let mut direction = vec![0.0; vectors.point(row).len()];
+        if column > 0 {
+            vectors.direction(row, column - 1, &mut direction);
+        }
+        let pivot = Pivot { point: vectors.point(row), direction: (column > 0).then_some(&direction) };
+        let mut line: Vec<f64> = blocks[b].coordinates(at).collect();
+        let coef: Vec<f64> = line.iter().map(|x| -x).collect();
+        let picks: Vec<u32> = (0..coef.len() as u32).collect();
+        let root = square.sqrt();
+        blocks.par_iter_mut().for_each(|block| {
+            block.extend(vectors, &pivot, &picks, &coef, root);
+            block.find_top();
+        });
+        // Rounding leaves a little of the pivot itself; nothing may pick it again.
+        blocks[b].residual[at] = 0.0;
+        blocks[b].find_top();
+        line.push(root);
+        triangle.push(line);
+        pivots.push((row, column));
+        control.report(pivots.len(), f64::NAN, error);
+    }
+    if pivots.len() == most {
+        error = blocks[top(&blocks)].top.0 / largest;
+    }
+    let rank = pivots.len();
+    let mut lower = vec![0.0; rank * rank];
+    for (out, line) in lower.chunks_exact_mut(rank).zip(&triangle) {
+        out[..line.len()].copy_from_slice(line);
+    }
+    Ok(Factorised { pivots, lower, error })
+}

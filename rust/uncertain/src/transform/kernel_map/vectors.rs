@@ -1,0 +1,141 @@
+//! The vectors of the feature space that rows contribute, by their inner products with a pivot.
+
+use crate::data::covariance::{LowRank, Unit};
+use crate::data::{Covariances, GaussianArray, Rows};
+use crate::error::Result;
+use crate::kernel::PointKernel;
+
+/// phi(point), or J(point) direction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pivot<'a> {
+    pub point: &'a [f64],
+    pub direction: Option<&'a [f64]>,
+}
+
+/// A_i with A_i A_i' = S_i, d x r.
+#[derive(Debug)]
+enum Root {
+    /// S = 0, r = 0.
+    None,
+    /// n x d standard deviations, r = d.
+    Diagonal(Vec<f64>),
+    /// n x (d r), or for all rows the same d r numbers.
+    Factor { values: Rows, r: usize, shared: bool },
+}
+
+#[derive(Debug)]
+pub(super) struct Vectors<'a> {
+    kernel: PointKernel,
+    data: &'a GaussianArray,
+    root: Root,
+}
+
+/// Buffers for [`Vectors::entries`].
+pub(super) struct Scratch {
+    gradient: Vec<f64>,
+    out: Vec<f64>,
+}
+
+impl<'a> Vectors<'a> {
+    pub fn new(kernel: PointKernel, data: &'a GaussianArray) -> Result<Self> {
+        let (n, d) = (data.n_rows(), data.n_features());
+        let root = match data.covariances() {
+            Covariances::Zero => Root::None,
+            Covariances::Isotropic(k) => {
+                let std = |x: f64| if k.unit == Unit::StandardDeviation { x } else { x.sqrt() };
+                Root::Diagonal((0..n).flat_map(|i| std::iter::repeat_n(std(k.values.row(i)[0]), d)).collect())
+            }
+            Covariances::Diagonal(k) => {
+                let mut std = k.values.to_vec();
+                if k.unit == Unit::Variance {
+                    std.iter_mut().for_each(|x| *x = x.sqrt());
+                }
+                Root::Diagonal(std)
+            }
+            Covariances::LowRank(LowRank { factor, rank, diagonal: None }) => {
+                Root::Factor { values: factor.clone(), r: *rank, shared: false }
+            }
+            Covariances::LowRank(_) | Covariances::Full(_) => {
+                Root::Factor { values: Rows::from_owned(data.roots()?, n, d * d), r: d, shared: false }
+            }
+            shared @ Covariances::Shared(_) => {
+                Root::Factor { values: Rows::from_owned(shared.sqrt(0, d)?, 1, d * d), r: d, shared: true }
+            }
+        };
+        Ok(Self { kernel, data, root })
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.data.n_rows()
+    }
+
+    /// r: columns of every A_i.
+    pub fn columns(&self) -> usize {
+        match &self.root {
+            Root::None => 0,
+            Root::Diagonal(_) => self.data.n_features(),
+            Root::Factor { r, .. } => *r,
+        }
+    }
+
+    pub fn scratch(&self) -> Scratch {
+        Scratch { gradient: vec![0.0; self.data.n_features()], out: vec![0.0; self.columns() + 1] }
+    }
+
+    /// Column `column` of A_i.
+    pub fn direction(&self, row: usize, column: usize, out: &mut [f64]) {
+        let d = out.len();
+        match &self.root {
+            Root::None => out.fill(0.0),
+            Root::Diagonal(std) => {
+                out.fill(0.0);
+                out[column] = std[row * d + column];
+            }
+            Root::Factor { values, r, shared } => {
+                let a = values.row(if *shared { 0 } else { row });
+                (0..d).for_each(|j| out[j] = a[j * r + column]);
+            }
+        }
+    }
+
+    /// The inner products of phi(x_i), J(x_i) A_i e_1, ... with the pivot: value and, times A_i', gradient of
+    /// the function that the pivot is.
+    #[inline]
+    pub fn entries<'s>(&self, row: usize, pivot: &Pivot<'_>, scratch: &'s mut Scratch) -> &'s [f64] {
+        let Scratch { gradient, out } = scratch;
+        let (first, rest) = out.split_at_mut(1);
+        first[0] = self.kernel.against(self.data.means().row(row), pivot.point, pivot.direction, gradient);
+        match &self.root {
+            Root::None => {}
+            Root::Diagonal(std) => {
+                let std = &std[row * gradient.len()..];
+                rest.iter_mut().zip(std.iter().zip(&*gradient)).for_each(|(o, (s, g))| *o = s * g);
+            }
+            Root::Factor { values, r, shared } => {
+                rest.fill(0.0);
+                let a = values.row(if *shared { 0 } else { row });
+                for (line, g) in a.chunks_exact(*r).zip(&*gradient) {
+                    rest.iter_mut().zip(line).for_each(|(o, a)| *o += a * g);
+                }
+            }
+        }
+        out
+    }
+
+    /// The squared lengths of the vectors of a row, r + 1 numbers.
+    pub fn squares(&self, row: usize, scratch: &mut Scratch, direction: &mut [f64], out: &mut [f64]) {
+        let point = self.data.means().row(row);
+        for (column, out) in out.iter_mut().enumerate() {
+            if column > 0 {
+                self.direction(row, column - 1, direction);
+            }
+            let pivot = Pivot { point, direction: (column > 0).then_some(&*direction) };
+            *out = self.entries(row, &pivot, scratch)[column];
+        }
+    }
+
+    /// The mean of a row.
+    pub fn point(&self, row: usize) -> &[f64] {
+        self.data.means().row(row)
+    }
+}
