@@ -15,7 +15,13 @@ from uncertain._report import Report
 from uncertain.exceptions import UncertainError
 from uncertain.kernel_features import ProbabilisticKernelFeatures
 from uncertain.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-from uncertain.preprocessing import AsGaussians, GaussianDenoiser, GaussianScaler, SubspaceProjector
+from uncertain.preprocessing import (
+    AsGaussians,
+    GaussianDenoiser,
+    GaussianScaler,
+    KernelMap,
+    SubspaceProjector,
+)
 from uncertain.svm import GSUClassifier
 
 try:
@@ -29,6 +35,7 @@ __all__ = [
     "GaussianArray",
     "GaussianDenoiser",
     "GaussianScaler",
+    "KernelMap",
     "Model",
     "ProbabilisticKernelFeatures",
     "ProbabilisticKernelSVC",

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from . import _uncertain
 from ._columns import Columns
 from .exceptions import ModelFileError, UncertainError
-from .preprocessing import AsGaussians, GaussianScaler, SubspaceProjector
+from .preprocessing import AsGaussians, GaussianScaler, KernelMap, SubspaceProjector
 from .svm import GSUClassifier
 
 NOT_SAVED = ("n_jobs", "verbose", "callback")
@@ -59,7 +59,11 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], 
             steps.append((step.mean_, step.scale_))
         elif isinstance(step, SubspaceProjector):
             steps.append((float(step.variance), step.project))
+        elif isinstance(step, KernelMap):
+            steps.append(step._parts())
         elif isinstance(step, GSUClassifier):
+            if step.kernel_map_ is not None:
+                steps.append(step.kernel_map_._parts())
             steps.append((step._model, step._params(step.solver)))
         else:
             raise UncertainError(f"the model cannot be saved: step {name!r} is a {type(step).__name__}")
@@ -85,8 +89,8 @@ def _pipeline(
     steps: Sequence[tuple[Any, ...]], classes: Sequence[Any], features: Sequence[str], about: dict[str, Any]
 ) -> tuple[Pipeline, Columns]:
     columns = Columns.from_dict(about.get("columns", {}))
-    d = steps[-1][1].coef.shape[1]
-    fitted = [_fitted(step, classes, d) for step in steps]
+    fitted = _estimators(steps, classes)
+    d = fitted[0].n_features_in_
     if columns.roles():
         first = AsGaussians(**columns.roles())
         first.roles_ = columns.roles()
@@ -96,13 +100,28 @@ def _pipeline(
         fitted.insert(0, first)
     names = about.get("steps", [type(step).__name__.lower() for step in fitted])
     parameters = about.get("parameters", [{} for _ in fitted])
+    if parameters and parameters[-1].get("kernel", "linear") != "linear":
+        # The map is the estimator's own, not a step of the pipeline.
+        own = fitted.pop(-2)
+        fitted[-1].kernel_map_, fitted[-1].n_features_in_ = own, own.n_features_in_
     for step, own in zip(fitted, parameters, strict=True):
         step.set_params(**{k: _unplain(v) for k, v in own.items()})
     return Pipeline(list(zip(names, fitted, strict=True))), columns
 
 
+def _estimators(steps: Sequence[tuple[Any, ...]], classes: Sequence[Any]) -> list[Any]:
+    """The estimators of the steps; the number of features is known from the last one on backwards."""
+    d = steps[-1][1].coef.shape[1]
+    fitted = []
+    for step in reversed(steps):
+        estimator = _fitted(step, classes, d)
+        d = estimator.n_features_in_
+        fitted.append(estimator)
+    return fitted[::-1]
+
+
 def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
-    """The estimator of one step."""
+    """The estimator of one step, whose output has d features."""
     estimator: Any
     match step:
         case ("scaler", mean, scale):
@@ -110,9 +129,17 @@ def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
             estimator.mean_, estimator.scale_ = mean, scale
         case ("subspace", variance, project):
             estimator = SubspaceProjector(variance=variance, project=project)
+        case ("kernel map", kernel, degree, coef0, (points, directions, factor, gamma, error)):
+            own = {} if degree is None else {"degree": degree, "coef0": coef0}
+            estimator = KernelMap(kernel, gamma="median" if gamma is None else gamma, max_rank=None, **own)
+            estimator.points_, estimator.directions_, estimator.factor_ = points, directions, factor
+            estimator.gamma_, estimator.error_, estimator.rank_ = gamma, error, len(factor)
+            estimator.n_features_in_ = points.shape[1]
+            return estimator
         case ("gsu", model, parameters):
             estimator = GSUClassifier(**parameters)
             estimator.classes_ = np.asarray(classes)
+            estimator.kernel_map_ = None
             estimator._fitted(model)
         case _:
             raise ModelFileError(f"not a usable model file: this version knows no step {step[0]!r}")

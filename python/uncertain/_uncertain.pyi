@@ -195,6 +195,19 @@ def fit_denoiser(
 ) -> tuple[_Mixture, _Floats, str, _Floats | None]: ...
 def denoise(data: Gaussians, mixture: _Mixture, n_jobs: int | None = None) -> Gaussians: ...
 def mixture_log_likelihood(data: Gaussians, mixture: _Mixture, n_jobs: int | None = None) -> _Floats: ...
+def fit_kernel_map(
+    data: Gaussians,
+    *,
+    kernel: str,
+    gamma: float | None,
+    degree: int,
+    coef0: float,
+    tol: float,
+    max_rank: int | None,
+    seed: int,
+    n_jobs: int | None,
+) -> tuple[_Floats, _Floats, _Floats, float | None, float]: ...
+def map_kernel(data: Gaussians, map: tuple[Any, ...], n_jobs: int | None = None) -> Gaussians: ...
 def model_to_bytes(
     steps: Sequence[tuple[Any, ...]], classes: Sequence[_Label], features: Sequence[str], columns: str
 ) -> bytes: ...

@@ -1,53 +1,33 @@
 """Transformers in front of an estimator: those that make Gaussians, and those that move them.
 
-Design: a transformer that only moves Gaussians answers an array with an array (so that it is an ordinary
-scikit-learn transformer) and a GaussianArray with a GaussianArray. The latter must escape scikit-learn's
-``set_output``, which would turn it into a table without error bars; `_Moves` therefore wraps by itself.
+A transformer that only moves Gaussians answers an array with an array, and a GaussianArray with a
+GaussianArray (see ``_moves.py``).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils._set_output import _wrap_data_with_container
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from uncertain import _uncertain
 from uncertain._array import GaussianArray
 from uncertain._as_gaussians import AsGaussians
 from uncertain._denoiser import GaussianDenoiser
+from uncertain._kernel_map import KernelMap
+from uncertain._moves import Moves
 from uncertain._validation import check_gaussians
 from uncertain.exceptions import ParameterError
 
-__all__ = ["AsGaussians", "GaussianDenoiser", "GaussianScaler", "SubspaceProjector"]
+__all__ = ["AsGaussians", "GaussianDenoiser", "GaussianScaler", "KernelMap", "SubspaceProjector"]
 
 Floats = NDArray[np.float64]
 
 
-class _Moves:
-    """`transform` in the kind of the input; `set_output` concerns arrays only."""
-
-    def transform(self, X: Any) -> Any:
-        """The moved rows: an array for an array, a GaussianArray for a GaussianArray."""
-        check_is_fitted(self)
-        moved = self._moved(check_gaussians(self, X, reset=False))
-        if isinstance(X, GaussianArray):
-            return GaussianArray._from_core(moved)
-        return _wrap_data_with_container("transform", moved.means.copy(), X, self)
-
-    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:
-        """`fit`, then `transform` of the same rows."""
-        return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
-
-    if TYPE_CHECKING:
-
-        def _moved(self, data: _uncertain.Gaussians) -> _uncertain.Gaussians: ...
-
-
-class GaussianScaler(_Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Shift and scale every feature; covariances move along: x -> D (x - m), S -> D S D, D = diag(1 / s).
 
     Parameters
@@ -95,7 +75,7 @@ class GaussianScaler(_Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimat
         return _uncertain.scale(data, self.mean_, self.scale_, False)
 
 
-class SubspaceProjector(_Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Keep the few directions in which a row is most uncertain: S = U L U' -> its leading eigenpairs.
 
     For every row the eigenpairs with the largest eigenvalues are kept until their share of the trace exceeds

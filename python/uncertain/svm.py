@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from uncertain._kernel_map import Kernel, Kernelized, check_kernel
 from uncertain._progress import Progress, reporter
-from uncertain._uncertain import GsuModel, GsuParams
+from uncertain._uncertain import Gaussians, GsuModel, GsuParams
 from uncertain._validation import check_gaussians, check_labels, check_targets, check_weights, seed_from
 from uncertain.exceptions import ParameterError, UncertainError
 
@@ -29,7 +30,12 @@ def _with_probability(estimator: GSUClassifier) -> bool:
     return True
 
 
-def _without_probability(estimator: GSUClassifier) -> bool:
+def _in_batches(estimator: GSUClassifier) -> bool:
+    if estimator.kernel != "linear":
+        raise AttributeError(
+            f"kernel = {estimator.kernel!r}: partial_fit cannot choose a feature space for rows to come; "
+            "fit a KernelMap to a sample and give its rows to a linear GSUClassifier"
+        )
     if estimator.probability:
         raise AttributeError(
             "partial_fit sees one batch at a time and cannot cross-validate: use fit, or probability=False"
@@ -37,8 +43,8 @@ def _without_probability(estimator: GSUClassifier) -> bool:
     return True
 
 
-class GSUClassifier(ClassifierMixin, BaseEstimator):
-    """Linear SVM with Gaussian sample uncertainty (SVM-GSU).
+class GSUClassifier(Kernelized, ClassifierMixin, BaseEstimator):
+    """SVM, linear or with a kernel, with Gaussian sample uncertainty (SVM-GSU).
 
     Row i is a Gaussian N(x_i, S_i) with label y_i in {-1, +1} and weight c_i (sum c_i = n). The hinge loss is
     averaged over the row's own Gaussian, in closed form:
@@ -59,8 +65,21 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
     ----------
     alpha : float, default=1e-3
         Strength of the penalty, > 0; called lambda in the paper.
-    kernel : {"linear"}, default="linear"
-        Only the linear kernel exists.
+    kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
+        x'z, (x'z)^2, (gamma x'z + coef0)^degree, exp(-gamma ``|x - z|``^2). All but "linear" fit the same
+        problem to the rows in the kernel's feature space, see :class:`~uncertain.KernelMap`: ``coef_`` then
+        belongs to the ``kernel_map_.rank_`` coordinates of that space, and error bars are carried there to
+        first order.
+    gamma : float > 0 or "median", default="median"
+        Of "polynomial" and "rbf"; "median" is 1 / (2 m^2) with the median distance m of two different rows.
+    degree : int, default=3
+        Of "polynomial".
+    coef0 : float >= 0, default=1.0
+        Of "polynomial".
+    max_rank : int or None, default=300
+        Most dimensions of the feature space; ``kernel_map_.error_`` says what they leave out.
+    rank_tol : float, default=1e-6
+        Fewer dimensions are enough when no inner product is off by more than this (relative).
     solver : {"auto", "newton", "lbfgs", "sgd"}, default="auto"
         "newton" is a trust-region Newton method, "lbfgs" a quasi-Newton one; both stop on the certified gap.
         "sgd" is the paper's stochastic subgradient method, whose cost per step does not depend on the number
@@ -98,6 +117,8 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
         w of each problem: one for two classes, one per class otherwise.
     intercept_ : ndarray of shape (1,) or (K,)
         b of each problem.
+    kernel_map_ : KernelMap or None
+        The way to the feature space; None for the linear kernel.
     classes_ : ndarray of shape (K,)
         The labels, sorted.
     objective_ : float, or ndarray of shape (K,)
@@ -146,7 +167,12 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
         self,
         alpha: float = 1e-3,
         *,
-        kernel: str = "linear",
+        kernel: Kernel = "linear",
+        gamma: float | Literal["median"] = "median",
+        degree: int = 3,
+        coef0: float = 1.0,
+        max_rank: int | None = 300,
+        rank_tol: float = 1e-6,
         solver: Literal["auto", "newton", "lbfgs", "sgd"] = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
@@ -163,6 +189,11 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.max_rank = max_rank
+        self.rank_tol = rank_tol
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
@@ -193,6 +224,7 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        check_kernel(self.kernel, self.gamma)
         params = self._params(self.solver)
         data = check_gaussians(self, X, reset=True)
         classes, codes = check_labels(y, X, self)
@@ -201,12 +233,13 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
             # Dropped, not carried along: a solver's path must not see them either.
             rows = np.flatnonzero(weights)
             data, codes, weights = data.take(rows), codes[rows], weights[rows]
+        data = self._fit_map(data)
         report = reporter(type(self).__name__, self.verbose, self.callback)
         model = params.fit(data, codes, len(classes), weights, report)
         self.classes_ = classes
         return self._fitted(model)._warned()
 
-    @available_if(_without_probability)  # type: ignore[untyped-decorator]
+    @available_if(_in_batches)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
         X: Any,
@@ -245,6 +278,7 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
         weights = check_weights(sample_weight, self.class_weight, classes=self.classes_, codes=codes)
         report = reporter(type(self).__name__, self.verbose, self.callback)
         fitted = params.partial_fit(model, data, codes, len(self.classes_), weights, report)
+        self.kernel_map_ = None
         return self._fitted(fitted)
 
     def decision_function(self, X: Any) -> Floats:
@@ -261,7 +295,7 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
             Positive for ``classes_[1]`` in the case of two classes.
         """
         check_is_fitted(self, "coef_")
-        return self._squeezed(self._model.decision(check_gaussians(self, X, reset=False), self.n_jobs))
+        return self._squeezed(self._model.decision(self._rows(X), self.n_jobs))
 
     def decision_distribution(self, X: Any) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the score under each row's own uncertainty.
@@ -278,8 +312,7 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
         mean, std : ndarrays of shape (n,), or (n, K) for more than two classes
         """
         check_is_fitted(self, "coef_")
-        data = check_gaussians(self, X, reset=False)
-        mean, std = self._model.decision_distribution(data, self.n_jobs)
+        mean, std = self._model.decision_distribution(self._rows(X), self.n_jobs)
         return self._squeezed(mean), self._squeezed(std)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -296,8 +329,7 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
             Elements of ``classes_``.
         """
         check_is_fitted(self, "coef_")
-        data = check_gaussians(self, X, reset=False)
-        codes: NDArray[np.uint32] = self._model.predict(data, self.n_jobs)
+        codes: NDArray[np.uint32] = self._model.predict(self._rows(X), self.n_jobs)
         return np.asarray(self.classes_[codes])
 
     @available_if(_with_probability)  # type: ignore[untyped-decorator]
@@ -319,8 +351,7 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
             Columns in the order of ``classes_``.
         """
         check_is_fitted(self, "coef_")
-        data = check_gaussians(self, X, reset=False)
-        return self._model.predict_proba(data, self.n_jobs)
+        return self._model.predict_proba(self._rows(X), self.n_jobs)
 
     @available_if(_with_probability)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
@@ -339,12 +370,11 @@ class GSUClassifier(ClassifierMixin, BaseEstimator):
             logarithms: Floats = np.log(self.predict_proba(X))
         return logarithms
 
+    def _rows(self, X: Any) -> Gaussians:
+        """Rows to predict, as the linear model takes them."""
+        return self._mapped(check_gaussians(self, X, reset=False))
+
     def _params(self, solver: str) -> GsuParams:
-        if self.kernel != "linear":
-            raise ParameterError(
-                f"kernel = {self.kernel!r}: must be 'linear'; for a curved boundary add features first "
-                "(for exact points, one of sklearn.kernel_approximation)"
-            )
         return GsuParams(
             alpha=self.alpha,
             solver=solver,

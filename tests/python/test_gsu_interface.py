@@ -315,7 +315,13 @@ def test_an_exception_in_the_callback_ends_the_fit() -> None:
 @pytest.mark.parametrize(
     ("params", "words"),
     [
-        ({"kernel": "rbf"}, "'rbf'.*linear"),
+        ({"kernel": "sigmoid"}, "'sigmoid'.*'linear', 'quadratic', 'polynomial', 'rbf'"),
+        ({"kernel": "rbf", "gamma": "scale"}, "gamma = 'scale'"),
+        ({"kernel": "rbf", "gamma": 0.0}, "gamma = 0"),
+        ({"kernel": "polynomial", "degree": 0}, "degree = 0"),
+        ({"kernel": "polynomial", "coef0": -1.0}, "coef0 = -1"),
+        ({"kernel": "rbf", "max_rank": 0}, "max_rank = 0"),
+        ({"kernel": "rbf", "rank_tol": 0.0}, "tol = 0"),
         ({"solver": "adam"}, "adam"),
         ({"alpha": 0.0}, "alpha"),
         ({"alpha": -1.0}, "alpha"),

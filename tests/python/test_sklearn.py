@@ -11,15 +11,24 @@ from typing import Any
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from uncertain import GaussianScaler, GSUClassifier, ProbabilisticKernelFeatures, SubspaceProjector
+from uncertain import (
+    GaussianScaler,
+    GSUClassifier,
+    KernelMap,
+    ProbabilisticKernelFeatures,
+    SubspaceProjector,
+)
 
 ESTIMATORS = [
     GSUClassifier(),
     GSUClassifier(solver="newton"),
     GSUClassifier(solver="lbfgs"),
+    GSUClassifier(kernel="rbf"),
     GaussianScaler(),
     ProbabilisticKernelFeatures(20),
     ProbabilisticKernelFeatures(20, approximation="nystroem"),
+    KernelMap(),
+    KernelMap("quadratic", max_rank=2),
     SubspaceProjector(),
 ]
 

@@ -173,6 +173,19 @@ fn a_linear_kernel_changes_nothing_and_threads_neither() {
 }
 
 #[test]
+fn the_order_of_rows_and_repetitions_do_not_matter() {
+    for case in cases(40, 3, 7) {
+        let backwards: Vec<usize> = (0..40).rev().chain(3..9).collect();
+        let other = case.array.take(&backwards).unwrap();
+        for kernel in KERNELS {
+            let (a, b) = (fit(&case.array, kernel, 1e-5), fit(&other, kernel, 1e-5));
+            let same = a.points() == b.points() && a.directions() == b.directions() && a.lower() == b.lower();
+            assert!(same && (a.error() - b.error()).abs() < 1e-14, "{} {kernel:?}", case.name);
+        }
+    }
+}
+
+#[test]
 fn gsu_on_mapped_rows_is_the_kernel_machine() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../golden/kernel_map.json")).unwrap();
     let matrix = |name: &str| -> Vec<f64> {

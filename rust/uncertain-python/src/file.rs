@@ -8,17 +8,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use uncertain::file::{self, Class, Saved, Step};
 use uncertain::gsu::Params;
+use uncertain::kernel::PointKernel;
 use uncertain::transform::{GaussianScaler, SubspaceProjector};
 
 use crate::error::BorderResult;
 use crate::gsu::{GsuModel, GsuParams};
+use crate::transforms::{MapIn, map_of_parts, parts_of_map};
 
-/// A step as Python writes it: (model, parameters), (mean, scale) or (variance, project).
+/// A step as Python writes it: (model, parameters), (mean, scale), (variance, project) or the parts of a kernel map.
 #[derive(FromPyObject)]
 pub enum StepIn<'py> {
     Gsu(PyRef<'py, GsuModel>, PyRef<'py, GsuParams>),
     Scaler(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>),
     Subspace(f64, String),
+    #[pyo3(transparent)]
+    KernelMap(MapIn<'py>),
 }
 
 /// A class label; the order matters, because Python's `True` is an integer too.
@@ -81,6 +85,7 @@ fn step(step: StepIn<'_>) -> BorderResult<Step> {
         StepIn::Scaler(mean, scale) => {
             Step::Scaler(GaussianScaler::new(mean.as_array().to_vec(), scale.as_array().to_vec())?)
         }
+        StepIn::KernelMap(parts) => Step::KernelMap(Box::new(map_of_parts(&parts)?)),
         StepIn::Subspace(variance, project) => Step::Subspace(SubspaceProjector::new(variance, project.parse()?)?),
     })
 }
@@ -116,6 +121,13 @@ fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
         }
         Step::Subspace(projector) => {
             ("subspace", projector.variance(), projector.project().name()).into_pyobject(py)?
+        }
+        Step::KernelMap(map) => {
+            let (degree, coef0) = match map.kernel() {
+                PointKernel::Polynomial { degree, coef0, .. } => (Some(degree), Some(coef0)),
+                _ => (None, None),
+            };
+            ("kernel map", map.kernel().name(), degree, coef0, parts_of_map(py, &map)?).into_pyobject(py)?
         }
         Step::Gsu { model, params } => {
             ("gsu", Bound::new(py, GsuModel::from(*model))?, arguments(py, params.params())?).into_pyobject(py)?

@@ -46,5 +46,5 @@ mod _uncertain {
     #[pymodule_export]
     use super::threads::effective_n_jobs;
     #[pymodule_export]
-    use super::transforms::{fit_scaler, project_subspace, scale};
+    use super::transforms::{fit_kernel_map, fit_scaler, map_kernel, project_subspace, scale};
 }

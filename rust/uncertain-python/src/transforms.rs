@@ -1,12 +1,15 @@
-//! Scaling and subspaces of Gaussians.
+//! Scaling, subspaces and kernel maps of Gaussians.
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use uncertain::transform::{GaussianScaler, SubspaceProjector};
+use uncertain::kernel::{PointKernel, median_gamma};
+use uncertain::transform::{GaussianScaler, KernelMap, KernelMapOptions, SubspaceProjector};
+use uncertain::{Error, parallel};
 
-use crate::error::BorderResult;
+use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
-use crate::interrupt;
+use crate::{interrupt, threads};
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 
@@ -44,7 +47,88 @@ pub fn scale(
 /// `project`: "covariance" or "both".
 #[pyfunction]
 pub fn project_subspace(py: Python<'_>, data: &Gaussians, variance: f64, project: &str) -> PyResult<Gaussians> {
-    let (data, project) = (data.inner.clone(), project.parse().map_err(crate::error::core_error)?);
-    let projector = SubspaceProjector::new(variance, project).map_err(crate::error::core_error)?;
+    let (data, project) = (data.inner.clone(), project.parse().map_err(core_error)?);
+    let projector = SubspaceProjector::new(variance, project).map_err(core_error)?;
     Ok(interrupt::run(py, None, |control| projector.transform(&data, control))?.into())
+}
+
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+/// Points, directions, factor, gamma, error.
+pub type MapParts<'py> = (Matrix<'py>, Matrix<'py>, Matrix<'py>, Option<f64>, f64);
+
+/// (points, directions, factor, gamma or None, error) of a kernel map; `gamma` None is the median heuristic.
+#[pyfunction]
+#[pyo3(signature = (data, *, kernel, gamma, degree, coef0, tol, max_rank, seed, n_jobs))]
+pub fn fit_kernel_map<'py>(
+    py: Python<'py>,
+    data: &Gaussians,
+    kernel: &str,
+    gamma: Option<f64>,
+    degree: i64,
+    coef0: f64,
+    tol: f64,
+    max_rank: Option<i64>,
+    seed: u64,
+    n_jobs: Option<i64>,
+) -> PyResult<MapParts<'py>> {
+    let threads = threads::resolve(n_jobs)?;
+    let count = |n: i64| usize::try_from(n).unwrap_or(0);
+    let degree = u32::try_from(degree).unwrap_or(0);
+    let options = KernelMapOptions { tol, max_rank: max_rank.map(count) };
+    let map = interrupt::run(py, None, |control| {
+        // A kernel without gamma ignores the number; one with it needs the data first.
+        let with = |gamma| PointKernel::new(kernel, degree, gamma, coef0);
+        let kernel = match (gamma, with(1.0)?.gamma()) {
+            (None, Some(_)) => with(median_gamma(&data.inner, seed)?)?,
+            (gamma, _) => with(gamma.unwrap_or(1.0))?,
+        };
+        parallel::install(threads, || KernelMap::fit(&data.inner, kernel, &options, control))?
+    })?;
+    parts_of_map(py, &map)
+}
+
+/// Points, directions, factor, gamma and error of a map.
+pub fn parts_of_map<'py>(py: Python<'py>, map: &KernelMap) -> PyResult<MapParts<'py>> {
+    let matrix = |values: &[f64]| {
+        let shape = (map.rank(), values.len() / map.rank());
+        Array2::from_shape_vec(shape, values.to_vec())
+            .map(|a| PyArray2::from_owned_array(py, a))
+            .map_err(|e| core_error(Error::Internal(format!("parts of a kernel map: {e}"))))
+    };
+    let (points, directions, factor) = (matrix(map.points())?, matrix(map.directions())?, matrix(map.lower())?);
+    Ok((points, directions, factor, map.kernel().gamma(), map.error()))
+}
+
+/// The parts of a kernel map as Python keeps them.
+#[derive(FromPyObject)]
+pub struct MapIn<'py>(
+    String,
+    Option<f64>,
+    i64,
+    f64,
+    PyReadonlyArray2<'py, f64>,
+    PyReadonlyArray2<'py, f64>,
+    PyReadonlyArray2<'py, f64>,
+    f64,
+);
+
+/// The map of these parts.
+pub fn map_of_parts(parts: &MapIn<'_>) -> BorderResult<KernelMap> {
+    let MapIn(kernel, gamma, degree, coef0, points, directions, factor, error) = parts;
+    let kernel = PointKernel::new(kernel, u32::try_from(*degree).unwrap_or(0), gamma.unwrap_or(1.0), *coef0)?;
+    let d = points.as_array().ncols();
+    let values = |a: &PyReadonlyArray2<'_, f64>| a.as_array().iter().copied().collect::<Vec<f64>>();
+    Ok(KernelMap::new(kernel, d, values(points), values(directions), values(factor), *error)?)
+}
+
+/// The rows in the feature space of a kernel map, which is (kernel, gamma, degree, coef0, points, directions,
+/// factor, error).
+#[pyfunction]
+#[pyo3(signature = (data, map, n_jobs=None))]
+pub fn map_kernel(py: Python<'_>, data: &Gaussians, map: MapIn<'_>, n_jobs: Option<i64>) -> BorderResult<Gaussians> {
+    let threads = threads::resolve(n_jobs)?;
+    let map = map_of_parts(&map)?;
+    let mapped =
+        interrupt::run(py, None, |control| parallel::install(threads, || map.transform(&data.inner, control))?)?;
+    Ok(mapped.into())
 }

@@ -93,7 +93,7 @@ impl Saved {
         let mut here = d;
         for step in &self.steps {
             if let Some(other) = step.n_features().filter(|&n| n != here) {
-                return Err(format!("its steps disagree about the number of features: {other} and {here}"));
+                return Err(format!("its steps disagree about the number of features: {here} and {other}"));
             }
             here = step.n_features_out(here);
         }

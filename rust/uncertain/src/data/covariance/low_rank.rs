@@ -2,6 +2,7 @@
 
 use super::{BlockVerbs, Diagonal, Direction, Unit, packed_index};
 use crate::data::Rows;
+use crate::linalg;
 
 /// S_i = F_i F_i' (+ diag(v_i)), F_i of d x rank, stored row-major.
 #[derive(Debug, Clone)]
@@ -17,6 +18,33 @@ pub struct LowRank {
 impl LowRank {
     fn diagonal_kind(&self) -> Option<Diagonal> {
         self.diagonal.clone().map(|values| Diagonal { values, unit: Unit::Variance })
+    }
+}
+
+/// Features from which one matrix product for all picked rows beats a loop over elements.
+const BLOCKED: usize = 24;
+
+impl LowRank {
+    /// The factors' part of `add_to`: P'Q with the columns of all picked factors as rows of P and, times their
+    /// coefficients, of Q.
+    fn add_blocked(&self, first: usize, picks: &[u32], coef: &[f64], d: usize, sum: &mut [f64]) {
+        let r = self.rank;
+        let mut p = vec![0.0; picks.len() * r * d];
+        let mut q = vec![0.0; picks.len() * r * d];
+        for ((p, q), &k) in p.chunks_exact_mut(r * d).zip(q.chunks_exact_mut(r * d)).zip(picks) {
+            let c = coef[k as usize];
+            for (j, f) in self.factor.row(first + k as usize).chunks_exact(r).enumerate() {
+                for (column, f) in f.iter().enumerate() {
+                    p[column * d + j] = *f;
+                    q[column * d + j] = c * f;
+                }
+            }
+        }
+        let mut square = vec![0.0; d * d];
+        linalg::gemm_tn_lower(&p, &q, picks.len() * r, d, &mut square);
+        for (i, line) in square.chunks_exact(d).enumerate() {
+            sum[packed_index(i, 0)..].iter_mut().zip(&line[..=i]).for_each(|(s, x)| *s += x);
+        }
     }
 }
 
@@ -72,7 +100,10 @@ impl BlockVerbs for LowRank {
 
     fn add_to(&self, first: usize, picks: &[u32], coef: &[f64], d: usize, sum: &mut [f64]) {
         let r = self.rank;
-        for &k in picks {
+        if d >= BLOCKED {
+            self.add_blocked(first, picks, coef, d, sum);
+        }
+        for &k in if d < BLOCKED { picks } else { &[] } {
             let c = coef[k as usize];
             let f = self.factor.row(first + k as usize);
             for i in 0..d {
@@ -92,5 +123,34 @@ impl BlockVerbs for LowRank {
         let factor: f64 = self.factor.row(row).iter().map(|f| f * f).sum();
         debug_assert_eq!(self.factor.width(), d * self.rank);
         factor + self.diagonal.as_ref().map_or(0.0, |v| v.row(row).iter().sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::covariance::packed_len;
+    use crate::testing::Numbers;
+
+    #[test]
+    fn sums_of_many_features_are_those_of_few() {
+        let mut numbers = Numbers::new(2);
+        for d in [BLOCKED - 1, BLOCKED, 2 * BLOCKED + 1] {
+            let (n, rank) = (7, 3);
+            let values: Vec<f64> = (0..n * d * rank).map(|_| numbers.normal()).collect();
+            let factor = Rows::from_vec(values.clone(), d * rank).unwrap();
+            let kind = LowRank { factor, rank, diagonal: None };
+            let (picks, coef) = ([0, 2, 3], [2.0, f64::NAN, -0.5, 1.5]);
+            let mut sum = vec![1.0; packed_len(d)];
+            kind.add_to(2, &picks, &coef, d, &mut sum);
+            for i in 0..d {
+                for j in 0..=i {
+                    let f = |row: usize, i: usize, k: usize| values[((2 + row) * d + i) * rank + k];
+                    let of_row = |row: usize| (0..rank).map(|k| f(row, i, k) * f(row, j, k)).sum::<f64>();
+                    let exact: f64 = 1.0 + picks.iter().map(|&k| coef[k as usize] * of_row(k as usize)).sum::<f64>();
+                    assert!((sum[packed_index(i, j)] - exact).abs() < 1e-12, "{d}: ({i}, {j})");
+                }
+            }
+        }
     }
 }

@@ -252,17 +252,34 @@ impl Argument {
     }
 }
 
-/// The median heuristic: gamma = 1 / (2 m^2) with the median distance m of
-/// [`median_distance`](crate::probabilistic_kernel::median_distance) (error bars included, 4000 pairs at most).
+/// The median heuristic: gamma = 1 / (2 m^2) with the median distance m of two different rows, as
+/// [`median_distance`](crate::probabilistic_kernel::median_distance) has it (error bars included, 4000 pairs at most).
+///
+/// A row that comes twice counts once, so that a weight of two and a row given twice mean the same.
 ///
 /// # Errors
-/// For less than two rows, and when most rows are the same exact point.
+/// For less than two different rows, and for distances beyond all measure.
 pub fn median_gamma(data: &GaussianArray, seed: u64) -> Result<f64> {
-    let m = bandwidth::median(data, "gamma", seed)?;
+    let m = bandwidth::median(&data.take(&different(data))?, "gamma", seed)?;
     let gamma = 0.5 / (m * m);
     if gamma.is_normal() {
         Ok(gamma)
     } else {
         Err(Error::Data(format!("gamma = \"median\": 1 / (2 m^2) of the median distance {m:e} is no usable number")))
     }
+}
+
+/// The numbers of the rows without those whose mean and total variance came before, in the order of the means.
+fn different(data: &GaussianArray) -> Vec<usize> {
+    let d = data.n_features();
+    let traces: Vec<f64> = (0..data.n_rows()).map(|row| data.covariances().trace(row, d)).collect();
+    let order = |&a: &usize, &b: &usize| {
+        let pairs = data.means().row(a).iter().zip(data.means().row(b));
+        let means = pairs.map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
+        means.unwrap_or_else(|| traces[a].total_cmp(&traces[b]))
+    };
+    let mut rows: Vec<usize> = (0..data.n_rows()).collect();
+    rows.sort_by(order);
+    rows.dedup_by(|a, b| order(a, b).is_eq());
+    rows
 }

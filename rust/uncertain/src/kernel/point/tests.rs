@@ -129,11 +129,11 @@ fn names_and_parameters_are_checked() {
 
 #[test]
 fn the_median_heuristic() {
-    // Distances 1, 2, 3: sqrt(2^2 + 2 * 4) with error bars.
-    let means = Rows::from_vec(vec![0.0, 1.0, 3.0], 1).unwrap();
-    let errors = Rows::from_vec(vec![2.0; 3], 1).unwrap();
+    // Distances 1, 2, 3 of different rows: sqrt(2^2 + 2 * 4) with error bars.
+    let means = Rows::from_vec(vec![0.0, 3.0, 1.0, 0.0, 0.0], 1).unwrap();
+    let errors = Rows::from_vec(vec![2.0; 5], 1).unwrap();
     let data = GaussianArray::new(means, Covariances::from_std(errors)).unwrap();
     assert!((median_gamma(&data, 0).unwrap() - 1.0 / 24.0).abs() < 1e-15);
     let same = GaussianArray::points(Rows::from_vec(vec![1.0; 3], 1).unwrap()).unwrap();
-    assert!(median_gamma(&same, 0).unwrap_err().to_string().contains("gamma = \"median\""));
+    assert!(median_gamma(&same, 0).unwrap_err().to_string().contains("gamma = \"median\" needs"));
 }

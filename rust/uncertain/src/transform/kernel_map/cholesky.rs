@@ -3,7 +3,10 @@
 //! The pivot is always the vector whose squared distance to the span of the earlier ones is largest. Its column of
 //! R is (its column of E - what the earlier columns explain of it) / sqrt(that distance). Columns lie in blocks of
 //! rows, each a stack of short contiguous slices: a block's update is one weighted sum of slices in cache
-//! order, and blocks go to threads. The order of pivots does not depend on their number.
+//! order, and blocks go to threads. The order of pivots does not depend on their number. Equal distances (all
+//! points, for the RBF kernel) are decided by the points themselves: the order of the rows does not matter either.
+
+use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
@@ -48,15 +51,33 @@ impl Block {
             vectors.squares(first + k, &mut scratch, &mut direction, out);
         }
         let mut block = Self { first, rows, residual, columns: vec![], top: (0.0, 0) };
-        block.find_top();
+        block.find_top(vectors);
         block
     }
 
-    fn find_top(&mut self) {
-        // The first of equals; NaN and infinity win, so that they are seen.
+    fn find_top(&mut self, vectors: &Vectors<'_>) {
+        let width = self.residual.len() / self.rows;
+        let vector = |at: usize| (self.first + at / width, at % width);
         self.top = self.residual.iter().enumerate().fold((f64::NEG_INFINITY, 0), |best, (at, &value)| {
-            if value > best.0 || !value.is_finite() { (value, at) } else { best }
+            // NaN and infinity win, so that they are seen.
+            let wins = match value.total_cmp(&best.0) {
+                Ordering::Equal => value > 0.0 && vectors.precedes(vector(at), vector(best.1)),
+                order => order.is_gt() || !value.is_finite(),
+            };
+            if wins { (value, at) } else { best }
         });
+    }
+
+    /// Is its top the better pivot?
+    fn beats(&self, other: &Self, vectors: &Vectors<'_>) -> bool {
+        let vector = |block: &Self| {
+            let width = block.residual.len() / block.rows;
+            (block.first + block.top.1 / width, block.top.1 % width)
+        };
+        match self.top.0.total_cmp(&other.top.0) {
+            Ordering::Equal => self.top.0 > 0.0 && vectors.precedes(vector(self), vector(other)),
+            order => order.is_gt() && other.top.0.is_finite() || !self.top.0.is_finite(),
+        }
     }
 
     /// Element of the last columns of R for one vector: its coordinates.
@@ -89,8 +110,7 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &Options, control: &Cont
     let mut blocks: Vec<Block> = starts.into_par_iter().map(|first| Block::new(vectors, first)).collect();
     let most = options.max_rank.unwrap_or(usize::MAX).min(n.saturating_mul(width));
     let top = |blocks: &[Block]| {
-        let better = |best: usize, b: usize| !(blocks[best].top.0 >= blocks[b].top.0);
-        (0..blocks.len()).reduce(|best, b| if better(best, b) { b } else { best }).unwrap_or(0)
+        (0..blocks.len()).reduce(|best, b| if blocks[b].beats(&blocks[best], vectors) { b } else { best }).unwrap_or(0)
     };
     let largest = blocks[top(&blocks)].top.0;
     if !largest.is_finite() {
@@ -127,11 +147,11 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &Options, control: &Cont
         let root = square.sqrt();
         blocks.par_iter_mut().for_each(|block| {
             block.extend(vectors, &pivot, &picks, &coef, root);
-            block.find_top();
+            block.find_top(vectors);
         });
         // Rounding leaves a little of the pivot itself; nothing may pick it again.
         blocks[b].residual[at] = 0.0;
-        blocks[b].find_top();
+        blocks[b].find_top(vectors);
         line.push(root);
         triangle.push(line);
         pivots.push((row, column));

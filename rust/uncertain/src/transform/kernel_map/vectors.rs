@@ -134,6 +134,12 @@ impl<'a> Vectors<'a> {
         }
     }
 
+    /// An order of the vectors (row, column) that does not depend on that of the rows.
+    pub fn precedes(&self, (a, i): (usize, usize), (b, j): (usize, usize)) -> bool {
+        let different = self.point(a).iter().zip(self.point(b)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
+        different.unwrap_or(i.cmp(&j)).is_lt()
+    }
+
     /// The mean of a row.
     pub fn point(&self, row: usize) -> &[f64] {
         self.data.means().row(row)

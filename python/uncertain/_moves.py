@@ -1,0 +1,39 @@
+"""What transformers from Gaussians to Gaussians share.
+
+Design: a transformer that only moves Gaussians answers an array with an array (so that it is an ordinary
+scikit-learn transformer) and a GaussianArray with a GaussianArray. The latter must escape scikit-learn's
+``set_output``, which would turn it into a table without error bars; `Moves` therefore wraps by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sklearn.utils._set_output import _wrap_data_with_container
+from sklearn.utils.validation import check_is_fitted
+
+from uncertain import _uncertain
+from uncertain._array import GaussianArray
+from uncertain._validation import check_gaussians
+
+__all__ = ["Moves"]
+
+
+class Moves:
+    """`transform` in the kind of the input; `set_output` concerns arrays only."""
+
+    def transform(self, X: Any) -> Any:
+        """The moved rows: an array for an array, a GaussianArray for a GaussianArray."""
+        check_is_fitted(self)
+        moved = self._moved(check_gaussians(self, X, reset=False))
+        if isinstance(X, GaussianArray):
+            return GaussianArray._from_core(moved)
+        return _wrap_data_with_container("transform", moved.means.copy(), X, self)
+
+    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:
+        """`fit`, then `transform` of the same rows."""
+        return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+
+    if TYPE_CHECKING:
+
+        def _moved(self, data: _uncertain.Gaussians) -> _uncertain.Gaussians: ...
