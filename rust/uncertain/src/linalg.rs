@@ -1,8 +1,10 @@
-//! Dense linear algebra on plain slices; the only file that names the library behind it.
+//! Dense linear algebra on plain slices; this file and its folder are the only ones that name the library behind it.
 //!
 //! All matrices are row-major slices. Everything here is sequential: the callers run it inside
 //! parallel loops over rows, where a second level of threads would only cost.
 //! The library's minor releases break its API, so nothing of it may be seen outside.
+
+pub mod dense;
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};

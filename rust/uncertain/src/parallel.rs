@@ -113,6 +113,12 @@ pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
     if rayon::current_thread_index().is_some() { Ok(work()) } else { install(None, work) }
 }
 
+/// `work` on each of some jobs of their own (tiles of a matrix); the first error in their order wins.
+pub(crate) fn for_each<J: Send>(jobs: Vec<J>, work: impl Fn(J) -> Result<()> + Sync) -> Result<()> {
+    let results: Vec<Result<()>> = run(|| jobs.into_par_iter().map(&work).collect())?;
+    results.into_iter().collect()
+}
+
 /// [`map_parts`] for work that is heavy per row and not summed over rows (eigendecompositions):
 /// the parts are cut down to single rows. The first error in row order wins.
 pub fn map_fine<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {

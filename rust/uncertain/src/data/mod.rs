@@ -2,6 +2,7 @@
 
 mod build;
 mod collapse;
+mod columns;
 pub(crate) mod convert;
 pub mod covariance;
 mod gaussian_array;

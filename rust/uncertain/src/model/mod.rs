@@ -3,6 +3,7 @@
 pub mod feature_svc;
 mod folds;
 pub mod gsu;
+pub mod huber;
 pub mod kernel_svc;
 pub mod kernel_svr;
 mod labels;

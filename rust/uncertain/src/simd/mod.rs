@@ -11,6 +11,7 @@
 
 mod cholesky;
 mod dispatch;
+mod distance;
 mod lanes;
 mod matrix;
 pub(crate) mod mixture;
@@ -22,6 +23,7 @@ mod waves;
 
 pub use cholesky::factor_upper;
 pub(crate) use dispatch::{Kernel, dispatch};
+pub(crate) use distance::add_squared_distances;
 pub(crate) use lanes::{LANES, Pack};
 pub use matrix::{Power, add_rows, add_slices, dot, dots, symmetric_images};
 pub(crate) use rank_update::rank_update_lower;

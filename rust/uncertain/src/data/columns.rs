@@ -1,0 +1,117 @@
+//! Marginals: some of the features of every row.
+
+use std::sync::Arc;
+
+use crate::data::covariance::{Diagonal, Full, Layout, LowRank, Shared, packed_index, packed_len};
+use crate::data::{Covariances, GaussianArray, Rows};
+use crate::error::{Error, Result};
+
+impl GaussianArray {
+    /// The distribution of these features alone, in this order: a Gaussian of the same kind.
+    ///
+    /// # Errors
+    /// For no column, or one that does not exist.
+    pub fn columns(&self, columns: &[usize]) -> Result<GaussianArray> {
+        let d = self.n_features();
+        if columns.is_empty() {
+            return Err(Error::Data("columns: at least one feature is needed".into()));
+        }
+        if let Some(&column) = columns.iter().find(|&&c| c >= d) {
+            return Err(Error::Data(format!("columns: feature {column} does not exist: there are {d}")));
+        }
+        let covariances = match self.covariances() {
+            Covariances::Zero => Covariances::Zero,
+            Covariances::Isotropic(kind) => Covariances::Isotropic(kind.clone()),
+            Covariances::Diagonal(kind) => {
+                Covariances::Diagonal(Diagonal { values: picked(&kind.values, columns, 1), unit: kind.unit })
+            }
+            Covariances::LowRank(kind) => Covariances::LowRank(LowRank {
+                factor: picked(&kind.factor, columns, kind.rank),
+                rank: kind.rank,
+                diagonal: kind.diagonal.as_ref().map(|rows| picked(rows, columns, 1)),
+            }),
+            Covariances::Full(kind) => {
+                let at = |i: usize, j: usize| kind.layout.row_start(i.max(j), d) + i.min(j);
+                let places = triangle(columns, at);
+                let width = packed_len(columns.len());
+                let mut values = Vec::with_capacity(self.n_rows() * width);
+                for row in 0..self.n_rows() {
+                    let matrix = kind.values.row(row);
+                    values.extend(places.iter().map(|&place| matrix[place]));
+                }
+                let values = Rows::from_owned(values, self.n_rows(), width);
+                Covariances::Full(Full { values, layout: Layout::Packed })
+            }
+            Covariances::Shared(kind) => {
+                let packed: Vec<f64> =
+                    triangle(columns, packed_index).into_iter().map(|place| kind.packed[place]).collect();
+                Covariances::Shared(Shared { packed: Arc::from(packed) })
+            }
+        };
+        Ok(GaussianArray::from_checked(picked(self.means(), columns, 1), covariances))
+    }
+}
+
+/// Some groups of `size` neighbouring elements of every row.
+fn picked(rows: &Rows, columns: &[usize], size: usize) -> Rows {
+    let width = columns.len() * size;
+    let mut values = Vec::with_capacity(rows.n_rows() * width);
+    for row in 0..rows.n_rows() {
+        let row = rows.row(row);
+        for &c in columns {
+            values.extend_from_slice(&row[c * size..(c + 1) * size]);
+        }
+    }
+    Rows::from_owned(values, rows.n_rows(), width)
+}
+
+/// Where the lower triangle of the picked rows and columns lies, row by row.
+fn triangle(columns: &[usize], at: impl Fn(usize, usize) -> usize) -> Vec<usize> {
+    columns.iter().enumerate().flat_map(|(k, &i)| columns[..=k].iter().map(|&j| at(i, j)).collect::<Vec<_>>()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Names;
+
+    fn rows(n: usize, width: usize, scale: f64) -> Rows {
+        Rows::from_vec((0..n * width).map(|i| scale * (1.0 + (i % 7) as f64)).collect(), width).unwrap()
+    }
+
+    #[test]
+    fn marginals_of_every_kind_are_sub_matrices() {
+        let (n, d, columns) = (3, 4, [2, 0]);
+        let names = Names::default();
+        let factor = || Covariances::from_factor(rows(n, d * 2, 0.1), 2, None, &names).unwrap();
+        let dense = |c: Covariances| GaussianArray::new(rows(n, d, 1.0), c).unwrap().to_full().unwrap();
+        let full = dense(factor()).covariances().clone();
+        let Covariances::Full(one) = dense(factor()).slice(0..1).covariances().clone() else { unreachable!() };
+        let kinds = [
+            Covariances::Zero,
+            Covariances::from_std(rows(n, 1, 0.5)),
+            Covariances::from_std(rows(n, d, 0.5)),
+            factor(),
+            Covariances::from_factor(rows(n, d * 2, 0.1), 2, Some(rows(n, d, 0.2)), &names).unwrap(),
+            full,
+            Covariances::Shared(Shared { packed: one.values.to_vec().into() }),
+        ];
+        for covariances in kinds {
+            let array = GaussianArray::new(rows(n, d, 1.0), covariances).unwrap();
+            let part = array.columns(&columns).unwrap();
+            assert_eq!(part.covariances().kind(), array.covariances().kind());
+            let (all, some) = (array.dense().unwrap(), part.dense().unwrap());
+            for row in 0..n {
+                for (a, &i) in columns.iter().enumerate() {
+                    assert_eq!(part.means().row(row)[a], array.means().row(row)[i]);
+                    for (b, &j) in columns.iter().enumerate() {
+                        assert_eq!(some[row * 4 + a * 2 + b], all[row * d * d + i * d + j]);
+                    }
+                }
+            }
+        }
+        let points = GaussianArray::points(rows(n, d, 1.0)).unwrap();
+        assert!(points.columns(&[]).is_err());
+        assert!(points.columns(&[4]).unwrap_err().to_string().contains("feature 4"));
+    }
+}

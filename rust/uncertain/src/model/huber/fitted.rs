@@ -1,0 +1,133 @@
+//! A fitted model: coefficients on the rows of the fit, and how the refinements went.
+
+use ndarray::{Array1, Array2};
+
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::error::{Error, Result};
+use crate::parallel;
+
+use super::refine::{Ending, Refinement};
+use super::source::Kernel;
+
+/// Elements of a kernel block that is computed at a time.
+const BLOCK: usize = 1 << 22;
+
+/// One view of a fitted model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// Its features; `None`: all.
+    pub columns: Option<Vec<usize>>,
+    /// Its kernel, gamma known.
+    pub kernel: Kernel,
+    /// Its weight c.
+    pub weight: f64,
+    /// w: n x outputs.
+    pub coef: Array2<f64>,
+}
+
+/// How the refinements of one output went.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// Added to every prediction.
+    pub intercept: f64,
+    /// xi(0), xi(1), ...: strictly decreasing.
+    pub thresholds: Vec<f64>,
+    /// Numbers of the rows whose labels were dropped, in the order of the refinements.
+    pub removed: Vec<usize>,
+    /// Their residuals when they were dropped.
+    pub removed_residuals: Vec<f64>,
+    /// One entry per refinement.
+    pub history: Vec<Refinement>,
+    /// The objective on the labels that remain.
+    pub objective: f64,
+    /// Newton steps in all.
+    pub steps: usize,
+    /// Why the refinements ended.
+    pub ending: Ending,
+}
+
+/// A fitted Huber regression.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Model {
+    /// The views.
+    pub parts: Vec<Part>,
+    /// The outputs.
+    pub outcomes: Vec<Outcome>,
+    /// Factorisations of systems of the labelled rows.
+    pub factorisations: usize,
+    /// Labelled rows of positive weight.
+    pub n_labelled: usize,
+    /// Had the rows error bars?
+    pub uncertain: bool,
+}
+
+impl Model {
+    /// Predictions for new rows, n x outputs; `rows` are those of the fit.
+    ///
+    /// # Errors
+    /// Rows that are not of the fit (their number or width), and [`Error::Interrupted`].
+    pub fn predict(&self, new: &GaussianArray, rows: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        let intercepts: Vec<f64> = self.outcomes.iter().map(|outcome| outcome.intercept).collect();
+        predict(&self.parts, &intercepts, new, rows, control)
+    }
+}
+
+/// [`Model::predict`] from the parts of a model.
+pub fn predict(
+    parts: &[Part],
+    intercepts: &[f64],
+    new: &GaussianArray,
+    rows: &GaussianArray,
+    control: &Control,
+) -> Result<Array2<f64>> {
+    let mut out = Array2::from_shape_fn((new.n_rows(), intercepts.len()), |(_, k)| intercepts[k]);
+    for part in parts {
+        if part.coef.dim() != (rows.n_rows(), intercepts.len()) {
+            let expected = format!("{} x {}", rows.n_rows(), intercepts.len());
+            return Err(Error::shape("coefficients", expected, format!("{:?}", part.coef.dim())));
+        }
+        if new.n_features() != rows.n_features() && part.kernel != Kernel::Precomputed {
+            return Err(Error::shape("X", format!("{} features as in the fit", rows.n_features()), new.n_features()));
+        }
+        // Unlabelled rows without a graph have no coefficient, and their kernel need not be known.
+        let used: Vec<usize> = (0..rows.n_rows()).filter(|&i| part.coef.row(i).iter().any(|w| *w != 0.0)).collect();
+        if used.is_empty() {
+            continue;
+        }
+        let mut support = rows.take(&used)?;
+        if let Some(columns) = &part.columns {
+            support = support.columns(columns)?;
+        }
+        let coef: Vec<Array1<f64>> = (0..intercepts.len())
+            .map(|k| used.iter().map(|&i| part.weight * part.coef[[i, k]]).collect())
+            .collect();
+        let step = (BLOCK / used.len()).clamp(1, new.n_rows().max(1));
+        for first in (0..new.n_rows()).step_by(step) {
+            let last = new.n_rows().min(first + step);
+            let mut some = new.slice(first..last);
+            if let Some(columns) = &part.columns {
+                some = some.columns(columns)?;
+            }
+            let block = part.kernel.between(&some, &support, &used, control)?;
+            for (k, coef) in coef.iter().enumerate() {
+                let values = parallel::map_parts(last - first, |range| {
+                    range.map(|i| row_dot(&block, i, coef)).collect::<Vec<f64>>()
+                })?;
+                for (i, value) in values.into_iter().flatten().enumerate() {
+                    out[[first + i, k]] += value;
+                }
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn row_dot(block: &Array2<f64>, i: usize, coef: &Array1<f64>) -> f64 {
+    match (block.row(i).as_slice(), coef.as_slice()) {
+        (Some(row), Some(coef)) => crate::simd::dot(row, coef),
+        _ => block.row(i).dot(coef),
+    }
+}

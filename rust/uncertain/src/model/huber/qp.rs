@@ -1,0 +1,177 @@
+//! The box-constrained quadratic program of the labelled rows, by Newton's method.
+//!
+//! With b = h / (2 W) (W the sum of the weights s) the program of the reduction reads
+//! ```text
+//! min_b  1/2 b'(G0 + 2 W S^{-1}) b - y'b      subject to  |b_i| <= xi s_i / (2 W)
+//! ```
+//! and its solution minimises the Huber objective J(b) = 1/W sum s_i H_xi(y_i - (G0 b)_i) + b'G0 b: b_i = s_i
+//! H'_xi(r_i) / (2 W). J is convex and piecewise quadratic; Newton's method on it fixes the rows whose
+//! residual exceeds xi at their bound and solves for the others, so each step is a solve with some rows
+//! missing, and when the rows stay the same the solution is exact. A step that does not lower J is cut by
+//! an exact line search, which makes the method finite from any start; a full step is the rule.
+
+use crate::control::Control;
+use crate::error::{Error, Result};
+
+use super::system::System;
+
+/// More steps than any problem seen needed (20).
+const MAX_STEPS: usize = 200;
+
+/// A solution: coefficients and fitted values of the labelled rows.
+#[derive(Debug, Clone)]
+pub(super) struct Point {
+    /// b, zero where a label is not in use.
+    pub b: Vec<f64>,
+    /// G0 b.
+    pub f: Vec<f64>,
+    /// Newton steps.
+    pub steps: usize,
+}
+
+/// Some labels and a threshold.
+pub(super) struct Problem<'a> {
+    /// Labels in use, ascending.
+    pub labels: &'a [usize],
+    /// Targets of all labelled rows.
+    pub targets: &'a [f64],
+    /// Sum of the weights of the labels in use.
+    pub total: f64,
+    /// xi > 0; infinite for squared loss.
+    pub threshold: f64,
+}
+
+impl Problem<'_> {
+    fn bound(&self, weights: &[f64], i: usize) -> f64 {
+        self.threshold * weights[i] / (2.0 * self.total)
+    }
+
+    fn residual(&self, f: &[f64], i: usize) -> f64 {
+        self.targets[i] - f[i]
+    }
+
+    /// J.
+    pub(super) fn objective(&self, weights: &[f64], point: &Point) -> f64 {
+        let xi = self.threshold;
+        let loss: f64 = self
+            .labels
+            .iter()
+            .map(|&i| {
+                let r = self.residual(&point.f, i).abs();
+                weights[i] * if r <= xi { 0.5 * r * r } else { xi * (r - 0.5 * xi) }
+            })
+            .sum();
+        loss / self.total + dot(&point.b, &point.f)
+    }
+
+    /// Squared loss: one solve.
+    pub(super) fn squared(&self, system: &mut System, control: &Control) -> Result<Point> {
+        let b = system.solve(self.labels, self.total, self.targets, control)?;
+        let f = system.times(&b)?;
+        Ok(Point { b, f, steps: 1 })
+    }
+
+    /// The solution, from any start.
+    pub(super) fn solve(&self, system: &mut System, start: Point, control: &Control) -> Result<Point> {
+        if self.threshold == f64::INFINITY {
+            return self.squared(system, control);
+        }
+        let weights = system.weights().to_vec();
+        let mut at = Point { steps: 0, ..start };
+        let mut value = self.objective(&weights, &at);
+        let mut last: Option<Vec<i8>> = None;
+        for step in 1..=MAX_STEPS {
+            control.check()?;
+            let sides = self.sides(&at.f);
+            if last.as_ref() == Some(&sides) {
+                return Ok(Point { steps: step - 1, ..at });
+            }
+            let next = self.step(system, &weights, &sides, control)?;
+            let next_value = self.objective(&weights, &next);
+            // Rounding may hide the last descents, all of them of full steps.
+            if next_value <= value + 1e-14 * value.abs() {
+                at = next;
+                value = next_value;
+                last = Some(sides);
+                // Residuals at the threshold up to rounding may change sides for ever.
+                if self.violation(&weights, &at) <= 1e-13 {
+                    return Ok(Point { steps: step, ..at });
+                }
+            } else {
+                at = self.searched(&weights, &at, &next);
+                value = self.objective(&weights, &at);
+                last = None;
+            }
+        }
+        Err(Error::Internal(format!("no solution of the quadratic program after {MAX_STEPS} Newton steps")))
+    }
+
+    /// Largest error of b_i = s_i H'_xi(r_i) / (2 W), relative to the targets.
+    pub(super) fn violation(&self, weights: &[f64], point: &Point) -> f64 {
+        let largest = self.labels.iter().fold(f64::MIN_POSITIVE, |m, &i| m.max(self.targets[i].abs()));
+        let error = |&i: &usize| {
+            let r = self.residual(&point.f, i).clamp(-self.threshold, self.threshold);
+            (2.0 * self.total / weights[i] * point.b[i] - r).abs()
+        };
+        self.labels.iter().map(error).fold(0.0, f64::max) / largest
+    }
+
+    /// +1, -1 for labels beyond the threshold, else 0.
+    fn sides(&self, f: &[f64]) -> Vec<i8> {
+        let side = |&i: &usize| {
+            let r = self.residual(f, i);
+            i8::from(r > self.threshold) - i8::from(r < -self.threshold)
+        };
+        self.labels.iter().map(side).collect()
+    }
+
+    fn step(&self, system: &mut System, weights: &[f64], sides: &[i8], control: &Control) -> Result<Point> {
+        let mut b = vec![0.0; weights.len()];
+        let mut free = vec![];
+        for (&i, &side) in self.labels.iter().zip(sides) {
+            if side == 0 {
+                free.push(i);
+            } else {
+                b[i] = f64::from(side) * self.bound(weights, i);
+            }
+        }
+        let fixed = if free.len() == sides.len() { vec![0.0; b.len()] } else { system.times(&b)? };
+        let rhs: Vec<f64> = self.targets.iter().zip(&fixed).map(|(y, f)| y - f).collect();
+        let x = system.solve(&free, self.total, &rhs, control)?;
+        let image = system.times(&x)?;
+        b.iter_mut().zip(x).for_each(|(b, x)| *b += x);
+        let f = fixed.iter().zip(image).map(|(a, b)| a + b).collect();
+        Ok(Point { b, f, steps: 0 })
+    }
+
+    /// The minimum of J between two points, where its increasing derivative along the line is zero.
+    fn searched(&self, weights: &[f64], from: &Point, to: &Point) -> Point {
+        let between = |t: f64| {
+            let mix = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a + t * (b - a)).collect::<Vec<f64>>();
+            Point { b: mix(&from.b, &to.b), f: mix(&from.f, &to.f), steps: 0 }
+        };
+        let direction: Vec<f64> = to.b.iter().zip(&from.b).map(|(a, b)| a - b).collect();
+        let slope = |t: f64| {
+            let point = between(t);
+            let loss: f64 = self
+                .labels
+                .iter()
+                .map(|&i| {
+                    let r = self.residual(&point.f, i).clamp(-self.threshold, self.threshold);
+                    weights[i] * r * (to.f[i] - from.f[i])
+                })
+                .sum();
+            2.0 * dot(&point.f, &direction) - loss / self.total
+        };
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if slope(middle) > 0.0 { high = middle } else { low = middle }
+        }
+        between(0.5 * (low + high))
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    crate::simd::dot(a, b)
+}

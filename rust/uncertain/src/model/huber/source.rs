@@ -1,0 +1,259 @@
+//! The kernel of a view and the columns of its matrix, computed when they are asked for.
+//!
+//! | kernel | rows with covariances |
+//! |---|---|
+//! | rbf | the expected kernel of two Gaussians ([`probabilistic_kernel`](crate::probabilistic_kernel)) |
+//! | linear | the means: E x'z of independent draws is the product of the means |
+//! | quadratic, polynomial | refused |
+//! | precomputed | the rows are those of the kernel matrix itself |
+
+use ndarray::Array2;
+
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::data::covariance::Kind;
+use crate::error::{Error, Result};
+use crate::kernel::PointKernel;
+use crate::linalg::dense::Matrix;
+use crate::probabilistic_kernel::{self, Coupling, Options, median_distance};
+
+use super::neighbors::distinct;
+
+/// The kernel of a view as the caller wishes it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kernel {
+    /// x'z
+    Linear,
+    /// (x'z)^2
+    Quadratic,
+    /// (gamma x'z + coef0)^degree
+    Polynomial {
+        /// At least 1.
+        degree: u32,
+        /// > 0; `None`: 1 / number of features.
+        gamma: Option<f64>,
+        /// >= 0
+        coef0: f64,
+    },
+    /// exp(-gamma |x - z|^2), of Gaussians its expectation.
+    Rbf {
+        /// > 0; `None`: 1 / (2 m^2), m the median distance of the distinct rows (error bars included).
+        gamma: Option<f64>,
+        /// Which noise two rows see.
+        coupling: Coupling,
+    },
+    /// The data are the rows of the kernel matrix.
+    Precomputed,
+}
+
+impl Kernel {
+    /// The same kernel with its gamma known, from the rows to fit. Refuses what these rows cannot have.
+    pub(super) fn resolved(self, rows: &GaussianArray) -> Result<Self> {
+        let uncertain = rows.covariances().kind() != Kind::Zero;
+        let refused = |name: &str| {
+            Error::Data(format!(
+                "kernel = \"{name}\" has no expectation here over rows with error bars: use \"rbf\", or the means alone (collapse(\"zero\"))"
+            ))
+        };
+        match self {
+            Self::Quadratic if uncertain => Err(refused("quadratic")),
+            Self::Polynomial { .. } if uncertain => Err(refused("polynomial")),
+            Self::Precomputed if uncertain => {
+                Err(Error::Data("kernel = \"precomputed\": a kernel matrix has no error bars".into()))
+            }
+            Self::Polynomial { degree, gamma, coef0 } => {
+                let gamma = gamma.unwrap_or(1.0 / rows.n_features() as f64);
+                PointKernel::Polynomial { degree, gamma, coef0 }.check()?;
+                Ok(Self::Polynomial { degree, gamma: Some(gamma), coef0 })
+            }
+            Self::Rbf { gamma: None, coupling } => {
+                let nodes = distinct(rows);
+                // Without two different points every scale is as good as another.
+                let gamma = if nodes.len() < 2 {
+                    1.0
+                } else {
+                    median_distance(&rows.take(&nodes)?, 0).map(|m| 0.5 / (m * m))?
+                };
+                Self::Rbf { gamma: Some(gamma), coupling }.resolved(rows)
+            }
+            Self::Rbf { gamma: Some(gamma), .. } => {
+                PointKernel::Rbf { gamma }.check()?;
+                Ok(self)
+            }
+            Self::Linear | Self::Quadratic | Self::Precomputed => Ok(self),
+        }
+    }
+
+    /// The scale of a resolved kernel, if it has one.
+    #[must_use]
+    pub fn gamma(&self) -> Option<f64> {
+        match self {
+            Self::Polynomial { gamma, .. } | Self::Rbf { gamma, .. } => *gamma,
+            Self::Linear | Self::Quadratic | Self::Precomputed => None,
+        }
+    }
+
+    /// K between rows of `x` and of `z`, row-major. Precomputed kernels: the columns `z_numbers` of x.
+    pub(super) fn between(
+        &self,
+        x: &GaussianArray,
+        z: &GaussianArray,
+        z_numbers: &[usize],
+        control: &Control,
+    ) -> Result<Array2<f64>> {
+        match *self {
+            Self::Rbf { coupling, .. } => {
+                let options = Options { coupling, ..Options::new(self.sigma()) };
+                probabilistic_kernel::gram(x, Some(z), &options, control)
+            }
+            Self::Precomputed => {
+                let shape = (x.n_rows(), z_numbers.len());
+                Ok(Array2::from_shape_fn(shape, |(i, j)| x.means().row(i)[z_numbers[j]]))
+            }
+            _ => self.point().gram(x.means(), Some(z.means()), control),
+        }
+    }
+
+    /// The same kernel of points (precomputed: there is none, and nobody asks).
+    fn point(&self) -> PointKernel {
+        let gamma = self.gamma().unwrap_or(1.0);
+        match *self {
+            Self::Linear | Self::Precomputed => PointKernel::Linear,
+            Self::Quadratic => PointKernel::Quadratic,
+            Self::Polynomial { degree, coef0, .. } => PointKernel::Polynomial { degree, gamma, coef0 },
+            Self::Rbf { .. } => PointKernel::Rbf { gamma },
+        }
+    }
+
+    fn sigma(&self) -> f64 {
+        (0.5 / self.gamma().unwrap_or(0.5)).sqrt()
+    }
+}
+
+/// The kernel matrix of the rows of a view.
+pub(super) struct Source<'a> {
+    kernel: Kernel,
+    rows: GaussianArray,
+    /// Number of each row in the data (and so the column of a precomputed kernel).
+    order: &'a [usize],
+    /// All of it, where single columns would repeat expensive preparations.
+    all: Option<Array2<f64>>,
+}
+
+impl<'a> Source<'a> {
+    /// `kernel` is resolved.
+    pub(super) fn new(
+        kernel: Kernel,
+        rows: GaussianArray,
+        order: &'a [usize],
+        max_bytes: Option<u64>,
+        control: &Control,
+    ) -> Result<Self> {
+        let mut source = Self { kernel, rows, order, all: None };
+        if source.is_stored() {
+            if let Kernel::Rbf { coupling, .. } = kernel {
+                let options = Options { coupling, max_bytes, ..Options::new(kernel.sigma()) };
+                source.all = Some(probabilistic_kernel::gram(&source.rows, None, &options, control)?);
+            }
+        }
+        Ok(source)
+    }
+
+    /// Is the whole matrix kept?
+    fn is_stored(&self) -> bool {
+        stored(&self.kernel, &self.rows)
+    }
+
+    pub(super) fn n(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    /// The most that the rank can be.
+    pub(super) fn largest_rank(&self) -> usize {
+        match self.kernel {
+            Kernel::Linear => self.n().min(self.rows.n_features()),
+            _ => self.n(),
+        }
+    }
+
+    /// A factor R with K = R R' that needs no work: the means, for the linear kernel.
+    pub(super) fn features(&self) -> Result<Option<Matrix>> {
+        if self.kernel != Kernel::Linear || self.rows.n_features() > self.n() {
+            return Ok(None);
+        }
+        let (n, d) = (self.n(), self.rows.n_features());
+        let mut out = Matrix::zeros(n, d)?;
+        for i in 0..n {
+            let row = self.rows.means().row(i);
+            row.iter().enumerate().for_each(|(j, x)| out.values[j * n + i] = *x);
+        }
+        Ok(Some(out))
+    }
+
+    /// The diagonal.
+    pub(super) fn diagonal(&self, control: &Control) -> Result<Vec<f64>> {
+        match (&self.all, self.kernel) {
+            (Some(all), _) => Ok(all.diag().to_vec()),
+            (None, Kernel::Precomputed) => {
+                Ok((0..self.n()).map(|i| self.rows.means().row(i)[self.order[i]]).collect())
+            }
+            (None, Kernel::Rbf { coupling: Coupling::Shared, .. }) => Ok(vec![1.0; self.n()]),
+            (None, Kernel::Rbf { .. }) if self.rows.covariances().kind() != Kind::Zero => {
+                let mut diagonal = Vec::with_capacity(self.n());
+                for i in 0..self.n() {
+                    control.check()?;
+                    let row = self.rows.slice(i..i + 1);
+                    diagonal.push(self.kernel.between(&row, &row, &[], control)?[[0, 0]]);
+                }
+                Ok(diagonal)
+            }
+            (None, _) => {
+                let point = self.kernel.point();
+                let row = |i: usize| self.rows.means().row(i);
+                Ok((0..self.n()).map(|i| point.value(row(i), row(i))).collect())
+            }
+        }
+    }
+
+    /// Some columns, all rows.
+    pub(super) fn columns(&self, numbers: &[usize], control: &Control) -> Result<Matrix> {
+        let (n, b) = (self.n(), numbers.len());
+        if let Some(all) = &self.all {
+            let values = numbers.iter().flat_map(|&j| all.row(j).to_vec()).collect();
+            return Ok(Matrix { n_rows: n, n_cols: b, values });
+        }
+        if self.kernel == Kernel::Precomputed {
+            // Row j of a symmetric matrix is its column j.
+            let row = |j: usize| self.order.iter().map(move |&i| self.rows.means().row(j)[i]);
+            return Ok(Matrix { n_rows: n, n_cols: b, values: numbers.iter().flat_map(|&j| row(j)).collect() });
+        }
+        let some = self.rows.take(numbers)?;
+        let block = self.kernel.between(&some, &self.rows, &[], control)?;
+        Ok(Matrix { n_rows: n, n_cols: b, values: block.into_raw_vec_and_offset().0 })
+    }
+
+    /// A precomputed matrix must be symmetric.
+    pub(super) fn check(&self) -> Result<()> {
+        if self.kernel != Kernel::Precomputed {
+            return Ok(());
+        }
+        let at = |i: usize, j: usize| self.rows.means().row(i)[self.order[j]];
+        for i in 0..self.n() {
+            for j in 0..i {
+                let (lower, upper) = (at(i, j), at(j, i));
+                if (lower - upper).abs() > 1e-8 * (at(i, i).abs() + at(j, j).abs()) {
+                    let what = "kernel matrix".into();
+                    return Err(Error::NotSymmetric { what, row: 0, i: self.order[j], j: self.order[i], upper, lower });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Does a kernel of these rows keep the whole matrix? Dense covariances have square roots that are not to
+/// be taken again for every block of columns.
+pub(super) fn stored(kernel: &Kernel, rows: &GaussianArray) -> bool {
+    let dense = matches!(rows.covariances().kind(), Kind::LowRank | Kind::Full | Kind::Shared);
+    matches!(kernel, Kernel::Rbf { .. }) && dense && rows.n_features() > 1
+}
