@@ -11,9 +11,11 @@ __all__ = [
     "Gaussians",
     "GsuModel",
     "GsuParams",
+    "HuberView",
     "Rows",
     "apply_feature_svc",
     "apply_features",
+    "apply_huber",
     "apply_kernel_svc",
     "draw_features",
     "effective_n_jobs",
@@ -23,6 +25,7 @@ __all__ = [
     "effective_n_jobs",
     "expected_hinge",
     "fit_denoiser",
+    "fit_huber",
     "fit_kernel_svc",
     "fit_kernel_svr",
     "fit_scaler",
@@ -296,5 +299,63 @@ def apply_feature_svc(
     coef: _Floats,
     intercept: _Floats,
     sigmoids: _Floats | None,
+@final
+class HuberView:
+    """One view of a Huber regression: columns, kernel, weight, graph."""
+
+    def __new__(
+        cls,
+        *,
+        columns: list[int] | None,
+        kernel: str,
+        gamma: float | None,
+        degree: int,
+        coef0: float,
+        coupling: str,
+        weight: float,
+        graph: str,
+        n_neighbors: int,
+        graph_gamma: float | None,
+        dense: _Floats | None = None,
+        sparse: tuple[NDArray[np.int64], NDArray[np.int64], _Floats] | None = None,
+    ) -> HuberView: ...
+
+# Intercept, thresholds, removed rows, their residuals, history, objective, steps, ending.
+_Refined = tuple[
+    float,
+    _Floats,
+    NDArray[np.int64],
+    _Floats,
+    list[tuple[float, float, int, int, float, int, int]],
+    float,
+    int,
+    str,
+]
+
+def fit_huber(
+    rows: Gaussians,
+    targets: _Floats,
+    weights: _Floats | None,
+    views: Sequence[HuberView],
+    *,
+    alpha: float,
+    manifold_alpha: float,
+    between_alpha: float,
+    delta: float,
+    max_refinements: int,
+    threshold: float | None,
+    fit_intercept: bool,
+    normalized: bool,
+    max_bytes: int | None,
+    n_jobs: int | None,
+    report: _Report | None,
+) -> tuple[list[float | None], list[_Floats], list[_Refined], int]: ...
+def apply_huber(
+    new: Gaussians,
+    rows: Gaussians,
+    views: Sequence[HuberView],
+    coef: Sequence[_Floats],
+    intercepts: Sequence[float],
+    *,
     n_jobs: int | None,
 ) -> _Floats: ...

@@ -14,6 +14,7 @@ mod features;
 mod file;
 mod gaussians;
 mod gsu;
+mod huber;
 mod interrupt;
 mod kernel_svm;
 mod kernels;
@@ -35,6 +36,8 @@ mod _uncertain {
     use super::gaussians::Gaussians;
     #[pymodule_export]
     use super::gsu::{GsuModel, GsuParams};
+    #[pymodule_export]
+    use super::huber::{HuberView, apply_huber, fit_huber};
     #[pymodule_export]
     use super::kernel_svm::{apply_kernel_svc, fit_kernel_svc, fit_kernel_svr};
     #[pymodule_export]

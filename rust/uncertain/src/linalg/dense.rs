@@ -48,12 +48,6 @@ impl Matrix {
         &mut self.values[j * self.n_rows..(j + 1) * self.n_rows]
     }
 
-    /// The first columns only.
-    pub fn truncate(&mut self, n_cols: usize) {
-        self.values.truncate(n_cols * self.n_rows);
-        self.n_cols = n_cols;
-    }
-
     /// The rows with these numbers.
     pub fn rows(&self, rows: &[usize]) -> Result<Self> {
         let mut out = Self::zeros(rows.len(), self.n_cols)?;
@@ -305,12 +299,6 @@ impl Symmetric {
         Self { n, values: lower.values, diagonal, size: 0 }
     }
 
-    /// Rows of G.
-    #[must_use]
-    pub fn n(&self) -> usize {
-        self.n
-    }
-
     /// `G x`.
     pub fn times(&self, x: &[f64]) -> Result<Vec<f64>> {
         let n = self.n;
@@ -505,10 +493,8 @@ mod tests {
         let product = |x: &[f64]| (0..n).map(|i| (0..n).map(|j| full(i, j) * x[j]).sum()).collect::<Vec<f64>>();
         for set in [(0..n).collect::<Vec<_>>(), (0..n).filter(|i| i % 3 != 1).collect(), vec![7, 200]] {
             assert!(g.factor(&set, &shift, &Control::new()).unwrap());
-            let mut b: Vec<f64> = set
-                .iter()
-                .map(|&i| set.iter().map(|&j| full(i, j) * x[j]).sum::<f64>() + shift[i] * x[i])
-                .collect();
+            let mut b: Vec<f64> =
+                set.iter().map(|&i| set.iter().map(|&j| full(i, j) * x[j]).sum::<f64>() + shift[i] * x[i]).collect();
             let mut columns = Matrix { n_rows: set.len(), n_cols: 2, values: [b.clone(), b.clone()].concat() };
             g.forward_columns(&mut columns, &Control::new()).unwrap();
             g.forward(&mut b);

@@ -130,8 +130,7 @@ fn fit(
         source.check()?;
         prepared.push(ViewOf { source, operator, weight: view.weight });
     }
-    let penalty =
-        Penalty { alpha: params.alpha, manifold: params.manifold_alpha, between: params.between_alpha };
+    let penalty = Penalty { alpha: params.alpha, manifold: params.manifold_alpha, between: params.between_alpha };
     let reduction = Reduction::new(prepared, l, penalty, &budget, control)?;
     let of_labels: Vec<f64> = order[..l].iter().map(|&i| weight(i)).collect();
     let mut system = System::new(reduction.gram(control)?, of_labels)?;

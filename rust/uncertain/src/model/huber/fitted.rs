@@ -101,9 +101,8 @@ pub fn predict(
         if let Some(columns) = &part.columns {
             support = support.columns(columns)?;
         }
-        let coef: Vec<Array1<f64>> = (0..intercepts.len())
-            .map(|k| used.iter().map(|&i| part.weight * part.coef[[i, k]]).collect())
-            .collect();
+        let coef: Vec<Array1<f64>> =
+            (0..intercepts.len()).map(|k| used.iter().map(|&i| part.weight * part.coef[[i, k]]).collect()).collect();
         let step = (BLOCK / used.len()).clamp(1, new.n_rows().max(1));
         for first in (0..new.n_rows()).step_by(step) {
             let last = new.n_rows().min(first + step);

@@ -57,7 +57,7 @@ impl Graph {
             Self::None => 0,
             Self::Neighbors { count, .. } => 2 * 12 * n * (*count as u128 + 1),
             Self::Full { .. } => 8 * n * n,
-            Self::Given { matrix: Operator::Sparse(sparse), .. } => 12 * sparse.values.len() as u128,
+            Self::Given { matrix: Operator::Sparse(sparse), .. } => 12 * sparse.len() as u128,
             Self::Given { matrix: Operator::Dense { .. }, .. } => 8 * n * n,
         }
     }

@@ -12,14 +12,25 @@ use crate::parallel;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sparse {
     /// Where row i begins in `indices` and `values`; one more for the end.
-    pub starts: Vec<usize>,
+    starts: Vec<usize>,
     /// Columns.
-    pub indices: Vec<u32>,
+    indices: Vec<u32>,
     /// Their values.
-    pub values: Vec<f64>,
+    values: Vec<f64>,
 }
 
 impl Sparse {
+    /// From compressed rows: n + 1 ascending starts, the last one the number of columns and values; columns
+    /// below n.
+    pub fn new(starts: Vec<usize>, indices: Vec<u32>, values: Vec<f64>) -> Result<Self> {
+        let ascending = starts.first() == Some(&0) && starts.windows(2).all(|pair| pair[0] <= pair[1]);
+        let lengths = starts.last() == Some(&indices.len()) && indices.len() == values.len();
+        if !(ascending && lengths && indices.iter().all(|j| (*j as usize) < starts.len() - 1)) {
+            return Err(Error::Data("graph: the sparse matrix is not square, or its rows are not in order".into()));
+        }
+        Ok(Self { starts, indices, values })
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn n(&self) -> usize {
@@ -30,6 +41,11 @@ impl Sparse {
     pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> {
         let range = self.starts[i]..self.starts[i + 1];
         self.indices[range.clone()].iter().map(|j| *j as usize).zip(self.values[range].iter().copied())
+    }
+
+    /// Entries that are stored.
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
     }
 
     /// From the entries of each row.
@@ -84,11 +100,6 @@ impl Operator {
             Self::Sparse(sparse) => sparse.row(i).filter(|(k, _)| *k == j).map(|(_, v)| v).sum::<f64>(),
             Self::Dense { values, .. } => values[i * n + j],
         };
-        if let Self::Sparse(sparse) = self {
-            if let Some(&j) = sparse.indices.iter().find(|j| **j as usize >= n) {
-                return Err(Error::Data(format!("graph: column {j} does not exist: the matrix has {n} rows")));
-            }
-        }
         let largest = (0..n).flat_map(|i| self.entries(i)).fold(0.0_f64, |m, (_, v)| m.max(v.abs()));
         for i in 0..n {
             for (j, value) in self.entries(i) {

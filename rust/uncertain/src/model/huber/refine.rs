@@ -155,8 +155,7 @@ pub(super) fn refine(system: &mut System, raw: &[f64], plan: &Plan, control: &Co
             let solved = stage.at(tried).solve(system, warm, control)?;
             steps += solved.steps;
             let residual = |i: usize| stage.targets[i] - solved.f[i];
-            let (kept, gone): (Vec<usize>, Vec<usize>) =
-                stage.labels.iter().partition(|&&i| residual(i).abs() < tried);
+            let (kept, gone): (Vec<usize>, Vec<usize>) = stage.labels.iter().partition(|&&i| residual(i).abs() < tried);
             if kept.is_empty() {
                 out.ending = Ending::NoLabelLeft;
                 return Ok(out);

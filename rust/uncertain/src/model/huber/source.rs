@@ -194,9 +194,7 @@ impl<'a> Source<'a> {
     pub(super) fn diagonal(&self, control: &Control) -> Result<Vec<f64>> {
         match (&self.all, self.kernel) {
             (Some(all), _) => Ok(all.diag().to_vec()),
-            (None, Kernel::Precomputed) => {
-                Ok((0..self.n()).map(|i| self.rows.means().row(i)[self.order[i]]).collect())
-            }
+            (None, Kernel::Precomputed) => Ok((0..self.n()).map(|i| self.rows.means().row(i)[self.order[i]]).collect()),
             (None, Kernel::Rbf { coupling: Coupling::Shared, .. }) => Ok(vec![1.0; self.n()]),
             (None, Kernel::Rbf { .. }) if self.rows.covariances().kind() != Kind::Zero => {
                 let mut diagonal = Vec::with_capacity(self.n());

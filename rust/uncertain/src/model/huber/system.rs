@@ -143,9 +143,9 @@ impl System {
             }
             return Ok(out);
         }
-        let mut t: Vec<f64> = self.set.iter().map(|&i| if free.binary_search(&i).is_ok() { rhs[i] } else { 0.0 }).collect();
-        let gone: Vec<usize> =
-            (0..self.set.len()).filter(|&k| free.binary_search(&self.set[k]).is_err()).collect();
+        let mut t: Vec<f64> =
+            self.set.iter().map(|&i| if free.binary_search(&i).is_ok() { rhs[i] } else { 0.0 }).collect();
+        let gone: Vec<usize> = (0..self.set.len()).filter(|&k| free.binary_search(&self.set[k]).is_err()).collect();
         self.add_missing(&gone, control)?;
         let Form::Dense(g) = &self.form else { return Ok(out) };
         g.forward(&mut t);
@@ -160,8 +160,7 @@ impl System {
                     schur[i * q + j] = crate::simd::dot(&columns[i][from..], &columns[j][from..]);
                 }
             }
-            let mut mu: Vec<f64> =
-                (0..q).map(|i| crate::simd::dot(&columns[i][gone[i]..], &t[gone[i]..])).collect();
+            let mut mu: Vec<f64> = (0..q).map(|i| crate::simd::dot(&columns[i][gone[i]..], &t[gone[i]..])).collect();
             if !crate::linalg::cholesky(&mut schur, q) {
                 return Err(Error::Internal("the inverse's block of the missing rows is singular".into()));
             }
@@ -214,14 +213,21 @@ fn difference(a: &[usize], b: &[usize]) -> Vec<usize> {
 }
 
 /// gram += sign sum_{i in rows} s_i u_i u_i', lower triangle.
-fn add_rows(gram: &mut Matrix, u: &Matrix, rows: &[usize], weights: &[f64], sign: f64, control: &Control) -> Result<()> {
+fn add_rows(
+    gram: &mut Matrix,
+    u: &Matrix,
+    rows: &[usize],
+    weights: &[f64],
+    sign: f64,
+    control: &Control,
+) -> Result<()> {
     for rows in rows.chunks(4096) {
         let some = u.rows(rows)?;
         let image = |columns: std::ops::Range<usize>| {
             let values = &some.values[columns.start * rows.len()..columns.end * rows.len()];
-            let scaled = values.chunks_exact(rows.len()).flat_map(|column| {
-                column.iter().zip(rows).map(|(x, &i)| sign * weights[i] * x)
-            });
+            let scaled = values
+                .chunks_exact(rows.len())
+                .flat_map(|column| column.iter().zip(rows).map(|(x, &i)| sign * weights[i] * x));
             Ok(Matrix { n_rows: rows.len(), n_cols: columns.len(), values: scaled.collect() })
         };
         dense::add_congruence(gram, &some, image, control)?;
