@@ -7,12 +7,13 @@ is the same for scikit-learn's pipelines.
 from importlib.metadata import PackageNotFoundError, version
 
 from uncertain import _threads as _threads  # tells threadpoolctl about our pools
-from uncertain import exceptions, kernel_svm, kernels, losses, preprocessing, svm, uncertainty
+from uncertain import exceptions, huber, kernel_svm, kernels, losses, preprocessing, svm, uncertainty
 from uncertain._array import GaussianArray
 from uncertain._fit import fit
 from uncertain._model import Model, load
 from uncertain._report import Report
 from uncertain.exceptions import UncertainError
+from uncertain.huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from uncertain.kernel_features import ProbabilisticKernelFeatures
 from uncertain.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from uncertain.preprocessing import (
@@ -30,6 +31,8 @@ except PackageNotFoundError:  # run from a source tree that was never installed
     __version__ = "0.1.0"
 
 __all__ = [
+    "AdaptiveHuberClassifier",
+    "AdaptiveHuberRegressor",
     "AsGaussians",
     "GSUClassifier",
     "GaussianArray",
@@ -46,6 +49,7 @@ __all__ = [
     "__version__",
     "exceptions",
     "fit",
+    "huber",
     "kernel_svm",
     "kernels",
     "load",

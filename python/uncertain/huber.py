@@ -16,7 +16,7 @@ from uncertain._array import GaussianArray
 from uncertain._progress import Progress, reporter
 from uncertain._uncertain import Gaussians, HuberView, Rows, apply_huber, fit_huber
 from uncertain._validation import check_gaussians
-from uncertain.exceptions import ParameterError, UncertainError
+from uncertain.exceptions import NotFiniteError, ParameterError, UncertainError
 
 __all__ = ["AdaptiveHuberClassifier", "AdaptiveHuberRegressor", "Refinement"]
 
@@ -75,7 +75,7 @@ class _AdaptiveHuber(BaseEstimator):
         n_neighbors: int = 10,
         graph_gamma: float | None = None,
         laplacian: Literal["normalized", "unnormalized"] | None = "normalized",
-        fit_intercept: bool = True,
+        fit_intercept: bool = False,
         max_bytes: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -127,7 +127,7 @@ class _AdaptiveHuber(BaseEstimator):
         weight = [1.0 / len(columns)] * len(columns) if self.view_weights is None else list(self.view_weights)
         if len(weight) != len(columns):
             raise ParameterError(
-                f"view_weights = {self.view_weights!r}: must have one weight for each of the {len(columns)} views"
+                f"view_weights = {self.view_weights!r}: must be one for each of the {len(columns)} views"
             )
         specs = list(zip(columns, kernels, weight, strict=True))
         found_gammas, coef, outputs, self.n_labels_ = fit_huber(
@@ -155,7 +155,7 @@ class _AdaptiveHuber(BaseEstimator):
         self.X_fit_ = None if self.kernel == "precomputed" else GaussianArray._from_core(rows)
         self._coef = coef
         keys = ("intercept", "thresholds", "removed", "residuals", "history", "objective", "steps", "status")
-        told = [dict(zip(keys, output, strict=True)) for output in outputs]
+        told: list[dict[str, Any]] = [dict(zip(keys, output, strict=True)) for output in outputs]
         for output in told:
             output["history"] = [Refinement(*step) for step in output["history"]]
         self._intercepts = [output["intercept"] for output in told]
@@ -187,7 +187,8 @@ class _AdaptiveHuber(BaseEstimator):
         matrix: dict[str, Any] = {}
         if self.laplacian not in ("normalized", "unnormalized", None):
             raise ParameterError(
-                f'laplacian = {self.laplacian!r}: must be "normalized", "unnormalized" or None (the graph is M itself)'
+                f'laplacian = {self.laplacian!r}: must be "normalized", "unnormalized" or None '
+                "(the graph is M itself)"
             )
         if graph is None:
             name = "none"
@@ -265,7 +266,8 @@ class AdaptiveHuberRegressor(RegressorMixin, _AdaptiveHuber):
 
     .. code-block:: text
 
-        J = 1/W sum_i s_i H_xi(y_i - b - f(x_i)) + alpha sum_a w^a' K^a w^a + manifold_alpha sum_a f^a' M^a f^a
+        J = 1/W sum_i s_i H_xi(y_i - b - f(x_i))
+            + alpha sum_a w^a' K^a w^a + manifold_alpha sum_a f^a' M^a f^a
 
         f = sum_a c^a f^a,   f^a = K^a w^a,   H_xi(r) = r^2 / 2 if |r| <= xi else xi |r| - xi^2 / 2
 
@@ -273,9 +275,10 @@ class AdaptiveHuberRegressor(RegressorMixin, _AdaptiveHuber):
     all rows, M^a the Laplacian of a graph on them. One factorisation per view reduces J exactly to a
     box-constrained quadratic program of the labelled rows.
 
-    **Refinements.** xi starts as the largest residual of the squared-loss fit. A refinement solves at ``xi -
-    delta``, drops the labels with residuals of at least that size, fits the others with squared loss, and takes
-    their largest residual for xi. If that is no smaller than before, it tries ``xi - 2 delta`` and so on.
+    **Refinements.** xi starts as the largest residual of the squared-loss fit. A refinement solves at
+    ``xi - delta``, drops the labels with residuals of at least that size, fits the others with squared loss,
+    and takes their largest residual for xi. If that is no smaller than before, it tries ``xi - 2 delta``
+    and so on.
     Dropping is a decision: with few or no wrong labels it throws away the rarest right ones, and it needs
     labels of which most are right.
 
@@ -290,12 +293,13 @@ class AdaptiveHuberRegressor(RegressorMixin, _AdaptiveHuber):
     max_refinements : int, default=3
         Refinements at most; 0 keeps all labels.
     threshold : float, default=None
-        The first threshold xi, > 0; with ``max_refinements=0`` a fixed one. None: as above (without refinements
-        the squared loss).
+        The first threshold xi, > 0; with ``max_refinements=0`` a fixed one. None: as above (without
+        refinements the squared loss).
     kernel : str or list of str, default="rbf"
         "rbf" (of rows with error bars its expectation; "probabilistic" is another name for it), "linear",
-        "quadratic" (x'z)^2, "polynomial" (gamma x'z + coef0)^degree, or "precomputed" (X is the kernel matrix);
-        one for all views or one each. Rows with error bars take "rbf", or "linear", which sees the means.
+        "quadratic" (x'z)^2, "polynomial" (gamma x'z + coef0)^degree, or "precomputed" (X is the kernel
+        matrix); one for all views or one each. Rows with error bars take "rbf", or "linear", which sees the
+        means.
     gamma : float or list, default=None
         Scale of the kernel. None: for "rbf" 1 / (2 m^2) with the median distance m of the distinct rows,
         for "polynomial" 1 / d.
@@ -311,8 +315,9 @@ class AdaptiveHuberRegressor(RegressorMixin, _AdaptiveHuber):
         Strength of the penalty ``sum_{a<b} |f^a - f^b|^2`` on differences between views, >= 0. It couples the
         views: one factorisation of the size of all of them together.
     graph : "knn", "rbf", None, a matrix, or a list of these, default="knn"
-        Rows are joined to their nearest (either one's; ties at the last distance all count), or all to all, with
-        weights ``exp(-graph_gamma distance^2)``; or by the caller's symmetric n x n weights, dense or sparse.
+        Rows are joined to their nearest (either one's; ties at the last distance all count), or all to all,
+        with weights ``exp(-graph_gamma distance^2)``; or by the caller's symmetric n x n weights, dense or
+        sparse.
         Identical rows count as one. Distances include error bars.
     n_neighbors : int, default=10
         Of the "knn" graph.
@@ -320,7 +325,7 @@ class AdaptiveHuberRegressor(RegressorMixin, _AdaptiveHuber):
         None: 1 / (2 m^2), m the median length of the edges.
     laplacian : {"normalized", "unnormalized", None}, default="normalized"
         M is ``I - D^(-1/2) W D^(-1/2)`` or ``D - W``; with None the matrix given as `graph` is M itself.
-    fit_intercept : bool, default=True
+    fit_intercept : bool, default=False
         Whether the targets are centred by b, the weighted mean of the labels in use; b moves with the labels
         that are dropped. It is not part of the minimisation.
     max_bytes : int, default=None
@@ -407,7 +412,12 @@ class AdaptiveHuberRegressor(RegressorMixin, _AdaptiveHuber):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
         checked = check_array(
-            y, ensure_2d=False, dtype=np.float64, ensure_all_finite="allow-nan", input_name="y", estimator=self
+            y,
+            ensure_2d=False,
+            dtype=np.float64,
+            ensure_all_finite="allow-nan",
+            input_name="y",
+            estimator=self,
         )
         targets: Floats = column_or_1d(checked, warn=True)
         check_consistent_length(X, targets)
@@ -447,16 +457,15 @@ class AdaptiveHuberClassifier(ClassifierMixin, _AdaptiveHuber):
     More than two classes are fitted one against the rest, with one factorisation for all. A label that is
     dropped for one class stays for the others.
 
-    **Unlabelled rows** are those with None or NaN for a label and, by scikit-learn's convention, those with the
-    integer -1, if at least two other labels exist: among the labels -1 and +1 alone, -1 is a class.
+    **Unlabelled rows** are those with None or NaN for a label and, by scikit-learn's convention, those with
+    the integer -1, if at least two other labels exist: among the labels -1 and +1 alone, -1 is a class.
 
     Parameters
     ----------
     alpha, manifold_alpha, delta, max_refinements, threshold, kernel, gamma, degree, coef0, coupling, views, \
-view_weights, between_alpha, graph, n_neighbors, graph_gamma, laplacian, max_bytes, n_jobs, verbose, callback
+view_weights, between_alpha, graph, n_neighbors, graph_gamma, laplacian, fit_intercept, max_bytes, n_jobs, \
+verbose, callback
         As in :class:`AdaptiveHuberRegressor`.
-    fit_intercept : bool, default=False
-        Whether the targets are centred by the mean of the labels in use.
     unlabeled : "auto", None or a label, default="auto"
         The label of rows without one. "auto": as above; None: only None and NaN.
 
@@ -468,7 +477,8 @@ view_weights, between_alpha, graph, n_neighbors, graph_gamma, laplacian, max_byt
         w of each view on the rows of the fit.
     intercept_, threshold_, thresholds_, removed_, removed_residuals_, history_, n_refinements_, objective_, \
 n_iter_, status_
-        As in :class:`AdaptiveHuberRegressor`, for more than two classes lists or arrays with one element per class.
+        As in :class:`AdaptiveHuberRegressor`; for more than two classes lists or arrays with one element per
+        class.
     gamma_, X_fit_, n_labels_, n_features_in_
         As in :class:`AdaptiveHuberRegressor`.
 
@@ -607,6 +617,11 @@ n_iter_, status_
             # One type for the labels that are there; the others get any of them.
             filled = np.array(labels[known].tolist())
             labels = filled[np.maximum(np.cumsum(known) - 1, 0)]
+            infinite = np.flatnonzero(np.isinf(labels)) if labels.dtype.kind == "f" else []
+            if len(infinite):
+                raise NotFiniteError(
+                    f"y: row {infinite[0]} is {labels[infinite[0]]}; every label must be finite"
+                )
             check_classification_targets(filled)
         numeric = labels.dtype.kind in "iuf"
         if isinstance(self.unlabeled, str) and self.unlabeled == "auto":

@@ -12,6 +12,8 @@ from typing import Any
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from uncertain import (
+    AdaptiveHuberClassifier,
+    AdaptiveHuberRegressor,
     GaussianScaler,
     GSUClassifier,
     KernelMap,
@@ -20,6 +22,9 @@ from uncertain import (
 )
 
 ESTIMATORS = [
+    AdaptiveHuberClassifier(),
+    AdaptiveHuberRegressor(),
+    AdaptiveHuberRegressor(kernel="linear", max_refinements=0, threshold=0.5),
     GSUClassifier(),
     GSUClassifier(solver="newton"),
     GSUClassifier(solver="lbfgs"),

@@ -15,8 +15,7 @@ type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 /// Threshold tried and reached, labels left and dropped, objective, Newton steps, attempts.
 type Step = (f64, f64, usize, usize, f64, usize, usize);
 /// Intercept, thresholds, removed rows and their residuals, history, objective, steps, ending.
-type Told<'py> =
-    (f64, Floats<'py>, Bound<'py, PyArray1<i64>>, Floats<'py>, Vec<Step>, f64, usize, &'static str);
+type Told<'py> = (f64, Floats<'py>, Bound<'py, PyArray1<i64>>, Floats<'py>, Vec<Step>, f64, usize, &'static str);
 /// Starts, columns and values of sparse rows.
 type Csr<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 
@@ -85,9 +84,10 @@ fn operator(dense: Option<PyReadonlyArray2<'_, f64>>, sparse: Option<Csr<'_>>) -
 
 fn told(py: Python<'_>, outcome: Outcome) -> Told<'_> {
     let removed: Vec<i64> = outcome.removed.iter().map(|row| i64::try_from(*row).unwrap_or(i64::MAX)).collect();
-    let history = outcome.history.iter().map(|step| {
-        (step.tried, step.threshold, step.labels, step.dropped, step.objective, step.steps, step.attempts)
-    });
+    let history = outcome
+        .history
+        .iter()
+        .map(|step| (step.tried, step.threshold, step.labels, step.dropped, step.objective, step.steps, step.attempts));
     (
         outcome.intercept,
         outcome.thresholds.into_pyarray(py),

@@ -96,6 +96,9 @@ fn fit(
         let rest: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0 && targets[0][i].is_nan()).collect();
         order.extend(rest);
     }
+    // Scales come from all rows in the caller's order, whichever of them have labels.
+    let all: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0).collect();
+    let all = rows.take(&all)?;
     let mut parts = vec![];
     let mut views = vec![];
     let mut fixed = 0_u128;
@@ -105,7 +108,10 @@ fn fit(
         if let Some(columns) = &view.columns {
             own = own.columns(columns)?;
         }
-        let kernel = view.kernel.resolved(&own)?;
+        let kernel = match &view.columns {
+            Some(columns) => view.kernel.resolved(&all.columns(columns)?)?,
+            None => view.kernel.resolved(&all)?,
+        };
         if graphs {
             fixed += view.graph.bytes(size);
         }

@@ -1,0 +1,246 @@
+"""Huber regression: golden minima, what is dropped, labels that are missing, kernels, views, graphs."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import kneighbors_graph
+
+from uncertain import AdaptiveHuberClassifier, AdaptiveHuberRegressor, GaussianArray, UncertainError
+from uncertain.huber import Refinement
+from uncertain.kernels import probabilistic_rbf
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "huber.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("problem", GOLDEN, ids=[problem["name"] for problem in GOLDEN])
+def test_minima_are_those_of_a_convex_solver(problem: dict[str, Any]) -> None:
+    x, new, views = np.array(problem["x"]), np.array(problem["new"]), problem["views"]
+    unlabelled = len(x) - len(problem["y"])
+    y = np.append(problem["y"], np.full(unlabelled, np.nan))
+    weight = np.append(problem["weight"], np.ones(unlabelled))
+    for case in problem["cases"]:
+        xi = case["xi"]
+        model = AdaptiveHuberRegressor(
+            problem["lambda"],
+            problem["gamma"],
+            max_refinements=0,
+            threshold=xi,
+            kernel=[view["kernel"] for view in views],
+            gamma=0.5,
+            views=[view["columns"] for view in views],
+            view_weights=[view["c"] for view in views],
+            graph=[None if view["M"] is None else np.array(view["M"]) for view in views],
+            laplacian=None,
+            fit_intercept=False,
+        ).fit(x, y, weight)
+        assert model.objective_ == pytest.approx(case["objective"], rel=1e-11)
+        np.testing.assert_allclose(model.dual_coef_, case["w"], rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(model.predict(x), case["f"], atol=1e-10)
+        np.testing.assert_allclose(model.predict(new), case["new"], atol=1e-10)
+        inside = np.abs(y - model.predict(x))[: len(problem["y"])] < (np.inf if xi is None else xi)
+        assert inside.sum() == case["inside"]
+
+
+def wave(n: int = 200, flips: float = 0.0, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points on a wave; a part of the labels is wrong by 2."""
+    rng = np.random.default_rng(seed)
+    X = np.sort(rng.uniform(0, 6, n))[:, None]
+    wrong = rng.random(n) < flips
+    return X, np.sin(X[:, 0]) + 0.05 * rng.normal(size=n) + 2.0 * wrong, wrong
+
+
+def test_wrong_labels_are_dropped_and_told() -> None:
+    X, y, wrong = wave(flips=0.1)
+    plain = AdaptiveHuberRegressor(1e-3, max_refinements=0).fit(X, y)
+    model = AdaptiveHuberRegressor(1e-3, delta=0.3, max_refinements=10).fit(X, y)
+    truth = np.sin(X[:, 0])
+    assert np.abs(model.predict(X) - truth).mean() < 0.2 * np.abs(plain.predict(X) - truth).mean()
+    assert set(np.flatnonzero(wrong)) <= set(model.removed_.tolist())
+    assert len(model.removed_) == len(np.unique(model.removed_)) == len(model.removed_residuals_)
+    steps = np.diff(model.thresholds_)
+    assert len(steps) == model.n_refinements_ == len(model.history_) > 1
+    assert np.all(steps < 0)
+    last = model.history_[-1]
+    assert isinstance(last, Refinement)
+    assert last.threshold == model.threshold_
+    assert last.objective == model.objective_
+    assert last.n_labels == model.n_labels_ - len(model.removed_)
+    # Residuals at removal lie beyond the threshold that was tried then.
+    first = model.history_[0]
+    assert np.all(np.abs(model.removed_residuals_[: first.n_dropped]) >= first.tried)
+    # What is left is exactly the squared-loss fit to it.
+    kept = y.copy()
+    kept[model.removed_] = np.nan
+    again = AdaptiveHuberRegressor(1e-3, max_refinements=0).fit(X, kept)
+    np.testing.assert_allclose(again.predict(X), model.predict(X), atol=1e-9)
+    assert again.threshold_ == pytest.approx(model.threshold_, rel=1e-8)
+
+
+def test_unlabelled_rows_carry_the_graph() -> None:
+    rng = np.random.default_rng(3)
+    t = rng.uniform(0, np.pi, 300)
+    moon = np.arange(300) % 2
+    X = np.c_[np.cos(t), np.sin(t)] * np.where(moon, -1, 1)[:, None] + moon[:, None] * [1.0, 0.4]
+    X += 0.05 * rng.normal(size=X.shape)
+    y = np.full(300, None, dtype=object)
+    y[[5, 100, 6, 101]] = np.array(["low", "up"])[moon[[5, 100, 6, 101]]]
+    truth = np.array(["low", "up"])[moon]
+    accuracy = [
+        AdaptiveHuberClassifier(1e-4, manifold, max_refinements=0, gamma=2.0, n_neighbors=6)
+        .fit(X, y)
+        .score(X, truth)
+        for manifold in (0.0, 0.1)
+    ]
+    assert accuracy[1] > 0.97 > accuracy[0]
+
+
+def test_how_labels_are_marked_as_missing() -> None:
+    X, _, _ = wave(90)
+    kind = (X[:, 0] // 2).astype(int)
+    expected = AdaptiveHuberClassifier().fit(X[::2], kind[::2])
+    for missing, dtype in ((-1, int), (np.nan, float), (None, object)):
+        y = np.full(90, missing, dtype=dtype)
+        y[::2] = kind[::2]
+        model = AdaptiveHuberClassifier(graph=None).fit(X, y)
+        assert model.classes_.tolist() == [0, 1, 2]
+        assert model.n_labels_ == 45
+    same = AdaptiveHuberClassifier(graph=None).fit(X[::2], kind[::2])
+    np.testing.assert_allclose(model.decision_function(X), same.decision_function(X), atol=1e-9)
+    # Among -1 and +1 alone, -1 is a class; and whatever is said to be one.
+    signs = np.where(kind > 0, 1, -1)
+    assert AdaptiveHuberClassifier().fit(X, signs).classes_.tolist() == [-1, 1]
+    named = AdaptiveHuberClassifier(unlabeled=None).fit(X, kind - 1)
+    assert named.classes_.tolist() == [-1, 0, 1]
+    assert AdaptiveHuberClassifier(unlabeled=2).fit(X, kind).classes_.tolist() == [0, 1]
+    assert expected.dual_coef_.shape == (3, 1, 45)
+    assert len(expected.removed_) == len(expected.status_) == 3
+    assert expected.decision_function(X).shape == (90, 3)
+    assert expected.score(X, kind) > 0.9
+
+
+def test_kernels_views_and_graphs() -> None:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(120, 4))
+    y = np.sin(X[:, 0]) + 0.3 * X[:, 2] ** 2
+    # A view of all columns is no view; names are numbers; slices are groups.
+    one = AdaptiveHuberRegressor(gamma=0.3).fit(X, y).predict(X)
+    assert np.array_equal(AdaptiveHuberRegressor(gamma=0.3, views=[[0, 1, 2, 3]]).fit(X, y).predict(X), one)
+    two = AdaptiveHuberRegressor(views=[slice(0, 2), [2, 3]], kernel=["rbf", "quadratic"]).fit(X, y)
+    assert two.dual_coef_.shape == (2, 120)
+    assert two.gamma_[1] is None
+    assert two.score(X, y) > 0.99
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    named = AdaptiveHuberRegressor(views=[["a", "b"], ["c", "d"]], kernel=["rbf", "quadratic"]).fit(frame, y)
+    np.testing.assert_array_equal(named.predict(frame), two.predict(X))
+    # The between-view penalty draws the views together.
+    apart = AdaptiveHuberRegressor(1e-3, views=[[0, 1], [2, 3]], between_alpha=0.0).fit(X, y)
+    close = AdaptiveHuberRegressor(1e-3, views=[[0, 1], [2, 3]], between_alpha=10.0).fit(X, y)
+
+    def difference(model: AdaptiveHuberRegressor) -> float:
+        f = [
+            np.exp(-g * ((X[:, None, c] - X[None, :, c]) ** 2).sum(axis=2)) @ w
+            for g, c, w in zip(model.gamma_, ([0, 1], [2, 3]), model.dual_coef_, strict=True)
+        ]
+        return float(np.linalg.norm(f[0] - f[1]))
+
+    assert difference(close) < 0.05 * difference(apart)
+    # A precomputed kernel is the kernel; dense and sparse graphs are one.
+    weights = kneighbors_graph(X, 5)
+    weights = weights.maximum(weights.T)
+    keywords: dict[str, Any] = {"manifold_alpha": 1e-2, "delta": 0.1}
+    sparse = AdaptiveHuberRegressor(gamma=0.3, graph=weights, **keywords).fit(X, y)
+    dense = AdaptiveHuberRegressor(gamma=0.3, graph=weights.toarray(), **keywords).fit(X, y)
+    np.testing.assert_allclose(sparse.predict(X), dense.predict(X), atol=1e-10)
+    gram = probabilistic_rbf(X, sigma=np.sqrt(0.5 / 0.3))
+    matrix = AdaptiveHuberRegressor(kernel="precomputed", graph=weights, **keywords).fit(gram, y)
+    np.testing.assert_allclose(matrix.predict(gram), dense.predict(X), atol=1e-9)
+    assert matrix.X_fit_ is None
+    for graph in ("rbf", None):
+        assert AdaptiveHuberRegressor(graph=graph).fit(X, y).score(X, y) > 0.9
+
+
+def test_error_bars_count() -> None:
+    X, y, _ = wave(80)
+    rows = GaussianArray(X, std=np.where(np.arange(80) % 2, 0.01, 1.0)[:, None])
+    model = AdaptiveHuberRegressor(1e-3, gamma=1.0).fit(rows, y)
+    assert not np.allclose(model.predict(rows), AdaptiveHuberRegressor(1e-3, gamma=1.0).fit(X, y).predict(X))
+    assert np.all(np.isfinite(model.predict(GaussianArray(X[:5], cov=np.eye(1)))))
+    for kernel in ("quadratic", "polynomial"):
+        with pytest.raises(UncertainError, match="error bars"):
+            AdaptiveHuberRegressor(kernel=kernel).fit(rows, y)
+    means = AdaptiveHuberRegressor(kernel="linear", graph=None).fit(rows, y)
+    np.testing.assert_allclose(
+        means.predict(rows), AdaptiveHuberRegressor(kernel="linear", graph=None).fit(X, y).predict(X)
+    )
+    assert cross_val_score(AdaptiveHuberRegressor(), rows, y, cv=3).shape == (3,)
+
+
+def test_pickles_progress_and_threads() -> None:
+    X, y, _ = wave(flips=0.1)
+    seen: list[Any] = []
+    model = AdaptiveHuberRegressor(delta=0.2, callback=seen.append, n_jobs=1).fit(X, y)
+    assert [report.iteration for report in seen] == list(range(model.n_refinements_ + 1))
+    assert seen[-1].objective == model.objective_
+    model.set_params(callback=None)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    other = AdaptiveHuberRegressor(delta=0.2, n_jobs=3).fit(X, y)
+    np.testing.assert_array_equal(other.dual_coef_, model.dual_coef_)
+
+    def stop(progress: Any) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        AdaptiveHuberRegressor(delta=0.2, callback=stop).fit(X, y)
+
+
+def test_what_cannot_be_used_is_refused() -> None:
+    X, y, _ = wave(30)
+    for wrong in (
+        {"alpha": 0.0},
+        {"manifold_alpha": -1.0},
+        {"between_alpha": np.nan},
+        {"delta": 0.0},
+        {"threshold": 0.0},
+        {"kernel": "cubic"},
+        {"kernel": ["rbf", "rbf"]},
+        {"gamma": -1.0},
+        {"coupling": "none"},
+        {"views": []},
+        {"views": [[1]]},
+        {"views": [["a"]]},
+        {"view_weights": [1.0, 2.0]},
+        {"view_weights": [-1.0]},
+        {"graph": "nearest"},
+        {"graph": np.ones((2, 3))},
+        {"graph": np.ones((2, 2))},
+        {"n_neighbors": 0},
+        {"graph_gamma": 0.0},
+        {"laplacian": "random"},
+    ):
+        name = next(iter(wrong)).removesuffix("_gamma")
+        with pytest.raises(UncertainError, match=name):
+            AdaptiveHuberRegressor(**wrong).fit(X, y)
+    with pytest.raises(UncertainError, match="bytes"):
+        AdaptiveHuberRegressor(max_bytes=1000).fit(X, y)
+    with pytest.raises(UncertainError, match="semi-definite"):
+        AdaptiveHuberRegressor(graph=-np.eye(30), laplacian=None).fit(X, y)
+    asymmetric = np.zeros((30, 30))
+    asymmetric[1, 2] = 1.0
+    with pytest.raises(UncertainError, match="not symmetric"):
+        AdaptiveHuberRegressor(graph=asymmetric).fit(X, y)
+    with pytest.raises(UncertainError, match="label"):
+        AdaptiveHuberRegressor().fit(X, np.full(30, np.nan))
+    with pytest.raises(UncertainError, match="one class"):
+        AdaptiveHuberClassifier().fit(X, np.zeros(30))
+    with pytest.raises(ValueError, match="square"):
+        AdaptiveHuberRegressor(kernel="precomputed").fit(X, y)
