@@ -11,8 +11,15 @@ import numpy as np
 import pytest
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
 
-from uncertain import AdaptiveHuberClassifier, AdaptiveHuberRegressor, GaussianArray, UncertainError
+from uncertain import (
+    AdaptiveHuberClassifier,
+    AdaptiveHuberRegressor,
+    GaussianArray,
+    ProbabilisticKernelFeatures,
+    UncertainError,
+)
 from uncertain.huber import Refinement
 from uncertain.kernels import probabilistic_rbf
 
@@ -108,10 +115,10 @@ def test_how_labels_are_marked_as_missing() -> None:
     for missing, dtype in ((-1, int), (np.nan, float), (None, object)):
         y = np.full(90, missing, dtype=dtype)
         y[::2] = kind[::2]
-        model = AdaptiveHuberClassifier(graph=None).fit(X, y)
+        model = AdaptiveHuberClassifier(gamma=1.0, graph=None).fit(X, y)
         assert model.classes_.tolist() == [0, 1, 2]
         assert model.n_labels_ == 45
-    same = AdaptiveHuberClassifier(graph=None).fit(X[::2], kind[::2])
+    same = AdaptiveHuberClassifier(gamma=1.0, graph=None).fit(X[::2], kind[::2])
     np.testing.assert_allclose(model.decision_function(X), same.decision_function(X), atol=1e-9)
     # Among -1 and +1 alone, -1 is a class; and whatever is said to be one.
     signs = np.where(kind > 0, 1, -1)
@@ -166,6 +173,23 @@ def test_kernels_views_and_graphs() -> None:
     assert matrix.X_fit_ is None
     for graph in ("rbf", None):
         assert AdaptiveHuberRegressor(graph=graph).fit(X, y).score(X, y) > 0.9
+
+
+def test_features_of_a_map_approach_the_exact_solution() -> None:
+    rng = np.random.default_rng(6)
+    X = GaussianArray(rng.normal(size=(300, 2)), std=rng.uniform(0.0, 0.3, size=(300, 2)))
+    y = np.sin(X.means[:, 0]) + 0.2 * rng.normal(size=300)
+    keywords: dict[str, Any] = {"max_refinements": 0, "threshold": 0.1, "graph": None}
+    exact = AdaptiveHuberRegressor(1e-3, gamma=0.5, **keywords).fit(X, y).predict(X)
+    errors = []
+    for method, n_components in (("nystroem", 20), ("nystroem", 300), ("random", 50), ("random", 5000)):
+        features = ProbabilisticKernelFeatures(
+            sigma=1.0, n_components=n_components, approximation=method, random_state=0
+        )
+        linear = AdaptiveHuberRegressor(1e-3, kernel="linear", **keywords)
+        errors.append(float(np.abs(make_pipeline(features, linear).fit(X, y).predict(X) - exact).max()))
+    assert errors[1] < 1e-6 < 0.1 < errors[0]
+    assert errors[3] < 0.05 < errors[2]
 
 
 def test_error_bars_count() -> None:

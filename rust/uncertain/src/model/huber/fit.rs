@@ -63,10 +63,10 @@ fn check(params: &Params, rows: &GaussianArray, targets: &[Vec<f64>], weights: O
         return Err(Error::Data(format!("sample_weight: row {row} is {w}; weights must be finite and >= 0")));
     }
     for view in &params.views {
-        if let Graph::Given { matrix, .. } = &view.graph {
-            if matrix.n() != n {
-                return Err(Error::shape("graph", format!("{n} rows, as in X"), matrix.n()));
-            }
+        if let Graph::Given { matrix, .. } = &view.graph
+            && matrix.n() != n
+        {
+            return Err(Error::shape("graph", format!("{n} rows, as in X"), matrix.n()));
         }
         if view.kernel == Kernel::Precomputed && rows.n_features() != n {
             return Err(Error::shape("X", format!("the square kernel matrix of {n} rows"), rows.n_features()));

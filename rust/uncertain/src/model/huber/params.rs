@@ -166,10 +166,10 @@ impl Params {
             }
             view.graph.check()?;
             if let Graph::Given { matrix, regulariser } = &view.graph {
-                if let Operator::Dense { n, values } = matrix {
-                    if values.len() != n * n {
-                        return Err(Error::shape("graph", format!("{n} x {n} numbers"), values.len()));
-                    }
+                if let Operator::Dense { n, values } = matrix
+                    && values.len() != n * n
+                {
+                    return Err(Error::shape("graph", format!("{n} x {n} numbers"), values.len()));
                 }
                 matrix.check(!regulariser)?;
             }

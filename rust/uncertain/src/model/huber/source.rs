@@ -150,18 +150,11 @@ impl<'a> Source<'a> {
         control: &Control,
     ) -> Result<Self> {
         let mut source = Self { kernel, rows, order, all: None };
-        if source.is_stored() {
-            if let Kernel::Rbf { coupling, .. } = kernel {
-                let options = Options { coupling, max_bytes, ..Options::new(kernel.sigma()) };
-                source.all = Some(probabilistic_kernel::gram(&source.rows, None, &options, control)?);
-            }
+        if let (true, Kernel::Rbf { coupling, .. }) = (stored(&kernel, &source.rows), kernel) {
+            let options = Options { coupling, max_bytes, ..Options::new(kernel.sigma()) };
+            source.all = Some(probabilistic_kernel::gram(&source.rows, None, &options, control)?);
         }
         Ok(source)
-    }
-
-    /// Is the whole matrix kept?
-    fn is_stored(&self) -> bool {
-        stored(&self.kernel, &self.rows)
     }
 
     pub(super) fn n(&self) -> usize {

@@ -142,7 +142,7 @@ fn solutions_are_stationary_to_ten_digits() {
                 let params = base.clone().views(views(kernels)).between_alpha(between);
                 let params = params.threshold(threshold).max_refinements(refinements).fit_intercept(refinements > 0);
                 let model = params.clone().check().unwrap();
-                let model = model.fit(&points(&x), &[y.clone()], Some(&ones), &Control::new()).unwrap();
+                let model = model.fit(&points(&x), std::slice::from_ref(&y), Some(&ones), &Control::new()).unwrap();
                 let error = stationarity(&x, &y, &ones, &params, &model, &operators);
                 assert!(error < 1e-10, "{kernels:?} {between} {threshold:?} {refinements}: {error:e}");
                 assert_eq!(model.outcomes[0].thresholds.len(), 1 + model.outcomes[0].history.len());
@@ -152,8 +152,12 @@ fn solutions_are_stationary_to_ten_digits() {
     // Weights, of which some are zero, without graphs: dropped rows would change them.
     let plain: Vec<View> = views([RBF, CUBIC]).into_iter().map(|v| View { graph: Graph::None, ..v }).collect();
     let params = Params::new().alpha(1e-3).views(plain).threshold(Some(0.2)).max_refinements(0);
-    let model =
-        params.clone().check().unwrap().fit(&points(&x), &[y.clone()], Some(&weights), &Control::new()).unwrap();
+    let model = params
+        .clone()
+        .check()
+        .unwrap()
+        .fit(&points(&x), std::slice::from_ref(&y), Some(&weights), &Control::new())
+        .unwrap();
     let error = stationarity(&x, &y, &weights, &params, &model, &[None, None]);
     assert!(error < 1e-10, "{error:e}");
     assert!((0..80).all(|i| weights[i] > 0.0 || model.parts[0].coef[[i, 0]] == 0.0));
@@ -190,7 +194,7 @@ fn the_reduction_is_the_dense_system_of_all_views() {
         for between in [0.0, 0.05] {
             let params = Params::new().alpha(1e-2).manifold_alpha(2e-2).between_alpha(between).max_refinements(0);
             let params = params.views(views(kernels)).check().unwrap();
-            let model = params.fit(&points(&x), &[y.clone()], None, &Control::new()).unwrap();
+            let model = params.fit(&points(&x), std::slice::from_ref(&y), None, &Control::new()).unwrap();
             let total = y.iter().filter(|y| !y.is_nan()).count() as f64;
             let k: Vec<Dense> = model.parts.iter().map(|part| kernel_matrix(&x, part)).collect();
             let mut a = vec![vec![0.0; 2 * n]; 2 * n];
@@ -246,10 +250,14 @@ fn every_form_of_a_kernel_gives_the_same_function() {
                 let view = View { kernel, graph: graph.clone(), ..View::default() };
                 Params::new().alpha(1e-3).manifold_alpha(0.1).delta(0.3).max_refinements(2).views(vec![view])
             };
-            let direct = params(kernel).check().unwrap().fit(&points(&x), &[y.clone()], None, &Control::new()).unwrap();
+            let direct = params(kernel)
+                .check()
+                .unwrap()
+                .fit(&points(&x), std::slice::from_ref(&y), None, &Control::new())
+                .unwrap();
             let matrix = gram(&direct.parts[0]);
             let by_matrix = params(Kernel::Precomputed).check().unwrap();
-            let by_matrix = by_matrix.fit(&matrix, &[y.clone()], None, &Control::new()).unwrap();
+            let by_matrix = by_matrix.fit(&matrix, std::slice::from_ref(&y), None, &Control::new()).unwrap();
             let a = direct.predict(&points(&x), &points(&x), &Control::new()).unwrap();
             let b = by_matrix.predict(&matrix, &matrix, &Control::new()).unwrap();
             for (a, b) in a.iter().zip(&b) {
@@ -266,7 +274,7 @@ fn gross_errors_go_first_and_thresholds_come_down() {
     let (x, y) = problem(n);
     let view = View { graph: Graph::None, kernel: CUBIC, ..View::default() };
     let params = Params::new().alpha(1e-4).delta(0.4).max_refinements(8).fit_intercept(true).views(vec![view]);
-    let model = params.check().unwrap().fit(&points(&x), &[y.clone()], None, &Control::new()).unwrap();
+    let model = params.check().unwrap().fit(&points(&x), std::slice::from_ref(&y), None, &Control::new()).unwrap();
     let outcome = &model.outcomes[0];
     assert!(outcome.thresholds.windows(2).all(|w| w[1] < w[0]), "{:?}", outcome.thresholds);
     let wrong = (0..n).filter(|i| i % 7 == 1 && i % 4 != 3).count();
@@ -327,19 +335,29 @@ fn error_bars_enter_through_the_expected_kernel() {
             let gram = probabilistic_kernel::gram(&rows, None, &options, &Control::new()).unwrap();
             let gram = GaussianArray::points(Rows::from(gram)).unwrap();
             let direct = params(kernel, Graph::None).check().unwrap();
-            let direct = direct.fit(&rows, &[y.clone()], None, &Control::new()).unwrap();
+            let direct = direct.fit(&rows, std::slice::from_ref(&y), None, &Control::new()).unwrap();
             let by_matrix = params(Kernel::Precomputed, Graph::None).check().unwrap();
-            let by_matrix = by_matrix.fit(&gram, &[y.clone()], None, &Control::new()).unwrap();
+            let by_matrix = by_matrix.fit(&gram, std::slice::from_ref(&y), None, &Control::new()).unwrap();
             let a = direct.predict(&rows, &rows, &Control::new()).unwrap();
             let b = by_matrix.predict(&gram, &gram, &Control::new()).unwrap();
             assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9));
             let graph = Graph::Neighbors { count: 5, gamma: None };
-            let views = params(kernel, graph).check().unwrap().fit(&rows, &[y.clone()], None, &Control::new()).unwrap();
+            let views = params(kernel, graph)
+                .check()
+                .unwrap()
+                .fit(&rows, std::slice::from_ref(&y), None, &Control::new())
+                .unwrap();
             assert!(views.predict(&rows, &rows, &Control::new()).unwrap().iter().all(|f| f.is_finite()));
         }
         let refused = View { kernel: Kernel::Quadratic, ..View::default() };
         let refused = Params::new().views(vec![refused]).check().unwrap();
-        assert!(refused.fit(&rows, &[y.clone()], None, &Control::new()).unwrap_err().to_string().contains("rbf"));
+        assert!(
+            refused
+                .fit(&rows, std::slice::from_ref(&y), None, &Control::new())
+                .unwrap_err()
+                .to_string()
+                .contains("rbf")
+        );
     }
 }
 
@@ -348,13 +366,13 @@ fn results_do_not_depend_on_threads_and_a_stop_is_heard() {
     let (x, y) = problem(300);
     let fit = |threads| {
         let params = Params::new().delta(0.2).threads(Some(threads)).check().unwrap();
-        params.fit(&points(&x), &[y.clone()], None, &Control::new()).unwrap()
+        params.fit(&points(&x), std::slice::from_ref(&y), None, &Control::new()).unwrap()
     };
     assert_eq!(fit(1), fit(3));
     parallel::install(Some(2), || {
         let control = Control::new();
         control.stop();
-        let stopped = Params::new().check().unwrap().fit(&points(&x), &[y.clone()], None, &control);
+        let stopped = Params::new().check().unwrap().fit(&points(&x), std::slice::from_ref(&y), None, &control);
         assert_eq!(stopped, Err(crate::Error::Interrupted));
     })
     .unwrap();
