@@ -1,11 +1,11 @@
 """Huber regression beside dense solves in NumPy and beside CVXPY with Clarabel on the same problem.
 
-    python benches/python/huber.py [--rows 1000] [--threads 2] [--cvxpy] [--large]
+    python benches/python/huber.py [--rows 1000] [--threads 2] [--cvxpy] [--large] [--flips]
 
 Times are processor seconds (of all threads), the least of some runs: another process on the machine does not
 count. The unit is one dense NumPy solve: an n x n matrix and n right-hand sides. --cvxpy needs cvxpy and
 clarabel, which are not dependencies of this project; --large adds 5000 and 10,000 labelled rows, and 20,000
-rows with 500 labels (gigabytes, minutes).
+rows with 500 labels (gigabytes, minutes). --flips measures nothing but which flipped labels are dropped.
 """
 
 import argparse
@@ -77,7 +77,11 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--cvxpy", action="store_true")
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("--flips", action="store_true")
     arguments = parser.parse_args()
+    if arguments.flips:
+        flips()
+        return
     n = arguments.rows
     with threadpool_limits(arguments.threads):
         unit = numpy_solve(n)
@@ -104,6 +108,25 @@ def main() -> None:
             against_cvxpy(n)
         if arguments.large:
             large()
+
+
+def flips(n: int = 500, draws: int = 10) -> None:
+    """Dice coefficients of dropped and flipped labels of a linear target, for docs/guide/huber.md."""
+    for low in (0.5, -1.0):
+        for percent in (1, 10, 25, 50, 75):
+            dice = []
+            for seed in range(draws):
+                rng = np.random.default_rng(seed)
+                x = rng.uniform(low, 1.0, (n, 1))
+                y = x[:, 0] * rng.uniform(0.5, 1.5)
+                flipped = rng.choice(n, n * percent // 100, replace=False)
+                y[flipped] *= -1.0
+                fitted = AdaptiveHuberRegressor(
+                    1e-2 / n, 1e-3 / n, delta=0.1, max_refinements=10, kernel="linear"
+                )
+                found = fitted.fit(x, y).removed_
+                dice.append(2.0 * len(np.intersect1d(found, flipped)) / (len(found) + len(flipped)))
+            print(f"x from {low:g} to 1, {percent} % flipped: Dice {np.mean(dice):.3f}")
 
 
 def against_cvxpy(n: int) -> None:

@@ -19,6 +19,9 @@ type Told<'py> = (f64, Floats<'py>, Bound<'py, PyArray1<i64>>, Floats<'py>, Vec<
 /// Starts, columns and values of sparse rows.
 type Csr<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 
+/// Gamma of each view's kernel, w of each view, one report per output, number of labels.
+type Fitted<'py> = (Vec<Option<f64>>, Vec<Matrix<'py>>, Vec<Told<'py>>, usize);
+
 /// One view: columns, kernel, weight, graph.
 #[pyclass(frozen, module = "uncertain._uncertain")]
 pub struct HuberView {
@@ -121,7 +124,7 @@ pub fn fit_huber<'py>(
     max_bytes: Option<u64>,
     n_jobs: Option<i64>,
     report: Option<Py<PyAny>>,
-) -> BorderResult<(Vec<Option<f64>>, Vec<Matrix<'py>>, Vec<Told<'py>>, usize)> {
+) -> BorderResult<Fitted<'py>> {
     let params = Params {
         alpha,
         manifold_alpha,
