@@ -22,8 +22,6 @@ __all__ = [
     "expected_hinge",
     "fit_feature_svc",
     "denoise",
-    "effective_n_jobs",
-    "expected_hinge",
     "fit_denoiser",
     "fit_huber",
     "fit_kernel_svc",
@@ -299,6 +297,9 @@ def apply_feature_svc(
     coef: _Floats,
     intercept: _Floats,
     sigmoids: _Floats | None,
+    n_jobs: int | None,
+) -> _Floats: ...
+
 @final
 class HuberView:
     """One view of a Huber regression: columns, kernel, weight, graph."""

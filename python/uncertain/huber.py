@@ -617,11 +617,10 @@ n_iter_, status_
             # One type for the labels that are there; the others get any of them.
             filled = np.array(labels[known].tolist())
             labels = filled[np.maximum(np.cumsum(known) - 1, 0)]
-            infinite = np.flatnonzero(np.isinf(labels)) if labels.dtype.kind == "f" else []
-            if len(infinite):
-                raise NotFiniteError(
-                    f"y: row {infinite[0]} is {labels[infinite[0]]}; every label must be finite"
-                )
+            infinite = np.flatnonzero(known & np.isinf(labels)) if labels.dtype.kind == "f" else np.empty(0)
+            if infinite.size:
+                row = int(infinite[0])
+                raise NotFiniteError(f"y: row {row} is {labels[row]}; every label must be finite")
             check_classification_targets(filled)
         numeric = labels.dtype.kind in "iuf"
         if isinstance(self.unlabeled, str) and self.unlabeled == "auto":
