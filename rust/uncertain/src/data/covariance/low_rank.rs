@@ -21,8 +21,8 @@ impl LowRank {
     }
 }
 
-/// Features from which one matrix product for all picked rows beats a loop over elements.
-const BLOCKED: usize = 24;
+/// Features from which the picked rows' matrices are summed by one matrix product instead of element by element.
+const BLOCKED: usize = 128;
 
 impl LowRank {
     /// The factors' part of `add_to`: P'Q with the columns of all picked factors as rows of P and, times their
