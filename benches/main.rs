@@ -14,6 +14,7 @@ mod memory;
 mod pass;
 mod predict;
 mod sgd;
+mod smo;
 mod subspace;
 
 fn main() {
@@ -25,6 +26,7 @@ fn main() {
     sgd::bench(&mut criterion);
     fit::bench(&mut criterion);
     gram::bench(&mut criterion);
+    smo::bench(&mut criterion);
     features::bench(&mut criterion);
     predict::bench(&mut criterion);
     criterion.final_summary();

@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from . import _uncertain
 from ._columns import Columns
 from .exceptions import ModelFileError, UncertainError
+from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from .preprocessing import AsGaussians, GaussianScaler, KernelMap, SubspaceProjector
 from .svm import GSUClassifier
 
@@ -65,10 +66,13 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], 
             if step.kernel_map_ is not None:
                 steps.append(step.kernel_map_._parts())
             steps.append((step._model, step._params(step.solver)))
+        elif isinstance(step, (ProbabilisticKernelSVC, ProbabilisticKernelSVR)):
+            steps.append((step._model, step._params()))
         else:
             raise UncertainError(f"the model cannot be saved: step {name!r} is a {type(step).__name__}")
     about = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
-    return steps, pipeline[-1].classes_.tolist(), features, json.dumps(about)
+    classes = pipeline[-1].classes_.tolist() if hasattr(pipeline[-1], "classes_") else []
+    return steps, classes, features, json.dumps(about)
 
 
 def _assembled(
@@ -100,7 +104,8 @@ def _pipeline(
         fitted.insert(0, first)
     names = about.get("steps", [type(step).__name__.lower() for step in fitted])
     parameters = about.get("parameters", [{} for _ in fitted])
-    if parameters and parameters[-1].get("kernel", "linear") != "linear":
+    own_map = isinstance(fitted[-1], GSUClassifier) and parameters
+    if own_map and parameters[-1].get("kernel", "linear") != "linear":
         # The map is the estimator's own, not a step of the pipeline.
         own = fitted.pop(-2)
         fitted[-1].kernel_map_, fitted[-1].n_features_in_ = own, own.n_features_in_
@@ -111,7 +116,7 @@ def _pipeline(
 
 def _estimators(steps: Sequence[tuple[Any, ...]], classes: Sequence[Any]) -> list[Any]:
     """The estimators of the steps; the number of features is known from the last one on backwards."""
-    d = steps[-1][1].coef.shape[1]
+    d = steps[-1][1].n_features
     fitted = []
     for step in reversed(steps):
         estimator = _fitted(step, classes, d)
@@ -141,6 +146,12 @@ def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
             estimator.classes_ = np.asarray(classes)
             estimator.kernel_map_ = None
             estimator._fitted(model)
+        case ("kernel-svc", model, parameters):
+            estimator = ProbabilisticKernelSVC(**parameters)
+            estimator.classes_ = np.asarray(classes)
+            estimator._fitted(model)
+        case ("kernel-svr", model, parameters):
+            estimator = ProbabilisticKernelSVR(**parameters)._fitted(model)
         case _:
             raise ModelFileError(f"not a usable model file: this version knows no step {step[0]!r}")
     estimator.n_features_in_ = d

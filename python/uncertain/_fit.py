@@ -18,10 +18,17 @@ from ._columns import Columns, choose_columns
 from ._model import Model, opened, target_values
 from ._target import check_task
 from .exceptions import ParameterError
+from .kernel_svm import ProbabilisticKernelSVC
 from .preprocessing import AsGaussians, GaussianScaler
 from .svm import GSUClassifier
 
 __all__ = ["fit"]
+
+METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "gsu": (GSUClassifier, {}),
+    "kernel": (ProbabilisticKernelSVC, {"sigma": "median"}),
+}
+"""The class of each method, and parameters whose default is another one here."""
 
 
 def fit(
@@ -37,7 +44,7 @@ def fit(
     features: Sequence[str] | None = None,
     corr: str | None = None,
     task: Literal["auto", "classification"] = "auto",
-    method: Literal["auto", "gsu"] = "auto",
+    method: Literal["auto", "gsu", "kernel"] = "auto",
     meaning: Literal["spread", "measurement"] = "spread",
     scale: bool = True,
     on_missing: Literal["error", "point"] = "error",
@@ -58,12 +65,13 @@ def fit(
     features : scalar columns, instead of `mean`.
     corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``.
     task : "auto" or "classification"; the latter also takes many integers, and whole floats, for labels.
-    method : "auto" or "gsu": the support vector machine of `GSUClassifier`.
+    method : "gsu" (also "auto"): the linear support vector machine of `GSUClassifier`; "kernel": the curved
+        boundaries of `ProbabilisticKernelSVC`, for up to some ten thousand rows.
     meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
     on_missing : what a missing error bar means: "error" refuses it, "point" calls the value exact.
-    **params : parameters of `GSUClassifier`, such as ``alpha=1e-2``. `probability` is True and `random_state`
-        0 unless given.
+    **params : parameters of the method's class, such as ``alpha=1e-2`` or ``C=10.0``. `probability` is True,
+        `random_state` 0 and, for kernels, `sigma` "median" unless given.
 
     Without column arguments, `mean` and the one of `cov`, `std`, `var`, `precision`, `factor` that exists are
     taken; else every scalar column x with its standard deviation in x_err, x_error, x_std, x_se or x_sigma.
@@ -90,7 +98,7 @@ def fit(
     ['star', 'star', 'quasar', 'quasar']
     """
     check_task(task)
-    _check_option("method", method, ("auto", "gsu"))
+    _check_option("method", method, ("auto", *METHODS))
     if meaning == "measurement":
         raise ParameterError(
             'meaning="measurement" (an error bar is noise around one true value) arrives in a later release; '
@@ -100,7 +108,7 @@ def fit(
     _check_option("on_missing", on_missing, ("error", "point"))
     if not isinstance(scale, bool):
         raise ParameterError(f"scale={scale!r}: must be True or False")
-    classifier = _classifier(params)
+    classifier = _classifier(method, params)
 
     table = opened(table)
     given: dict[str, Any] = {
@@ -123,12 +131,18 @@ def fit(
     return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
 
 
-def _classifier(params: dict[str, Any]) -> GSUClassifier:
-    valid = sorted(GSUClassifier().get_params())
+def _classifier(method: str, params: dict[str, Any]) -> Any:
+    kind, defaults = METHODS["gsu" if method == "auto" else method]
+    valid = sorted(kind().get_params())
     unknown = [p for p in params if p not in valid]
     if unknown:
         raise ParameterError(f"unknown parameter {unknown[0]!r}; valid ones are {', '.join(valid)}")
-    return GSUClassifier(**{"probability": True, "random_state": 0} | params)
+    if method == "kernel" and params.get("kernel") == "precomputed":
+        raise ParameterError(
+            "kernel='precomputed': a table has no kernel matrix; "
+            "use ProbabilisticKernelSVC(kernel='precomputed') itself"
+        )
+    return kind(**{"probability": True, "random_state": 0} | defaults | params)
 
 
 def _check_option(name: str, value: Any, options: Sequence[str]) -> None:

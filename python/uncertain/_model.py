@@ -28,7 +28,7 @@ class Model:
     Attributes
     ----------
     pipeline_ : fitted scikit-learn Pipeline: AsGaussians (for tables) -> GaussianScaler (with
-        ``scale=True``) -> GSUClassifier.
+        ``scale=True``) -> GSUClassifier or ProbabilisticKernelSVC.
     columns_ : which columns are means, errors and target, and which are ignored.
     classes_ : the class labels, in the order of the columns of `predict_proba`.
 

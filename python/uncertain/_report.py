@@ -250,22 +250,28 @@ def _timed(pipeline: Pipeline, data: GaussianArray, y: NDArray[Any]) -> tuple[fl
 def _doubtful(
     fitted: Pipeline, data: GaussianArray, exact: GaussianArray, listed: int, random_state: Any
 ) -> tuple[Ints, Floats, Floats]:
-    """The rows whose own error bar changes the probabilities most (without calibration: the largest chance).
+    """The rows whose own error bar changes the probabilities most.
 
-    The chance that the true position lies in another class's region is Phi(-|m| / s) for two classes, with
-    m, s the score's mean and standard deviation; for more it is counted over draws of the listed rows.
+    Without calibration: the largest chance, or the largest change of a curved score.
+
+    The chance that the true position lies in another class's region is Phi(-|m| / s) for two classes and a
+    linear score of mean m and standard deviation s; else it is counted over draws of the listed rows.
     """
     moved = fitted[:-1].transform(data) if len(fitted) > 1 else data
     classifier = fitted[-1]
-    mean, std = classifier.decision_distribution(moved)
-    uncertain = np.flatnonzero((std > 0) if std.ndim == 1 else (std > 0).any(axis=1))
+    linear = hasattr(classifier, "coef_")
+    if linear:
+        mean, std = classifier.decision_distribution(moved)
+        uncertain = np.flatnonzero((std > 0) if std.ndim == 1 else (std > 0).any(axis=1))
+    else:
+        uncertain = np.flatnonzero(moved.trace() > 0)
     if classifier.probability:
         change = np.abs(fitted.predict_proba(data) - fitted.predict_proba(exact)).max(axis=1)
     else:
         change = np.full(len(data), np.nan)
 
     def chance(rows: Ints) -> Floats:
-        if mean.ndim == 1:
+        if linear and mean.ndim == 1:
             tail: Floats = ndtr(-np.abs(mean[rows]) / std[rows])
             return tail
         if rows.size == 0:
@@ -275,6 +281,9 @@ def _doubtful(
 
     if classifier.probability:
         doubt = change[uncertain]
+    elif not linear:
+        shift = np.abs(fitted.decision_function(data) - fitted.decision_function(exact))
+        doubt = (shift if shift.ndim == 1 else shift.max(axis=1))[uncertain]
     else:
         doubt = chance(uncertain) if mean.ndim == 1 else std[uncertain].max(axis=1)
     rows = uncertain[np.argsort(-doubt, kind="stable")[:listed]]

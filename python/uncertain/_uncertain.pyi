@@ -12,11 +12,14 @@ __all__ = [
     "GsuModel",
     "GsuParams",
     "HuberView",
+    "KernelSvc",
+    "KernelSvcParams",
+    "KernelSvr",
+    "KernelSvrParams",
     "Rows",
     "apply_feature_svc",
     "apply_features",
     "apply_huber",
-    "apply_kernel_svc",
     "draw_features",
     "effective_n_jobs",
     "expected_hinge",
@@ -24,8 +27,6 @@ __all__ = [
     "denoise",
     "fit_denoiser",
     "fit_huber",
-    "fit_kernel_svc",
-    "fit_kernel_svr",
     "fit_scaler",
     "median_pair_distance",
     "mixture_log_likelihood",
@@ -221,42 +222,120 @@ def write_model(
 ) -> None: ...
 def model_from_bytes(bytes: bytes) -> _Parts: ...
 def read_model(path: str | PathLike[str]) -> _Parts: ...
-def fit_kernel_svc(
-    gram: _Floats,
-    codes: NDArray[np.uint32],
-    n_classes: int,
-    weights: _Floats | None,
-    *,
-    c: float,
-    tol: float,
-    max_iter: int,
-    shrinking: bool,
-    cache_size: float,
-    probability: bool,
-    seed: int,
-    n_jobs: int | None,
-    report: _Report | None,
-) -> tuple[NDArray[np.uint32], list[int], _Floats, _Floats, _Floats | None, _Reports]: ...
-def apply_kernel_svc(
-    kernel: _Floats,
-    n_support: Sequence[int],
-    dual_coef: _Floats,
-    intercept: _Floats,
-    sigmoids: _Floats | None,
-) -> _Floats: ...
-def fit_kernel_svr(
-    gram: _Floats,
-    targets: _Floats,
-    weights: _Floats | None,
-    *,
-    c: float,
-    epsilon: float,
-    tol: float,
-    max_iter: int,
-    shrinking: bool,
-    cache_size: float,
-    report: _Report | None,
-) -> tuple[NDArray[np.uint32], _Floats, float, _Reports]: ...
+
+@final
+class KernelSvcParams:
+    """Checked parameters of a kernel classifier."""
+
+    def __new__(
+        cls,
+        *,
+        c: float,
+        sigma: float | None,
+        coupling: str,
+        tol: float,
+        max_iter: int,
+        shrinking: bool,
+        cache_size: float,
+        probability: bool,
+        seed: int,
+        n_jobs: int | None,
+    ) -> KernelSvcParams: ...
+    def fit(
+        self,
+        x: Gaussians | _Floats,
+        codes: NDArray[np.uint32],
+        n_classes: int,
+        weights: _Floats | None = None,
+        report: _Report | None = None,
+    ) -> KernelSvc: ...
+
+@final
+class KernelSvc:
+    """A fitted kernel classifier, of Gaussians or of kernel values."""
+
+    def __new__(cls, bytes: bytes) -> KernelSvc: ...
+    @staticmethod
+    def from_values(
+        support: Sequence[int],
+        n_support: Sequence[int],
+        dual_coef: _Floats,
+        intercept: Sequence[float],
+        sigmoids: _Floats | None,
+        fits: Sequence[tuple[float, float, int, str]],
+    ) -> KernelSvc: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+    @property
+    def n_features(self) -> int | None: ...
+    @property
+    def support(self) -> NDArray[np.int64]: ...
+    @property
+    def basis(self) -> tuple[Gaussians, float] | None: ...
+    @property
+    def n_support(self) -> NDArray[np.int64]: ...
+    @property
+    def dual_coef(self) -> _Floats: ...
+    @property
+    def intercept(self) -> _Floats: ...
+    @property
+    def reports(self) -> _Reports: ...
+    @property
+    def has_probabilities(self) -> bool: ...
+    def decision(self, x: Gaussians | _Floats, n_jobs: int | None = None) -> _Floats: ...
+    def predict_proba(self, x: Gaussians | _Floats, n_jobs: int | None = None) -> _Floats: ...
+    def decision_distribution(self, x: Gaussians, n_jobs: int | None = None) -> tuple[_Floats, _Floats]: ...
+
+@final
+class KernelSvrParams:
+    """Checked parameters of a kernel regressor."""
+
+    def __new__(
+        cls,
+        *,
+        c: float,
+        epsilon: float,
+        sigma: float | None,
+        coupling: str,
+        tol: float,
+        max_iter: int,
+        shrinking: bool,
+        cache_size: float,
+        n_jobs: int | None,
+    ) -> KernelSvrParams: ...
+    def fit(
+        self,
+        x: Gaussians | _Floats,
+        targets: _Floats,
+        weights: _Floats | None = None,
+        report: _Report | None = None,
+    ) -> KernelSvr: ...
+
+@final
+class KernelSvr:
+    """A fitted kernel regressor, of Gaussians or of kernel values."""
+
+    def __new__(cls, bytes: bytes) -> KernelSvr: ...
+    @staticmethod
+    def from_values(
+        support: Sequence[int],
+        dual_coef: Sequence[float],
+        intercept: float,
+        fit: tuple[float, float, int, str],
+    ) -> KernelSvr: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+    @property
+    def n_features(self) -> int | None: ...
+    @property
+    def support(self) -> NDArray[np.int64]: ...
+    @property
+    def basis(self) -> tuple[Gaussians, float] | None: ...
+    @property
+    def dual_coef(self) -> _Floats: ...
+    @property
+    def intercept(self) -> float: ...
+    @property
+    def reports(self) -> _Reports: ...
+    def predict(self, x: Gaussians | _Floats, n_jobs: int | None = None) -> _Floats: ...
 
 # Frequencies and noise, or landmarks, bandwidth, coupling and basis.
 _Map = tuple[_Floats, _Floats | None] | tuple[Gaussians, float, str, _Floats]

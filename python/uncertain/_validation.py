@@ -21,7 +21,14 @@ from uncertain._array import GaussianArray
 from uncertain._uncertain import Gaussians, Rows
 from uncertain.exceptions import ParameterError, UncertainError
 
-__all__ = ["check_gaussians", "check_labels", "check_weights", "seed_from"]
+__all__ = [
+    "check_gaussians",
+    "check_labels",
+    "check_numbers",
+    "check_sample_weight",
+    "check_weights",
+    "seed_from",
+]
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -83,15 +90,33 @@ def check_labels(y: Any, X: Any, estimator: Any) -> tuple[NDArray[Any], NDArray[
 
 def check_targets(y: Any, X: Any, estimator: Any) -> NDArray[Any]:
     """y as a 1-D array of labels, one per row of X."""
+    labels = _one_per_row(y, X, estimator, dtype=None)
+    check_classification_targets(labels)
+    return labels
+
+
+def check_numbers(y: Any, X: Any, estimator: Any) -> Floats:
+    """y as a 1-D array of finite numbers, one per row of X."""
+    return np.ascontiguousarray(_one_per_row(y, X, estimator, dtype=np.float64))
+
+
+def _one_per_row(y: Any, X: Any, estimator: Any, dtype: Any) -> NDArray[Any]:
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    checked = check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=estimator)
-    labels: NDArray[Any] = column_or_1d(checked, warn=True)
-    check_consistent_length(X, labels)
-    check_classification_targets(labels)
-    return labels
+    checked = check_array(y, ensure_2d=False, dtype=dtype, input_name="y", estimator=estimator)
+    values: NDArray[Any] = column_or_1d(checked, warn=True)
+    check_consistent_length(X, values)
+    return values
+
+
+def check_sample_weight(sample_weight: ArrayLike | None, y: NDArray[Any]) -> Floats | None:
+    """Weights >= 0, one per element of y, or None when all are 1."""
+    if sample_weight is None:
+        return None
+    weights: Floats = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    return weights
 
 
 def check_weights(
@@ -108,9 +133,9 @@ def check_weights(
     """
     if sample_weight is None and class_weight is None:
         return None
-    weights: Floats = _check_sample_weight(sample_weight, codes, dtype=np.float64, ensure_non_negative=True)
     if class_weight is None:
-        return weights
+        return check_sample_weight(sample_weight, codes)
+    weights: Floats = _check_sample_weight(sample_weight, codes, dtype=np.float64, ensure_non_negative=True)
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ParameterError(

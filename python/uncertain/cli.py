@@ -60,7 +60,7 @@ def _columns(command: Any) -> Any:
 @click.option("--out", "-o", default="model.safetensors", show_default=True, type=click.Path(path_type=Path))
 @_columns
 @click.option("--task", default="auto", show_default=True, help="auto or classification.")
-@click.option("--method", default="auto", show_default=True, help="auto or gsu.")
+@click.option("--method", default="auto", show_default=True, help="auto, gsu or kernel.")
 @click.option("--no-scale", is_flag=True, help="Leave the features as they are.")
 @click.option("--on-missing", default="error", show_default=True, help="Missing error bars: error or point.")
 @click.option("--param", "-p", "params", multiple=True, metavar="KEY=VALUE", help="Such as -p alpha=1e-2.")

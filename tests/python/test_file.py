@@ -35,6 +35,11 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         scalars(),
         {"alpha": 0.03, "solver": "lbfgs", "class_weight": {"low": 2.0, "high": 1.0}, "random_state": 7},
     ),
+    "kernel": (scalars(), {"method": "kernel", "C": 3.0, "tol": 1e-7, "max_iter": 1000}),
+    "kernel, three classes": (
+        three_classes(),
+        {"method": "kernel", "sigma": 0.7, "coupling": "independent", "probability": False},
+    ),
     "stochastic": (scalars(), {"solver": "sgd", "max_iter": 200, "batch_size": 8}),
 }
 
@@ -67,6 +72,29 @@ def test_round_trip(case: str, tmp_path: Path) -> None:
 def fitted_attributes(step: Any) -> dict[str, Any]:
     found = {n: getattr(step, n) for n in vars(step) if n.endswith("_") and not n.startswith("_")}
     return {n: v.tolist() if isinstance(v, np.ndarray) else v for n, v in found.items()}
+
+
+def test_only_the_probabilistic_kernel_can_be_saved(tmp_path: Path) -> None:
+    model = uncertain.fit(
+        pl.DataFrame(scalars()),
+        method="kernel",
+        kernel=lambda a, b: np.exp(-np.abs(a.means[:, :1] - b.means[:, 0])),
+    )
+    with pytest.raises(UncertainError, match="no kernels but the probabilistic one"):
+        model.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_kernel_model_stores_its_support_rows_only(tmp_path: Path) -> None:
+    columns = scalars(seed=1) | {"label": ["low" if i % 2 else "high" for i in range(N)]}
+    columns["u"] = np.asarray(columns["u"]) + 100.0 * (np.arange(N) % 2)
+    model = uncertain.fit(pl.DataFrame(columns), method="kernel", probability=False)
+    support = model.pipeline_[-1].support_rows_
+    assert len(support) < N / 2
+    model.save(tmp_path / "m")
+    header, _ = header_and_data((tmp_path / "m").read_bytes())
+    assert header["1.means"]["shape"] == [len(support), 2]
+    assert uncertain.load(tmp_path / "m").pipeline_[-1].support_rows_ == support
 
 
 def test_models_of_arrays_come_back(tmp_path: Path) -> None:

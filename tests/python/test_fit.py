@@ -290,3 +290,30 @@ def test_columns_are_chosen_from_names_alone() -> None:
     with pytest.raises(UncertainError, match="'mean' but no error bars"):
         choose_columns(["mean", "y"], "y")
     assert choose_columns(["mean", "mean_se"], None).features == ("mean",)
+
+
+def test_curved_boundaries(tmp_path: Any) -> None:
+    rng = np.random.default_rng(3)
+    inner = np.arange(80) % 2 == 0
+    angle, radius = rng.uniform(0, 2 * np.pi, 80), np.where(inner, 0.5, 2.0) + rng.normal(0, 0.1, 80)
+    table = pl.DataFrame(
+        {
+            "u": radius * np.cos(angle),
+            "u_err": rng.uniform(0.05, 0.2, 80),
+            "v": 1000.0 * radius * np.sin(angle),
+            "v_err": 1000.0 * rng.uniform(0.05, 0.2, 80),
+            "label": np.where(inner, "in", "out").tolist(),
+        }
+    )
+    model = uncertain.fit(table, method="kernel")
+    assert model.score(table) == 1.0 > uncertain.fit(table).score(table) + 0.2
+    assert "ProbabilisticKernelSVC" in repr(model) and model.pipeline_[-1].sigma == "median"
+    np.testing.assert_allclose(model.predict_proba(table).sum_horizontal(), 1.0)
+    report = model.report(table, folds=3, repeats=1, listed=3)
+    assert report.score > 0.95 and len(report.doubtful_rows) == 3
+    plain = uncertain.fit(table, method="kernel", probability=False, sigma=0.5)
+    assert len(plain.report(table, folds=2, repeats=1, listed=4).doubtful_rows) == 4
+    with pytest.raises(UncertainError, match=r"'alpha'.*coupling"):
+        uncertain.fit(table, method="kernel", alpha=1.0)
+    with pytest.raises(UncertainError, match="precomputed"):
+        uncertain.fit(table, method="kernel", kernel="precomputed")

@@ -12,7 +12,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from uncertain import GaussianArray, ProbabilisticKernelSVC, ProbabilisticKernelSVR, UncertainError
-from uncertain.kernels import probabilistic_rbf
+from uncertain.kernels import median_distance, probabilistic_rbf
 
 
 @parametrize_with_checks([ProbabilisticKernelSVC(), ProbabilisticKernelSVR()])
@@ -57,7 +57,7 @@ def test_every_kernel_is_the_same_machine() -> None:
     np.testing.assert_allclose(scores, expected, atol=1e-12)
 
 
-def test_probabilities_pickles_and_progress() -> None:
+def test_probabilities_and_progress() -> None:
     X, y = data()
     seen: list[Any] = []
     model = ProbabilisticKernelSVC(probability=True, random_state=0, callback=seen.append).fit(X, y)
@@ -65,9 +65,6 @@ def test_probabilities_pickles_and_progress() -> None:
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     assert (model.classes_[p.argmax(axis=1)] == model.predict(X)).mean() > 0.9
     assert {report.task for report in seen} >= {"pair 1 of 3", "pair 3 of 3, fold 5 of 5"}
-    model.set_params(callback=None)
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict_proba(X), p)
 
 
 def test_wide_error_bars_pull_the_score_to_the_intercept() -> None:
@@ -91,6 +88,73 @@ def test_regression_is_svr_on_the_same_matrix() -> None:
     assert ours.optimality_gap_ < 1e-6
 
 
+@pytest.mark.parametrize("coupling", ["shared", "independent"])
+def test_scores_have_a_distribution(coupling: Any) -> None:
+    X, y = data()
+    new, _ = data(8, seed=1)
+    model = ProbabilisticKernelSVC(sigma=1.2, coupling=coupling).fit(X, y == 0)
+    mean, std = model.decision_distribution(new)
+    np.testing.assert_allclose(mean, model.decision_function(new), atol=1e-14)
+    rng = np.random.default_rng(0)
+    e = rng.normal(size=(100_000, 2))
+    support = model.support_rows_
+    assert support is not None
+    for k in range(3):
+        z = new.means[k] + e * np.sqrt(np.diagonal(new.covariances()[k]))
+        if coupling == "shared":
+            x = (
+                support.means[:, None]
+                + e * np.sqrt(np.diagonal(support.covariances(), axis1=1, axis2=2))[:, None]
+            )
+            values = np.exp(-0.5 * np.sum((x - z) ** 2, axis=-1) / 1.2**2)
+        else:
+            values = probabilistic_rbf(support, z, sigma=1.2, coupling="independent")
+        scores = model.dual_coef_[0] @ values + model.intercept_[0]
+        assert scores.mean() == pytest.approx(mean[k], abs=5 * std[k] / np.sqrt(len(e)))
+        assert scores.std() == pytest.approx(std[k], rel=0.02)
+    assert (
+        not model.set_params(coupling=coupling).fit(X.means, y == 0).decision_distribution(X.means)[1].any()
+    )
+    pairs = ProbabilisticKernelSVC(sigma=1.2, coupling=coupling).fit(X, y).decision_distribution(new)
+    assert pairs[0].shape == pairs[1].shape == (8, 3)
+    assert not hasattr(ProbabilisticKernelSVC(kernel="precomputed"), "decision_distribution")
+
+
+def test_a_matrix_that_does_not_fit_changes_nothing() -> None:
+    X, y = data(200)
+    whole = ProbabilisticKernelSVC(probability=True, random_state=0).fit(X, y)
+    rows = ProbabilisticKernelSVC(probability=True, random_state=0, cache_size=0.05, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(rows.dual_coef_, whole.dual_coef_)
+    np.testing.assert_array_equal(rows.predict_proba(X), whole.predict_proba(X))
+    target = X.means[:, 0] ** 2
+    machines = [ProbabilisticKernelSVR(cache_size=size).fit(X, target) for size in (1024, 0.05)]
+    np.testing.assert_array_equal(machines[0].predict(X), machines[1].predict(X))
+
+
+def test_the_median_bandwidth_is_that_of_rows_with_weight() -> None:
+    X, y = data(60)
+    weight = np.r_[np.ones(40), np.zeros(20)]
+    model = ProbabilisticKernelSVC(sigma="median").fit(X, y, weight)
+    assert model.sigma_ == ProbabilisticKernelSVC(sigma="median").fit(X[:40], y[:40]).sigma_
+    assert model.sigma_ == pytest.approx(median_distance(X[:40]), rel=1e-12)
+    assert ProbabilisticKernelSVC().fit(X, y).sigma_ == 1.0
+
+
+@pytest.mark.parametrize("kernel", ["probabilistic", "precomputed", probabilistic_rbf])
+def test_pickles(kernel: Any) -> None:
+    X, y = data()
+    given = probabilistic_rbf(X) if kernel == "precomputed" else X
+    classifier = ProbabilisticKernelSVC(kernel=kernel, probability=True, random_state=0).fit(given, y)
+    regressor = ProbabilisticKernelSVR(kernel=kernel).fit(given, X.means[:, 0])
+    for model in (classifier, regressor):
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict(given), model.predict(given))
+        assert (
+            again.status_ == model.status_ if model is regressor else (again.status_ == model.status_).all()
+        )
+        assert again.fit(given, y).support_.size > 0
+
+
 def test_what_cannot_be_used_is_refused() -> None:
     X, y = data(30)
     for wrong in (
@@ -102,6 +166,8 @@ def test_what_cannot_be_used_is_refused() -> None:
         {"max_iter": 0},
         {"cache_size": -1.0},
         {"coupling": "none"},
+        {"sigma": None},
+        {"sigma": float("nan")},
         {"kernel": lambda a, b: np.ones((2, 2))},
     ):
         with pytest.raises(UncertainError, match=next(iter(wrong))):

@@ -9,16 +9,21 @@ use pyo3::types::{PyBytes, PyDict};
 use uncertain::file::{self, Class, Saved, Step};
 use uncertain::gsu::Params;
 use uncertain::kernel::PointKernel;
+use uncertain::probabilistic_kernel::{Bandwidth, Coupling};
+use uncertain::solver::smo::Options;
 use uncertain::transform::{GaussianScaler, SubspaceProjector};
 
 use crate::error::BorderResult;
 use crate::gsu::{GsuModel, GsuParams};
+use crate::kernel_svm::{KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
 use crate::transforms::{MapIn, map_of_parts, parts_of_map};
 
 /// A step as Python writes it: (model, parameters), (mean, scale), (variance, project) or the parts of a kernel map.
 #[derive(FromPyObject)]
 pub enum StepIn<'py> {
     Gsu(PyRef<'py, GsuModel>, PyRef<'py, GsuParams>),
+    KernelSvc(PyRef<'py, KernelSvc>, PyRef<'py, KernelSvcParams>),
+    KernelSvr(PyRef<'py, KernelSvr>, PyRef<'py, KernelSvrParams>),
     Scaler(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>),
     Subspace(f64, String),
     #[pyo3(transparent)]
@@ -82,6 +87,8 @@ fn saved(steps: Vec<StepIn<'_>>, classes: Vec<Label>, features: Vec<String>, col
 fn step(step: StepIn<'_>) -> BorderResult<Step> {
     Ok(match step {
         StepIn::Gsu(model, params) => Step::gsu(model.inner.as_ref().clone(), params.inner.clone()),
+        StepIn::KernelSvc(model, params) => Step::kernel_svc(model.model()?.clone(), params.inner.clone()),
+        StepIn::KernelSvr(model, params) => Step::kernel_svr(model.model()?.clone(), params.inner.clone()),
         StepIn::Scaler(mean, scale) => {
             Step::Scaler(GaussianScaler::new(mean.as_array().to_vec(), scale.as_array().to_vec())?)
         }
@@ -132,6 +139,18 @@ fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
         Step::Gsu { model, params } => {
             ("gsu", Bound::new(py, GsuModel::from(*model))?, arguments(py, params.params())?).into_pyobject(py)?
         }
+        Step::KernelSvc { model, params } => {
+            let params = params.params();
+            let arguments = kernel_arguments(py, params.c, params.sigma, params.coupling, &params.options)?;
+            arguments.set_item("probability", params.probability)?;
+            ("kernel-svc", Bound::new(py, KernelSvc::from(*model))?, arguments).into_pyobject(py)?
+        }
+        Step::KernelSvr { model, params } => {
+            let params = params.params();
+            let arguments = kernel_arguments(py, params.c, params.sigma, params.coupling, &params.options)?;
+            arguments.set_item("epsilon", params.epsilon)?;
+            ("kernel-svr", Bound::new(py, KernelSvr::from(*model))?, arguments).into_pyobject(py)?
+        }
     };
     Ok(tuple.into_any())
 }
@@ -148,5 +167,27 @@ fn arguments<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDic
     arguments.set_item("projection", params.options.projection)?;
     arguments.set_item("fit_intercept", params.fit_intercept)?;
     arguments.set_item("probability", params.probability)?;
+    Ok(arguments)
+}
+
+/// The parameters that both kernel machines have, as arguments of their Python classes.
+fn kernel_arguments<'py>(
+    py: Python<'py>,
+    c: f64,
+    sigma: Bandwidth,
+    coupling: Coupling,
+    options: &Options,
+) -> PyResult<Bound<'py, PyDict>> {
+    let arguments = PyDict::new(py);
+    arguments.set_item("C", c)?;
+    match sigma {
+        Bandwidth::Fixed(sigma) => arguments.set_item("sigma", sigma)?,
+        Bandwidth::Median => arguments.set_item("sigma", "median")?,
+    }
+    arguments.set_item("coupling", coupling.name())?;
+    arguments.set_item("tol", options.tol)?;
+    let max_iter = options.max_iter.map_or(-1, |n| i64::try_from(n).unwrap_or(i64::MAX));
+    arguments.set_item("max_iter", max_iter)?;
+    arguments.set_item("shrinking", options.shrinking)?;
     Ok(arguments)
 }

@@ -91,7 +91,8 @@ fn count(n: i64) -> usize {
     usize::try_from(n).unwrap_or(0)
 }
 
-fn labels(
+/// Class codes and weights as the core's labels.
+pub fn labels(
     codes: &PyReadonlyArray1<'_, u32>,
     n_classes: usize,
     weights: Option<&PyReadonlyArray1<'_, f64>>,
@@ -131,6 +132,11 @@ impl GsuModel {
         let codes = (0..model.n_classes() as i64).map(Class::Int).collect();
         let saved = Saved::new(vec![Step::gsu(model, Params::new().check()?)], codes);
         Ok((slf.get_type(), (PyBytes::new(slf.py(), &file::save_to_bytes(&saved)?),)))
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.inner.n_features()
     }
 
     /// (1, d) or (K, d) weights.

@@ -39,7 +39,7 @@ mod _uncertain {
     #[pymodule_export]
     use super::huber::{HuberView, apply_huber, fit_huber};
     #[pymodule_export]
-    use super::kernel_svm::{apply_kernel_svc, fit_kernel_svc, fit_kernel_svr};
+    use super::kernel_svm::{KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
     #[pymodule_export]
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]

@@ -36,6 +36,13 @@ pub struct GaussianArray {
     warnings: Vec<String>,
 }
 
+impl PartialEq for GaussianArray {
+    /// The same numbers in the same kind; warnings do not count.
+    fn eq(&self, other: &Self) -> bool {
+        self.means == other.means && self.covariances == other.covariances
+    }
+}
+
 impl GaussianArray {
     /// Exact points: every covariance is zero.
     pub fn points(means: Rows) -> Result<Self> {

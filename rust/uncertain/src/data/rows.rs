@@ -33,6 +33,14 @@ pub struct Rows {
     width: usize,
 }
 
+impl PartialEq for Rows {
+    /// The same elements, in however many pieces.
+    fn eq(&self, other: &Self) -> bool {
+        let same_shape = (self.n_rows, self.width) == (other.n_rows, other.width);
+        same_shape && (0..self.n_rows).all(|i| self.row(i) == other.row(i))
+    }
+}
+
 impl Rows {
     /// A matrix from its elements, row by row.
     pub fn from_vec(values: Vec<f64>, width: usize) -> Result<Self> {

@@ -7,10 +7,10 @@ use super::class;
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::gsu;
 use crate::transform::{GaussianScaler, KernelMap, SubspaceProjector};
+use crate::{gsu, kernel_svc, kernel_svr};
 
-/// One step of a model: transforms first, the classifier last.
+/// One step of a model: transforms first, the classifier or regressor last.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// Scales means and covariances.
@@ -26,6 +26,20 @@ pub enum Step {
         /// With what.
         params: Box<gsu::ValidParams>,
     },
+    /// A kernel classifier.
+    KernelSvc {
+        /// What was fitted.
+        model: Box<kernel_svc::Model>,
+        /// With what.
+        params: Box<kernel_svc::ValidParams>,
+    },
+    /// A kernel regressor.
+    KernelSvr {
+        /// What was fitted.
+        model: Box<kernel_svr::Model>,
+        /// With what.
+        params: Box<kernel_svr::ValidParams>,
+    },
 }
 
 impl Step {
@@ -40,6 +54,18 @@ impl Step {
         if let Self::KernelMap(map) = self { map.rank() } else { d }
     }
 
+    /// A [`Step::KernelSvc`].
+    #[must_use]
+    pub fn kernel_svc(model: kernel_svc::Model, params: kernel_svc::ValidParams) -> Self {
+        Self::KernelSvc { model: Box::new(model), params: Box::new(params) }
+    }
+
+    /// A [`Step::KernelSvr`].
+    #[must_use]
+    pub fn kernel_svr(model: kernel_svr::Model, params: kernel_svr::ValidParams) -> Self {
+        Self::KernelSvr { model: Box::new(model), params: Box::new(params) }
+    }
+
     /// Features it was fitted on; `None` when any number will do.
     fn n_features(&self) -> Option<usize> {
         match self {
@@ -47,6 +73,18 @@ impl Step {
             Self::Subspace(_) => None,
             Self::KernelMap(map) => Some(map.n_features()),
             Self::Gsu { model, .. } => Some(model.n_features()),
+            Self::KernelSvc { model, .. } => Some(model.n_features()),
+            Self::KernelSvr { model, .. } => Some(model.basis.rows().n_features()),
+        }
+    }
+
+    /// Classes it tells apart, 0 for a regressor; `None` for a transform.
+    fn n_classes(&self) -> Option<usize> {
+        match self {
+            Self::Scaler(_) | Self::Subspace(_) | Self::KernelMap(_) => None,
+            Self::Gsu { model, .. } => Some(model.n_classes()),
+            Self::KernelSvc { model, .. } => Some(model.n_classes()),
+            Self::KernelSvr { .. } => Some(0),
         }
     }
 }
@@ -54,9 +92,9 @@ impl Step {
 /// A fitted model with all that is needed to use it on new rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Saved {
-    /// Any number of transforms, then one classifier.
+    /// Any number of transforms, then one classifier or regressor.
     pub steps: Vec<Step>,
-    /// The label of each class code.
+    /// The label of each class code; empty for a regressor.
     pub classes: Vec<Class>,
     /// The names of the features; empty when they have none.
     pub features: Vec<String>,
@@ -84,10 +122,11 @@ impl Saved {
             return Err(format!("it has {} steps; at most {MAX_STEPS} make sense", self.steps.len()));
         }
         let transforms = self.steps.len().saturating_sub(1);
-        let (Some(Step::Gsu { model, .. }), None) =
-            (self.steps.last(), self.steps[..transforms].iter().find(|step| matches!(step, Step::Gsu { .. })))
-        else {
-            return Err("its steps must be transforms followed by one classifier".to_owned());
+        let (Some(n_classes), None) = (
+            self.steps.last().and_then(Step::n_classes),
+            self.steps[..transforms].iter().find(|step| step.n_classes().is_some()),
+        ) else {
+            return Err("its steps must be transforms followed by one classifier or regressor".to_owned());
         };
         let d = self.steps.iter().find_map(Step::n_features).unwrap_or_default();
         let mut here = d;
@@ -100,7 +139,7 @@ impl Saved {
         if !self.features.is_empty() && self.features.len() != d {
             return Err(format!("it names {} features, but its model has {d}", self.features.len()));
         }
-        class::check(&self.classes, model.n_classes())?;
+        class::check(&self.classes, n_classes)?;
         if self.columns.len() > MAX_COLUMNS {
             return Err(format!("its description of columns has {} bytes of {MAX_COLUMNS}", self.columns.len()));
         }
@@ -111,11 +150,14 @@ impl Saved {
         }
     }
 
-    /// The classifier.
+    /// The SVM-GSU.
+    ///
+    /// # Errors
+    /// [`Error::Data`] when the last step is another one.
     pub fn model(&self) -> Result<&gsu::Model> {
         match self.steps.last() {
             Some(Step::Gsu { model, .. }) => Ok(model),
-            _ => Err(Error::Data("the last step is not a classifier".into())),
+            _ => Err(Error::Data("the last step is not an SVM-GSU".into())),
         }
     }
 
@@ -127,7 +169,7 @@ impl Saved {
                 Step::Scaler(scaler) => scaler.transform(&data)?,
                 Step::Subspace(projector) => projector.transform(&data, &Control::new())?,
                 Step::KernelMap(map) => map.transform(&data, &Control::new())?,
-                Step::Gsu { .. } => data,
+                Step::Gsu { .. } | Step::KernelSvc { .. } | Step::KernelSvr { .. } => data,
             };
         }
         Ok(data)
@@ -135,7 +177,20 @@ impl Saved {
 
     /// The class code of every row, an index into `classes`.
     pub fn predict(&self, data: &GaussianArray) -> Result<Vec<u32>> {
-        self.model()?.predict(&self.transform(data)?)
+        let rows = self.transform(data)?;
+        match self.steps.last() {
+            Some(Step::Gsu { model, .. }) => model.predict(&rows),
+            Some(Step::KernelSvc { model, .. }) => model.predict(&rows),
+            _ => no_classifier(),
+        }
+    }
+
+    /// The predicted target of every row.
+    pub fn predict_targets(&self, data: &GaussianArray) -> Result<Vec<f64>> {
+        match self.steps.last() {
+            Some(Step::KernelSvr { model, .. }) => model.predict(&self.transform(data)?),
+            _ => Err(Error::Data("the last step is not a regressor".into())),
+        }
     }
 
     /// The class of every row.
@@ -147,11 +202,25 @@ impl Saved {
 
     /// The probability of every class, n x K (see [`gsu::Model::predict_proba`]).
     pub fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
-        self.model()?.predict_proba(&self.transform(data)?)
+        let rows = self.transform(data)?;
+        match self.steps.last() {
+            Some(Step::Gsu { model, .. }) => model.predict_proba(&rows),
+            Some(Step::KernelSvc { model, .. }) => model.predict_proba(&rows),
+            _ => no_classifier(),
+        }
     }
 
     /// The mean scores (see [`gsu::Model::decision`]).
     pub fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
-        self.model()?.decision(&self.transform(data)?)
+        let rows = self.transform(data)?;
+        match self.steps.last() {
+            Some(Step::Gsu { model, .. }) => model.decision(&rows),
+            Some(Step::KernelSvc { model, .. }) => model.decision(&rows),
+            _ => no_classifier(),
+        }
     }
+}
+
+fn no_classifier<T>() -> Result<T> {
+    Err(Error::Data("the last step is not a classifier".into()))
 }

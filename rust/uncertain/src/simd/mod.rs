@@ -19,6 +19,7 @@ pub(crate) mod normal;
 pub(crate) mod pairs;
 mod rank_update;
 pub(crate) mod smo;
+pub(crate) mod spread;
 mod waves;
 
 pub use cholesky::factor_upper;

@@ -22,6 +22,8 @@ pub mod smo;
 mod smoothing;
 mod trust_region;
 
+use std::str::FromStr;
+
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -133,6 +135,16 @@ impl Status {
 /// Is the Newton system of a problem with so many computed columns a matrix?
 pub(crate) fn holds_matrix(width: usize) -> bool {
     width < interior::LARGEST_COMPUTED
+}
+
+impl FromStr for Status {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let all = [Self::Converged, Self::MaxIterations, Self::NoProgress, Self::StepsDone];
+        let found = all.into_iter().find(|status| status.name() == name);
+        found.ok_or_else(|| Error::Data(format!("`{name}` is not a way a fit can end")))
+    }
 }
 
 /// Where a solver ended, and how good that is.

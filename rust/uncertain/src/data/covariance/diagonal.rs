@@ -5,7 +5,7 @@ use crate::data::Rows;
 use crate::simd;
 
 /// S_i = diag(s_ij^2), given as s_ij^2 or s_ij.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Diagonal {
     /// n x d.
     pub values: Rows,

@@ -36,7 +36,7 @@ impl Layout {
 }
 
 /// A full symmetric matrix per row.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Full {
     /// n x [`Layout::width`].
     pub values: Rows,

@@ -4,7 +4,7 @@ use super::{BlockVerbs, Direction, Unit, packed_index};
 use crate::data::Rows;
 
 /// S_i = s_i^2 I, given as s_i^2 or s_i.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Isotropic {
     /// n x 1.
     pub values: Rows,

@@ -5,7 +5,7 @@ use crate::data::Rows;
 use crate::linalg;
 
 /// S_i = F_i F_i' (+ diag(v_i)), F_i of d x rank, stored row-major.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LowRank {
     /// n x (d rank): element (j, k) of F_i at j rank + k.
     pub factor: Rows,

@@ -73,7 +73,7 @@ impl Kind {
 }
 
 /// The covariances of all rows, of one kind.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Covariances {
     /// Exact points.
     Zero,

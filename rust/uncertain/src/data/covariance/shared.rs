@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{BlockVerbs, Direction, packed_index};
 
 /// S_i = S.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Shared {
     /// The lower triangle of S, packed.
     pub packed: Arc<[f64]>,

@@ -3,7 +3,7 @@
 use super::{BlockVerbs, Direction};
 
 /// S_i = 0.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Zero;
 
 impl BlockVerbs for Zero {

@@ -4,12 +4,12 @@
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
+use super::report::{Fit, read_platt, write_platt};
 use super::{TakeTensor, Tensors};
 use crate::error::{Error, Result};
 use crate::file::container::Tensor;
-use crate::gsu::{FitReport, Model, Params, ValidParams};
-use crate::model::platt::Sigmoid;
-use crate::solver::{Options, Status};
+use crate::gsu::{Model, Params, ValidParams};
+use crate::solver::Options;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,16 +20,6 @@ pub(in crate::file) struct Header {
     steps: u64,
     fits: Vec<Fit>,
     params: ParamsHeader,
-}
-
-/// JSON has no NaN: a number that is not known is null.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fit {
-    objective: Option<f64>,
-    gap: Option<f64>,
-    n_iter: usize,
-    status: String,
 }
 
 /// All parameters except the number of threads, which belongs to a machine.
@@ -55,22 +45,14 @@ pub(super) fn write(model: &Model, params: &ValidParams) -> (Header, Tensors) {
     let coef = Tensor { shape: vec![hyperplanes, n_features], values: model.coef.iter().copied().collect() };
     let mut tensors = vec![("coef", coef), ("intercept", Tensor::vector(&model.intercept))];
     if let Some(sigmoids) = &model.platt {
-        let values = sigmoids.iter().flat_map(|s| [s.a, s.b]).collect();
-        tensors.push(("platt", Tensor { shape: vec![sigmoids.len(), 2], values }));
+        tensors.push(("platt", write_platt(sigmoids)));
     }
-    let known = |x: f64| x.is_finite().then_some(x);
-    let fit = |fit: &FitReport| Fit {
-        objective: known(fit.objective),
-        gap: known(fit.gap),
-        n_iter: fit.n_iter,
-        status: fit.status.name().to_owned(),
-    };
     let header = Header {
         n_features,
         hyperplanes,
         platt: model.platt.is_some(),
         steps: model.steps,
-        fits: model.fits.iter().map(fit).collect(),
+        fits: model.fits.iter().map(Fit::of).collect(),
         params: describe(params.params()),
     };
     (header, tensors)
@@ -89,23 +71,11 @@ pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, 
     let model = Model {
         coef: Array2::from_shape_vec((k, d), coef).map_err(|e| Error::Internal(format!("checked shape: {e}")))?,
         intercept: take("intercept", &[k])?,
-        fits: header.fits.into_iter().map(report).collect::<Result<_>>()?,
-        platt: match header.platt {
-            true => Some(take("platt", &[k, 2])?.chunks_exact(2).map(|s| Sigmoid { a: s[0], b: s[1] }).collect()),
-            false => None,
-        },
+        fits: header.fits.into_iter().map(Fit::report).collect::<Result<_>>()?,
+        platt: read_platt(header.platt, k, take)?,
         steps: header.steps,
     };
     Ok((model, params))
-}
-
-fn report(fit: Fit) -> Result<FitReport> {
-    let known = [Status::Converged, Status::MaxIterations, Status::NoProgress, Status::StepsDone];
-    let Some(status) = known.into_iter().find(|status| status.name() == fit.status) else {
-        return Err(Error::ModelFile(format!("`{}` is not a way a fit can end", fit.status)));
-    };
-    let (objective, gap) = (fit.objective.unwrap_or(f64::NAN), fit.gap.unwrap_or(f64::NAN));
-    Ok(FitReport { objective, gap, n_iter: fit.n_iter, status })
 }
 
 fn describe(params: &Params) -> ParamsHeader {

@@ -1,7 +1,12 @@
 //! The steps a file may hold: what each writes into the header, and into tensors.
 
+mod gaussians;
 pub(super) mod gsu;
+mod kernel;
 pub(super) mod kernel_map;
+pub(super) mod kernel_svc;
+pub(super) mod kernel_svr;
+mod report;
 pub(super) mod scaler;
 pub(super) mod subspace;
 
@@ -20,6 +25,10 @@ pub(super) enum StepHeader {
     #[serde(rename = "kernel map")]
     KernelMap(kernel_map::Header),
     Gsu(gsu::Header),
+    #[serde(rename = "kernel-svc")]
+    KernelSvc(kernel_svc::Header),
+    #[serde(rename = "kernel-svr")]
+    KernelSvr(kernel_svr::Header),
 }
 
 /// The tensors of a step by name.
@@ -44,6 +53,14 @@ impl Step {
                 let (header, tensors) = gsu::write(model, params);
                 (StepHeader::Gsu(header), tensors)
             }
+            Self::KernelSvc { model, params } => {
+                let (header, tensors) = kernel_svc::write(model, params);
+                (StepHeader::KernelSvc(header), tensors)
+            }
+            Self::KernelSvr { model, params } => {
+                let (header, tensors) = kernel_svr::write(model, params);
+                (StepHeader::KernelSvr(header), tensors)
+            }
         }
     }
 
@@ -53,6 +70,12 @@ impl Step {
             StepHeader::Subspace(header) => subspace::read(&header).map(Self::Subspace),
             StepHeader::KernelMap(header) => kernel_map::read(header, take).map(|map| Self::KernelMap(Box::new(map))),
             StepHeader::Gsu(header) => gsu::read(header, take).map(|(model, params)| Self::gsu(model, params)),
+            StepHeader::KernelSvc(header) => {
+                kernel_svc::read(header, take).map(|(model, params)| Self::kernel_svc(model, params))
+            }
+            StepHeader::KernelSvr(header) => {
+                kernel_svr::read(header, take).map(|(model, params)| Self::kernel_svr(model, params))
+            }
         }
     }
 }

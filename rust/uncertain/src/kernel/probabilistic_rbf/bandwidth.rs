@@ -5,6 +5,40 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::check_sigma;
+
+/// The bandwidth as the caller wishes it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Bandwidth {
+    /// This one.
+    Fixed(f64),
+    /// [`median_distance`] of the rows.
+    Median,
+}
+
+impl From<f64> for Bandwidth {
+    fn from(sigma: f64) -> Self {
+        Self::Fixed(sigma)
+    }
+}
+
+impl Bandwidth {
+    /// The number for these rows: always the same one, pairs being drawn from one seed.
+    pub fn of(self, x: &GaussianArray) -> Result<f64> {
+        match self {
+            Self::Fixed(sigma) => Ok(sigma),
+            Self::Median => median_distance(x, 0),
+        }
+    }
+
+    /// A usable number, if it is one?
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::Fixed(sigma) => check_sigma(sigma),
+            Self::Median => Ok(()),
+        }
+    }
+}
 
 /// Pairs looked at: enough for two digits of the median.
 const PAIRS: usize = 4000;

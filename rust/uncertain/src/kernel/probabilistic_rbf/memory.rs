@@ -1,6 +1,8 @@
 //! What a Gram matrix takes, told before it is taken.
 
+use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::kernel::probabilistic_rbf::Coupling;
 use crate::kernel::probabilistic_rbf::prepare::Form;
 use crate::kernel::probabilistic_rbf::tiles;
 use crate::parallel;
@@ -16,6 +18,12 @@ pub fn default_max_bytes() -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kib = line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse::<u64>().ok());
     kib.map_or(FALLBACK, |kib| kib.saturating_mul(1024) / 2)
+}
+
+/// Bytes that the Gram matrix of `x` and the work on it take.
+#[must_use]
+pub fn gram_bytes(x: &GaussianArray, coupling: Coupling) -> u128 {
+    needed(x.n_rows(), None, &Form::of(x, None, coupling))
 }
 
 /// Refuse what does not fit. `m`: rows of Z, `None` for a symmetric matrix.
@@ -44,7 +52,6 @@ fn needed(n: usize, m: Option<usize>, form: &Form) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::probabilistic_rbf::Coupling;
     use crate::simd::pairs::Spread;
 
     #[test]

@@ -20,14 +20,18 @@
 
 pub(crate) mod bandwidth;
 mod blocks;
+mod distribution;
 mod large;
 mod memory;
 mod prepare;
+mod rows;
 mod tiles;
 
-pub use bandwidth::median_distance;
+pub use bandwidth::{Bandwidth, median_distance};
 pub(crate) use blocks::Blocks;
-pub use memory::default_max_bytes;
+pub(crate) use distribution::score_variances;
+pub use memory::{default_max_bytes, gram_bytes};
+pub(crate) use rows::GramRows;
 
 use std::str::FromStr;
 
@@ -115,13 +119,7 @@ impl Options {
 /// # }
 /// ```
 pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, control: &Control) -> Result<Array2<f64>> {
-    let d = x.n_features();
-    if let Some(z) = z.filter(|z| z.n_features() != d) {
-        return Err(Error::shape("Z", format!("{d} features as in X"), z.n_features()));
-    }
-    if !(options.sigma > 0.0 && options.sigma.is_finite()) {
-        return Err(Error::parameter("sigma", options.sigma, "a finite number > 0"));
-    }
+    check(x, z, options)?;
     let form = prepare::Form::of(x, z, options.coupling);
     memory::check(x.n_rows(), z.map(GaussianArray::n_rows), &form, options.max_bytes)?;
     let left = prepare::Side::new(x, &form, options.sigma)?;
@@ -130,4 +128,17 @@ pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, con
     let values = tiles::fill(&left, right.as_ref(), &form, control)?;
     let shape = (x.n_rows(), z.unwrap_or(x).n_rows());
     Array2::from_shape_vec(shape, values).map_err(|e| Error::Internal(format!("Gram matrix: {e}")))
+}
+
+/// One number of features, and a usable sigma?
+fn check(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options) -> Result<()> {
+    let d = x.n_features();
+    if let Some(z) = z.filter(|z| z.n_features() != d) {
+        return Err(Error::shape("Z", format!("{d} features as in X"), z.n_features()));
+    }
+    check_sigma(options.sigma)
+}
+
+pub(crate) fn check_sigma(sigma: f64) -> Result<()> {
+    if sigma > 0.0 && sigma.is_finite() { Ok(()) } else { Err(Error::parameter("sigma", sigma, "a finite number > 0")) }
 }

@@ -108,6 +108,24 @@ impl Side {
     }
 }
 
+impl Side {
+    /// Number `k` of a row: its mean in sigmas, then its spread.
+    pub(super) fn number(&self, form: &Form, row: usize, k: usize) -> f64 {
+        self.packs[row / LANES * form.width() + k].0[row % LANES]
+    }
+
+    /// The spread of a row as a packed triangle ([`Spread::Dense`] only).
+    pub(super) fn triangle(&self, form: &Form, row: usize, out: &mut [f64]) {
+        let stride = pairs::stride(form.d);
+        for r in 0..form.d {
+            for c in 0..=r {
+                let at = if stride == 0 { packed_index(r, c) } else { r * stride + c };
+                out[packed_index(r, c)] = self.number(form, row, form.d + at);
+            }
+        }
+    }
+}
+
 /// (number of a packed row, place among its packs)
 fn places(form: &Form) -> Vec<(usize, usize)> {
     let (d, stride) = (form.d, pairs::stride(form.d));

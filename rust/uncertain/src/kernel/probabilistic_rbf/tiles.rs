@@ -107,6 +107,11 @@ impl<'a> Worker<'a> {
         Self { x, z, form, symmetric, buffer, workspace: Workspace::default(), row: vec![], large }
     }
 
+    /// Columns of a tile of one row at most.
+    pub(super) fn widest(&self) -> usize {
+        self.buffer.len()
+    }
+
     /// The values of a tile, its rows padded to whole packs; above the diagonal nothing, if symmetric.
     pub(super) fn tile(&mut self, rows: Range<usize>, columns: Range<usize>, control: &Control) -> Result<&[f64]> {
         let triangle = self.symmetric && rows == columns;

@@ -34,11 +34,11 @@ fn fit(params: Params, data: &GaussianArray, labels: &Labels) -> Model {
 }
 
 /// The exact C-SVM on the Gram matrix of the features: the same problem, by another algorithm.
-fn on_gram(gram: &ndarray::Array2<f64>, labels: &Labels, c: f64) -> crate::kernel_svc::Model {
+fn on_gram(gram: &ndarray::Array2<f64>, labels: &Labels, c: f64) -> crate::kernel_svc::Expansion {
     let values = gram.as_standard_layout().into_owned();
     let dense = Dense::new(values.as_slice().unwrap(), gram.nrows()).unwrap();
     let params = crate::kernel_svc::Params::new().c(c).tol(1e-10).check().unwrap();
-    params.fit(&dense, labels, &Control::new()).unwrap()
+    params.fit_kernel(&dense, labels, &Control::new()).unwrap()
 }
 
 #[test]

@@ -5,16 +5,19 @@
 
 use ndarray::Array2;
 
-use super::fitted::pairs;
-use super::{Model, ValidParams};
+use super::expansion::pairs;
+use super::{Expansion, Model, Params, ValidParams};
 use crate::control::Control;
+use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::gsu::FitReport;
 use crate::model::Labels;
 use crate::model::folds::Folds;
+use crate::model::kernel_machine::{Basis, Source, positive_rows};
 use crate::model::platt::Sigmoid;
 use crate::parallel;
-use crate::solver::smo::{self, KernelRows, Problem, Solution, Subset};
+use crate::probabilistic_kernel::Options as Kernel;
+use crate::solver::smo::{self, KernelRows, Options, Problem, Solution, Subset};
 
 /// One solve: the rows of a pair of classes, without those of a fold.
 struct Job {
@@ -32,28 +35,66 @@ enum Done {
 }
 
 impl ValidParams {
-    /// Fit a model on the kernel matrix of the rows.
+    /// Fit a model to Gaussians.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
+    /// probabilities, those of [`gram`](crate::probabilistic_kernel::gram), [`Error::Interrupted`].
+    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+        labels.check_rows(data.n_rows())?;
+        labels.check_every_class()?;
+        parallel::install(self.0.threads, || match positive_rows(labels.weights()) {
+            None => self.fit_rows(data, labels, control),
+            Some(kept) => {
+                let mut model = self.fit_rows(&data.take(&kept)?, &labels.take(&kept), control)?;
+                model.expansion.support.iter_mut().for_each(|row| *row = kept[*row as usize] as u32);
+                Ok(model)
+            }
+        })?
+    }
+
+    fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+        let Params { sigma, coupling, options, .. } = self.0;
+        let kernel = Kernel { sigma: sigma.of(data)?, coupling, max_bytes: None };
+        let folds = self.folds(labels)?;
+        let jobs = jobs(labels.n_classes(), folds.as_ref().map_or(0, Folds::count));
+        let source = Source { data, kernel: &kernel, cache_size: options.cache_size, jobs: jobs.len() };
+        let expansion = source.open(control, |rows, cache_size| {
+            self.run_all(&jobs, rows, labels, folds.as_ref(), Options { cache_size, ..options }, control)
+        })?;
+        let support: Vec<usize> = expansion.support.iter().map(|&row| row as usize).collect();
+        Ok(Model { basis: Basis::new(data.take(&support)?, kernel.sigma, coupling)?, expansion })
+    }
+
+    /// Fit on any kernel matrix. The result takes kernel values, not rows; `sigma` and `coupling` have no meaning.
     ///
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, those of `kernel`, [`Error::Interrupted`].
-    pub fn fit(&self, kernel: &dyn KernelRows, labels: &Labels, control: &Control) -> Result<Model> {
+    pub fn fit_kernel(&self, kernel: &dyn KernelRows, labels: &Labels, control: &Control) -> Result<Expansion> {
         labels.check_rows(kernel.n_rows())?;
         labels.check_every_class()?;
-        let folds = self.0.probability.then(|| Folds::new(labels, self.0.folds, self.0.seed)).transpose()?;
-        parallel::install(self.0.threads, || self.fit_pairs(kernel, labels, folds.as_ref(), control))?
+        let folds = self.folds(labels)?;
+        let jobs = jobs(labels.n_classes(), folds.as_ref().map_or(0, Folds::count));
+        parallel::install(self.0.threads, || {
+            self.run_all(&jobs, kernel, labels, folds.as_ref(), self.0.options, control)
+        })?
     }
 
-    fn fit_pairs(
+    fn folds(&self, labels: &Labels) -> Result<Option<Folds>> {
+        self.0.probability.then(|| Folds::new(labels, self.0.folds, self.0.seed)).transpose()
+    }
+
+    fn run_all(
         &self,
+        jobs: &[Job],
         kernel: &dyn KernelRows,
         labels: &Labels,
         folds: Option<&Folds>,
+        mut options: Options,
         control: &Control,
-    ) -> Result<Model> {
-        let jobs = jobs(labels.n_classes(), folds.map_or(0, Folds::count));
+    ) -> Result<Expansion> {
         let at_once = self.0.threads.unwrap_or_else(parallel::default_threads).clamp(1, jobs.len());
-        let mut options = self.0.options;
         options.cache_size /= at_once;
         let done = parallel::map_fine(jobs.len(), |range| {
             jobs[range].iter().map(|job| self.run(job, kernel, labels, folds, &options, control)).collect()
@@ -61,7 +102,7 @@ impl ValidParams {
         let done: Vec<Vec<Done>> = done;
         let mut done = done.into_iter().flatten();
         let (mut fits, mut scores) = (vec![], vec![]);
-        for job in &jobs {
+        for job in jobs {
             match (done.next(), job.held_out) {
                 (Some(Done::Fit(rows, solution)), None) => fits.push((job.pair, rows, solution)),
                 (Some(Done::Scores(held)), Some(_)) => scores.push((job.pair, held)),
@@ -81,7 +122,7 @@ impl ValidParams {
         kernel: &dyn KernelRows,
         labels: &Labels,
         folds: Option<&Folds>,
-        options: &smo::Options,
+        options: &Options,
         control: &Control,
     ) -> Result<Done> {
         let of_pair = |row: u32| {
@@ -161,7 +202,7 @@ fn sigmoids(labels: &Labels, scores: &[Scored], control: &Control) -> Result<Vec
 type Fit = ((usize, usize), Vec<u32>, Solution);
 
 /// The coefficients of all pairs, beside the rows that are support rows of any.
-fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> Model {
+fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> Expansion {
     let k = labels.n_classes();
     let mut is_support = vec![false; labels.len()];
     for (_, rows, solution) in &fits {
@@ -185,7 +226,7 @@ fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> Mod
     }
     let report =
         |s: &Solution| FitReport { objective: s.objective, gap: s.gap, n_iter: s.iterations, status: s.status };
-    Model {
+    Expansion {
         support,
         n_support,
         dual_coef,

@@ -1,164 +1,87 @@
-//! The fitted model: scores, classes, probabilities from kernel values.
+//! The fitted model: support rows with their kernel, and the machine on its values.
 
 use ndarray::{Array2, ArrayView2};
 
-use super::coupling::couple;
-use crate::error::{Error, Result};
-use crate::gsu::FitReport;
-use crate::model::platt::Sigmoid;
+use super::Expansion;
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::error::Result;
+use crate::model::kernel_machine::Basis;
+use crate::model::one_vs_one;
 
-/// A fitted kernel classifier.
-///
-/// Methods take the kernel between new rows and the support rows, n x (number of support rows), in
-/// the order of `support`.
+/// A fitted probabilistic kernel classifier.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Model {
-    /// Numbers of the support rows among the fitted rows: those of class 0, of class 1 and so on,
-    /// ascending within a class.
-    pub support: Vec<u32>,
-    /// How many of them each class has.
-    pub n_support: Vec<usize>,
-    /// Signed coefficients, (K - 1) x support rows. For a row of class i, line j - 1 belongs to the pair
-    /// (i, j) when j > i and line j to the pair (j, i) when j < i.
-    pub dual_coef: Array2<f64>,
-    /// Intercepts of the pairs (0, 1), (0, 2) .. (1, 2) ..
-    pub intercept: Vec<f64>,
-    /// How the solver ended for each pair.
-    pub fits: Vec<FitReport>,
-    /// One sigmoid per pair, when probabilities were fitted.
-    pub platt: Option<Vec<Sigmoid>>,
+    /// The support rows and their kernel.
+    pub basis: Basis,
+    /// Coefficients, intercepts, sigmoids.
+    pub expansion: Expansion,
 }
 
 impl Model {
-    /// A model for predictions from its numbers; `sigmoids` has one row (a, b) per pair. The support rows
-    /// are numbered from 0 on, and there are no reports.
-    ///
-    /// # Errors
-    /// Sizes that do not fit together.
-    pub fn from_parts(
-        n_support: Vec<usize>,
-        dual_coef: Array2<f64>,
-        intercept: Vec<f64>,
-        sigmoids: Option<ArrayView2<'_, f64>>,
-    ) -> Result<Self> {
-        let (k, m) = (n_support.len(), n_support.iter().sum::<usize>());
-        let n_pairs = k * k.saturating_sub(1) / 2;
-        if k < 2 || dual_coef.dim() != (k - 1, m) {
-            let expected = format!("{} x {m} for {k} classes", k.saturating_sub(1));
-            return Err(Error::shape("dual_coef", expected, format!("{:?}", dual_coef.dim())));
-        }
-        if intercept.len() != n_pairs {
-            return Err(Error::shape("intercept", format!("{n_pairs} numbers, one per pair"), intercept.len()));
-        }
-        if let Some(s) = sigmoids.filter(|s| s.dim() != (n_pairs, 2)) {
-            return Err(Error::shape("sigmoids", format!("{n_pairs} x 2"), format!("{:?}", s.dim())));
-        }
-        let sigmoid = |row: ndarray::ArrayView1<'_, f64>| Sigmoid { a: row[0], b: row[1] };
-        let platt = sigmoids.map(|s| s.outer_iter().map(sigmoid).collect());
-        Ok(Self { support: (0..m as u32).collect(), n_support, dual_coef, intercept, fits: vec![], platt })
-    }
-
-    /// (a, b) of the sigmoids, one row per pair.
+    /// Number of features d.
     #[must_use]
-    pub fn sigmoids(&self) -> Option<Array2<f64>> {
-        let platt = self.platt.as_ref()?;
-        Some(Array2::from_shape_fn((platt.len(), 2), |(k, i)| if i == 0 { platt[k].a } else { platt[k].b }))
+    pub fn n_features(&self) -> usize {
+        self.basis.rows().n_features()
     }
 
     /// Number of classes.
     #[must_use]
     pub fn n_classes(&self) -> usize {
-        self.n_support.len()
+        self.expansion.n_classes()
     }
 
-    /// The scores of all pairs, n x K (K - 1) / 2.
+    /// The scores, see [`Expansion::decision`].
     ///
     /// # Errors
-    /// A number of columns other than that of support rows.
-    pub fn pair_scores(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-        let m = kernel.ncols();
-        if m != self.support.len() {
-            return Err(Error::shape("kernel", format!("{} columns, one per support row", self.support.len()), m));
-        }
-        let starts: Vec<usize> = (0..=self.n_classes()).map(|i| self.n_support[..i].iter().sum()).collect();
-        let mut coef = Array2::zeros((m, self.intercept.len()));
-        for (pair, (i, j)) in pairs(self.n_classes()).enumerate() {
-            for (class, line) in [(i, j - 1), (j, i)] {
-                for s in starts[class]..starts[class + 1] {
-                    coef[[s, pair]] = self.dual_coef[[line, s]];
-                }
-            }
-        }
-        let mut scores = kernel.dot(&coef);
-        for mut row in scores.outer_iter_mut() {
-            row.iter_mut().zip(&self.intercept).for_each(|(score, b)| *score += b);
-        }
-        Ok(scores)
+    /// A number of features other than that of the fitted rows.
+    pub fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
+        self.answer(data, Expansion::decision, &Control::new())
     }
 
-    /// The scores: n x 1 for two classes, positive for class 1. Otherwise n x K: the pairs a class wins, plus
-    /// less than 1/3 for how clearly it wins them (scikit-learn's `decision_function_shape="ovr"`).
+    /// The class code of every row, see [`Expansion::predict`].
     ///
     /// # Errors
-    /// Those of [`pair_scores`](Self::pair_scores).
-    pub fn decision(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-        let scores = self.pair_scores(kernel)?;
-        let k = self.n_classes();
-        if k == 2 {
-            return Ok(scores);
-        }
-        let mut out = Array2::zeros((scores.nrows(), k));
-        let mut sums = vec![0.0; k];
-        for (scores, mut out) in scores.outer_iter().zip(out.outer_iter_mut()) {
-            sums.fill(0.0);
-            for (&score, (i, j)) in scores.iter().zip(pairs(k)) {
-                sums[i] += score;
-                sums[j] -= score;
-                out[if score < 0.0 { j } else { i }] += 1.0;
-            }
-            out.iter_mut().zip(&sums).for_each(|(out, sum)| *out += sum / (3.0 * (sum.abs() + 1.0)));
-        }
-        Ok(out)
+    /// Those of [`decision`](Self::decision).
+    pub fn predict(&self, data: &GaussianArray) -> Result<Vec<u32>> {
+        Ok(one_vs_one::classes(self.decision(data)?.view()))
     }
 
-    /// The class code of every row: the sign of the score, or the class of the largest one. Where pairs
-    /// tie this is scikit-learn's `break_ties=True`: classes always agree with scores.
+    /// P(class | row), see [`Expansion::predict_proba`].
     ///
     /// # Errors
-    /// Those of [`pair_scores`](Self::pair_scores).
-    pub fn predict(&self, kernel: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
-        let scores = self.decision(kernel)?;
-        let best = |row: &[f64]| match row {
-            [score] => u32::from(*score > 0.0),
-            row => (1..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32,
-        };
-        Ok(scores.outer_iter().map(|row| best(&row.to_vec())).collect())
+    /// Those of [`decision`](Self::decision), and of a model without probabilities.
+    pub fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
+        self.answer(data, Expansion::predict_proba, &Control::new())
     }
 
-    /// P(class | row), n x K, rows summing to 1: the sigmoid of the score, and for several classes the
-    /// coupling of all pairs' sigmoids by Wu, Lin and Weng (JMLR 5, 2004).
+    /// `question` (one of [`Expansion::decision`], [`Expansion::predict_proba`], [`Expansion::pair_scores`]) on the
+    /// kernel values of `data`, block by block, within `control`.
     ///
     /// # Errors
-    /// [`Error::Data`] when the model was fitted without probabilities, and those of
-    /// [`pair_scores`](Self::pair_scores).
-    pub fn predict_proba(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-        let Some(sigmoids) = &self.platt else {
-            return Err(Error::Data("this model has no probabilities: fit it with probability = true".into()));
-        };
-        let k = self.n_classes();
-        let scores = self.pair_scores(kernel)?;
-        let mut out = Array2::zeros((scores.nrows(), k));
-        for (scores, mut out) in scores.outer_iter().zip(out.outer_iter_mut()) {
-            let won: Vec<f64> = scores.iter().zip(sigmoids).map(|(&f, s)| s.probability(f, 0.0)).collect();
-            let p = if k == 2 { vec![1.0 - won[0], won[0]] } else { couple(&won, k) };
-            out.iter_mut().zip(p).for_each(|(out, p)| *out = p);
-        }
-        Ok(out)
+    /// Those of the question, and [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn answer(
+        &self,
+        data: &GaussianArray,
+        question: impl Fn(&Expansion, ArrayView2<'_, f64>) -> Result<Array2<f64>>,
+        control: &Control,
+    ) -> Result<Array2<f64>> {
+        self.basis.map(data, control, |kernel| question(&self.expansion, kernel))
     }
-}
 
-/// The pairs of classes in order.
-pub(crate) fn pairs(n_classes: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..n_classes).flat_map(move |i| (i + 1..n_classes).map(move |j| (i, j)))
+    /// Means and standard deviations of the scores of all pairs of classes, each n x K (K - 1) / 2, under the noise
+    /// of the row. For two classes the mean is [`decision`](Self::decision).
+    ///
+    /// A score is a mean over noise. With the independent coupling it is that of f(x) over x ~ N(x_t, S_t), f being
+    /// the score of an exact point; with the shared one all rows move together, the support rows too. Exact:
+    /// products of Gaussian kernels have Gaussian means. The work is quadratic in the support rows.
+    ///
+    /// # Errors
+    /// Those of [`decision`](Self::decision), and [`Error::Interrupted`](crate::Error::Interrupted).
+    pub fn decision_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+        let means = self.answer(data, Expansion::pair_scores, control)?;
+        let variances = self.basis.variances(data, self.expansion.pair_coef().view(), control)?;
+        Ok((means, variances.mapv(f64::sqrt)))
+    }
 }

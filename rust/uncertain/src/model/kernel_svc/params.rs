@@ -1,6 +1,8 @@
 //! Parameters of kernel classification: unchecked, then checked. Only checked ones can fit.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::model::params::{check_folds, check_positive, check_threads, setters};
+use crate::probabilistic_kernel::{Bandwidth, Coupling};
 use crate::solver::smo::Options;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
@@ -9,6 +11,10 @@ use crate::solver::smo::Options;
 pub struct Params {
     /// Price of the loss.
     pub c: f64,
+    /// Bandwidth of the kernel between Gaussians.
+    pub sigma: Bandwidth,
+    /// Which noise the rows of a pair see.
+    pub coupling: Coupling,
     /// What the solver is told.
     pub options: Options,
     /// Whether the sigmoids of probabilities are fitted.
@@ -23,7 +29,16 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { c: 1.0, options: Options::default(), probability: false, folds: 5, seed: 0, threads: None }
+        Self {
+            c: 1.0,
+            sigma: Bandwidth::Fixed(1.0),
+            coupling: Coupling::Shared,
+            options: Options::default(),
+            probability: false,
+            folds: 5,
+            seed: 0,
+            threads: None,
+        }
     }
 }
 
@@ -33,66 +48,40 @@ impl Params {
         Self::default()
     }
 
-    /// Price of the loss, > 0 (default 1).
-    pub fn c(self, c: f64) -> Self {
-        Self { c, ..self }
+    /// Bandwidth, > 0 (default 1), or [`Bandwidth::Median`]; without meaning for other kernels.
+    pub fn sigma(self, sigma: impl Into<Bandwidth>) -> Self {
+        Self { sigma: sigma.into(), ..self }
     }
 
-    /// Violation of the optimality conditions at which to stop, > 0 (default 1e-3).
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.options.tol = tol;
-        self
-    }
-
-    /// Pairs of coefficients optimised at most; `None` leaves it to the solver.
-    pub fn max_iter(mut self, max_iter: Option<usize>) -> Self {
-        self.options.max_iter = max_iter;
-        self
-    }
-
-    /// Leave coefficients out that stay at a bound (default)?
-    pub fn shrinking(mut self, shrinking: bool) -> Self {
-        self.options.shrinking = shrinking;
-        self
-    }
-
-    /// Bytes for rows of the kernel matrix that are computed or gathered (default 200 MiB).
-    pub fn cache_size(mut self, bytes: usize) -> Self {
-        self.options.cache_size = bytes;
-        self
-    }
-
-    /// Also fit probabilities, by cross-validation?
-    pub fn probability(self, probability: bool) -> Self {
-        Self { probability, ..self }
-    }
-
-    /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
-    pub fn folds(self, folds: usize) -> Self {
-        Self { folds, ..self }
-    }
-
-    /// Seed of the folds.
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
-    /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
-    pub fn threads(self, threads: Option<usize>) -> Self {
-        Self { threads, ..self }
+    setters! {
+        /// Price of the loss, > 0 (default 1).
+        c: f64 => c;
+        /// Which noise the rows of a pair see (default: shared).
+        coupling: Coupling => coupling;
+        /// Violation of the optimality conditions at which to stop, > 0 (default 1e-9).
+        tol: f64 => options.tol;
+        /// Pairs of coefficients optimised at most; `None` leaves it to the solver.
+        max_iter: Option<usize> => options.max_iter;
+        /// Leave coefficients out that stay at a bound (default)?
+        shrinking: bool => options.shrinking;
+        /// Bytes for the kernel matrix, or for the rows of it that are kept (default 1 GiB).
+        cache_size: usize => options.cache_size;
+        /// Also fit probabilities, by cross-validation?
+        probability: bool => probability;
+        /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
+        folds: usize => folds;
+        /// Seed of the folds.
+        seed: u64 => seed;
+        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
+        threads: Option<usize> => threads;
     }
 
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
-        if !(self.c > 0.0 && self.c.is_finite()) {
-            return Err(Error::parameter("C", self.c, "a finite number > 0"));
-        }
-        if self.folds < 2 {
-            return Err(Error::parameter("folds", self.folds, "at least 2"));
-        }
-        if self.threads == Some(0) {
-            return Err(Error::parameter("threads", 0, "at least 1"));
-        }
+        check_positive("C", self.c)?;
+        self.sigma.check()?;
+        check_folds(self.folds)?;
+        check_threads(self.threads)?;
         self.options.check()?;
         Ok(ValidParams(self))
     }

@@ -3,8 +3,10 @@ use serde::Deserialize;
 
 use super::*;
 use crate::control::Control;
+use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::model::Labels;
+use crate::probabilistic_kernel::{Bandwidth, Coupling, Options, gram as gram_of};
 use crate::solver::Status;
 use crate::solver::smo::{Computed, Dense};
 use crate::testing::Numbers;
@@ -37,7 +39,7 @@ fn dense(gram: &Array2<f64>) -> Dense<'_> {
     Dense::new(gram.as_slice().unwrap(), gram.nrows()).unwrap()
 }
 
-fn at_support(gram: ArrayView2<'_, f64>, model: &Model) -> Array2<f64> {
+fn at_support(gram: ArrayView2<'_, f64>, model: &Expansion) -> Array2<f64> {
     let columns: Vec<usize> = model.support.iter().map(|&s| s as usize).collect();
     gram.select(ndarray::Axis(1), &columns)
 }
@@ -57,7 +59,7 @@ fn every_number_is_that_of_scikit_learn() {
         if case.weighted {
             labels = labels.with_weights(golden.weight.clone()).unwrap();
         }
-        let model = tight().check().unwrap().fit(&dense(&k), &labels, &Control::new()).unwrap();
+        let model = tight().check().unwrap().fit_kernel(&dense(&k), &labels, &Control::new()).unwrap();
         assert_eq!(model.support, case.support);
         assert_eq!(model.n_support, case.n_support);
         let near = |a: f64, b: f64| (a - b).abs() < 1e-5 * (1.0 + b.abs());
@@ -94,7 +96,7 @@ fn probabilities_are_calibrated_and_agree_with_the_classes() {
     let n = 240;
     let (k, labels) = three(n);
     let params = Params::new().probability(true).check().unwrap();
-    let model = params.fit(&dense(&k), &labels, &Control::new()).unwrap();
+    let model = params.fit_kernel(&dense(&k), &labels, &Control::new()).unwrap();
     let kernel = at_support(k.view(), &model);
     let (p, classes) = (model.predict_proba(kernel.view()).unwrap(), model.predict(kernel.view()).unwrap());
     let (mut hits, mut agreements, mut sum) = (0, 0, 0.0);
@@ -113,28 +115,29 @@ fn probabilities_are_calibrated_and_agree_with_the_classes() {
 #[test]
 fn a_model_is_its_numbers() {
     let (k, labels) = three(60);
-    let model = Params::new().probability(true).check().unwrap().fit(&dense(&k), &labels, &Control::new()).unwrap();
+    let model =
+        Params::new().probability(true).check().unwrap().fit_kernel(&dense(&k), &labels, &Control::new()).unwrap();
     let sigmoids = model.sigmoids().unwrap();
     let (coef, intercept) = (model.dual_coef.clone(), model.intercept.clone());
-    let again = Model::from_parts(model.n_support.clone(), coef.clone(), intercept, Some(sigmoids.view())).unwrap();
+    let again = Expansion::from_parts(model.n_support.clone(), coef.clone(), intercept, Some(sigmoids.view())).unwrap();
     let kernel = at_support(k.view(), &model);
     assert_eq!(again.predict_proba(kernel.view()), model.predict_proba(kernel.view()));
-    assert!(Model::from_parts(vec![1, 2], coef.clone(), vec![0.0], None).is_err());
-    assert!(Model::from_parts(model.n_support.clone(), coef.clone(), vec![0.0], None).is_err());
-    assert!(Model::from_parts(model.n_support, coef, vec![0.0; 3], Some(kernel.view())).is_err());
+    assert!(Expansion::from_parts(vec![1, 2], coef.clone(), vec![0.0], None).is_err());
+    assert!(Expansion::from_parts(model.n_support.clone(), coef.clone(), vec![0.0], None).is_err());
+    assert!(Expansion::from_parts(model.n_support, coef, vec![0.0; 3], Some(kernel.view())).is_err());
 }
 
 #[test]
 fn threads_and_computed_rows_change_nothing() {
     let (k, labels) = three(90);
     let params = |threads| Params::new().probability(true).threads(Some(threads)).cache_size(0).check().unwrap();
-    let one = params(1).fit(&dense(&k), &labels, &Control::new()).unwrap();
-    assert_eq!(params(3).fit(&dense(&k), &labels, &Control::new()).unwrap(), one);
+    let one = params(1).fit_kernel(&dense(&k), &labels, &Control::new()).unwrap();
+    assert_eq!(params(3).fit_kernel(&dense(&k), &labels, &Control::new()).unwrap(), one);
     let row = |i: usize, columns: &[u32], out: &mut [f64]| {
         out.iter_mut().zip(columns).for_each(|(out, &j)| *out = k[[i, j as usize]]);
         Ok(())
     };
-    assert_eq!(params(2).fit(&Computed::new(90, row).unwrap(), &labels, &Control::new()).unwrap(), one);
+    assert_eq!(params(2).fit_kernel(&Computed::new(90, row).unwrap(), &labels, &Control::new()).unwrap(), one);
 }
 
 #[test]
@@ -145,7 +148,7 @@ fn rows_without_weight_are_absent() {
     let rest = k.select(ndarray::Axis(1), &kept).select(ndarray::Axis(0), &kept);
     let rest = rest.as_standard_layout().into_owned();
     let with = |params: Params, k: &Array2<f64>, labels: &Labels| {
-        params.probability(true).check().unwrap().fit(&dense(k), labels, &Control::new()).unwrap()
+        params.probability(true).check().unwrap().fit_kernel(&dense(k), labels, &Control::new()).unwrap()
     };
     let weighted = with(tight(), &k, &labels.clone().with_weights(weights).unwrap());
     let alone = with(tight().c(4.0), &rest, &labels.take(&kept));
@@ -156,8 +159,8 @@ fn rows_without_weight_are_absent() {
 #[test]
 fn what_cannot_be_fitted_is_refused() {
     let (k, labels) = three(30);
-    let said = |result: Result<Model>| result.unwrap_err().to_string();
-    let fit = |params: Params, labels: &Labels| params.check().unwrap().fit(&dense(&k), labels, &Control::new());
+    let said = |result: Result<Expansion>| result.unwrap_err().to_string();
+    let fit = |params: Params, labels: &Labels| params.check().unwrap().fit_kernel(&dense(&k), labels, &Control::new());
     assert!(said(fit(tight(), &Labels::new(vec![0; 30], 2).unwrap())).contains("one class"));
     assert!(said(fit(tight(), &labels.take(&[0, 1, 2]))).contains("30"));
     let lonely = Labels::new((0..30).map(|i| u32::from(i == 3)).collect(), 2).unwrap();
@@ -171,5 +174,88 @@ fn what_cannot_be_fitted_is_refused() {
     assert!(model.predict_proba(at_support(k.view(), &model).view()).is_err());
     let control = Control::new();
     control.stop();
-    assert_eq!(tight().check().unwrap().fit(&dense(&k), &labels, &control), Err(Error::Interrupted));
+    assert_eq!(tight().check().unwrap().fit_kernel(&dense(&k), &labels, &control), Err(Error::Interrupted));
+}
+
+/// Three clouds with error bars of their own.
+fn gaussians(n: usize, seed: u64) -> (GaussianArray, Labels) {
+    let mut numbers = Numbers::new(seed);
+    let centers = [[1.5, 0.0], [-1.5, 0.8], [0.0, -1.5]];
+    let codes: Vec<u32> = (0..n as u32).map(|i| i % 3).collect();
+    let means = codes.iter().flat_map(|&c| centers[c as usize]).map(|x| x + 0.8 * numbers.normal()).collect();
+    let stds = (0..2 * n).map(|_| 0.05 + 0.6 * numbers.uniform()).collect();
+    let stds = Covariances::from_std(Rows::from_vec(stds, 2).unwrap());
+    let data = GaussianArray::new(Rows::from_vec(means, 2).unwrap(), stds).unwrap();
+    (data, Labels::new(codes, 3).unwrap())
+}
+
+#[test]
+fn gaussians_are_their_gram_matrix() {
+    let (data, labels) = gaussians(90, 1);
+    let (new, _) = gaussians(40, 2);
+    for coupling in [Coupling::Shared, Coupling::Independent] {
+        let params = tight().sigma(1.2).coupling(coupling).probability(true).check().unwrap();
+        let model = params.fit(&data, &labels, &Control::new()).unwrap();
+        let options = Options { coupling, ..Options::new(1.2) };
+        let kernel = gram_of(&data, None, &options, &Control::new()).unwrap();
+        let machine = params.fit_kernel(&dense(&kernel), &labels, &Control::new()).unwrap();
+        assert_eq!(model.expansion, machine);
+        assert_eq!((model.n_features(), model.n_classes()), (2, 3));
+        assert_eq!(model.basis.rows().n_rows(), machine.support.len());
+        let across = gram_of(&new, Some(model.basis.rows()), &options, &Control::new()).unwrap();
+        assert_eq!(model.decision(&new).unwrap(), machine.decision(across.view()).unwrap());
+        assert_eq!(model.predict(&new).unwrap(), machine.predict(across.view()).unwrap());
+        assert_eq!(model.predict_proba(&new).unwrap(), machine.predict_proba(across.view()).unwrap());
+        let (means, stds) = model.decision_distribution(&new, &Control::new()).unwrap();
+        assert_eq!(means, machine.pair_scores(across.view()).unwrap());
+        assert!(stds.dim() == (40, 3) && stds.iter().all(|s| *s > 0.0 && s.is_finite()));
+        assert!(model.decision(&GaussianArray::points(Rows::from_vec(vec![0.0; 3], 3).unwrap()).unwrap()).is_err());
+    }
+}
+
+#[test]
+fn a_matrix_that_does_not_fit_changes_nothing() {
+    let (data, labels) = gaussians(120, 3);
+    let two = Labels::new(labels.codes().iter().map(|&c| u32::from(c == 0)).collect(), 2).unwrap();
+    for (labels, probability) in [(&labels, true), (&two, false)] {
+        let fit = |bytes: usize, threads: usize| {
+            let params = Params::new().probability(probability).cache_size(bytes).threads(Some(threads));
+            params.check().unwrap().fit(&data, labels, &Control::new()).unwrap()
+        };
+        let whole = fit(1 << 30, 1);
+        for (bytes, threads) in [(0, 1), (10_000, 1), (40_000, 3)] {
+            assert_eq!(fit(bytes, threads), whole, "{bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn gaussians_without_weight_are_absent() {
+    let (data, labels) = gaussians(90, 5);
+    let weights: Vec<f64> = (0..90).map(|i| if i % 4 == 0 { 0.0 } else { 1.0 + f64::from(i % 2) }).collect();
+    let kept: Vec<usize> = (0..90).filter(|i| i % 4 != 0).collect();
+    let labels = labels.with_weights(weights).unwrap();
+    let params = tight().sigma(Bandwidth::Median).check().unwrap();
+    let model = params.fit(&data, &labels, &Control::new()).unwrap();
+    let rest = params.fit(&data.take(&kept).unwrap(), &labels.take(&kept), &Control::new()).unwrap();
+    assert_eq!(model.basis, rest.basis);
+    assert_eq!(model.expansion.dual_coef, rest.expansion.dual_coef);
+    let numbers: Vec<u32> = rest.expansion.support.iter().map(|&row| kept[row as usize] as u32).collect();
+    assert_eq!(model.expansion.support, numbers);
+}
+
+#[test]
+fn what_gaussians_cannot_be_fitted_with_is_refused() {
+    let (data, labels) = gaussians(30, 1);
+    for sigma in [0.0, -1.0, f64::NAN] {
+        assert!(Params::new().sigma(sigma).check().unwrap_err().to_string().contains("sigma"));
+    }
+    let params = Params::new().check().unwrap();
+    assert!(params.fit(&data, &labels.take(&[0, 1, 2]), &Control::new()).is_err());
+    let control = Control::new();
+    control.stop();
+    assert_eq!(params.fit(&data, &labels, &control), Err(Error::Interrupted));
+    let model = params.fit(&data, &labels, &Control::new()).unwrap();
+    assert_eq!(model.decision_distribution(&data, &control), Err(Error::Interrupted));
+    assert!(model.predict_proba(&data).unwrap_err().to_string().contains("probability = true"));
 }

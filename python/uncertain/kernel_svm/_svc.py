@@ -1,0 +1,296 @@
+"""`ProbabilisticKernelSVC`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+
+from uncertain._array import GaussianArray
+from uncertain._progress import Progress, reporter
+from uncertain._uncertain import KernelSvcParams
+from uncertain._validation import (
+    check_labels,
+    check_weights,
+    seed_from,
+)
+from uncertain.exceptions import UncertainError
+from uncertain.kernel_svm._machine import Floats, Kernel, KernelMachine
+
+__all__ = ["ProbabilisticKernelSVC"]
+
+
+def _with_probability(estimator: ProbabilisticKernelSVC) -> bool:
+    if not estimator.probability:
+        raise AttributeError("predict_proba needs ProbabilisticKernelSVC(probability=True), set before fit")
+    return True
+
+
+def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
+    if estimator.kernel != "probabilistic":
+        raise AttributeError('decision_distribution knows the noise of kernel="probabilistic" only')
+    return True
+
+
+class ProbabilisticKernelSVC(ClassifierMixin, KernelMachine):
+    """Kernel support vector classifier for rows that are Gaussians.
+
+    The kernel between two rows is the RBF kernel averaged over their noise
+    (:func:`uncertain.kernels.probabilistic_rbf`); the classifier is the C-SVM:
+
+    .. code-block:: text
+
+        min  1/2 |w|^2 + sum_i C c_i max(0, 1 - y_i (w'phi_i + b)),    w = sum_i y_i a_i phi_i
+
+    where c_i is the product of sample and class weight. New rows have error bars, too: a row with wide
+    ones is less like any support row. Several classes are fitted one against one. Names, order and signs are
+    those of scikit-learn's ``SVC`` with ``decision_function_shape="ovr"``; ``predict`` is always the class of
+    the largest score.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of the loss, > 0; 1 / (2 n lambda) in the paper.
+    kernel : "probabilistic", "precomputed" or callable, default="probabilistic"
+        "precomputed": X is the n x n kernel matrix in ``fit``, and the kernel between new and fitted rows
+        later.
+        A callable takes two GaussianArrays of n and m rows and returns the n x m matrix.
+    sigma : float or "median", default=1.0
+        Bandwidth of the probabilistic kernel; "median" is the median distance of the rows that have weight,
+        as in :func:`uncertain.kernels.median_distance`.
+    coupling : {"shared", "independent"}, default="shared"
+        Which noise two rows see; see :func:`uncertain.kernels.probabilistic_rbf`.
+    tol : float, default=1e-9
+        Largest violation of the optimality conditions at which the solver stops. Going on from the 1e-3 of
+        other solvers costs little, and a weight of 2 is then the row twice, to seven digits.
+    max_iter : int, default=-1
+        Most pairs of coefficients optimised; -1 is ten million.
+    shrinking : bool, default=True
+        Whether coefficients that stay at a bound are left out for a while.
+    cache_size : float, default=1024
+        MB for the kernel matrix. Where it takes more, its rows are computed when they are needed and those
+        used last are kept. Copies of parts of it may take as much again. The result does not depend on it.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, multiplied with ``sample_weight``.
+    probability : bool, default=False
+        Whether to fit sigmoids on cross-validated scores, which ``predict_proba`` needs.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of ``probability``.
+    n_jobs : int or None, default=None
+        Number of threads; the result does not depend on it.
+    verbose : int, default=0
+        Print progress.
+    callback : callable, default=None
+        Called with a ``Progress(task, iteration, objective, gap)`` now and then; an exception ends the fit.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (m,)
+        Numbers of the support rows, class by class.
+    support_rows_ : GaussianArray of m rows, or None
+        The support rows, all that is kept of the data; None with a precomputed kernel.
+    n_support_ : ndarray of shape (K,)
+        Support rows of each class.
+    dual_coef_ : ndarray of shape (K - 1, m)
+        y_i a_i, in scikit-learn's layout.
+    intercept_ : ndarray of shape (K (K - 1) / 2,)
+        b of each pair of classes.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    sigma_ : float
+        The bandwidth used.
+    objective_ : float, or ndarray of shape (K (K - 1) / 2,)
+        The minimum found.
+    optimality_gap_ : float, or ndarray of shape (K (K - 1) / 2,)
+        Certified bound on its relative distance from the true minimum.
+    n_iter_, status_ : int and str, or ndarrays of shape (K (K - 1) / 2,)
+        Pairs of coefficients optimised, and how that ended: "converged", "max_iter" or "no_progress".
+    n_features_in_ : int
+        Dimension of the rows.
+
+    References
+    ----------
+    Y. Chen, T. T. Georgiou, A. R. Tannenbaum, Probabilistic Kernel Support Vector Machines.
+
+    Examples
+    --------
+    >>> from uncertain import GaussianArray, ProbabilisticKernelSVC
+    >>> X = GaussianArray([[0.0], [0.5], [3.0], [3.5], [6.0]], std=[0.1, 0.5, 0.1, 0.5, 0.2])
+    >>> model = ProbabilisticKernelSVC(C=10.0).fit(X, ["out", "out", "in", "in", "out"])
+    >>> model.predict([[0.2], [3.2], [6.5]]).tolist()
+    ['out', 'in', 'out']
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        kernel: str | Kernel = "probabilistic",
+        sigma: float | Literal["median"] = 1.0,
+        coupling: Literal["shared", "independent"] = "shared",
+        tol: float = 1e-9,
+        max_iter: int = -1,
+        shrinking: bool = True,
+        cache_size: float = 1024,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        probability: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.sigma = sigma
+        self.coupling = coupling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.probability = probability
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to Gaussians, to exact points, or to a kernel matrix.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
+            Gaussians or exact points; the kernel matrix for ``kernel="precomputed"``.
+        y : array-like of shape (n,)
+            Labels of any type that sorts.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0 by which C is multiplied; a row of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        params = self._params()
+        data, rows = self._to_fit(X)
+        classes, codes = check_labels(y, X, self)
+        weights = check_weights(sample_weight, self.class_weight, classes=classes, codes=codes)
+        report = reporter(type(self).__name__, self.verbose, self.callback)
+        model = params.fit(data, codes, len(classes), weights, report)
+        self.classes_ = classes
+        return self._fitted(model, rows)._warned()
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of the classes.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
+            Gaussians or exact points; kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, K) for more than two classes
+            Positive for ``classes_[1]`` in the case of two classes; otherwise the pairs that a class wins,
+            plus less than 1/3 for how clearly.
+        """
+        data = self._to_predict(X)
+        return _squeezed(self._model.decision(data, self.n_jobs))
+
+    @available_if(_with_distribution)  # type: ignore[untyped-decorator]
+    def decision_distribution(self, X: Any) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the score under each row's own noise, exactly.
+
+        The kernel is a mean over noise, and so is the score. With ``coupling="independent"`` it is the mean
+        of f(x) over x ~ N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw
+        moves all rows together, the support rows too: rows of one covariance do not move against each other.
+        The work is quadratic in the number of support rows.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians or exact points.
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (n,), or (n, K (K - 1) / 2) for more than two classes
+            Of two classes the mean is :meth:`decision_function`; of more there is one score per pair of
+            classes, in the order of ``intercept_``, positive for the first of them.
+        """
+        data = self._to_predict(X)
+        mean, std = self._model.decision_distribution(data, self.n_jobs)
+        return _squeezed(mean), _squeezed(std)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the largest score.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
+            As in :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Elements of ``classes_``.
+        """
+        scores = self.decision_function(X)
+        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    @available_if(_with_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class: Platt's sigmoid of the score, for more classes those of all pairs.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
+            As in :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+            Columns in the order of ``classes_``.
+        """
+        data = self._to_predict(X)
+        if not self._model.has_probabilities:
+            raise UncertainError(
+                "the model was fitted without probabilities: fit again with probability=True"
+            )
+        probabilities: Floats = self._model.predict_proba(data, self.n_jobs)
+        return probabilities
+
+    @available_if(_with_probability)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
+            As in :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
+
+    def _params(self) -> KernelSvcParams:
+        seed = seed_from(self.random_state)
+        return KernelSvcParams(**self._common(), probability=self.probability, seed=seed)
+
+    def _fitted(self, model: Any, rows: GaussianArray | None = None) -> Self:
+        super()._fitted(model, rows)
+        self.n_support_ = model.n_support
+        self.dual_coef_ = model.dual_coef
+        self.intercept_ = model.intercept
+        return self
+
+
+def _squeezed(scores: Floats) -> Floats:
+    return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -1,0 +1,139 @@
+"""`ProbabilisticKernelSVR`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+
+from uncertain._array import GaussianArray
+from uncertain._progress import Progress, reporter
+from uncertain._uncertain import KernelSvrParams
+from uncertain._validation import check_numbers, check_sample_weight
+from uncertain.kernel_svm._machine import Floats, Kernel, KernelMachine
+
+__all__ = ["ProbabilisticKernelSVR"]
+
+
+class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
+    """Epsilon support vector regression for rows that are Gaussians.
+
+    .. code-block:: text
+
+        min  1/2 |w|^2 + sum_i C c_i max(0, |t_i - w'phi_i - b| - epsilon)
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of the loss, > 0.
+    epsilon : float, default=0.1
+        Half the width of the tube without loss, >= 0.
+    tol : float, default=1e-9
+        Largest violation of the optimality conditions at which the solver stops, as a part of half the range
+        of the targets.
+    kernel, sigma, coupling, max_iter, shrinking, cache_size, n_jobs, verbose, callback
+        As in :class:`ProbabilisticKernelSVC`.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (m,)
+        Numbers of the support rows.
+    support_rows_ : GaussianArray of m rows, or None
+        The support rows, all that is kept of the data; None with a precomputed kernel.
+    dual_coef_ : ndarray of shape (1, m)
+        Their signed coefficients.
+    intercept_ : ndarray of shape (1,)
+        b.
+    sigma_, objective_, optimality_gap_, n_iter_, status_, n_features_in_
+        As in :class:`ProbabilisticKernelSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray, ProbabilisticKernelSVR
+    >>> x = np.linspace(0.0, 3.0, 16)
+    >>> X = GaussianArray(x[:, None], std=0.05)
+    >>> model = ProbabilisticKernelSVR(C=100.0, epsilon=0.01).fit(X, np.sin(x))
+    >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        epsilon: float = 0.1,
+        kernel: str | Kernel = "probabilistic",
+        sigma: float | Literal["median"] = 1.0,
+        coupling: Literal["shared", "independent"] = "shared",
+        tol: float = 1e-9,
+        max_iter: int = -1,
+        shrinking: bool = True,
+        cache_size: float = 1024,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.C = C
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.sigma = sigma
+        self.coupling = coupling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to Gaussians, to exact points, or to a kernel matrix.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
+            Gaussians or exact points; the kernel matrix for ``kernel="precomputed"``.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0 by which C is multiplied.
+
+        Returns
+        -------
+        self
+        """
+        params = self._params()
+        data, rows = self._to_fit(X)
+        targets = check_numbers(y, X, self)
+        weights = check_sample_weight(sample_weight, targets)
+        report = reporter(type(self).__name__, self.verbose, self.callback)
+        return self._fitted(params.fit(data, targets, weights, report), rows)._warned()
+
+    def predict(self, X: Any) -> Floats:
+        """Predicted targets.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
+            Gaussians or exact points; kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        data = self._to_predict(X)
+        values: Floats = self._model.predict(data, self.n_jobs)
+        return values
+
+    def _params(self) -> KernelSvrParams:
+        return KernelSvrParams(**self._common(), epsilon=self.epsilon)
+
+    def _fitted(self, model: Any, rows: GaussianArray | None = None) -> Self:
+        super()._fitted(model, rows)
+        self.dual_coef_ = model.dual_coef[None, :]
+        self.intercept_ = np.array([model.intercept])
+        return self

@@ -1,0 +1,194 @@
+//! The regressor.
+
+use std::sync::Arc;
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use uncertain::file::{self, Saved, Step};
+use uncertain::solver::smo::Dense;
+use uncertain::{Control, Error, kernel_svr, parallel};
+
+use super::{
+    Floats, Input, Machine, Reduced, Reports, bandwidth, fit_numbers, fit_report, mismatch, no_file, options, pickled,
+    reports, row_numbers, square, values_only,
+};
+use crate::error::{BorderResult, core_error};
+use crate::gaussians::Gaussians;
+use crate::{interrupt, threads};
+
+/// Checked parameters of a regressor.
+#[pyclass(frozen, module = "uncertain._uncertain")]
+pub struct KernelSvrParams {
+    pub inner: kernel_svr::ValidParams,
+}
+
+#[pymethods]
+impl KernelSvrParams {
+    #[new]
+    #[pyo3(signature = (*, c, epsilon, sigma, coupling, tol, max_iter, shrinking, cache_size, n_jobs))]
+    fn new(
+        c: f64,
+        epsilon: f64,
+        sigma: Option<f64>,
+        coupling: &str,
+        tol: f64,
+        max_iter: i64,
+        shrinking: bool,
+        cache_size: f64,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Self> {
+        let params = kernel_svr::Params::new()
+            .c(c)
+            .epsilon(epsilon)
+            .sigma(bandwidth(sigma))
+            .coupling(coupling.parse().map_err(core_error)?)
+            .options(options(tol, max_iter, shrinking, cache_size)?)
+            .threads(threads::resolve(n_jobs)?);
+        Ok(Self { inner: params.check().map_err(core_error)? })
+    }
+
+    /// A new machine; `report(task, iteration, objective, gap)` hears of the progress.
+    #[pyo3(signature = (x, targets, weights=None, report=None))]
+    fn fit(
+        &self,
+        py: Python<'_>,
+        x: Input<'_>,
+        targets: PyReadonlyArray1<'_, f64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        report: Option<Py<PyAny>>,
+    ) -> BorderResult<KernelSvr> {
+        let targets = targets.as_array().to_vec();
+        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let weights = weights.as_deref();
+        let inner = match x {
+            Input::Rows(rows) => {
+                let rows = &rows.inner;
+                let fit = |control: &Control| self.inner.fit(rows, &targets, weights, control);
+                Machine::Rows(Arc::new(interrupt::run(py, report, fit)?))
+            }
+            Input::Values(gram) => {
+                let (values, n) = square(&gram)?;
+                let fit =
+                    |control: &Control| self.inner.fit_kernel(&Dense::new(values, n)?, &targets, weights, control);
+                Machine::Values(Arc::new(interrupt::run(py, report, fit)?))
+            }
+        };
+        Ok(KernelSvr { inner })
+    }
+}
+
+/// A fitted kernel regressor.
+#[pyclass(frozen, module = "uncertain._uncertain")]
+pub struct KernelSvr {
+    inner: Machine<kernel_svr::Model, kernel_svr::Expansion>,
+}
+
+impl From<kernel_svr::Model> for KernelSvr {
+    fn from(model: kernel_svr::Model) -> Self {
+        Self { inner: Machine::Rows(Arc::new(model)) }
+    }
+}
+
+impl KernelSvr {
+    fn expansion(&self) -> &kernel_svr::Expansion {
+        match &self.inner {
+            Machine::Rows(model) => &model.expansion,
+            Machine::Values(expansion) => expansion,
+        }
+    }
+
+    /// The model of Gaussians, which a file can hold.
+    pub fn model(&self) -> PyResult<&kernel_svr::Model> {
+        match &self.inner {
+            Machine::Rows(model) => Ok(model),
+            Machine::Values(_) => no_file(),
+        }
+    }
+}
+
+#[pymethods]
+impl KernelSvr {
+    /// From the bytes of [`Self::__reduce__`].
+    #[new]
+    fn new(bytes: &[u8]) -> BorderResult<Self> {
+        match file::load_from_bytes(bytes)?.steps.pop() {
+            Some(Step::KernelSvr { model, .. }) => Ok((*model).into()),
+            _ => Err(Error::ModelFile("it holds another kind of model than a kernel regressor".into()).into()),
+        }
+    }
+
+    /// A machine of kernel values from its numbers.
+    #[staticmethod]
+    fn from_values(
+        support: Vec<u32>,
+        dual_coef: Vec<f64>,
+        intercept: f64,
+        fit: (f64, f64, usize, String),
+    ) -> BorderResult<Self> {
+        let expansion = kernel_svr::Expansion::from_parts(support, dual_coef, intercept, fit_report(fit)?)?;
+        Ok(Self { inner: Machine::Values(Arc::new(expansion)) })
+    }
+
+    /// Pickled as a model file; other kernels as their numbers.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> BorderResult<Reduced<'py>> {
+        let py = slf.py();
+        let Machine::Rows(model) = &slf.get().inner else {
+            let e = slf.get().expansion();
+            let fit = fit_numbers(std::slice::from_ref(&e.fit)).pop();
+            let state = (e.support.clone(), e.dual_coef.clone(), e.intercept, fit).into_pyobject(py)?;
+            return Ok(values_only(&py.get_type::<Self>(), state)?);
+        };
+        let step = Step::kernel_svr(kernel_svr::Model::clone(model), kernel_svr::Params::new().check()?);
+        pickled(&slf.get_type(), Saved::new(vec![step], vec![]))
+    }
+
+    /// Features of the Gaussians; None of other kernels.
+    #[getter]
+    fn n_features(&self) -> Option<usize> {
+        self.model().ok().map(|model| model.basis.rows().n_features())
+    }
+
+    #[getter]
+    fn support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        row_numbers(py, &self.expansion().support)
+    }
+
+    /// The support rows, and sigma; None of other kernels.
+    #[getter]
+    fn basis(&self) -> Option<(Gaussians, f64)> {
+        self.model().ok().map(|model| (model.basis.rows().clone().into(), model.basis.sigma()))
+    }
+
+    #[getter]
+    fn dual_coef<'py>(&self, py: Python<'py>) -> Floats<'py> {
+        self.expansion().dual_coef.clone().into_pyarray(py)
+    }
+
+    #[getter]
+    fn intercept(&self) -> f64 {
+        self.expansion().intercept
+    }
+
+    #[getter]
+    fn reports<'py>(&self, py: Python<'py>) -> Reports<'py> {
+        reports(py, std::slice::from_ref(&self.expansion().fit))
+    }
+
+    /// Predicted targets, (n,).
+    #[pyo3(signature = (x, n_jobs=None))]
+    fn predict<'py>(&self, py: Python<'py>, x: Input<'_>, n_jobs: Option<i64>) -> BorderResult<Floats<'py>> {
+        let threads = threads::resolve(n_jobs)?;
+        let values = match (&self.inner, &x) {
+            (Machine::Rows(model), Input::Rows(rows)) => {
+                let (model, rows) = (&**model, &rows.inner);
+                interrupt::run(py, None, |c| parallel::install(threads, || model.predict_within(rows, c))?)?
+            }
+            (Machine::Values(expansion), Input::Values(kernel)) => {
+                let kernel = kernel.as_array();
+                py.detach(|| expansion.predict(kernel))?
+            }
+            _ => return Ok(mismatch()?),
+        };
+        Ok(values.into_pyarray(py))
+    }
+}

@@ -1,0 +1,100 @@
+//! [`Basis`]: the support rows and their kernel, all that a fitted machine keeps of the data.
+
+use ndarray::{Array2, ArrayView2, Axis};
+
+use crate::control::Control;
+use crate::data::covariance::Layout;
+use crate::data::{Covariances, GaussianArray};
+use crate::error::{Error, Result};
+use crate::probabilistic_kernel::{Coupling, Options, check_sigma, gram, score_variances};
+
+/// Bytes of kernel values at a time.
+const BLOCK: usize = 64 << 20;
+
+/// Support rows with the kernel that leads from new rows to them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Basis {
+    rows: GaussianArray,
+    sigma: f64,
+    coupling: Coupling,
+}
+
+impl Basis {
+    /// A basis from its parts.
+    ///
+    /// # Errors
+    /// A sigma that is not a finite number > 0.
+    pub fn new(rows: GaussianArray, sigma: f64, coupling: Coupling) -> Result<Self> {
+        check_sigma(sigma)?;
+        // One layout: models are equal when their numbers are.
+        let square = matches!(rows.covariances(), Covariances::Full(full) if full.layout == Layout::Square);
+        let rows = if square { rows.to_full()? } else { rows };
+        Ok(Self { rows, sigma, coupling })
+    }
+
+    /// The support rows.
+    #[must_use]
+    pub fn rows(&self) -> &GaussianArray {
+        &self.rows
+    }
+
+    /// The bandwidth.
+    #[must_use]
+    pub fn sigma(&self) -> f64 {
+        self.sigma
+    }
+
+    /// The coupling.
+    #[must_use]
+    pub fn coupling(&self) -> Coupling {
+        self.coupling
+    }
+
+    /// The kernel between `data` and the support rows, n x m; see [`gram`].
+    pub fn kernel(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        gram(data, Some(&self.rows), &self.options(), control)
+    }
+
+    fn options(&self) -> Options {
+        Options { sigma: self.sigma, coupling: self.coupling, max_bytes: None }
+    }
+
+    /// `work` on the kernel values of `data`, some rows after the other; its answers below each other.
+    pub(crate) fn map(
+        &self,
+        data: &GaussianArray,
+        control: &Control,
+        work: impl Fn(ArrayView2<'_, f64>) -> Result<Array2<f64>>,
+    ) -> Result<Array2<f64>> {
+        self.blocks(data, |block| work(self.kernel(block, control)?.view()))
+    }
+
+    /// The variances of the scores with these coefficients (support rows x P), n x P; see `score_variances`.
+    pub(crate) fn variances(
+        &self,
+        data: &GaussianArray,
+        coef: ArrayView2<'_, f64>,
+        control: &Control,
+    ) -> Result<Array2<f64>> {
+        let variances = |block: &GaussianArray| score_variances(block, &self.rows, coef, &self.options(), control);
+        self.blocks(data, variances)
+    }
+
+    fn blocks(
+        &self,
+        data: &GaussianArray,
+        work: impl Fn(&GaussianArray) -> Result<Array2<f64>>,
+    ) -> Result<Array2<f64>> {
+        let (n, d) = (data.n_rows(), self.rows.n_features());
+        if data.n_features() != d {
+            return Err(Error::shape("data", format!("{d} features, as the model was fitted on"), data.n_features()));
+        }
+        let size = (BLOCK / (size_of::<f64>() * self.rows.n_rows().max(1))).clamp(1, n.max(1));
+        let mut out = work(&data.slice(0..size.min(n)))?;
+        for first in (size..n).step_by(size) {
+            let more = work(&data.slice(first..n.min(first + size)))?;
+            out.append(Axis(0), more.view()).map_err(|e| Error::Internal(format!("blocks of rows: {e}")))?;
+        }
+        Ok(out)
+    }
+}

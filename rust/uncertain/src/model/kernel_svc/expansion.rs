@@ -1,0 +1,141 @@
+//! Scores, classes and probabilities from kernel values.
+
+use ndarray::{Array2, ArrayView1, ArrayView2};
+
+use crate::error::{Error, Result};
+use crate::gsu::FitReport;
+use crate::model::one_vs_one;
+use crate::model::platt::Sigmoid;
+
+/// A fitted classifier on any kernel: f = sum_i a_i K(x_i, .) + b for each pair of classes.
+///
+/// It knows its support rows by their numbers only. Methods take the kernel between new rows and the support
+/// rows, n x (number of support rows), in the order of `support`.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Expansion {
+    /// Numbers of the support rows among the fitted rows: those of class 0, of class 1 and so on,
+    /// ascending within a class.
+    pub support: Vec<u32>,
+    /// How many of them each class has.
+    pub n_support: Vec<usize>,
+    /// Signed coefficients, (K - 1) x support rows. For a row of class i, line j - 1 belongs to the pair
+    /// (i, j) when j > i and line j to the pair (j, i) when j < i.
+    pub dual_coef: Array2<f64>,
+    /// Intercepts of the pairs (0, 1), (0, 2) .. (1, 2) ..
+    pub intercept: Vec<f64>,
+    /// How the solver ended for each pair.
+    pub fits: Vec<FitReport>,
+    /// One sigmoid per pair, when probabilities were fitted.
+    pub platt: Option<Vec<Sigmoid>>,
+}
+
+impl Expansion {
+    /// A model for predictions from its numbers; `sigmoids` has one row (a, b) per pair. The support rows
+    /// are numbered from 0 on, and there are no reports.
+    ///
+    /// # Errors
+    /// Sizes that do not fit together.
+    pub fn from_parts(
+        n_support: Vec<usize>,
+        dual_coef: Array2<f64>,
+        intercept: Vec<f64>,
+        sigmoids: Option<ArrayView2<'_, f64>>,
+    ) -> Result<Self> {
+        let (k, m) = (n_support.len(), n_support.iter().sum::<usize>());
+        let n_pairs = k * k.saturating_sub(1) / 2;
+        if k < 2 || dual_coef.dim() != (k - 1, m) {
+            let expected = format!("{} x {m} for {k} classes", k.saturating_sub(1));
+            return Err(Error::shape("dual_coef", expected, format!("{:?}", dual_coef.dim())));
+        }
+        if intercept.len() != n_pairs {
+            return Err(Error::shape("intercept", format!("{n_pairs} numbers, one per pair"), intercept.len()));
+        }
+        if let Some(s) = sigmoids.filter(|s| s.dim() != (n_pairs, 2)) {
+            return Err(Error::shape("sigmoids", format!("{n_pairs} x 2"), format!("{:?}", s.dim())));
+        }
+        let sigmoid = |row: ArrayView1<'_, f64>| Sigmoid { a: row[0], b: row[1] };
+        let platt = sigmoids.map(|s| s.outer_iter().map(sigmoid).collect());
+        Ok(Self { support: (0..m as u32).collect(), n_support, dual_coef, intercept, fits: vec![], platt })
+    }
+
+    /// (a, b) of the sigmoids, one row per pair.
+    #[must_use]
+    pub fn sigmoids(&self) -> Option<Array2<f64>> {
+        let platt = self.platt.as_ref()?;
+        Some(Array2::from_shape_fn((platt.len(), 2), |(k, i)| if i == 0 { platt[k].a } else { platt[k].b }))
+    }
+
+    /// Number of classes.
+    #[must_use]
+    pub fn n_classes(&self) -> usize {
+        self.n_support.len()
+    }
+
+    /// The scores of all pairs, n x K (K - 1) / 2.
+    ///
+    /// # Errors
+    /// A number of columns other than that of support rows.
+    pub fn pair_scores(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+        let m = kernel.ncols();
+        if m != self.support.len() {
+            return Err(Error::shape("kernel", format!("{} columns, one per support row", self.support.len()), m));
+        }
+        let mut scores = kernel.dot(&self.pair_coef());
+        for mut row in scores.outer_iter_mut() {
+            row.iter_mut().zip(&self.intercept).for_each(|(score, b)| *score += b);
+        }
+        Ok(scores)
+    }
+
+    /// The coefficients of every pair, support rows x K (K - 1) / 2.
+    pub(super) fn pair_coef(&self) -> Array2<f64> {
+        let m = self.support.len();
+        let starts: Vec<usize> = (0..=self.n_classes()).map(|i| self.n_support[..i].iter().sum()).collect();
+        let mut coef = Array2::zeros((m, self.intercept.len()));
+        for (pair, (i, j)) in pairs(self.n_classes()).enumerate() {
+            for (class, line) in [(i, j - 1), (j, i)] {
+                for s in starts[class]..starts[class + 1] {
+                    coef[[s, pair]] = self.dual_coef[[line, s]];
+                }
+            }
+        }
+        coef
+    }
+
+    /// The scores: n x 1 for two classes, positive for class 1. Otherwise n x K: the pairs a class wins, plus
+    /// less than 1/3 for how clearly it wins them (scikit-learn's `decision_function_shape="ovr"`).
+    ///
+    /// # Errors
+    /// Those of [`pair_scores`](Self::pair_scores).
+    pub fn decision(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+        Ok(one_vs_one::votes(self.pair_scores(kernel)?, self.n_classes()))
+    }
+
+    /// The class code of every row: the sign of the score, or the class of the largest one. Where pairs
+    /// tie this is scikit-learn's `break_ties=True`: classes always agree with scores.
+    ///
+    /// # Errors
+    /// Those of [`pair_scores`](Self::pair_scores).
+    pub fn predict(&self, kernel: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
+        Ok(one_vs_one::classes(self.decision(kernel)?.view()))
+    }
+
+    /// P(class | row), n x K, rows summing to 1: the sigmoid of the score, and for several classes the
+    /// coupling of all pairs' sigmoids by Wu, Lin and Weng (JMLR 5, 2004).
+    ///
+    /// # Errors
+    /// [`Error::Data`] when the model was fitted without probabilities, and those of
+    /// [`pair_scores`](Self::pair_scores).
+    pub fn predict_proba(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
+        let Some(sigmoids) = &self.platt else {
+            return Err(Error::Data("this model has no probabilities: fit it with probability = true".into()));
+        };
+        Ok(one_vs_one::probabilities(self.pair_scores(kernel)?.view(), sigmoids, self.n_classes()))
+    }
+}
+
+/// The pairs of classes in order.
+pub(crate) fn pairs(n_classes: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n_classes).flat_map(move |i| (i + 1..n_classes).map(move |j| (i, j)))
+}

@@ -1,0 +1,79 @@
+//! The fitted model: support rows with their kernel, and the machine on its values.
+
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::error::{Error, Result};
+use crate::gsu::FitReport;
+use crate::model::kernel_machine::Basis;
+
+/// A fitted regression on any kernel: f = sum_i b_i K(x_i, .) + intercept.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Expansion {
+    /// Numbers of the support rows among the fitted rows, ascending.
+    pub support: Vec<u32>,
+    /// Their signed coefficients.
+    pub dual_coef: Vec<f64>,
+    /// The intercept.
+    pub intercept: f64,
+    /// How the solver ended.
+    pub fit: FitReport,
+}
+
+impl Expansion {
+    /// A machine from its numbers.
+    ///
+    /// # Errors
+    /// As many coefficients as support rows are needed.
+    pub fn from_parts(support: Vec<u32>, dual_coef: Vec<f64>, intercept: f64, fit: FitReport) -> Result<Self> {
+        if support.len() != dual_coef.len() {
+            return Err(Error::shape("dual_coef", format!("{}, one per support row", support.len()), dual_coef.len()));
+        }
+        Ok(Self { support, dual_coef, intercept, fit })
+    }
+
+    /// Predictions from the kernel between new rows and the support rows, n x (number of support rows).
+    ///
+    /// # Errors
+    /// A number of columns other than that of support rows.
+    pub fn predict(&self, kernel: ArrayView2<'_, f64>) -> Result<Vec<f64>> {
+        if kernel.ncols() != self.support.len() {
+            let expected = format!("{} columns, one per support row", self.support.len());
+            return Err(Error::shape("kernel", expected, kernel.ncols()));
+        }
+        let scores: Array1<f64> = kernel.dot(&ArrayView1::from(&self.dual_coef));
+        Ok(scores.iter().map(|score| score + self.intercept).collect())
+    }
+}
+
+/// A fitted probabilistic kernel regression.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Model {
+    /// The support rows and their kernel.
+    pub basis: Basis,
+    /// Coefficients and intercept.
+    pub expansion: Expansion,
+}
+
+impl Model {
+    /// Predicted targets: means over the noise of each row.
+    ///
+    /// # Errors
+    /// A number of features other than that of the fitted rows.
+    pub fn predict(&self, data: &GaussianArray) -> Result<Vec<f64>> {
+        self.predict_within(data, &Control::new())
+    }
+
+    /// [`predict`](Self::predict) that can be stopped.
+    ///
+    /// # Errors
+    /// Those of [`predict`](Self::predict), and [`Error::Interrupted`].
+    pub fn predict_within(&self, data: &GaussianArray, control: &Control) -> Result<Vec<f64>> {
+        let column = |values: Vec<f64>| Array1::from_vec(values).insert_axis(Axis(1));
+        let all: Array2<f64> = self.basis.map(data, control, |kernel| Ok(column(self.expansion.predict(kernel)?)))?;
+        Ok(all.into_raw_vec_and_offset().0)
+    }
+}

@@ -1,0 +1,85 @@
+//! Parameters of kernel regression: unchecked, then checked. Only checked ones can fit.
+
+use crate::error::{Error, Result};
+use crate::model::params::{check_positive, check_threads, setters};
+use crate::probabilistic_kernel::{Bandwidth, Coupling};
+use crate::solver::smo::Options;
+
+/// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Params {
+    /// Price of the loss.
+    pub c: f64,
+    /// Half the width of the tube without loss.
+    pub epsilon: f64,
+    /// Bandwidth of the kernel between Gaussians.
+    pub sigma: Bandwidth,
+    /// Which noise the rows of a pair see.
+    pub coupling: Coupling,
+    /// What the solver is told; its `tol` is a part of half the range of the targets.
+    pub options: Options,
+    /// Number of threads; `None` is the environment's default.
+    pub threads: Option<usize>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            c: 1.0,
+            epsilon: 0.1,
+            sigma: Bandwidth::Fixed(1.0),
+            coupling: Coupling::Shared,
+            options: Options::default(),
+            threads: None,
+        }
+    }
+}
+
+impl Params {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bandwidth, > 0 (default 1), or [`Bandwidth::Median`]; without meaning for other kernels.
+    pub fn sigma(self, sigma: impl Into<Bandwidth>) -> Self {
+        Self { sigma: sigma.into(), ..self }
+    }
+
+    setters! {
+        /// Price of the loss, > 0 (default 1).
+        c: f64 => c;
+        /// Half the width of the tube without loss, >= 0 (default 0.1).
+        epsilon: f64 => epsilon;
+        /// Which noise the rows of a pair see (default: shared).
+        coupling: Coupling => coupling;
+        /// What the solver is told (default: [`Options::default`]).
+        options: Options => options;
+        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
+        threads: Option<usize> => threads;
+    }
+
+    /// Parameters that can fit, or the first one that is out of range.
+    pub fn check(self) -> Result<ValidParams> {
+        check_positive("C", self.c)?;
+        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
+            return Err(Error::parameter("epsilon", self.epsilon, "a finite number >= 0"));
+        }
+        self.sigma.check()?;
+        check_threads(self.threads)?;
+        self.options.check()?;
+        Ok(ValidParams(self))
+    }
+}
+
+/// Parameters that have passed [`Params::check`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValidParams(pub(super) Params);
+
+impl ValidParams {
+    /// The parameters, to look at or to change.
+    pub fn params(&self) -> &Params {
+        &self.0
+    }
+}
