@@ -56,6 +56,16 @@ def update(name: str, tables: Mapping[str, str], *, quick: bool) -> str:
     return report
 
 
+def panels(width: float, height: float, columns: int, **shared: Any) -> tuple[Any, Any]:
+    """A figure that needs no display, and its axes side by side."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, figure.subplots(1, columns, **shared)
+
+
 def picture(name: str, figure: Any, *, quick: bool, colors: int = 96) -> None:
     """A PNG of few colours, which is a third of the size; a --quick run draws it and drops it."""
     from PIL import Image

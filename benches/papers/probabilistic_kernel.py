@@ -35,12 +35,8 @@ def draw(name: str, example: Example, tests: list[tuple[float, float]], quick: b
     model, standard = example.fit(), example.standard().decision_function
     panels: list[Panel] = [("standard SVM on the means", standard, None)]
     panels += [(f"points: {covariance(v)}", problems.at(model, v), v) for v in tests]
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12.0, 4.9), dpi=100, layout="constrained")
-    FigureCanvasAgg(figure)
-    for ax, panel in zip(figure.subplots(1, 3, sharex=True, sharey=True), panels, strict=True):
+    figure, axes = page.panels(12.0, 4.9, 3, sharex=True, sharey=True)
+    for ax, panel in zip(axes, panels, strict=True):
         one(ax, example, panel, standard)
     handles, labels = ax.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6, frameon=False, fontsize=11)

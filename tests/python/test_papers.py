@@ -1,0 +1,73 @@
+"""The scripts of benches/papers run: their --quick modes, on little data, without writing a page."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "docs" / "papers"
+DATA = ROOT.parent / "shared" / "data"
+
+sys.path.insert(0, str(ROOT / "benches" / "papers"))
+
+
+def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes], dict[str, bytes]]:
+    """What a quick run reports, and the pages before and after it."""
+    before = {path.name: path.read_bytes() for path in PAGES.iterdir()}
+    report = importlib.import_module(script).main(["--quick", *arguments])
+    return report, before, {path.name: path.read_bytes() for path in PAGES.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("script", "data", "rows"),
+    [
+        ("probabilistic_kernel", False, 11 + 7 + 7),
+        ("huber_flipped", False, 10),
+        ("huber_labels", True, 1),
+        ("huber_uci", True, 2),
+        ("huber_speed", False, 12),
+    ],
+)
+def test_quick(script: str, data: bool, rows: int) -> None:
+    if data and not DATA.exists():
+        pytest.skip("the data sets are not part of the repository")
+    if script == "huber_speed" and importlib.util.find_spec("cvxpy") is None:
+        pytest.skip("cvxpy is not a dependency of the tests")
+    if script in ("probabilistic_kernel", "huber_flipped"):
+        pytest.importorskip("matplotlib")
+    report, before, after = before_and_after(script, *(["--data", str(DATA)] if data else []))
+    lines = [line for line in report.splitlines() if line.startswith("|")]
+    tables = sum(line.startswith("| ---") for line in lines)
+    assert len(lines) == rows + 2 * tables
+    assert "nan" not in report
+    assert before == after
+
+
+def test_missing_data_says_where_it_comes_from(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"ida_breast_cancer\.parquet is not there.*Raetsch"):
+        importlib.import_module("huber_labels").main(["--quick", "--data", str(tmp_path)])
+
+
+def test_tables_go_between_their_comments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = importlib.import_module("page")
+    monkeypatch.setattr(page, "PAGES", tmp_path)
+    text = "before <!-- a -->\nold\n<!-- end --> between <!-- b -->\n<!-- end --> after"
+    (tmp_path / "x.md").write_text(text, encoding="utf-8")
+    page.update("x.md", {"b": page.table(["name", "number"], [["p", "1"]])}, quick=False)
+    new = (tmp_path / "x.md").read_text(encoding="utf-8")
+    assert "old" in new
+    assert "<!-- b -->\n\n| name | number |\n| --- | ---: |\n| p | 1 |\n\n<!-- end --> after" in new
+
+
+def test_every_table_of_the_pages_is_filled() -> None:
+    for path in PAGES.glob("*.md"):
+        for key, content in re.findall(
+            r"<!-- (?!end)(\S+) -->(.*?)<!-- end -->", path.read_text(), re.DOTALL
+        ):
+            assert content.count("\n|") > 2, (path.name, key)
