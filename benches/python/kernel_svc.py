@@ -55,7 +55,8 @@ def main() -> None:
                 whole = seconds(lambda m=ours, X=X, y=y: m.fit(X, y), arguments.repeats)
                 solver = seconds(lambda m=theirs, K=gram, y=y: m.fit(K, y), arguments.repeats)
                 scores = [m.decision_function(Z) for m, Z in ((ours, X), (theirs, gram))]
-                assert np.abs(scores[0] - scores[1]).max() < 100 * tol + 1e-6
+                # LIBSVM keeps the matrix in single precision.
+                assert np.abs(scores[0] - scores[1]).max() < 100 * tol + 1e-4
                 print(
                     f"| {n} | {C:g} | {tol:g} | {matrix:.3f} | {whole:.3f} | {matrix + solver:.3f} "
                     f"| {(matrix + solver) / whole:.2f} | {ours.optimality_gap_:.1e} |"

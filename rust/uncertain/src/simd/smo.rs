@@ -5,7 +5,7 @@
 //! partner is a quotient; quotients are compared by products, since a division costs more than all
 //! the rest. Of equal elements the first one in the first best block wins, on every machine.
 
-use super::lanes::{LANES, Lanes, fma};
+use super::lanes::{LANES, Lanes, each, fma};
 use super::{Kernel, dispatch};
 
 const BLOCK: usize = 128;
@@ -95,15 +95,6 @@ impl Search {
         let best = (at..v.len().min(at + BLOCK)).find(|&k| v[k] - up[k] == self.up).unwrap_or(at);
         Extremes { best, up: self.up, low: self.low }
     }
-}
-
-#[inline(always)]
-fn each(f: impl Fn(usize) -> f64) -> Lanes {
-    let mut out = [0.0; LANES];
-    for l in 0..LANES {
-        out[l] = f(l);
-    }
-    out
 }
 
 #[inline(always)]
