@@ -70,6 +70,16 @@ pub fn gemm(a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize), add: bool, o
     );
 }
 
+/// An orthonormal basis of k vectors of d > k elements (the rows of `vectors`), as k such rows.
+pub fn orthonormal_basis(vectors: &[f64], d: usize) -> Result<Vec<f64>> {
+    let k = vectors.len() / d;
+    if vectors.iter().any(|v| !v.is_finite()) {
+        return Err(Error::Internal("a basis of vectors that are not finite".into()));
+    }
+    let q = MatRef::from_row_major_slice(vectors, k, d).transpose().qr().compute_thin_Q();
+    Ok((0..k).flat_map(|j| (0..d).map(move |i| (i, j))).map(|(i, j)| q[(i, j)]).collect())
+}
+
 /// Eigendecompositions of many symmetric matrices of one size; the workspace is made once.
 pub struct Eigh {
     dim: usize,

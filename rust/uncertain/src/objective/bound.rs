@@ -31,7 +31,7 @@ impl LinearObjective<'_> {
         0.5 * self.problem().alpha * x[..x.len() - 1].iter().map(|w| w * w).sum::<f64>()
     }
 
-    pub(super) fn gradient(&self, x: &[f64], minus: &ClassSums, plus: &ClassSums) -> Vec<f64> {
+    pub(crate) fn gradient(&self, x: &[f64], minus: &ClassSums, plus: &ClassSums) -> Vec<f64> {
         let (d, alpha) = (x.len() - 1, self.problem().alpha);
         let mut gradient: Vec<f64> = (0..d).map(|j| alpha * x[j] + (minus.gradient[j] + plus.gradient[j])).collect();
         gradient.push(if self.problem().fit_intercept { minus.bias + plus.bias } else { 0.0 });
@@ -39,7 +39,7 @@ impl LinearObjective<'_> {
     }
 
     /// theta M - theta^2 |A|^2 / (2 alpha) with the heavier class scaled down: see the module's notes.
-    pub(super) fn bound(&self, minus: &ClassSums, plus: &ClassSums) -> f64 {
+    pub(crate) fn bound(&self, minus: &ClassSums, plus: &ClassSums) -> f64 {
         if !self.problem().loss.is_support_function() {
             return f64::NEG_INFINITY;
         }
@@ -58,7 +58,7 @@ impl LinearObjective<'_> {
         theta * mass - theta * theta * a2 / (2.0 * alpha)
     }
 
-    pub(super) fn penalised(&self, mut hessian: Vec<f64>, d: usize) -> Vec<f64> {
+    pub(crate) fn penalised(&self, mut hessian: Vec<f64>, d: usize) -> Vec<f64> {
         let n = d + 1;
         for j in 0..d {
             hessian[j * n + j] += self.problem().alpha;

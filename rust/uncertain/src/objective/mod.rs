@@ -34,7 +34,7 @@ mod source;
 
 pub use hessian::RowCurvature;
 pub(crate) use interior::{RowMotion, RowTerms, System};
-pub(crate) use pass::dense_parts;
+pub(crate) use pass::{ClassSums, dense_parts};
 pub(crate) use source::block_rows as source_block_rows;
 pub use source::{RowSource, Workspace};
 

@@ -21,7 +21,7 @@ use crate::with_kind;
 
 /// Sums over the rows of one class.
 #[derive(Debug, Clone)]
-pub(super) struct ClassSums {
+pub(crate) struct ClassSums {
     /// sum c (dm x + ds t)
     pub gradient: Vec<f64>,
     /// sum c dm

@@ -247,7 +247,7 @@ pub(super) fn minimize(
 }
 
 /// -M^-1 rhs.
-fn solve(mut lower: Vec<f64>, rhs: &[f64], n: usize) -> Result<Vec<f64>> {
+pub(super) fn solve(mut lower: Vec<f64>, rhs: &[f64], n: usize) -> Result<Vec<f64>> {
     for i in 0..n {
         for j in 0..i {
             lower[j * n + i] = lower[i * n + j];

@@ -10,10 +10,13 @@
 //! price of a gradient, whatever the scales of the features.
 //!
 //! Rows without spread make the objective kinked. Where smoothing them would have to become very
-//! narrow, Newton and L-BFGS hand over to an interior-point method, which stops on the same gap.
+//! narrow, Newton and L-BFGS hand over to an interior-point method, which stops on the same gap. Rows that
+//! are uncertain in few directions only, with features enough to avoid them all, go to one of their own
+//! ([`cone`]) at once, in the space that they span.
 //!
 //! To add a solver: one file, one variant of [`SolverKind`]; the tests below run every variant.
 
+mod cone;
 mod interior;
 mod lbfgs;
 mod newton;
@@ -281,6 +284,12 @@ fn fit(
         if kind == SolverKind::Sgd {
             return sgd::fit(objective, options, start, control);
         }
+        if cone::is_thin(&objective) && cone::fits(&objective) {
+            let solution = cone::minimize(&objective, 0, options, control)?;
+            if solution.status != Status::NoProgress {
+                return Ok(solution);
+            }
+        }
         let start = match start {
             // The smoothing finds out by itself, in one pass, that it is not needed.
             Some(x) => Start { x: x.to_vec(), epsilon: 0.1, factor: None },
@@ -331,6 +340,12 @@ fn smooth(
 /// Newton with a smoothing that shrinks slowly: for spreads that vanish together at the optimum (a
 /// few directions per row, more features than rows), where the interior-point method's step ends short.
 fn slowly(objective: &LinearObjective<'_>, before: Solution, options: &Options, control: &Control) -> Result<Solution> {
+    if cone::fits(objective) {
+        let after = cone::minimize(objective, before.iterations, options, control)?;
+        if after.gap <= options.tol.max(before.gap) {
+            return Ok(after);
+        }
+    }
     let mut x = before.w.clone();
     x.push(before.b);
     let start = Start { x, epsilon: SLOW_EPSILON, factor: None };

@@ -3,7 +3,7 @@ use std::ops::Range;
 use super::*;
 use crate::data::covariance::Diagonal;
 use crate::data::{Covariances, GaussianArray, Names, Rows, Unit};
-use crate::loss::{BestCaseHinge, ExpectedHinge, Hinge, Loss, WorstCaseHinge};
+use crate::loss::{BestCaseHinge, Dual, ExpectedHinge, Hinge, Loss, WorstCaseHinge};
 use crate::objective::Workspace;
 use crate::testing::Numbers;
 
@@ -72,23 +72,73 @@ fn the_kink_at_the_origin_is_certified() {
     }
 }
 
-/// Fewer rows than features, spread in few directions: the optimum avoids every spread.
-#[test]
-fn separable_rows_with_thin_spreads_are_certified() {
-    let (n, d) = (30, 60);
+/// Rows that are uncertain in two directions each.
+fn thin(n: usize, d: usize) -> (GaussianArray, Vec<f64>) {
     let mut numbers = Numbers::new(8);
     let means = Rows::from_vec((0..n * d).map(|_| numbers.normal()).collect(), d).unwrap();
     let factor = Rows::from_vec((0..n * d * 2).map(|_| 0.3 * numbers.normal()).collect(), d * 2).unwrap();
-    let data =
-        GaussianArray::new(means, Covariances::from_factor(factor, 2, None, &Names::default()).unwrap()).unwrap();
-    let targets: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
-    for alpha in [1e-2, 1e-1] {
-        for kind in KINDS {
-            let problem = Problem { alpha, ..problem(&data, &targets) };
-            let s = fit_linear(&problem, kind, &Options::default(), None, &Control::new()).unwrap();
-            assert_eq!(s.status, Status::Converged, "{alpha} {kind:?}: gap {}", s.gap);
+    let covariances = Covariances::from_factor(factor, 2, None, &Names::default()).unwrap();
+    (GaussianArray::new(means, covariances).unwrap(), (0..n).map(|i| [1.0, -1.0][i % 2]).collect())
+}
+
+/// Spread in few directions: the optimum avoids the spreads of many rows, or of all.
+#[test]
+fn thin_spreads_are_certified() {
+    for (n, d) in [(30, 60), (20, 200), (100, 60)] {
+        let (data, targets) = thin(n, d);
+        let radii: Vec<f64> = (0..n).map(|i| 0.5 * (i % 4) as f64).collect();
+        let losses: [Box<dyn Loss>; 3] =
+            [Box::new(ExpectedHinge), Box::new(Hinge), Box::new(WorstCaseHinge::new(&radii))];
+        for loss in losses {
+            // J of the worst case is in units of alpha there, and 1e-6 of that is near rounding.
+            let weakest = if loss.dual(1) == Some(Dual::Radius(0.5)) { 1e-4 } else { 1e-6 };
+            for alpha in [weakest, 1e-4, 1e-2, 1.0] {
+                let problem = Problem { alpha, loss: &*loss, ..problem(&data, &targets) };
+                let s = fit_linear(&problem, SolverKind::Auto, &Options::default(), None, &Control::new()).unwrap();
+                assert_eq!(s.status, Status::Converged, "{n} {d} {alpha} {loss:?}: gap {}", s.gap);
+                assert!(s.iterations <= 60, "{n} {d} {alpha} {loss:?}: {}", s.iterations);
+            }
         }
     }
+}
+
+/// The span of few rows, weights of zero and a fixed intercept change nothing but the size.
+#[test]
+fn few_rows_are_solved_in_their_span() {
+    let (data, targets) = thin(24, 90);
+    let weights: Vec<f64> = (0..24).map(|i| f64::from(i % 3 != 0)).collect();
+    let kept: Vec<usize> = (0..24).filter(|i| i % 3 != 0).collect();
+    let (fewer, theirs) = (data.take(&kept).unwrap(), kept.iter().map(|&i| targets[i]).collect::<Vec<_>>());
+    let options = Options { tol: 1e-9, ..Options::default() };
+    for fit_intercept in [true, false] {
+        let solve = |problem: Problem<'_>| {
+            let problem = Problem { fit_intercept, alpha: 1e-2, ..problem };
+            fit_linear(&problem, SolverKind::Auto, &options, None, &Control::new()).unwrap()
+        };
+        let weighted = solve(Problem { weights: Some(&weights), ..problem(&data, &targets) });
+        let dropped = solve(problem(&fewer, &theirs));
+        assert!(weighted.status == Status::Converged && dropped.status == Status::Converged);
+        assert!((weighted.objective / dropped.objective - 1.0).abs() < 2e-9);
+        assert!(fit_intercept || weighted.b == 0.0);
+    }
+    // Points: the span is smaller than the features.
+    let points = GaussianArray::points(data.means().clone()).unwrap();
+    let small = solve_points(&points, &targets);
+    // The same points among the features of more rows of weight zero, where the span is everything.
+    let more = Rows::concat([data.means().clone(), thin(120, 90).0.means().clone()], 90).unwrap();
+    let weights: Vec<f64> = (0..144).map(|i| f64::from(i < 24)).collect();
+    let labels: Vec<f64> = (0..144).map(|i| [1.0, -1.0][i % 2]).collect();
+    let wide = GaussianArray::points(more).unwrap();
+    let wide = Problem { weights: Some(&weights), ..problem(&wide, &labels) };
+    let wide = fit_linear(&wide, SolverKind::Auto, &options, None, &Control::new()).unwrap();
+    assert!((small.objective / wide.objective - 1.0).abs() < 2e-7, "{} {}", small.objective, wide.objective);
+}
+
+fn solve_points(points: &GaussianArray, targets: &[f64]) -> Solution {
+    let s =
+        fit_linear(&problem(points, targets), SolverKind::Auto, &Options::default(), None, &Control::new()).unwrap();
+    assert_eq!(s.status, Status::Converged);
+    s
 }
 
 #[test]
