@@ -284,8 +284,8 @@ fn fit(
         if kind == SolverKind::Sgd {
             return sgd::fit(objective, options, start, control);
         }
-        if cone::is_thin(&objective) && cone::fits(&objective) {
-            let solution = cone::minimize(&objective, 0, options, control)?;
+        if cone::is_thin(objective) && cone::fits(objective) {
+            let solution = cone::minimize(objective, 0, options, control)?;
             if solution.status != Status::NoProgress {
                 return Ok(solution);
             }
