@@ -7,10 +7,9 @@ seconds on one thread: another process on the machine does not count.
 """
 
 import argparse
-import time
-from collections.abc import Callable
 
 import numpy as np
+from gram import seconds
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
@@ -25,16 +24,6 @@ def problem(n: int, d: int = 5) -> tuple[GaussianArray, NDArray[np.int64]]:
     y = rng.integers(0, 2, n)
     means = rng.normal(size=(n, d)) + 0.7 * y[:, None] * np.array([1.0, 0.5, -1.0, 0.3, 0.0])
     return GaussianArray(means, std=rng.uniform(0.1, 0.6, size=(n, d))), y
-
-
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """The least processor time of some runs."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def main() -> None:
