@@ -7,11 +7,22 @@ is the same for scikit-learn's pipelines.
 from importlib.metadata import PackageNotFoundError, version
 
 from uncertain import _threads as _threads  # tells threadpoolctl about our pools
-from uncertain import exceptions, huber, kernel_svm, kernels, losses, preprocessing, svm, uncertainty
+from uncertain import (
+    discriminant,
+    exceptions,
+    huber,
+    kernel_svm,
+    kernels,
+    losses,
+    preprocessing,
+    svm,
+    uncertainty,
+)
 from uncertain._array import GaussianArray
 from uncertain._fit import fit
 from uncertain._model import Model, load
 from uncertain._report import Report
+from uncertain.discriminant import GaussianDiscriminant
 from uncertain.exceptions import UncertainError
 from uncertain.huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from uncertain.kernel_features import ProbabilisticKernelFeatures
@@ -19,6 +30,7 @@ from uncertain.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from uncertain.preprocessing import (
     AsGaussians,
     GaussianDenoiser,
+    GaussianImputer,
     GaussianScaler,
     KernelMap,
     SubspaceProjector,
@@ -37,6 +49,8 @@ __all__ = [
     "GSUClassifier",
     "GaussianArray",
     "GaussianDenoiser",
+    "GaussianDiscriminant",
+    "GaussianImputer",
     "GaussianScaler",
     "KernelMap",
     "Model",
@@ -47,6 +61,7 @@ __all__ = [
     "SubspaceProjector",
     "UncertainError",
     "__version__",
+    "discriminant",
     "exceptions",
     "fit",
     "huber",

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from uncertain._array import GaussianArray
 from uncertain._columns import choose_columns
-from uncertain._numbers import one_kind
+from uncertain._incomplete import Incomplete
+from uncertain._numbers import float_array, one_kind
 from uncertain._uncertain import Gaussians, Rows
 from uncertain.exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from uncertain.tables import Table, is_table, open_table
@@ -43,9 +44,10 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     corr : str
         A pattern such as ``"{}_{}_corr"`` naming the correlation of each pair of features (in either
         order); with std or var as a pattern it makes full covariance matrices.
-    on_missing : {"error", "point"}
-        A null or NaN among the error bars: refused, or taken as exact (that element of std and var; the
-        whole row of cov and factor). Missing means are always refused.
+    on_missing : {"error", "point", "impute"}
+        "error": a null or NaN is refused. "point": among the error bars it means an exact value (that element
+        of std and var, the whole row of cov and factor); missing means are refused. "impute": a feature
+        whose mean, std or var is missing is marked as missing, for a `GaussianImputer` as the next step.
 
     Without any column, `fit` chooses by name: ``mean`` with ``cov`` (or std, ...), else scalar columns that
     have an error column ending in _err, _error, _std, _se or _sigma.
@@ -94,11 +96,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self._fit_transform(X)
         return self
 
-    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> GaussianArray:
+    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> GaussianArray | Incomplete:
         """`fit` and `transform` in one reading."""
         return self._fit_transform(X)
 
-    def transform(self, X: Any) -> GaussianArray:
+    def transform(self, X: Any) -> GaussianArray | Incomplete:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "roles_")
         gaussians = self._read(_opened(X), self.roles_)
@@ -118,7 +120,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             names = [f"{base}{j}" for j in range(self.n_features_in_)]
         return np.asarray(names, dtype=object)
 
-    def _fit_transform(self, X: Any) -> GaussianArray:
+    def _fit_transform(self, X: Any) -> GaussianArray | Incomplete:
         source = _opened(X)
         roles = self._roles(source)
         gaussians = self._read(source, roles)
@@ -132,9 +134,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _roles(self, X: Any) -> dict[str, Any]:
         """The given roles, or those chosen by name."""
-        if self.on_missing not in ("error", "point"):
-            hint = "; imputing is not available yet" if self.on_missing == "impute" else ""
-            raise ParameterError(f'on_missing={self.on_missing!r}: must be "error" or "point"{hint}')
+        if self.on_missing not in ("error", "point", "impute"):
+            raise ParameterError(f'on_missing={self.on_missing!r}: must be "error", "point" or "impute"')
         given = {name: getattr(self, name) for name in (*KINDS, "mean", "features", "corr")}
         roles = {name: value for name, value in given.items() if value is not None}
         if roles and not isinstance(X, Table):
@@ -146,10 +147,12 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         _check(roles)
         return roles
 
-    def _read(self, X: Any, roles: dict[str, Any]) -> GaussianArray:
-        if isinstance(X, GaussianArray):
+    def _read(self, X: Any, roles: dict[str, Any]) -> GaussianArray | Incomplete:
+        if isinstance(X, (GaussianArray, Incomplete)):
             return X
         if not isinstance(X, Table):
+            if self.on_missing == "impute":
+                return Incomplete.of(float_array(X, "X"))
             return GaussianArray(X)
         if not roles:
             raise ColumnError(
@@ -164,10 +167,13 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return tags
 
 
-def read_gaussians(table: Table, roles: dict[str, Any], *, on_missing: str = "error") -> GaussianArray:
-    """The GaussianArray in the columns of `roles` (arguments of AsGaussians, without patterns left open)."""
+def read_gaussians(
+    table: Table, roles: dict[str, Any], *, on_missing: str = "error"
+) -> GaussianArray | Incomplete:
+    """The Gaussians in the columns of `roles` (arguments of AsGaussians, without patterns left open)."""
     features = list(roles.get("features") or [roles["mean"]])
-    means = _rows(table, features, "refuse")
+    impute = on_missing == "impute"
+    means = _rows(table, features, "nan" if impute else "refuse")
     n, d = means.n_rows, means.width
     names: dict[str, list[str]] = {"means": features}
     errors: dict[str, Rows] = {}
@@ -179,9 +185,14 @@ def read_gaussians(table: Table, roles: dict[str, Any], *, on_missing: str = "er
                 'on_missing="point": an exact row has no precision matrix; pass cov, or drop the rows'
             )
         columns = [roles[kind].replace("{}", f) for f in features] if "{}" in roles[kind] else [roles[kind]]
-        policy = "refuse-error-bars" if on_missing == "error" else _ZERO[kind]
+        policy = _ZERO[kind] if on_missing == "point" else "refuse-error-bars"
+        if impute and kind in ("std", "var") and "factor" not in roles:
+            policy = "nan"
         errors[kind] = _rows(table, columns, policy)
         names["diagonal" if kind == "var" and "factor" in roles else "covariances"] = columns
+    missing = None
+    if impute:
+        means, errors, missing = _gaps(means, errors)
     kinds = {kind: _fit_width(kind, rows, n, d, names) for kind, rows in errors.items()}
     arguments: dict[str, Any] = dict(kinds.values())
     if "var" in arguments and "factor" in arguments and arguments["var"].width != d:
@@ -190,7 +201,27 @@ def read_gaussians(table: Table, roles: dict[str, Any], *, on_missing: str = "er
     core = Gaussians(means, names=names, **arguments)
     if "corr" in roles:
         core = _correlated(core, table, features, roles["corr"], names)
-    return GaussianArray._from_core(core)
+    gaussians = GaussianArray._from_core(core)
+    return gaussians if missing is None else Incomplete(gaussians, missing)
+
+
+def _gaps(means: Rows, errors: dict[str, Rows]) -> tuple[Rows, dict[str, Rows], NDArray[np.bool_]]:
+    """Zeros for what is missing in the mean or in its error bar, and where that is."""
+    x = means.to_numpy()
+    values = {kind: rows.to_numpy() for kind, rows in errors.items()}
+    missing = np.isnan(x)
+    for v in values.values():
+        if v.shape[1] in (1, x.shape[1]):
+            missing |= np.isnan(v)
+
+    def filled(v: NDArray[np.float64]) -> Rows:
+        gaps = np.isnan(v)
+        if v.shape == missing.shape:
+            gaps |= missing
+        return Rows.from_numpy(np.where(gaps, 0.0, v), *v.shape)
+
+    plain = {kind: filled(v) if kind in ("std", "var") else errors[kind] for kind, v in values.items()}
+    return filled(x), plain, missing
 
 
 def _opened(X: Any) -> Any:

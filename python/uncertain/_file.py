@@ -20,7 +20,14 @@ from . import _uncertain
 from ._columns import Columns
 from .exceptions import ModelFileError, UncertainError
 from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-from .preprocessing import AsGaussians, GaussianScaler, KernelMap, SubspaceProjector
+from .preprocessing import (
+    AsGaussians,
+    GaussianDenoiser,
+    GaussianImputer,
+    GaussianScaler,
+    KernelMap,
+    SubspaceProjector,
+)
 from .svm import GSUClassifier
 
 NOT_SAVED = ("n_jobs", "verbose", "callback")
@@ -58,6 +65,10 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], 
             features = [str(f) for f in step.get_feature_names_out()]
         elif isinstance(step, GaussianScaler):
             steps.append((step.mean_, step.scale_))
+        elif isinstance(step, GaussianImputer):
+            steps.append(("imputer", *step._mixture()))
+        elif isinstance(step, GaussianDenoiser):
+            steps.append(("denoiser", *step._mixture()))
         elif isinstance(step, SubspaceProjector):
             steps.append((float(step.variance), step.project))
         elif isinstance(step, KernelMap):
@@ -141,6 +152,10 @@ def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
             estimator.gamma_, estimator.error_, estimator.rank_ = gamma, error, len(factor)
             estimator.n_features_in_ = points.shape[1]
             return estimator
+        case ("denoiser" | "imputer" as kind, weights, means, covariances):
+            # How the fit went (its history and status) stays behind.
+            estimator = GaussianDenoiser() if kind == "denoiser" else GaussianImputer()
+            estimator._set((weights, means, covariances))
         case ("gsu", model, parameters):
             estimator = GSUClassifier(**parameters)
             estimator.classes_ = np.asarray(classes)

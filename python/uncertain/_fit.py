@@ -19,7 +19,7 @@ from ._model import Model, opened, target_values
 from ._target import check_task
 from .exceptions import ParameterError
 from .kernel_svm import ProbabilisticKernelSVC
-from .preprocessing import AsGaussians, GaussianScaler
+from .preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from .svm import GSUClassifier
 
 __all__ = ["fit"]
@@ -47,7 +47,7 @@ def fit(
     method: Literal["auto", "gsu", "kernel"] = "auto",
     meaning: Literal["spread", "measurement"] = "spread",
     scale: bool = True,
-    on_missing: Literal["error", "point"] = "error",
+    on_missing: Literal["error", "point", "impute"] = "error",
     **params: Any,
 ) -> Model:
     """Fit a classifier to a table with error bars.
@@ -68,8 +68,12 @@ def fit(
     method : "gsu" (also "auto"): the linear support vector machine of `GSUClassifier`; "kernel": the curved
         boundaries of `ProbabilisticKernelSVC`, for up to some ten thousand rows.
     meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
+        "measurement": a row is one noisy reading of a true value, so that the noise is in the mean already; a
+        `GaussianDenoiser` in front replaces each reading by the posterior of its true value.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
-    on_missing : what a missing error bar means: "error" refuses it, "point" calls the value exact.
+    on_missing : what a missing value or error bar means: "error" refuses it; "point" calls a value without
+        error bar exact; "impute" replaces a feature whose value or error bar is missing by its conditional
+        Gaussian given the others (`GaussianImputer`).
     **params : parameters of the method's class, such as ``alpha=1e-2`` or ``C=10.0``. `probability` is True,
         `random_state` 0 and, for kernels, `sigma` "median" unless given.
 
@@ -99,13 +103,8 @@ def fit(
     """
     check_task(task)
     _check_option("method", method, ("auto", *METHODS))
-    if meaning == "measurement":
-        raise ParameterError(
-            'meaning="measurement" (an error bar is noise around one true value) arrives in a later release; '
-            'meaning="spread" (the default) takes every point of a row\'s Gaussian as an example of its class'
-        )
-    _check_option("meaning", meaning, ("spread",))
-    _check_option("on_missing", on_missing, ("error", "point"))
+    _check_option("meaning", meaning, ("spread", "measurement"))
+    _check_option("on_missing", on_missing, ("error", "point", "impute"))
     if not isinstance(scale, bool):
         raise ParameterError(f"scale={scale!r}: must be True or False")
     classifier = _classifier(method, params)
@@ -118,13 +117,18 @@ def fit(
     name = target if isinstance(target, str) else None
     if tables.is_table(table):
         columns = choose_columns(tables.open_table(table).names, name, **given)
-        first = [("gaussians", AsGaussians(**columns.roles(), on_missing=on_missing))]
+        first: list[tuple[str, Any]] = [("gaussians", AsGaussians(**columns.roles(), on_missing=on_missing))]
     else:
         _no_columns(table, name, given)
         columns, first = Columns(), []
     y = target_values(table, target, task)
-    scaler = [("scale", GaussianScaler())] if scale else []
-    pipeline = Pipeline([*first, *scaler, ("classify", classifier)])
+    if on_missing == "impute":
+        first.append(("impute", GaussianImputer(random_state=0)))
+    measured = meaning == "measurement"
+    denoiser = [("denoise", GaussianDenoiser(random_state=0))] if measured else []
+    # The spread of the true values is that of their posterior means and what is left of the noise.
+    scaler = [("scale", GaussianScaler(spread="total" if measured else "means"))] if scale else []
+    pipeline = Pipeline([*first, *denoiser, *scaler, ("classify", classifier)])
 
     start = time.perf_counter()
     pipeline.fit(table, y)

@@ -2,8 +2,8 @@
 
 Idea: everything that is compared is compared on rows neither fit has seen. Both models get the same
 folds of a repeated stratified cross-validation, so the difference of their scores is paired and its
-standard error is far smaller than that of either score. Repeats share rows, so dividing the spread of the
-scores by the root of their number would promise too much: see `standard_error`.
+standard error is far smaller than that of either score (see `_held_out`). On the same folds the report
+compares what error bars may mean (see `_meanings`).
 
 "Nothing measurable" is a result, and the most common one when error bars are small or alike.
 """
@@ -11,6 +11,7 @@ scores by the root of their number would promise too much: see `standard_error`.
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,9 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from .exceptions import ParameterError, UncertainError
+from ._held_out import cross_validate, standard_error
+from ._meanings import MEANS_ONLY, Meanings, alternatives, own_meaning, ranked
+from .exceptions import ConvergenceWarning, ParameterError, UncertainError
 
 if TYPE_CHECKING:
     from ._array import GaussianArray
@@ -72,6 +75,9 @@ class Report:
     seconds: float
     """Time of one fit to all rows, without calibration."""
     seconds_means_only: float
+    meanings: Meanings | None = None
+    """Means only, spread, measurement error and discriminant on the same folds; None if it was not asked for,
+    or if no row has error bars."""
 
     @property
     def score(self) -> float:
@@ -107,6 +113,7 @@ class Report:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         derived = ("score", "score_means_only", "difference", "verdict")
         plain |= {name: getattr(self, name) for name in derived}
+        plain["meanings"] = None if self.meanings is None else self.meanings.to_dict()
         return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in plain.items()}
 
     def __str__(self) -> str:
@@ -124,6 +131,7 @@ class Report:
             f"  means only        {without}   gap {self.gap_means_only:.1e}   "
             f"{self.seconds_means_only * 1e3:8.1f} ms",
             f"  paired difference {100 * self.difference:+6.2f} +- {100 * self.difference_se:.2f} %",
+            *([] if self.meanings is None else ["", "What the error bars mean", *self.meanings.lines()]),
             "",
             f"Predicted differently when held out: {_rows(self.flipped_rows.size)}",
         ]
@@ -148,26 +156,6 @@ class Report:
     __repr__ = __str__
 
 
-def standard_error(correct: Floats) -> float:
-    """Standard error of a mean over random splits of a finite number of rows.
-
-    `correct` has shape (splits, rows) and is NaN where a row was not held out. Two kinds of luck add up, that
-    of the split (which rows were trained on) and that of the rows there are:
-
-        se^2 = var(mean of each split) / splits + var(mean of each row) / rows
-
-    More splits make only the first term small. Both terms contain some of the same luck, so this is a
-    little too large rather than too small.
-    """
-    tested = ~np.isnan(correct)
-    filled = np.where(tested, correct, 0.0)
-    of_splits = filled.sum(axis=1) / tested.sum(axis=1)
-    seen = tested.any(axis=0)
-    of_rows = filled.sum(axis=0)[seen] / tested.sum(axis=0)[seen]
-    terms = [x.var(ddof=1) / x.size for x in (of_splits, of_rows) if x.size > 1]
-    return float(np.sqrt(sum(terms)))
-
-
 def compare(
     fitted: Pipeline,
     data: GaussianArray,
@@ -176,6 +164,7 @@ def compare(
     folds: int = 5,
     repeats: int | None = None,
     listed: int = 10,
+    meanings: bool = True,
     random_state: Any = 0,
 ) -> Report:
     """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians."""
@@ -198,9 +187,16 @@ def compare(
     splits = list(
         RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state).split(y, y)
     )
-    correct, first = _cross_validate(uncalibrated, data, y, splits, folds)
-    correct_means, first_means = _cross_validate(uncalibrated, exact, y, splits, folds)
+    correct, first = cross_validate(uncalibrated, data, y, splits, folds)
+    correct_means, first_means = cross_validate(uncalibrated, exact, y, splits, folds)
     flipped = np.flatnonzero(first != first_means)
+    held_out = {MEANS_ONLY: correct_means, own_meaning(uncalibrated): correct}
+    if meanings and data.kind != "zero":
+        with warnings.catch_warnings():
+            # Whether the others' fits have converged is nobody's question here: held-out rows judge them.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for name, pipeline in alternatives(uncalibrated).items():
+                held_out[name], _ = cross_validate(pipeline, data, y, splits, folds)
 
     gap, seconds = _timed(uncalibrated, data, y)
     gap_means, seconds_means = _timed(uncalibrated, exact, y)
@@ -223,21 +219,8 @@ def compare(
         gap_means_only=gap_means,
         seconds=seconds,
         seconds_means_only=seconds_means,
+        meanings=ranked(held_out) if len(held_out) > 2 else None,
     )
-
-
-def _cross_validate(
-    pipeline: Pipeline, data: GaussianArray, y: NDArray[Any], splits: list[tuple[Ints, Ints]], folds: int
-) -> tuple[Floats, NDArray[Any]]:
-    """Is each held-out row right (splits x rows, NaN in training), and the first repeat's predictions."""
-    correct = np.full((len(splits), len(y)), np.nan)
-    held_out = y.copy()
-    for k, (train, test) in enumerate(splits):
-        predicted = clone(pipeline).fit(data[train], y[train]).predict(data[test])
-        correct[k, test] = predicted == y[test]
-        if k < folds:
-            held_out[test] = predicted
-    return correct, held_out
 
 
 def _timed(pipeline: Pipeline, data: GaussianArray, y: NDArray[Any]) -> tuple[float, float]:

@@ -20,14 +20,18 @@ __all__ = [
     "apply_feature_svc",
     "apply_features",
     "apply_huber",
+    "denoise",
+    "discriminant_log_proba",
     "draw_features",
     "effective_n_jobs",
     "expected_hinge",
-    "fit_feature_svc",
-    "denoise",
     "fit_denoiser",
+    "fit_discriminant",
+    "fit_feature_svc",
     "fit_huber",
+    "fit_imputer",
     "fit_scaler",
+    "impute",
     "median_pair_distance",
     "mixture_log_likelihood",
     "model_from_bytes",
@@ -196,6 +200,44 @@ def fit_denoiser(
     report: _Report | None,
 ) -> tuple[_Mixture, _Floats, str, _Floats | None]: ...
 def denoise(data: Gaussians, mixture: _Mixture, n_jobs: int | None = None) -> Gaussians: ...
+def fit_discriminant(
+    data: Gaussians,
+    codes: NDArray[np.uint32],
+    n_classes: int,
+    weights: _Floats | None,
+    priors: _Floats | None,
+    *,
+    shared: bool,
+    n_components: int,
+    tol: float,
+    max_iter: int,
+    reg_covar: float,
+    seed: int,
+    n_jobs: int | None,
+    report: _Report | None,
+) -> tuple[_Mixture, _Floats, str]: ...
+def discriminant_log_proba(
+    data: Gaussians, mixture: _Mixture, n_classes: int, n_jobs: int | None = None
+) -> _Floats: ...
+def fit_imputer(
+    data: Gaussians,
+    missing: NDArray[np.bool_],
+    weights: _Floats | None,
+    codes: NDArray[np.uint32] | None,
+    n_classes: int,
+    *,
+    n_components: int | None,
+    max_components: int,
+    tol: float,
+    max_iter: int,
+    reg_covar: float,
+    seed: int,
+    n_jobs: int | None,
+    report: _Report | None,
+) -> tuple[_Mixture, _Floats, str, _Floats | None]: ...
+def impute(
+    data: Gaussians, missing: NDArray[np.bool_], mixture: _Mixture, n_jobs: int | None = None
+) -> Gaussians: ...
 def mixture_log_likelihood(data: Gaussians, mixture: _Mixture, n_jobs: int | None = None) -> _Floats: ...
 def fit_kernel_map(
     data: Gaussians,

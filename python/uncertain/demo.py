@@ -29,7 +29,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from ._array import GaussianArray
 from ._fit import fit
-from ._report import standard_error
+from ._held_out import standard_error
 from .preprocessing import GaussianScaler
 from .svm import GSUClassifier
 

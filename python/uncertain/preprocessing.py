@@ -17,12 +17,20 @@ from uncertain import _uncertain
 from uncertain._array import GaussianArray
 from uncertain._as_gaussians import AsGaussians
 from uncertain._denoiser import GaussianDenoiser
+from uncertain._imputer import GaussianImputer
 from uncertain._kernel_map import KernelMap
 from uncertain._moves import Moves
 from uncertain._validation import check_gaussians
 from uncertain.exceptions import ParameterError
 
-__all__ = ["AsGaussians", "GaussianDenoiser", "GaussianScaler", "KernelMap", "SubspaceProjector"]
+__all__ = [
+    "AsGaussians",
+    "GaussianDenoiser",
+    "GaussianImputer",
+    "GaussianScaler",
+    "KernelMap",
+    "SubspaceProjector",
+]
 
 Floats = NDArray[np.float64]
 

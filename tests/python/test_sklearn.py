@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from uncertain import (
     AdaptiveHuberClassifier,
     AdaptiveHuberRegressor,
+    GaussianDiscriminant,
     GaussianScaler,
     GSUClassifier,
     KernelMap,
@@ -29,6 +30,8 @@ ESTIMATORS = [
     GSUClassifier(solver="newton"),
     GSUClassifier(solver="lbfgs"),
     GSUClassifier(kernel="rbf"),
+    GaussianDiscriminant(),
+    GaussianDiscriminant(shared_covariance=False),
     GaussianScaler(),
     ProbabilisticKernelFeatures(20),
     ProbabilisticKernelFeatures(20, approximation="nystroem"),

@@ -2,8 +2,8 @@
 
 use uncertain::data::covariance::{packed_index, packed_len};
 use uncertain::deconvolution::{Components, Mixture, Params};
-use uncertain::transform::GaussianDenoiser;
-use uncertain::{Control, Covariances, GaussianArray, Kind, Names, Rows};
+use uncertain::transform::{GaussianDenoiser, GaussianImputer};
+use uncertain::{Control, Covariances, GaussianArray, Kind, Labels, Names, Rows};
 
 mod cases;
 use cases::{Case, Numbers, cases};
@@ -302,4 +302,48 @@ fn what_cannot_be_used_is_refused() {
     assert_eq!(default().fit(&data, None, None, &control), Err(uncertain::Error::Interrupted));
     let denoiser = GaussianDenoiser::new(Mixture::new(vec![1.0], vec![0.0], vec![1.0], 1).unwrap());
     assert!(denoiser.transform(&data, &Control::new()).is_err());
+}
+
+#[test]
+fn gaps_get_their_conditional_distribution_and_the_rest_stays() {
+    let (n, d) = (60, 3);
+    let missing: Vec<bool> = Numbers(21).take(n * d).iter().map(|x| *x > 0.5).collect();
+    let labels = Labels::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
+    for case in cases(n, d, 16) {
+        for labels in [None, Some(&labels)] {
+            let control = Control::new();
+            let (imputer, fitted) =
+                GaussianImputer::fit(&params(1, 6), &case.array, &missing, None, labels, &control).unwrap();
+            assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]));
+            let out = imputer.transform(&case.array, &missing, &control).unwrap();
+            let (plain, dense) = (Plain::of(imputer.mixture()), out.dense().unwrap());
+            assert_eq!(plain.weights.len(), if labels.is_some() { 2 } else { 1 });
+            for (i, (x, s, known, _)) in plain_rows(&case, Some(&missing), None).iter().enumerate() {
+                let (q, means, covariances, _) = plain.row(x, s, known);
+                let m: Vec<f64> = (0..d).map(|j| q.iter().zip(&means).map(|(q, b)| q * b[j]).sum()).collect();
+                for a in 0..d {
+                    let seen = |j: usize| !missing[i * d + j];
+                    near(out.means().row(i)[a], if seen(a) { x[a] } else { m[a] }, 1e-9, case.name);
+                    for b in 0..d {
+                        let expected = match (seen(a), seen(b)) {
+                            (true, true) => s[a * d + b],
+                            (false, false) => (0..q.len())
+                                .map(|c| q[c] * (covariances[c][a][b] + (means[c][a] - m[a]) * (means[c][b] - m[b])))
+                                .sum(),
+                            _ => 0.0,
+                        };
+                        near(dense[(i * d + a) * d + b], expected, 1e-9, case.name);
+                    }
+                }
+            }
+            GaussianArray::new(out.means().clone(), out.covariances().clone()).unwrap();
+            let whole = imputer.transform(&case.array, &vec![false; n * d], &control).unwrap();
+            assert_eq!(whole.covariances().kind(), case.array.covariances().kind());
+        }
+    }
+    let data = cases(n, d, 1).remove(0).array;
+    let gone: Vec<bool> = (0..n * d).map(|p| p % d == 1).collect();
+    let refused = GaussianImputer::fit(&params(1, 2), &data, &gone, None, None, &Control::new()).unwrap_err();
+    assert!(refused.to_string().contains("feature 1 is missing in every row"));
+    assert!(GaussianImputer::fit(&params(1, 2), &data, &gone[1..], None, None, &Control::new()).is_err());
 }

@@ -39,6 +39,8 @@ pub enum Missing {
     ZeroElements,
     /// A row with a missing element is all zero: an exact point.
     ZeroRows,
+    /// Nulls become NaN, which the caller looks for.
+    Nan,
 }
 
 /// One imported column.
@@ -134,7 +136,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// The elements of a chunk that is not empty; `start` is the number of its first row.
     fn chunk(&mut self, chunk: &ArrayRef, start: usize) -> BorderResult<(SharedBuffer, usize)> {
-        if has_nulls(chunk) && matches!(self.missing, Missing::ZeroElements | Missing::ZeroRows) {
+        if has_nulls(chunk) && matches!(self.missing, Missing::ZeroElements | Missing::ZeroRows | Missing::Nan) {
             return self.with_nulls(chunk, start);
         }
         let (values, width) = self.flatten(chunk, start, 1)?;
@@ -239,7 +241,7 @@ impl Reader<'_> {
     fn without_nans(&self, values: SharedBuffer, start: usize) -> BorderResult<SharedBuffer> {
         let width = self.width.unwrap_or(1).max(1);
         let slice = (*values).as_ref();
-        if self.missing == Missing::Refuse {
+        if matches!(self.missing, Missing::Refuse | Missing::Nan) {
             return Ok(values);
         }
         let Some(at) = slice.iter().position(|v| v.is_nan()) else { return Ok(values) };

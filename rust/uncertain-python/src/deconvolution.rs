@@ -1,12 +1,13 @@
-//! Extreme deconvolution for Python: Gaussians in, the mixture as arrays out, and posteriors from them.
-//! `python/uncertain/_denoiser.py` keeps the arrays; nothing fitted lives here.
+//! Extreme deconvolution for Python: Gaussians in, the mixture as arrays out, and posteriors, gaps
+//! or class probabilities from them. `_denoiser.py`, `_imputer.py` and `discriminant.py` keep the arrays; nothing
+//! fitted lives here.
 
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::prelude::*;
 use uncertain::data::covariance::{packed_index, packed_len};
 use uncertain::deconvolution::{Components, Fitted, Mixture, Params};
-use uncertain::transform::GaussianDenoiser;
-use uncertain::{Error, parallel};
+use uncertain::transform::{GaussianDenoiser, GaussianImputer};
+use uncertain::{Error, Labels, discriminant, parallel};
 
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
@@ -20,7 +21,11 @@ type FittedOut<'py> = (MixtureOut<'py>, Floats<'py>, &'static str, Option<Floats
 
 /// A mixture as Python keeps it: shares (K,), means (K, d), covariances (K, d, d).
 #[derive(FromPyObject)]
-pub struct MixtureIn<'py>(PyReadonlyArray1<'py, f64>, PyReadonlyArray2<'py, f64>, PyReadonlyArray3<'py, f64>);
+pub struct MixtureIn<'py>(
+    pub PyReadonlyArray1<'py, f64>,
+    pub PyReadonlyArray2<'py, f64>,
+    pub PyReadonlyArray3<'py, f64>,
+);
 
 impl MixtureIn<'_> {
     /// Checked and packed.
@@ -130,4 +135,110 @@ pub fn mixture_log_likelihood<'py>(
     let (data, threads) = (data.inner.clone(), threads::resolve(n_jobs)?);
     let work = |control: &_| parallel::install(threads, || denoiser.log_likelihood(&data, control))?;
     Ok(interrupt::run(py, None, work)?.into_pyarray(py))
+}
+
+/// Labels from codes, weights beside them.
+fn labels(
+    codes: &PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    weights: Option<&PyReadonlyArray1<'_, f64>>,
+) -> BorderResult<Labels> {
+    let labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
+    Ok(match weights {
+        Some(weights) => labels.with_weights(weights.as_array().to_vec())?,
+        None => labels,
+    })
+}
+
+/// (the components of all classes with their shares of all rows, history, status) of a Gaussian discriminant.
+#[pyfunction]
+#[pyo3(signature = (data, codes, n_classes, weights, priors, *, shared, n_components, tol, max_iter, reg_covar, seed,
+                    n_jobs, report))]
+pub fn fit_discriminant<'py>(
+    py: Python<'py>,
+    data: &Gaussians,
+    codes: PyReadonlyArray1<'py, u32>,
+    n_classes: usize,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    priors: Option<PyReadonlyArray1<'py, f64>>,
+    shared: bool,
+    n_components: i64,
+    tol: f64,
+    max_iter: i64,
+    reg_covar: f64,
+    seed: u64,
+    n_jobs: Option<i64>,
+    report: Option<Py<PyAny>>,
+) -> BorderResult<(MixtureOut<'py>, Floats<'py>, &'static str)> {
+    let em = params(Some(n_components), 1, tol, max_iter, reg_covar, seed, n_jobs)?;
+    let priors = priors.map(|p| p.as_array().to_vec());
+    let params = discriminant::Params { shared, priors, em };
+    let labels = labels(&codes, n_classes, weights.as_ref())?;
+    let data = data.inner.clone();
+    let (model, fitted) = interrupt::run(py, report, |control| params.fit(&data, &labels, control))?;
+    Ok((mixture_out(py, model.mixture())?, fitted.history.into_pyarray(py), fitted.status.name()))
+}
+
+/// log P(class | row), (n, C), from the components of all classes, class by class.
+#[pyfunction]
+#[pyo3(signature = (data, mixture, n_classes, n_jobs=None))]
+pub fn discriminant_log_proba<'py>(
+    py: Python<'py>,
+    data: &Gaussians,
+    mixture: MixtureIn<'py>,
+    n_classes: usize,
+    n_jobs: Option<i64>,
+) -> BorderResult<Bound<'py, PyArray2<f64>>> {
+    let model = discriminant::Model::new(mixture.mixture()?, n_classes)?;
+    let (data, threads) = (data.inner.clone(), threads::resolve(n_jobs)?);
+    let work = |control: &_| parallel::install(threads, || model.log_proba(&data, control))?;
+    Ok(PyArray2::from_owned_array(py, interrupt::run(py, None, work)?))
+}
+
+/// The distribution of features of which some are missing; with `codes`, a mixture over the classes.
+#[pyfunction]
+#[pyo3(signature = (data, missing, weights, codes, n_classes, *, n_components, max_components, tol, max_iter, reg_covar,
+                    seed, n_jobs, report))]
+pub fn fit_imputer<'py>(
+    py: Python<'py>,
+    data: &Gaussians,
+    missing: PyReadonlyArray2<'py, bool>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    codes: Option<PyReadonlyArray1<'py, u32>>,
+    n_classes: usize,
+    n_components: Option<i64>,
+    max_components: i64,
+    tol: f64,
+    max_iter: i64,
+    reg_covar: f64,
+    seed: u64,
+    n_jobs: Option<i64>,
+    report: Option<Py<PyAny>>,
+) -> BorderResult<FittedOut<'py>> {
+    let params = params(n_components, max_components, tol, max_iter, reg_covar, seed, n_jobs)?;
+    let labels = codes.map(|codes| labels(&codes, n_classes, None)).transpose()?;
+    let weights = weights.map(|w| w.as_array().to_vec());
+    let missing: Vec<bool> = missing.as_array().iter().copied().collect();
+    let data = data.inner.clone();
+    let (_, fitted) = interrupt::run(py, report, |control| {
+        GaussianImputer::fit(&params, &data, &missing, weights.as_deref(), labels.as_ref(), control)
+    })?;
+    Ok(fitted_out(py, fitted)?)
+}
+
+/// The rows with what is missing replaced by conditional Gaussians.
+#[pyfunction]
+#[pyo3(signature = (data, missing, mixture, n_jobs=None))]
+pub fn impute(
+    py: Python<'_>,
+    data: &Gaussians,
+    missing: PyReadonlyArray2<'_, bool>,
+    mixture: MixtureIn<'_>,
+    n_jobs: Option<i64>,
+) -> BorderResult<Gaussians> {
+    let imputer = GaussianImputer::new(mixture.mixture()?);
+    let missing: Vec<bool> = missing.as_array().iter().copied().collect();
+    let (data, threads) = (data.inner.clone(), threads::resolve(n_jobs)?);
+    let work = |control: &_| parallel::install(threads, || imputer.transform(&data, &missing, control))?;
+    Ok(interrupt::run(py, None, work)?.into())
 }

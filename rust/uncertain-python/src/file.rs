@@ -3,22 +3,26 @@
 
 use std::path::PathBuf;
 
-use numpy::{IntoPyArray, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use uncertain::Error;
+use uncertain::deconvolution::Mixture;
 use uncertain::file::{self, Class, Saved, Step};
 use uncertain::gsu::Params;
 use uncertain::kernel::PointKernel;
 use uncertain::probabilistic_kernel::{Bandwidth, Coupling};
 use uncertain::solver::smo::Options;
-use uncertain::transform::{GaussianScaler, SubspaceProjector};
+use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, SubspaceProjector};
 
+use crate::deconvolution::{MixtureIn, mixture_out};
 use crate::error::BorderResult;
 use crate::gsu::{GsuModel, GsuParams};
 use crate::kernel_svm::{KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
 use crate::transforms::{MapIn, map_of_parts, parts_of_map};
 
-/// A step as Python writes it: (model, parameters), (mean, scale), (variance, project) or the parts of a kernel map.
+/// A step as Python writes it: (model, parameters), (mean, scale), (variance, project), the parts of a kernel map, or
+/// ("denoiser" or "imputer", shares, means, covariances).
 #[derive(FromPyObject)]
 pub enum StepIn<'py> {
     Gsu(PyRef<'py, GsuModel>, PyRef<'py, GsuParams>),
@@ -28,6 +32,7 @@ pub enum StepIn<'py> {
     Subspace(f64, String),
     #[pyo3(transparent)]
     KernelMap(MapIn<'py>),
+    Mixture(String, PyReadonlyArray1<'py, f64>, PyReadonlyArray2<'py, f64>, PyReadonlyArray3<'py, f64>),
 }
 
 /// A class label; the order matters, because Python's `True` is an integer too.
@@ -93,6 +98,14 @@ fn step(step: StepIn<'_>) -> BorderResult<Step> {
             Step::Scaler(GaussianScaler::new(mean.as_array().to_vec(), scale.as_array().to_vec())?)
         }
         StepIn::KernelMap(parts) => Step::KernelMap(Box::new(map_of_parts(&parts)?)),
+        StepIn::Mixture(kind, weights, means, covariances) => {
+            let mixture = MixtureIn(weights, means, covariances).mixture()?;
+            match kind.as_str() {
+                "denoiser" => Step::Denoiser(GaussianDenoiser::new(mixture)),
+                "imputer" => Step::Imputer(GaussianImputer::new(mixture)),
+                other => return Err(Error::parameter("step", other, "\"denoiser\" or \"imputer\"").into()),
+            }
+        }
         StepIn::Subspace(variance, project) => Step::Subspace(SubspaceProjector::new(variance, project.parse()?)?),
     })
 }
@@ -136,6 +149,8 @@ fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
             };
             ("kernel map", map.kernel().name(), degree, coef0, parts_of_map(py, &map)?).into_pyobject(py)?
         }
+        Step::Denoiser(denoiser) => described_mixture(py, "denoiser", denoiser.mixture())?,
+        Step::Imputer(imputer) => described_mixture(py, "imputer", imputer.mixture())?,
         Step::Gsu { model, params } => {
             ("gsu", Bound::new(py, GsuModel::from(*model))?, arguments(py, params.params())?).into_pyobject(py)?
         }
@@ -153,6 +168,11 @@ fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
         }
     };
     Ok(tuple.into_any())
+}
+
+fn described_mixture<'py>(py: Python<'py>, kind: &str, mixture: &Mixture) -> PyResult<Bound<'py, PyTuple>> {
+    let (weights, means, covariances) = mixture_out(py, mixture)?;
+    (kind, weights, means, covariances).into_pyobject(py)
 }
 
 /// The parameters as arguments of `GSUClassifier`.

@@ -27,7 +27,9 @@ mod transforms;
 #[pymodule(gil_used = false)]
 mod _uncertain {
     #[pymodule_export]
-    use super::deconvolution::{denoise, fit_denoiser, mixture_log_likelihood};
+    use super::deconvolution::{
+        denoise, discriminant_log_proba, fit_denoiser, fit_discriminant, fit_imputer, impute, mixture_log_likelihood,
+    };
     #[pymodule_export]
     use super::features::{apply_feature_svc, apply_features, draw_features, fit_feature_svc};
     #[pymodule_export]

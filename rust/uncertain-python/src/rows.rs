@@ -32,7 +32,8 @@ impl Rows {
 
     /// Arrow columns: one column of lists or numbers, or several columns of numbers side by side.
     ///
-    /// `missing`: "refuse" (nulls are errors), "refuse-error-bars" (nulls and NaN are), "zero-elements" or "zero-rows".
+    /// `missing`: "refuse" (nulls are errors), "refuse-error-bars" (nulls and NaN are), "zero-elements",
+    /// "zero-rows", or "nan" (nulls become NaN).
     #[staticmethod]
     fn from_arrow(
         py: Python<'_>,
@@ -45,6 +46,7 @@ impl Rows {
             "refuse-error-bars" => Missing::RefuseErrorBars,
             "zero-elements" => Missing::ZeroElements,
             "zero-rows" => Missing::ZeroRows,
+            "nan" => Missing::Nan,
             other => return Err(Error::parameter("missing", other, "a known policy").into()),
         };
         let imported = columns.iter().zip(names).map(|(column, name)| Column::import(column, name));

@@ -36,5 +36,6 @@ pub use fit::{Components, Fitted, Params};
 pub use mixture::Mixture;
 
 pub(crate) use choose::log_sum;
+pub(crate) use fit::{Group, Task};
 
 pub(crate) use observed::Observed;

@@ -7,7 +7,7 @@ use super::class;
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::transform::{GaussianScaler, KernelMap, SubspaceProjector};
+use crate::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector};
 use crate::{gsu, kernel_svc, kernel_svr};
 
 /// One step of a model: transforms first, the classifier or regressor last.
@@ -19,6 +19,11 @@ pub enum Step {
     Subspace(SubspaceProjector),
     /// Goes to the feature space of a kernel.
     KernelMap(Box<KernelMap>),
+    /// Replaces measurements by posteriors of their true values.
+    Denoiser(GaussianDenoiser),
+    /// Fills gaps. Rows of a [`GaussianArray`] have none and pass as they are; rows with gaps go through
+    /// [`GaussianImputer::transform`] first.
+    Imputer(GaussianImputer),
     /// The classifier and the parameters it was fitted with.
     Gsu {
         /// What was fitted.
@@ -72,6 +77,8 @@ impl Step {
             Self::Scaler(scaler) => Some(scaler.mean().len()),
             Self::Subspace(_) => None,
             Self::KernelMap(map) => Some(map.n_features()),
+            Self::Denoiser(denoiser) => Some(denoiser.mixture().n_features()),
+            Self::Imputer(imputer) => Some(imputer.mixture().n_features()),
             Self::Gsu { model, .. } => Some(model.n_features()),
             Self::KernelSvc { model, .. } => Some(model.n_features()),
             Self::KernelSvr { model, .. } => Some(model.basis.rows().n_features()),
@@ -81,7 +88,7 @@ impl Step {
     /// Classes it tells apart, 0 for a regressor; `None` for a transform.
     fn n_classes(&self) -> Option<usize> {
         match self {
-            Self::Scaler(_) | Self::Subspace(_) | Self::KernelMap(_) => None,
+            Self::Scaler(_) | Self::Subspace(_) | Self::KernelMap(_) | Self::Denoiser(_) | Self::Imputer(_) => None,
             Self::Gsu { model, .. } => Some(model.n_classes()),
             Self::KernelSvc { model, .. } => Some(model.n_classes()),
             Self::KernelSvr { .. } => Some(0),
@@ -169,7 +176,8 @@ impl Saved {
                 Step::Scaler(scaler) => scaler.transform(&data)?,
                 Step::Subspace(projector) => projector.transform(&data, &Control::new())?,
                 Step::KernelMap(map) => map.transform(&data, &Control::new())?,
-                Step::Gsu { .. } | Step::KernelSvc { .. } | Step::KernelSvr { .. } => data,
+                Step::Denoiser(denoiser) => denoiser.transform(&data, &Control::new())?,
+                Step::Imputer(_) | Step::Gsu { .. } | Step::KernelSvc { .. } | Step::KernelSvr { .. } => data,
             };
         }
         Ok(data)

@@ -1,5 +1,6 @@
 //! Models: what is fitted, what it predicts, what it remembers.
 
+pub mod discriminant;
 pub mod feature_svc;
 mod folds;
 pub mod gsu;

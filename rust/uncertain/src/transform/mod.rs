@@ -4,11 +4,13 @@
 //! A transform moves means and covariances together.
 
 mod denoiser;
+mod imputer;
 mod kernel_map;
 mod scaler;
 mod subspace;
 
 pub use denoiser::GaussianDenoiser;
+pub use imputer::GaussianImputer;
 pub use kernel_map::{KernelMap, Options as KernelMapOptions};
 pub(crate) use scaler::check_weights;
 pub use scaler::{GaussianScaler, Spread};
@@ -17,7 +19,8 @@ pub use subspace::{Project, SubspaceProjector};
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 
-fn check_features(data: &GaussianArray, expected: usize) -> Result<()> {
+/// Has the data as many features as this was fitted on?
+pub(crate) fn check_features(data: &GaussianArray, expected: usize) -> Result<()> {
     if data.n_features() == expected {
         Ok(())
     } else {

@@ -6,6 +6,7 @@ mod kernel;
 pub(super) mod kernel_map;
 pub(super) mod kernel_svc;
 pub(super) mod kernel_svr;
+pub(super) mod mixture;
 mod report;
 pub(super) mod scaler;
 pub(super) mod subspace;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::container::Tensor;
 use super::saved::Step;
 use crate::error::Result;
+use crate::transform::{GaussianDenoiser, GaussianImputer};
 
 /// What the header says about a step; the closed list of what a file may hold.
 #[derive(Debug, Serialize, Deserialize)]
@@ -24,6 +26,8 @@ pub(super) enum StepHeader {
     Subspace(subspace::Header),
     #[serde(rename = "kernel map")]
     KernelMap(kernel_map::Header),
+    Denoiser(mixture::Header),
+    Imputer(mixture::Header),
     Gsu(gsu::Header),
     #[serde(rename = "kernel-svc")]
     KernelSvc(kernel_svc::Header),
@@ -49,6 +53,14 @@ impl Step {
                 let (header, tensors) = kernel_map::write(map);
                 (StepHeader::KernelMap(header), tensors)
             }
+            Self::Denoiser(denoiser) => {
+                let (header, tensors) = mixture::write(denoiser.mixture());
+                (StepHeader::Denoiser(header), tensors)
+            }
+            Self::Imputer(imputer) => {
+                let (header, tensors) = mixture::write(imputer.mixture());
+                (StepHeader::Imputer(header), tensors)
+            }
             Self::Gsu { model, params } => {
                 let (header, tensors) = gsu::write(model, params);
                 (StepHeader::Gsu(header), tensors)
@@ -69,6 +81,8 @@ impl Step {
             StepHeader::Scaler(header) => scaler::read(&header, take).map(Self::Scaler),
             StepHeader::Subspace(header) => subspace::read(&header).map(Self::Subspace),
             StepHeader::KernelMap(header) => kernel_map::read(header, take).map(|map| Self::KernelMap(Box::new(map))),
+            StepHeader::Denoiser(header) => mixture::read(&header, take).map(GaussianDenoiser::new).map(Self::Denoiser),
+            StepHeader::Imputer(header) => mixture::read(&header, take).map(GaussianImputer::new).map(Self::Imputer),
             StepHeader::Gsu(header) => gsu::read(header, take).map(|(model, params)| Self::gsu(model, params)),
             StepHeader::KernelSvc(header) => {
                 kernel_svc::read(header, take).map(|(model, params)| Self::kernel_svc(model, params))

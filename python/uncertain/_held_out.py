@@ -1,0 +1,54 @@
+"""Cross-validation on given folds, and what its means are worth.
+
+Repeats share rows, so dividing the spread of the scores by the root of their number would promise too much:
+see `standard_error`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from ._array import GaussianArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def standard_error(correct: Floats) -> float:
+    """Standard error of a mean over random splits of a finite number of rows.
+
+    `correct` has shape (splits, rows) and is NaN where a row was not held out. Two kinds of luck add up, that
+    of the split (which rows were trained on) and that of the rows there are:
+
+        se^2 = var(mean of each split) / splits + var(mean of each row) / rows
+
+    More splits make only the first term small. Both terms contain some of the same luck, so this is a
+    little too large rather than too small.
+    """
+    tested = ~np.isnan(correct)
+    filled = np.where(tested, correct, 0.0)
+    of_splits = filled.sum(axis=1) / tested.sum(axis=1)
+    seen = tested.any(axis=0)
+    of_rows = filled.sum(axis=0)[seen] / tested.sum(axis=0)[seen]
+    terms = [x.var(ddof=1) / x.size for x in (of_splits, of_rows) if x.size > 1]
+    return float(np.sqrt(sum(terms)))
+
+
+def cross_validate(
+    pipeline: Pipeline, data: GaussianArray, y: NDArray[Any], splits: list[tuple[Ints, Ints]], folds: int
+) -> tuple[Floats, NDArray[Any]]:
+    """Is each held-out row right (splits x rows, NaN in training), and the first repeat's predictions."""
+    correct = np.full((len(splits), len(y)), np.nan)
+    held_out = y.copy()
+    for k, (train, test) in enumerate(splits):
+        predicted = clone(pipeline).fit(data[train], y[train]).predict(data[test])
+        correct[k, test] = predicted == y[test]
+        if k < folds:
+            held_out[test] = predicted
+    return correct, held_out

@@ -1,0 +1,60 @@
+"""Rows with gaps on their way to `GaussianImputer`.
+
+A `GaussianArray` has no NaN: everything that computes with one relies on it. So gaps are marked beside it,
+and only the imputer takes both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uncertain._array import GaussianArray
+from uncertain._numbers import row_numbers
+
+__all__ = ["Incomplete"]
+
+
+class Incomplete:
+    """Gaussians with marked features missing; their means and variances there are zero and mean nothing.
+
+    What ``AsGaussians(on_missing="impute")`` gives and `GaussianImputer` takes; it has the length, shape and
+    row indexing that scikit-learn's splitters need.
+    """
+
+    __slots__ = ("gaussians", "missing")
+
+    def __init__(self, gaussians: GaussianArray, missing: NDArray[np.bool_]) -> None:
+        self.gaussians = gaussians
+        self.missing = np.ascontiguousarray(missing, dtype=bool)
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Incomplete:
+        """Exact points with NaN for what is missing."""
+        missing = np.isnan(values)
+        return cls(GaussianArray(np.where(missing, 0.0, values)), missing)
+
+    @property
+    def n_features(self) -> int:
+        """Dimension d."""
+        return self.gaussians.n_features
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+        return self.gaussians.shape
+
+    def __len__(self) -> int:
+        return len(self.gaussians)
+
+    def __getitem__(self, rows: Any) -> Incomplete:
+        """Rows by slice, numbers or mask."""
+        if isinstance(rows, tuple):
+            rows = rows[0]
+        index = np.arange(len(self))[rows] if isinstance(rows, slice) else row_numbers(rows, len(self))
+        return Incomplete(self.gaussians[index], self.missing[index])
+
+    def __repr__(self) -> str:
+        return f"Incomplete({self.gaussians!r}, {int(self.missing.sum())} features missing)"

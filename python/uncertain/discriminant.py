@@ -1,0 +1,254 @@
+"""``GaussianDiscriminant``: LDA and QDA for rows with known noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from uncertain import _uncertain
+from uncertain._denoiser import component_number, warn_unless_converged
+from uncertain._progress import Progress, reporter
+from uncertain._validation import check_gaussians, check_labels, check_weights, seed_from
+from uncertain.exceptions import ParameterError
+
+__all__ = ["GaussianDiscriminant"]
+
+Floats = NDArray[np.float64]
+
+
+class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
+    """Class-conditional Gaussians under measurement error: LDA or QDA with known row noise.
+
+    The true values of class c are N(mu_c, T_c), and row i is one reading of such a value with its own known
+    noise:
+
+    .. code-block:: text
+
+        p(x_i | c) = N(x_i; mu_c, T_c + S_i),    P(c | x_i) proportional to prior_c p(x_i | c)
+
+    The parameters are found by EM (extreme deconvolution, as in `GaussianDenoiser`), the probabilities are
+    exact under this model and need no calibration. With ``shared_covariance=True`` all T_c are one (linear
+    discriminant analysis), else each class has its own (quadratic). With zero covariances these are the
+    classical methods, covariances by maximum likelihood. It stays right where the size of the noise depends
+    on the class, which misleads a denoiser with one prior for all.
+
+    Parameters
+    ----------
+    shared_covariance : bool, default=True
+        Whether all classes (and components) have one T.
+    n_components : int, default=1
+        Gaussians per class; more than one for classes that are not Gaussian.
+    priors : array-like of shape (n_classes,), default=None
+        Class probabilities in the order of ``classes_``; None takes the (weighted) shares of the classes.
+    tol : float, default=1e-6
+        EM stops when a step raises the mean log-likelihood per row by no more than this.
+    max_iter : int, default=1000
+        Most steps.
+    reg_covar : float, default=1e-6
+        T is kept at or above this part of the features' variances in every direction; see `GaussianDenoiser`.
+    random_state : int, RandomState or None, default=None
+        Seed of the start.
+    n_jobs : int or None, default=None
+        Number of threads; the result does not depend on it.
+    verbose : int, default=0
+        Print a line per step (the objective is the mean log-likelihood).
+    callback : callable, default=None
+        Called with a ``Progress`` per step; an exception ends the fit.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+        The labels, sorted.
+    priors_ : ndarray of shape (C,)
+        Class probabilities.
+    weights_ : ndarray of shape (C, K)
+        Shares of the components within their class.
+    means_ : ndarray of shape (C, K, d)
+        Means of the components.
+    covariances_ : ndarray of shape (C, K, d, d)
+        T of the components, without the noise.
+    log_likelihoods_ : ndarray of shape (n_iter_ + 1,)
+        Mean log-likelihood per row given its class, at the start and after every step, never falling.
+    n_iter_ : int
+        Steps done.
+    status_ : str
+        "converged", "max_iter" or "no_progress" (rounding forbids more).
+    n_features_in_ : int
+        Dimension d.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, if X was a table of scalar columns.
+
+    There is no ``decision_distribution``: the row's own noise is inside the probabilities already.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If EM ends before `tol` is reached.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray, GaussianDiscriminant
+    >>> X = GaussianArray([[0.0], [0.4], [2.0], [2.4]], std=[0.1, 0.5, 0.1, 0.5])
+    >>> model = GaussianDiscriminant().fit(X, ["a", "a", "b", "b"])
+    >>> precise, vague = model.predict_proba(GaussianArray([[0.5], [0.5]], std=[0.1, 5.0]))[:, 0]
+    >>> bool(precise > 0.9 > vague > 0.5)
+    True
+    """
+
+    def __init__(
+        self,
+        shared_covariance: bool = True,
+        n_components: int = 1,
+        *,
+        priors: ArrayLike | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        reg_covar: float = 1e-6,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.shared_covariance = shared_covariance
+        self.n_components = n_components
+        self.priors = priors
+        self.tol = tol
+        self.max_iter = max_iter
+        self.reg_covar = reg_covar
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to readings with their noise.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Readings, or exact points.
+        y : array-like of shape (n,)
+            Labels of any type that sorts.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0; a row of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        k = component_number(self.n_components)
+        if k is None:
+            raise ParameterError(
+                'n_components = "auto": must be an integer >= 1; choose by cross-validation (GridSearchCV)'
+            )
+        data = check_gaussians(self, X, reset=True)
+        classes, codes = check_labels(y, X, self)
+        weights = check_weights(sample_weight, None, classes=classes, codes=codes)
+        if weights is not None and not weights.all():
+            # Dropped, not carried along: the start of EM must not see them either.
+            rows = np.flatnonzero(weights)
+            data, codes, weights = data.take(rows), codes[rows], weights[rows]
+        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64).ravel()
+        mixture, history, status = _uncertain.fit_discriminant(
+            data,
+            codes,
+            len(classes),
+            weights,
+            priors,
+            shared=bool(self.shared_covariance),
+            n_components=k,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            reg_covar=self.reg_covar,
+            seed=seed_from(self.random_state),
+            n_jobs=self.n_jobs,
+            report=reporter(type(self).__name__, self.verbose, self.callback),
+        )
+        n_classes, d = len(classes), data.n_features
+        joint, means, covariances = mixture
+        self.classes_ = classes
+        joint = joint.reshape(n_classes, k)
+        self.priors_: Floats = joint.sum(axis=1)
+        self.weights_: Floats = joint / self.priors_[:, None]
+        self.means_: Floats = means.reshape(n_classes, k, d)
+        self.covariances_: Floats = covariances.reshape(n_classes, k, d, d)
+        self.log_likelihoods_: Floats = history
+        self.n_iter_ = len(history) - 1
+        self.status_: str = status
+        warn_unless_converged(self, history)
+        return self
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of :meth:`predict_proba`, exact also where that is 0 in rounding.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Readings with their noise, or exact points.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+        """
+        check_is_fitted(self, "means_")
+        data = check_gaussians(self, X, reset=False)
+        d = self.means_.shape[-1]
+        joint = (self.weights_ * self.priors_[:, None]).ravel()
+        mixture = (joint / joint.sum(), self.means_.reshape(-1, d), self.covariances_.reshape(-1, d, d))
+        return _uncertain.discriminant_log_proba(data, mixture, len(self.classes_), self.n_jobs)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """P(c | x_i) of every class under the model, each row with its own noise.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Readings with their noise, or exact points.
+
+        Returns
+        -------
+        ndarray of shape (n, C)
+            Columns in the order of ``classes_``.
+        """
+        probabilities: Floats = np.exp(self.predict_log_proba(X))
+        return probabilities
+
+    def decision_function(self, X: Any) -> Floats:
+        """log P(classes_[1] | x) - log P(classes_[0] | x); for more classes, log P of each.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Readings with their noise, or exact points.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, C) for more than two classes
+        """
+        logs = self.predict_log_proba(X)
+        if len(self.classes_) > 2:
+            return logs
+        ratio: Floats = logs[:, 1] - logs[:, 0]
+        return ratio
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Readings with their noise, or exact points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Elements of ``classes_``.
+        """
+        codes = np.argmax(self.predict_log_proba(X), axis=1)
+        return np.asarray(self.classes_[codes])

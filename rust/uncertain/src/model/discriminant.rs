@@ -1,0 +1,230 @@
+//! Gaussian discriminant with known row noise: LDA and QDA for data with error bars.
+//!
+//! The true values of class c come from sum_k pi_ck N(mu_ck, T_ck), and a row is one noisy reading of one of them:
+//! ```text
+//! p(x_i | c) = sum_k pi_ck N(x_i; mu_ck, T_ck + S_i),    P(c | x_i) = prior_c p(x_i | c) / sum_c' prior_c' p(x_i | c')
+//! ```
+//! Parameters by extreme deconvolution per class ([`deconvolution`](crate::deconvolution)); with one T for all (`shared`)
+//! and one component it is linear discriminant analysis, with a T per class the quadratic one. For zero
+//! covariances both are the classical methods (with maximum-likelihood covariances).
+//!
+//! Unlike a prior that is common to all classes, this stays right when the noise itself depends on the class.
+
+use ndarray::Array2;
+
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::deconvolution::{self, Components, Fitted, Group, Mixture, Observed, Task, log_sum};
+use crate::error::{Error, Result};
+use crate::model::Labels;
+use crate::parallel;
+use crate::transform::check_features;
+
+/// Parameters of a fit.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Params {
+    /// One T for all classes and components?
+    pub shared: bool,
+    /// Class probabilities before a row is seen; `None`: the weighted shares of the classes.
+    pub priors: Option<Vec<f64>>,
+    /// Everything about EM; the number of components is that of each class and cannot be automatic.
+    pub em: deconvolution::Params,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { shared: true, priors: None, em: deconvolution::Params::default() }
+    }
+}
+
+impl Params {
+    /// The defaults: one shared covariance.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Fit to labelled rows; the second part of the result tells how EM went.
+    ///
+    /// # Errors
+    /// Parameters out of range, a class with fewer rows than components, numbers that overflow, [`Error::Interrupted`].
+    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<(Model, Fitted)> {
+        self.em.check()?;
+        let Components::Fixed(k) = self.em.components else {
+            return Err(Error::parameter("n_components", "auto", "a number"));
+        };
+        labels.check_rows(data.n_rows())?;
+        labels.check_every_class()?;
+        let n_classes = labels.n_classes();
+        let priors = self.priors(labels)?;
+        let rows = |class: usize| -> Vec<usize> {
+            (0..labels.len()).filter(|&i| labels.codes()[i] as usize == class && labels.weight(i) > 0.0).collect()
+        };
+        let groups = (0..n_classes).map(|c| Group { rows: Some(rows(c)), components: c * k..(c + 1) * k }).collect();
+        let task = Task { observed: Observed::new(data, None, labels.weights()), groups, tied: self.shared };
+        let fitted = parallel::install(self.em.threads, || task.fit(&self.em, control))??;
+        let within = &fitted.mixture;
+        let weights = within.weights().iter().enumerate().map(|(c, w)| w * priors[c / k]).collect();
+        let (means, covariances) = (within.means().to_vec(), within.covariances().to_vec());
+        let mixture = Mixture::new(weights, means, covariances, data.n_features())?;
+        Ok((Model::new(mixture, n_classes)?, fitted))
+    }
+
+    fn priors(&self, labels: &Labels) -> Result<Vec<f64>> {
+        let n_classes = labels.n_classes();
+        let given = match &self.priors {
+            None => {
+                let mut sums = vec![0.0; n_classes];
+                labels.codes().iter().enumerate().for_each(|(i, &c)| sums[c as usize] += labels.weight(i));
+                sums
+            }
+            Some(priors) if priors.len() != n_classes => {
+                return Err(Error::shape("priors", format!("{n_classes}, one per class"), priors.len()));
+            }
+            Some(priors) => match priors.iter().find(|p| !(**p > 0.0 && p.is_finite())) {
+                Some(bad) => return Err(Error::parameter("priors", bad, "finite numbers > 0, one per class")),
+                None => priors.clone(),
+            },
+        };
+        let sum: f64 = given.iter().sum();
+        Ok(given.iter().map(|p| p / sum).collect())
+    }
+}
+
+/// A fitted discriminant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// Components of class 0, then those of class 1, ...; shares are those of all rows, and sum to 1.
+    mixture: Mixture,
+    n_classes: usize,
+}
+
+impl Model {
+    /// From all components, equally many per class, class by class.
+    pub fn new(mixture: Mixture, n_classes: usize) -> Result<Self> {
+        let components = mixture.n_components();
+        if n_classes < 2 || !components.is_multiple_of(n_classes) {
+            return Err(Error::shape("components", format!("as many for each of {n_classes} classes"), components));
+        }
+        Ok(Self { mixture, n_classes })
+    }
+
+    /// All components with their shares of all rows.
+    #[must_use]
+    pub fn mixture(&self) -> &Mixture {
+        &self.mixture
+    }
+
+    /// Number of classes.
+    #[must_use]
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    /// log P(c | x_i), n x C: exact under the model.
+    pub fn log_proba(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        check_features(data, self.mixture.n_features())?;
+        let logs = Observed::new(data, None, None).log_densities(None, &self.mixture, control)?;
+        let k = self.mixture.n_components() / self.n_classes;
+        let mut out: Vec<f64> = logs.chunks_exact(k).map(log_sum).collect();
+        for row in out.chunks_exact_mut(self.n_classes) {
+            let evidence = log_sum(row);
+            row.iter_mut().for_each(|x| *x -= evidence);
+        }
+        Array2::from_shape_vec((data.n_rows(), self.n_classes), out)
+            .map_err(|e| Error::Internal(format!("log probabilities: {e}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Covariances, Rows};
+    use crate::testing::Numbers;
+
+    /// Two classes in two dimensions whose noise has very different sizes.
+    fn problem(n: usize) -> (GaussianArray, Labels) {
+        let mut numbers = Numbers::new(4);
+        let (mut x, mut s, mut codes) = (vec![], vec![], vec![]);
+        for i in 0..n {
+            let class = i % 2;
+            let std = [0.2, 2.0][i / 2 % 2];
+            let a = numbers.normal() + 2.0 * class as f64;
+            let b = 0.5 * a + numbers.normal();
+            x.extend([a + std * numbers.normal(), b + std * numbers.normal()]);
+            s.push(std);
+            codes.push(class as u32);
+        }
+        let covariances = Covariances::from_std(Rows::from_vec(s, 1).unwrap());
+        (GaussianArray::new(Rows::from_vec(x, 2).unwrap(), covariances).unwrap(), Labels::new(codes, 2).unwrap())
+    }
+
+    #[test]
+    fn probabilities_are_those_of_the_densities_and_sum_to_one() {
+        let (data, labels) = problem(400);
+        for (shared, k) in [(true, 1), (false, 1), (false, 2), (true, 2)] {
+            let em = deconvolution::Params { components: Components::Fixed(k), ..Default::default() };
+            let params = Params { shared, priors: Some(vec![1.0, 3.0]), em };
+            let (model, fitted) = params.fit(&data, &labels, &Control::new()).unwrap();
+            assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]));
+            let log = model.log_proba(&data, &Control::new()).unwrap();
+            let mixture = model.mixture();
+            assert!((mixture.weights()[..k].iter().sum::<f64>() - 0.25).abs() < 1e-12);
+            for (i, row) in log.outer_iter().enumerate() {
+                assert!((row.iter().map(|x| x.exp()).sum::<f64>() - 1.0).abs() < 1e-12);
+                // 2 x 2 densities by hand.
+                let joint = |c: usize| -> f64 {
+                    (c * k..(c + 1) * k)
+                        .map(|j| {
+                            let (t, m, x) = (mixture.covariance(j), mixture.mean(j), data.means().row(i));
+                            let s = data.covariances().quad(i, &[1.0, 0.0]);
+                            let (a, b, d) = (t[0] + s, t[1], t[2] + s);
+                            let (det, r0, r1) = (a * d - b * b, x[0] - m[0], x[1] - m[1]);
+                            let quad = (d * r0 * r0 - 2.0 * b * r0 * r1 + a * r1 * r1) / det;
+                            mixture.weights()[j] * (-0.5 * quad).exp() / det.sqrt()
+                        })
+                        .sum()
+                };
+                let expected = joint(1) / (joint(0) + joint(1));
+                assert!((row[1].exp() - expected).abs() < 1e-12);
+            }
+            if shared {
+                let all = (0..2 * k).map(|j| mixture.covariance(j));
+                assert!(all.clone().zip(all.skip(1)).all(|(a, b)| a == b));
+            }
+        }
+    }
+
+    #[test]
+    fn without_noise_it_is_pooled_and_own_covariances() {
+        let (data, labels) = problem(100);
+        let exact = data.collapse(crate::data::Collapse::Zero).unwrap();
+        let fit = |shared| Params { shared, ..Params::new() }.fit(&exact, &labels, &Control::new()).unwrap().0;
+        let (linear, quadratic) = (fit(true), fit(false));
+        let mut pooled = [0.0; 3];
+        for class in 0..2 {
+            let rows: Vec<&[f64]> = (0..100).filter(|i| i % 2 == class).map(|i| exact.means().row(i)).collect();
+            let mean = |f: &dyn Fn(&[f64]) -> f64| rows.iter().map(|r| f(r)).sum::<f64>() / 50.0;
+            let (a, b) = (mean(&|r| r[0]), mean(&|r| r[1]));
+            let own =
+                [mean(&|r| (r[0] - a).powi(2)), mean(&|r| (r[0] - a) * (r[1] - b)), mean(&|r| (r[1] - b).powi(2))];
+            for j in 0..3 {
+                pooled[j] += own[j] / 2.0;
+                assert!((quadratic.mixture().covariance(class)[j] - own[j]).abs() < 1e-12);
+            }
+            assert!((linear.mixture().mean(class)[0] - a).abs() < 1e-12);
+        }
+        (0..3).for_each(|j| assert!((linear.mixture().covariance(1)[j] - pooled[j]).abs() < 1e-12));
+    }
+
+    #[test]
+    fn what_cannot_be_fitted_is_refused() {
+        let (data, labels) = problem(10);
+        let refused = |params: Params| params.fit(&data, &labels, &Control::new()).unwrap_err().to_string();
+        assert!(refused(Params { priors: Some(vec![1.0]), ..Params::new() }).contains("priors"));
+        assert!(refused(Params { priors: Some(vec![1.0, 0.0]), ..Params::new() }).contains("priors"));
+        let components = |components| deconvolution::Params { components, ..Default::default() };
+        assert!(refused(Params { em: components(Components::Fixed(6)), ..Params::new() }).contains("6 components"));
+        assert!(refused(Params { em: components(Components::Auto { most: 3 }), ..Params::new() }).contains("auto"));
+    }
+}
