@@ -14,6 +14,7 @@ from datetime import date
 from itertools import groupby
 from pathlib import Path
 
+import denoise
 import fits
 import numpy as np
 import rust
@@ -33,6 +34,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     text = [machine(), fits_table(fits.run(arguments.scale, arguments.data))]
+    text.append(denoise.table(denoise.run(arguments.scale)))
     if not arguments.no_rust:
         rust.run()
         results = rust.read()
