@@ -79,7 +79,7 @@ class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         T_k, without the noise.
     n_components_ : int
         K.
-    log_likelihoods_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihoods_ : ndarray of shape (steps + 1,)
         Mean log-likelihood per row at the start and after every step, never falling.
     held_out_log_likelihoods_ : ndarray
         Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.

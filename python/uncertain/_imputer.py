@@ -61,7 +61,7 @@ class GaussianImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
     ----------
     weights_, means_, covariances_ : ndarrays of shape (K,), (K, d), (K, d, d)
         The distribution of the features, without noise; with ``per_class=True`` over all classes.
-    log_likelihoods_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihoods_ : ndarray of shape (steps + 1,)
         Mean log-likelihood per row at the start and after every step, never falling.
     n_iter_, status_ : int, str
         Steps done, and "converged", "max_iter" or "no_progress".

@@ -72,7 +72,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         Means of the components.
     covariances_ : ndarray of shape (C, K, d, d)
         T of the components, without the noise.
-    log_likelihoods_ : ndarray of shape (n_iter_ + 1,)
+    log_likelihoods_ : ndarray of shape (steps + 1,)
         Mean log-likelihood per row given its class, at the start and after every step, never falling.
     n_iter_ : int
         Steps done.
