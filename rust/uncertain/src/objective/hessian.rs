@@ -66,6 +66,8 @@ fn grow(buffer: &mut Vec<f64>, len: usize) {
     }
 }
 
+/// Exact rows that go into one product.
+const WAITING: usize = 256;
 /// Columns up to which the plain kernel beats a general matrix product.
 const SMALL: usize = 128;
 
@@ -81,21 +83,25 @@ pub(super) struct DenseHessian {
     p: Vec<f64>,
     q: Vec<f64>,
     images: Vec<f64>,
+    /// Exact rows in p that wait for others: products of a few rows cost as much as those of many.
+    waiting: usize,
 }
 
 impl DenseHessian {
     pub(super) fn new(d: usize, exact: bool) -> Self {
         let width = (d + 1).next_multiple_of(8);
         let (outer, spread) = (vec![0.0; width * width], vec![0.0; if exact { 0 } else { packed_len(d) }]);
-        Self { d, width, outer, spread, p: vec![], q: vec![], images: vec![] }
+        Self { d, width, outer, spread, p: vec![], q: vec![], images: vec![], waiting: 0 }
     }
 
-    pub(super) fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &mut Self) {
+        other.flush();
         self.outer.iter_mut().zip(&other.outer).for_each(|(a, b)| *a += b);
         self.spread.iter_mut().zip(&other.spread).for_each(|(a, b)| *a += b);
     }
 
-    pub(super) fn finish(self) -> Vec<f64> {
+    pub(super) fn finish(mut self) -> Vec<f64> {
+        self.flush();
         let n = self.d + 1;
         let mut hessian = vec![0.0; n * n];
         for i in 0..n {
@@ -154,15 +160,23 @@ impl DenseHessian {
     /// Rows without spread are half the work: P = Q = sqrt(c dmm) x, and dmm >= 0 because losses are convex.
     fn add_exact(&mut self, (means, at_first): (&Rows, usize), rows: &[RowCurvature], picks: &[u32]) {
         let (d, width) = (self.d, self.width);
-        let len = picks.len() * width;
-        grow(&mut self.p, len);
-        for (&k, p) in picks.iter().zip(self.p.chunks_exact_mut(width)) {
+        grow(&mut self.p, WAITING * width);
+        for &k in picks {
             let root = rows[k as usize].mm.max(0.0).sqrt();
+            let p = &mut self.p[self.waiting * width..][..width];
             p[..d].iter_mut().zip(means.row(at_first + k as usize)).for_each(|(p, x)| *p = root * x);
             p[d] = root;
+            self.waiting += 1;
+            if self.waiting == WAITING {
+                self.flush();
+            }
         }
-        let p = &self.p[..len];
-        rank_update(p, p, width, &mut self.outer);
+    }
+
+    fn flush(&mut self) {
+        let p = &self.p[..self.waiting * self.width];
+        rank_update(p, p, self.width, &mut self.outer);
+        self.waiting = 0;
     }
 }
 

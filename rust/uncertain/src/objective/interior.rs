@@ -3,6 +3,7 @@
 
 use super::hessian::{DenseHessian, RowCurvature};
 use super::pass::ClassSums;
+use super::sketch::Sketch;
 use super::{LinearObjective, pass};
 use crate::control::Control;
 use crate::data::Kind;
@@ -56,8 +57,14 @@ struct Part {
 }
 
 impl LinearObjective<'_> {
-    /// The Newton system at x for the rows' terms.
-    pub(crate) fn system(&self, x: &[f64], terms: &[RowTerms], control: &Control) -> Result<System> {
+    /// The Newton system at x for the rows' terms; its matrix from about `rows` of the rows, chosen by `round`.
+    pub(crate) fn system(
+        &self,
+        x: &[f64],
+        terms: &[RowTerms],
+        (rows, round): (usize, usize),
+        control: &Control,
+    ) -> Result<System> {
         let d = x.len() - 1;
         let n_rows = self.problem().data.n_rows();
         let along = self.covariances().along(&x[..d]);
@@ -68,6 +75,7 @@ impl LinearObjective<'_> {
             residual: vec![0.0; d + 1],
         };
         let most = pass::dense_parts(d);
+        let sketch = Sketch::new(terms, rows, round);
         let parts = parallel::map_parts_at_most(n_rows, most, |range| -> Result<Part> {
             let mut part = new();
             let mut reader = self.reader();
@@ -100,7 +108,10 @@ impl LinearObjective<'_> {
                     simd::add_rows(means, at, &all, &rm, simd::Power::One, &mut part.residual[..d]);
                     kind.add_images(first, &all, &re, &along, memo, &mut part.residual[..d]);
                     part.residual[d] += rm.iter().sum::<f64>();
-                    let curvature: Vec<RowCurvature> = (0..n).map(|k| RowCurvature::of_terms(&rows[k], y[k])).collect();
+                    let curvature: Vec<RowCurvature> = (0..n).map(|k| {
+                        let theta = sketch.map_or(rows[k].theta, |sketch| sketch.theta(first + k, rows[k].theta));
+                        RowCurvature::of_terms(&RowTerms { theta, ..rows[k] }, y[k])
+                    }).collect();
                     part.dense.add_block((means, at), kind, &along, first, memo, &curvature);
                 }
             });
@@ -108,8 +119,8 @@ impl LinearObjective<'_> {
         })?;
         let mut total = new();
         for part in parts {
-            let part = part?;
-            total.dense.add(&part.dense);
+            let mut part = part?;
+            total.dense.add(&mut part.dense);
             total.classes.iter_mut().zip(part.classes).for_each(|(a, b)| a.add(&b));
             total.residual.iter_mut().zip(part.residual).for_each(|(a, b)| *a += b);
         }

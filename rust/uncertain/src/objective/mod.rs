@@ -30,6 +30,7 @@ mod bound;
 mod hessian;
 mod interior;
 mod pass;
+mod sketch;
 mod source;
 
 pub use hessian::RowCurvature;

@@ -130,8 +130,8 @@ impl Part {
         if let (Some(a), Some(b)) = (&mut a.curvature, b.curvature) {
             a.extend(b);
         }
-        if let (Some(a), Some(b)) = (&mut self.dense, other.dense) {
-            a.add(&b);
+        if let (Some(a), Some(mut b)) = (&mut self.dense, other.dense) {
+            a.add(&mut b);
         }
     }
 

@@ -38,6 +38,10 @@ pub(super) const LARGEST: usize = 2000;
 pub(super) const LARGEST_COMPUTED: usize = 4100;
 /// Iterations without a better gap before rounding is blamed.
 const PATIENCE: usize = 12;
+/// Computed rows of which the matrix is made, per unknown; iterations without a better gap after which they are doubled.
+const ROWS_PER_UNKNOWN: usize = 30;
+/// See [`ROWS_PER_UNKNOWN`].
+const SLOW: usize = 2;
 /// The gap may be so many times the complementarity before mu waits for the equations.
 const LAG: f64 = 30.0;
 /// J may rise by so many times the complementarity in a step, which is halved at most [`HALVINGS`] times.
@@ -188,10 +192,11 @@ pub(super) fn minimize(
     let mut best = Best { objective: here, bound: f64::NEG_INFINITY, x: x.clone() };
     let (mut least, mut idle) = (f64::INFINITY, 0);
     let exact = objective.covariances().kind() == Kind::Zero;
+    let mut matrix_rows = if objective.source().is_some() { ROWS_PER_UNKNOWN * x.len() } else { usize::MAX };
     for iteration in iterations_before..=options.iterations() {
         let epsilon = if exact { 0.0 } else { mu };
         let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(mu, epsilon)).collect();
-        let System { matrix, bound, rhs, .. } = objective.system(&x, &terms, control)?;
+        let System { matrix, bound, rhs, .. } = objective.system(&x, &terms, (matrix_rows, iteration), control)?;
         best.bound = best.bound.max(bound);
         control.report(iteration, best.objective, best.gap());
         if best.gap() <= options.tol {
@@ -205,6 +210,9 @@ pub(super) fn minimize(
         }
         idle = if best.gap() < 0.9 * least { 0 } else { idle + 1 };
         least = least.min(best.gap());
+        if idle > SLOW && least < 0.5 {
+            matrix_rows = matrix_rows.saturating_mul(2);
+        }
         if idle > PATIENCE {
             best.objective = assess(objective, &best.x, control)?.objective;
             return Ok(best.solution(iteration, Status::NoProgress));

@@ -224,6 +224,8 @@ const SAMPLE_STRIDE: usize = 8;
 const SAMPLE_TOL: f64 = 1e-3;
 /// Smoothing to start with after a sample: rows with error bars are wider and switch it off at once.
 const SAMPLE_EPSILON: f64 = 0.05;
+/// Barrier parameter after a sample of computed rows.
+const COMPUTED_MU: f64 = 0.2;
 /// Smoothing from which a slow descent starts.
 const SLOW_EPSILON: f64 = 0.1;
 /// Barrier parameter, in units of J, with which the interior-point method goes on from there.
@@ -312,7 +314,9 @@ fn smooth(
     let hand_over = objective.dim() <= largest && problem.loss.dual(0).is_some();
     let kinked = problem.loss.smoothness() == Smoothness::Kinked || objective.covariances().kind() == Kind::Zero;
     if hand_over && kinked {
-        let solution = interior::minimize(objective, start.x, start.epsilon, 0, options, control)?;
+        // After a sample of computed rows many duals are still on the wrong side: further from the border they turn sooner.
+        let mu = if objective.source().is_some() { start.epsilon.max(COMPUTED_MU) } else { start.epsilon };
+        let solution = interior::minimize(objective, start.x, mu, 0, options, control)?;
         return if solution.status == Status::NoProgress {
             slowly(objective, solution, options, control)
         } else {
