@@ -161,7 +161,7 @@ def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
             estimator.classes_ = np.asarray(classes)
             estimator.kernel_map_ = None
             estimator._fitted(model)
-        case ("kernel-svc", model, parameters):
+        case ("kernel-svc" | "feature-svc", model, parameters):
             estimator = ProbabilisticKernelSVC(**parameters)
             estimator.classes_ = np.asarray(classes)
             estimator._fitted(model)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "FeatureSvc",
+    "FeatureSvcParams",
     "Gaussians",
     "GsuModel",
     "GsuParams",
@@ -17,7 +19,6 @@ __all__ = [
     "KernelSvr",
     "KernelSvrParams",
     "Rows",
-    "apply_feature_svc",
     "apply_features",
     "apply_huber",
     "denoise",
@@ -27,7 +28,6 @@ __all__ = [
     "expected_hinge",
     "fit_denoiser",
     "fit_discriminant",
-    "fit_feature_svc",
     "fit_huber",
     "fit_imputer",
     "fit_scaler",
@@ -393,33 +393,6 @@ def draw_features(
     n_jobs: int | None,
 ) -> _Map: ...
 def apply_features(map: _Map | tuple[Any, ...], data: Gaussians, n_jobs: int | None) -> _Floats: ...
-def fit_feature_svc(
-    data: Gaussians,
-    codes: NDArray[np.uint32],
-    n_classes: int,
-    weights: _Floats | None,
-    *,
-    c: float,
-    approximation: str,
-    n_components: int,
-    sigma: float,
-    coupling: str,
-    tol: float,
-    max_iter: int | None,
-    probability: bool,
-    seed: int,
-    n_jobs: int | None,
-    report: _Report | None,
-) -> tuple[_Map, _Floats, _Floats, _Floats | None, _Reports, int]: ...
-def apply_feature_svc(
-    map: _Map | tuple[Any, ...],
-    data: Gaussians,
-    n_classes: int,
-    coef: _Floats,
-    intercept: _Floats,
-    sigmoids: _Floats | None,
-    n_jobs: int | None,
-) -> _Floats: ...
 
 @final
 class HuberView:
@@ -481,3 +454,55 @@ def apply_huber(
     *,
     n_jobs: int | None,
 ) -> _Floats: ...
+
+@final
+class FeatureSvcParams:
+    """Checked parameters of a kernel classifier on features."""
+
+    def __new__(
+        cls,
+        *,
+        c: float,
+        approximation: str,
+        n_components: int,
+        sigma: float | None,
+        coupling: str,
+        tol: float,
+        max_iter: int,
+        probability: bool,
+        seed: int,
+        n_jobs: int | None,
+    ) -> FeatureSvcParams: ...
+    def fit(
+        self,
+        x: Gaussians,
+        codes: NDArray[np.uint32],
+        n_classes: int,
+        weights: _Floats | None = None,
+        report: _Report | None = None,
+    ) -> FeatureSvc: ...
+
+@final
+class FeatureSvc:
+    """A fitted kernel classifier on features."""
+
+    def __new__(cls, bytes: bytes) -> FeatureSvc: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def map(self) -> _Map: ...
+    @property
+    def sigma(self) -> float: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def coef(self) -> _Floats: ...
+    @property
+    def intercept(self) -> _Floats: ...
+    @property
+    def reports(self) -> _Reports: ...
+    @property
+    def has_probabilities(self) -> bool: ...
+    def decision(self, x: Gaussians, n_jobs: int | None = None) -> _Floats: ...
+    def predict_proba(self, x: Gaussians, n_jobs: int | None = None) -> _Floats: ...

@@ -37,16 +37,19 @@ class FeatureMap:
     landmarks_: GaussianArray
     basis_: Floats
 
-    def _keep_map(self, parts: tuple[Any, ...], sigma: float, coupling: str) -> None:
-        """Arrays of a map: (frequencies, noise), or (landmarks, sigma, coupling, basis)."""
-        self.sigma_ = sigma
+    def _forget_map(self) -> None:
         for name in ("frequencies_", "noise_", "landmarks_", "basis_", "_coupling"):
             self.__dict__.pop(name, None)
+
+    def _keep_map(self, parts: tuple[Any, ...], sigma: float) -> None:
+        """Arrays of a map: (frequencies, noise), or (landmarks, sigma, coupling, basis)."""
+        self._forget_map()
+        self.sigma_ = sigma
         if len(parts) == 2:
             self.frequencies_, self.noise_ = parts
         else:
             self.landmarks_, self.basis_ = GaussianArray._from_core(parts[0]), parts[3]
-            self._coupling = coupling
+            self._coupling = parts[2]
 
     def _map(self) -> tuple[Any, ...]:
         if hasattr(self, "frequencies_"):
@@ -163,7 +166,7 @@ class ProbabilisticKernelFeatures(
             seed=seed_from(self.random_state),
             n_jobs=self.n_jobs,
         )
-        self._keep_map(parts, sigma, self.coupling)
+        self._keep_map(parts, sigma)
         return self
 
     @property

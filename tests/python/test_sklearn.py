@@ -19,6 +19,7 @@ from uncertain import (
     GSUClassifier,
     KernelMap,
     ProbabilisticKernelFeatures,
+    ProbabilisticKernelSVC,
     SubspaceProjector,
 )
 
@@ -34,6 +35,8 @@ ESTIMATORS = [
     GaussianDiscriminant(shared_covariance=False),
     GaussianScaler(),
     ProbabilisticKernelFeatures(20),
+    ProbabilisticKernelSVC(n_components=20, random_state=0),
+    ProbabilisticKernelSVC(n_components=200, approximation="nystroem"),
     ProbabilisticKernelFeatures(20, approximation="nystroem"),
     KernelMap(),
     KernelMap("quadratic", max_rank=2),

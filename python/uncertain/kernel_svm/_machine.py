@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from uncertain._array import GaussianArray
-from uncertain._uncertain import Gaussians, KernelSvc, KernelSvr
+from uncertain._uncertain import FeatureSvc, Gaussians, KernelSvc, KernelSvr
 from uncertain._validation import check_gaussians
 from uncertain.exceptions import ParameterError, UncertainError
 
@@ -94,7 +94,7 @@ class KernelMachine(BaseEstimator):
 
     def _to_predict(self, X: Any) -> Any:
         """X for the fitted core: Gaussians, or kernel values between new rows and support rows."""
-        check_is_fitted(self, "support_")
+        check_is_fitted(self, "objective_")
         if self.kernel == "precomputed":
             values: Floats = validate_data(self, X, reset=False, dtype=np.float64)
             return np.ascontiguousarray(values[:, self.support_])
@@ -109,19 +109,23 @@ class KernelMachine(BaseEstimator):
 
     def _fitted(self, model: KernelSvc | KernelSvr, rows: GaussianArray | None = None) -> Self:
         """The attributes of a fitted machine; `rows` are those of a user-defined kernel."""
-        self._model: Any = model
+        self._reported(model)
         self.support_ = model.support
         self.support_rows_ = None if rows is None else rows[self.support_]
         if model.basis is not None:
             core, self.sigma_ = model.basis
             self.support_rows_ = GaussianArray._from_core(core)
+        return self
+
+    def _reported(self, model: KernelSvc | KernelSvr | FeatureSvc) -> None:
+        """How the solves ended."""
+        self._model: Any = model
         objective, gap, n_iter, status = model.reports
         single = len(status) == 1
         self.objective_ = objective[0] if single else objective
         self.optimality_gap_ = gap[0] if single else gap
         self.n_iter_ = n_iter[0] if single else n_iter
         self.status_ = status[0] if single else np.array(status)
-        return self
 
     def _warned(self) -> Self:
         """A warning if a solve has not reached `tol`."""

@@ -12,16 +12,21 @@ from sklearn.utils.metaestimators import available_if
 
 from uncertain._array import GaussianArray
 from uncertain._progress import Progress, reporter
-from uncertain._uncertain import KernelSvcParams
+from uncertain._uncertain import FeatureSvc, FeatureSvcParams, KernelSvcParams
 from uncertain._validation import (
     check_labels,
     check_weights,
     seed_from,
 )
-from uncertain.exceptions import UncertainError
+from uncertain.exceptions import ParameterError, UncertainError
+from uncertain.kernel_features import FeatureMap
 from uncertain.kernel_svm._machine import Floats, Kernel, KernelMachine
 
 __all__ = ["ProbabilisticKernelSVC"]
+
+
+# Features are approximate by a few per cent: a smaller gap would be waste.
+LEAST_GAP = 1e-6
 
 
 def _with_probability(estimator: ProbabilisticKernelSVC) -> bool:
@@ -31,12 +36,12 @@ def _with_probability(estimator: ProbabilisticKernelSVC) -> bool:
 
 
 def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
-    if estimator.kernel != "probabilistic":
-        raise AttributeError('decision_distribution knows the noise of kernel="probabilistic" only')
+    if estimator.kernel != "probabilistic" or estimator.n_components is not None:
+        raise AttributeError('decision_distribution knows the noise of the exact kernel="probabilistic" only')
     return True
 
 
-class ProbabilisticKernelSVC(ClassifierMixin, KernelMachine):
+class ProbabilisticKernelSVC(FeatureMap, ClassifierMixin, KernelMachine):
     """Kernel support vector classifier for rows that are Gaussians.
 
     The kernel between two rows is the RBF kernel averaged over their noise
@@ -50,6 +55,10 @@ class ProbabilisticKernelSVC(ClassifierMixin, KernelMachine):
     ones is less like any support row. Several classes are fitted one against one. Names, order and signs are
     those of scikit-learn's ``SVC`` with ``decision_function_shape="ovr"``; ``predict`` is always the class of
     the largest score.
+
+    With ``n_components`` the kernel is replaced by inner products of features
+    (:class:`uncertain.ProbabilisticKernelFeatures`): time and memory then grow with the number of rows, not
+    with its square. The features are computed in every pass over the rows and never held.
 
     Parameters
     ----------
@@ -66,20 +75,26 @@ class ProbabilisticKernelSVC(ClassifierMixin, KernelMachine):
         Which noise two rows see; see :func:`uncertain.kernels.probabilistic_rbf`.
     tol : float, default=1e-9
         Largest violation of the optimality conditions at which the solver stops. Going on from the 1e-3 of
-        other solvers costs little, and a weight of 2 is then the row twice, to seven digits.
+        other solvers costs little, and a weight of 2 is then the row twice, to seven digits. With
+        `n_components`: the certified relative gap to reach, 1e-6 if `tol` is smaller.
     max_iter : int, default=-1
-        Most pairs of coefficients optimised; -1 is ten million.
+        Most pairs of coefficients optimised; -1 is ten million. With `n_components`: most iterations, 500.
     shrinking : bool, default=True
         Whether coefficients that stay at a bound are left out for a while.
     cache_size : float, default=1024
         MB for the kernel matrix. Where it takes more, its rows are computed when they are needed and those
         used last are kept. Copies of parts of it may take as much again. The result does not depend on it.
+    n_components : int or None, default=None
+        None is the exact kernel. Else frequencies of random features (each a cosine and a sine), or landmark
+        rows of Nystroem at most. Up to 2000 frequencies; more are slow.
+    approximation : {"random", "nystroem"}, default="random"
+        Which features, with `n_components`.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with ``sample_weight``.
     probability : bool, default=False
         Whether to fit sigmoids on cross-validated scores, which ``predict_proba`` needs.
     random_state : int, RandomState or None, default=None
-        Seed of the folds of ``probability``.
+        Seed of the folds of ``probability``, and of frequencies or landmarks.
     n_jobs : int or None, default=None
         Number of threads; the result does not depend on it.
     verbose : int, default=0
@@ -111,6 +126,12 @@ class ProbabilisticKernelSVC(ClassifierMixin, KernelMachine):
         Pairs of coefficients optimised, and how that ended: "converged", "max_iter" or "no_progress".
     n_features_in_ : int
         Dimension of the rows.
+    coef_ : ndarray of shape (K (K - 1) / 2, D)
+        With `n_components`, instead of support rows and `dual_coef_`: weights of the features.
+    frequencies_, noise_, landmarks_, basis_
+        With `n_components`: as in :class:`uncertain.ProbabilisticKernelFeatures`.
+    memory_ : int
+        With `n_components`: bytes that the fit took beside the rows, at most.
 
     References
     ----------
@@ -136,6 +157,8 @@ class ProbabilisticKernelSVC(ClassifierMixin, KernelMachine):
         max_iter: int = -1,
         shrinking: bool = True,
         cache_size: float = 1024,
+        n_components: int | None = None,
+        approximation: Literal["random", "nystroem"] = "random",
         class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         probability: bool = False,
         random_state: Any = None,
@@ -151,6 +174,8 @@ class ProbabilisticKernelSVC(ClassifierMixin, KernelMachine):
         self.max_iter = max_iter
         self.shrinking = shrinking
         self.cache_size = cache_size
+        self.n_components = n_components
+        self.approximation = approximation
         self.class_weight = class_weight
         self.probability = probability
         self.random_state = random_state
@@ -280,15 +305,39 @@ class ProbabilisticKernelSVC(ClassifierMixin, KernelMachine):
             logarithms: Floats = np.log(self.predict_proba(X))
         return logarithms
 
-    def _params(self) -> KernelSvcParams:
+    def _params(self) -> Any:
         seed = seed_from(self.random_state)
-        return KernelSvcParams(**self._common(), probability=self.probability, seed=seed)
+        common = self._common()
+        if self.n_components is None:
+            return KernelSvcParams(**common, probability=self.probability, seed=seed)
+        if self.kernel != "probabilistic":
+            raise ParameterError(
+                f"n_components = {self.n_components!r}: features are those of kernel='probabilistic', "
+                f"and kernel = {self.kernel!r}"
+            )
+        del common["shrinking"], common["cache_size"]
+        common["tol"] = max(self.tol, LEAST_GAP)
+        return FeatureSvcParams(
+            **common,
+            approximation=self.approximation,
+            n_components=self.n_components,
+            probability=self.probability,
+            seed=seed,
+        )
 
     def _fitted(self, model: Any, rows: GaussianArray | None = None) -> Self:
+        for name in ("support_", "support_rows_", "n_support_", "dual_coef_", "coef_", "memory_"):
+            self.__dict__.pop(name, None)
+        self._forget_map()
+        self.intercept_ = model.intercept
+        if isinstance(model, FeatureSvc):
+            self._reported(model)
+            self._keep_map(model.map, model.sigma)
+            self.coef_, self.memory_ = model.coef, model.memory
+            return self
         super()._fitted(model, rows)
         self.n_support_ = model.n_support
         self.dual_coef_ = model.dual_coef
-        self.intercept_ = model.intercept
         return self
 
 

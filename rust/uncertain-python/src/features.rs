@@ -1,23 +1,17 @@
-//! Features of the kernel between Gaussians, and the classifier on them, for Python: arrays in, arrays out.
-//! `python/uncertain/kernel_features.py` and `kernel_svm.py` are the users; nothing fitted lives here.
+//! Features of the kernel between Gaussians for Python: arrays in, arrays out.
+//! `python/uncertain/kernel_features.py` is the user; nothing fitted lives here.
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
-use uncertain::feature_svc::{Model, Params};
 use uncertain::kernel::features::{Approximation, FeatureMap, Nystroem, RandomFeatures};
-use uncertain::model::platt::Sigmoid;
 use uncertain::probabilistic_kernel::Coupling;
-use uncertain::{Error, Labels, parallel};
+use uncertain::{Error, parallel};
 
-use crate::error::{BorderResult, core_error};
+use crate::error::core_error;
 use crate::gaussians::Gaussians;
-use crate::kernel_svm::{Reports, reports};
 use crate::{interrupt, threads};
 
-type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
-/// Map, coefficients, intercepts, sigmoids, reports, bytes.
-type Svc<'py> = (Bound<'py, PyAny>, Matrix<'py>, Floats<'py>, Option<Matrix<'py>>, Reports<'py>, u64);
 
 /// A map as Python keeps it: (frequencies, noise), or (landmarks, sigma, coupling, basis).
 #[derive(FromPyObject)]
@@ -43,7 +37,7 @@ impl MapIn<'_> {
     }
 }
 
-fn described(py: Python<'_>, map: FeatureMap) -> PyResult<Bound<'_, PyAny>> {
+pub fn described(py: Python<'_>, map: FeatureMap) -> PyResult<Bound<'_, PyAny>> {
     let tuple = match map {
         FeatureMap::Random(map) => {
             let shape = [map.n_components(), map.n_features()];
@@ -101,83 +95,7 @@ pub fn apply_features<'py>(
     Ok(PyArray2::from_owned_array(py, values))
 }
 
-/// (map, coefficients, intercepts, (a, b) of the sigmoids or None, reports, bytes) of a C-SVM on features.
-#[pyfunction]
-#[pyo3(signature = (data, codes, n_classes, weights, *, c, approximation, n_components, sigma, coupling, tol, max_iter,
-                    probability, seed, n_jobs, report))]
-pub fn fit_feature_svc<'py>(
-    py: Python<'py>,
-    data: &Gaussians,
-    codes: PyReadonlyArray1<'py, u32>,
-    n_classes: usize,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    c: f64,
-    approximation: &str,
-    n_components: i64,
-    sigma: f64,
-    coupling: &str,
-    tol: f64,
-    max_iter: Option<i64>,
-    probability: bool,
-    seed: u64,
-    n_jobs: Option<i64>,
-    report: Option<Py<PyAny>>,
-) -> BorderResult<Svc<'py>> {
-    let params = Params::new()
-        .c(c)
-        .approximation(approximation.parse()?)
-        .n_components(count(n_components))
-        .sigma(sigma)
-        .coupling(coupling.parse()?)
-        .tol(tol)
-        .max_iter(max_iter.map(count))
-        .probability(probability)
-        .seed(seed)
-        .threads(threads::resolve(n_jobs)?)
-        .check()?;
-    let mut labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
-    if let Some(weights) = weights {
-        labels = labels.with_weights(weights.as_array().to_vec())?;
-    }
-    let model = interrupt::run(py, report, |control| params.fit(&data.inner, &labels, control))?;
-    let fits = reports(py, &model.fits);
-    let platt = model.platt.as_ref().map(|platt| {
-        let values: Vec<f64> = platt.iter().flat_map(|s| [s.a, s.b]).collect();
-        values.into_pyarray(py).reshape([platt.len(), 2])
-    });
-    let Model { map, coef, intercept, memory, .. } = model;
-    let coef = PyArray2::from_owned_array(py, coef);
-    Ok((described(py, map)?, coef, intercept.into_pyarray(py), platt.transpose()?, fits, memory))
-}
-
-/// Scores (n, 1) or (n, K), or with the sigmoids probabilities (n, K).
-#[pyfunction]
-#[pyo3(signature = (map, data, n_classes, coef, intercept, sigmoids, n_jobs))]
-pub fn apply_feature_svc<'py>(
-    py: Python<'py>,
-    map: MapIn<'py>,
-    data: &Gaussians,
-    n_classes: usize,
-    coef: PyReadonlyArray2<'py, f64>,
-    intercept: PyReadonlyArray1<'py, f64>,
-    sigmoids: Option<PyReadonlyArray2<'py, f64>>,
-    n_jobs: Option<i64>,
-) -> BorderResult<Matrix<'py>> {
-    let platt = sigmoids.map(|s| s.as_array().outer_iter().map(|s| Sigmoid { a: s[0], b: s[1] }).collect::<Vec<_>>());
-    let wanted = platt.is_some();
-    let (coef, intercept) = (coef.as_array().to_owned(), intercept.as_array().to_vec());
-    let model = Model::from_parts(map.map()?, n_classes, coef, intercept, platt)?;
-    let (data, threads) = (&data.inner, threads::resolve(n_jobs)?);
-    let values = interrupt::run(py, None, |control| {
-        parallel::install(threads, || match wanted {
-            true => model.predict_proba(data, control),
-            false => model.decision(data, control),
-        })?
-    })?;
-    Ok(PyArray2::from_owned_array(py, values))
-}
-
 /// A negative count is as wrong as zero, and the core says so.
-fn count(n: i64) -> usize {
+pub fn count(n: i64) -> usize {
     usize::try_from(n).unwrap_or(0)
 }

@@ -18,7 +18,7 @@ use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, Su
 use crate::deconvolution::{MixtureIn, mixture_out};
 use crate::error::BorderResult;
 use crate::gsu::{GsuModel, GsuParams};
-use crate::kernel_svm::{KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
+use crate::kernel_svm::{FeatureSvc, FeatureSvcParams, KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
 use crate::transforms::{MapIn, map_of_parts, parts_of_map};
 
 /// A step as Python writes it: (model, parameters), (mean, scale), (variance, project), the parts of a kernel map, or
@@ -27,6 +27,7 @@ use crate::transforms::{MapIn, map_of_parts, parts_of_map};
 pub enum StepIn<'py> {
     Gsu(PyRef<'py, GsuModel>, PyRef<'py, GsuParams>),
     KernelSvc(PyRef<'py, KernelSvc>, PyRef<'py, KernelSvcParams>),
+    FeatureSvc(PyRef<'py, FeatureSvc>, PyRef<'py, FeatureSvcParams>),
     KernelSvr(PyRef<'py, KernelSvr>, PyRef<'py, KernelSvrParams>),
     Scaler(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>),
     Subspace(f64, String),
@@ -93,6 +94,7 @@ fn step(step: StepIn<'_>) -> BorderResult<Step> {
     Ok(match step {
         StepIn::Gsu(model, params) => Step::gsu(model.inner.as_ref().clone(), params.inner.clone()),
         StepIn::KernelSvc(model, params) => Step::kernel_svc(model.model()?.clone(), params.inner.clone()),
+        StepIn::FeatureSvc(model, params) => Step::feature_svc((*model.inner).clone(), params.inner.clone()),
         StepIn::KernelSvr(model, params) => Step::kernel_svr(model.model()?.clone(), params.inner.clone()),
         StepIn::Scaler(mean, scale) => {
             Step::Scaler(GaussianScaler::new(mean.as_array().to_vec(), scale.as_array().to_vec())?)
@@ -159,6 +161,16 @@ fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
             let arguments = kernel_arguments(py, params.c, params.sigma, params.coupling, &params.options)?;
             arguments.set_item("probability", params.probability)?;
             ("kernel-svc", Bound::new(py, KernelSvc::from(*model))?, arguments).into_pyobject(py)?
+        }
+        Step::FeatureSvc { model, params } => {
+            let params = params.params();
+            let options = Options { tol: params.options.tol, max_iter: params.options.max_iter, ..Options::default() };
+            let arguments = kernel_arguments(py, params.c, params.sigma, params.coupling, &options)?;
+            arguments.del_item("shrinking")?;
+            arguments.set_item("n_components", params.n_components)?;
+            arguments.set_item("approximation", params.approximation.name())?;
+            arguments.set_item("probability", params.probability)?;
+            ("feature-svc", Bound::new(py, FeatureSvc::from(*model))?, arguments).into_pyobject(py)?
         }
         Step::KernelSvr { model, params } => {
             let params = params.params();

@@ -31,7 +31,7 @@ mod _uncertain {
         denoise, discriminant_log_proba, fit_denoiser, fit_discriminant, fit_imputer, impute, mixture_log_likelihood,
     };
     #[pymodule_export]
-    use super::features::{apply_feature_svc, apply_features, draw_features, fit_feature_svc};
+    use super::features::{apply_features, draw_features};
     #[pymodule_export]
     use super::file::{model_from_bytes, model_to_bytes, read_model, write_model};
     #[pymodule_export]
@@ -41,7 +41,7 @@ mod _uncertain {
     #[pymodule_export]
     use super::huber::{HuberView, apply_huber, fit_huber};
     #[pymodule_export]
-    use super::kernel_svm::{KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
+    use super::kernel_svm::{FeatureSvc, FeatureSvcParams, KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
     #[pymodule_export]
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]

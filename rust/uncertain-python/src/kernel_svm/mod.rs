@@ -17,9 +17,11 @@ use uncertain::solver::smo::Options;
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
 
+mod features;
 mod svc;
 mod svr;
 
+pub use features::{FeatureSvc, FeatureSvcParams};
 pub use svc::{KernelSvc, KernelSvcParams};
 pub use svr::{KernelSvr, KernelSvrParams};
 

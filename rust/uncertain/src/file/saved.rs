@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector};
-use crate::{gsu, kernel_svc, kernel_svr};
+use crate::{feature_svc, gsu, kernel_svc, kernel_svr};
 
 /// One step of a model: transforms first, the classifier or regressor last.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,6 +38,13 @@ pub enum Step {
         /// With what.
         params: Box<kernel_svc::ValidParams>,
     },
+    /// A kernel classifier on features.
+    FeatureSvc {
+        /// What was fitted.
+        model: Box<feature_svc::Model>,
+        /// With what.
+        params: Box<feature_svc::ValidParams>,
+    },
     /// A kernel regressor.
     KernelSvr {
         /// What was fitted.
@@ -65,6 +72,12 @@ impl Step {
         Self::KernelSvc { model: Box::new(model), params: Box::new(params) }
     }
 
+    /// A [`Step::FeatureSvc`].
+    #[must_use]
+    pub fn feature_svc(model: feature_svc::Model, params: feature_svc::ValidParams) -> Self {
+        Self::FeatureSvc { model: Box::new(model), params: Box::new(params) }
+    }
+
     /// A [`Step::KernelSvr`].
     #[must_use]
     pub fn kernel_svr(model: kernel_svr::Model, params: kernel_svr::ValidParams) -> Self {
@@ -81,6 +94,7 @@ impl Step {
             Self::Imputer(imputer) => Some(imputer.mixture().n_features()),
             Self::Gsu { model, .. } => Some(model.n_features()),
             Self::KernelSvc { model, .. } => Some(model.n_features()),
+            Self::FeatureSvc { model, .. } => Some(model.map.n_features()),
             Self::KernelSvr { model, .. } => Some(model.basis.rows().n_features()),
         }
     }
@@ -91,6 +105,7 @@ impl Step {
             Self::Scaler(_) | Self::Subspace(_) | Self::KernelMap(_) | Self::Denoiser(_) | Self::Imputer(_) => None,
             Self::Gsu { model, .. } => Some(model.n_classes()),
             Self::KernelSvc { model, .. } => Some(model.n_classes()),
+            Self::FeatureSvc { model, .. } => Some(model.n_classes),
             Self::KernelSvr { .. } => Some(0),
         }
     }
@@ -177,7 +192,11 @@ impl Saved {
                 Step::Subspace(projector) => projector.transform(&data, &Control::new())?,
                 Step::KernelMap(map) => map.transform(&data, &Control::new())?,
                 Step::Denoiser(denoiser) => denoiser.transform(&data, &Control::new())?,
-                Step::Imputer(_) | Step::Gsu { .. } | Step::KernelSvc { .. } | Step::KernelSvr { .. } => data,
+                Step::Imputer(_)
+                | Step::Gsu { .. }
+                | Step::KernelSvc { .. }
+                | Step::FeatureSvc { .. }
+                | Step::KernelSvr { .. } => data,
             };
         }
         Ok(data)
@@ -189,6 +208,7 @@ impl Saved {
         match self.steps.last() {
             Some(Step::Gsu { model, .. }) => model.predict(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict(&rows),
+            Some(Step::FeatureSvc { model, .. }) => model.predict(&rows, &Control::new()),
             _ => no_classifier(),
         }
     }
@@ -214,6 +234,7 @@ impl Saved {
         match self.steps.last() {
             Some(Step::Gsu { model, .. }) => model.predict_proba(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict_proba(&rows),
+            Some(Step::FeatureSvc { model, .. }) => model.predict_proba(&rows, &Control::new()),
             _ => no_classifier(),
         }
     }
@@ -224,6 +245,7 @@ impl Saved {
         match self.steps.last() {
             Some(Step::Gsu { model, .. }) => model.decision(&rows),
             Some(Step::KernelSvc { model, .. }) => model.decision(&rows),
+            Some(Step::FeatureSvc { model, .. }) => model.decision(&rows, &Control::new()),
             _ => no_classifier(),
         }
     }

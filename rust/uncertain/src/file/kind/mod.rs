@@ -1,5 +1,6 @@
 //! The steps a file may hold: what each writes into the header, and into tensors.
 
+pub(super) mod feature_svc;
 mod gaussians;
 pub(super) mod gsu;
 mod kernel;
@@ -31,6 +32,8 @@ pub(super) enum StepHeader {
     Gsu(gsu::Header),
     #[serde(rename = "kernel-svc")]
     KernelSvc(kernel_svc::Header),
+    #[serde(rename = "feature-svc")]
+    FeatureSvc(feature_svc::Header),
     #[serde(rename = "kernel-svr")]
     KernelSvr(kernel_svr::Header),
 }
@@ -69,6 +72,10 @@ impl Step {
                 let (header, tensors) = kernel_svc::write(model, params);
                 (StepHeader::KernelSvc(header), tensors)
             }
+            Self::FeatureSvc { model, params } => {
+                let (header, tensors) = feature_svc::write(model, params);
+                (StepHeader::FeatureSvc(header), tensors)
+            }
             Self::KernelSvr { model, params } => {
                 let (header, tensors) = kernel_svr::write(model, params);
                 (StepHeader::KernelSvr(header), tensors)
@@ -86,6 +93,9 @@ impl Step {
             StepHeader::Gsu(header) => gsu::read(header, take).map(|(model, params)| Self::gsu(model, params)),
             StepHeader::KernelSvc(header) => {
                 kernel_svc::read(header, take).map(|(model, params)| Self::kernel_svc(model, params))
+            }
+            StepHeader::FeatureSvc(header) => {
+                feature_svc::read(header, take).map(|(model, params)| Self::feature_svc(model, params))
             }
             StepHeader::KernelSvr(header) => {
                 kernel_svr::read(header, take).map(|(model, params)| Self::kernel_svr(model, params))

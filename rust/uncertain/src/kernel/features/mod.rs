@@ -39,6 +39,17 @@ pub enum Approximation {
     Nystroem,
 }
 
+impl Approximation {
+    /// The name users see.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Nystroem => "nystroem",
+        }
+    }
+}
+
 impl FromStr for Approximation {
     type Err = Error;
 
@@ -52,7 +63,7 @@ impl FromStr for Approximation {
 }
 
 /// A map from Gaussian rows to features.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum FeatureMap {
     /// Waves of random frequencies.
     Random(RandomFeatures),

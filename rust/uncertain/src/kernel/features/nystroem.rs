@@ -27,7 +27,7 @@ use crate::objective::Workspace;
 const RANK: f64 = 1e-12;
 
 /// Landmark rows and what makes features of the kernel with them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Nystroem {
     landmarks: GaussianArray,
     sigma: f64,

@@ -44,20 +44,19 @@ impl ValidParams {
         })?
     }
 
-    fn map(&self, data: &GaussianArray, control: &Control) -> Result<FeatureMap> {
+    fn map(&self, data: &GaussianArray, sigma: f64, control: &Control) -> Result<FeatureMap> {
         let p = &self.0;
         let (d, n, seed) = (data.n_features(), p.n_components, p.options.seed);
         Ok(match p.approximation {
-            Approximation::Random => FeatureMap::Random(RandomFeatures::new(d, n, p.sigma, p.coupling, seed)?),
-            Approximation::Nystroem => {
-                FeatureMap::Nystroem(Nystroem::fit(data, n, p.sigma, p.coupling, seed, control)?)
-            }
+            Approximation::Random => FeatureMap::Random(RandomFeatures::new(d, n, sigma, p.coupling, seed)?),
+            Approximation::Nystroem => FeatureMap::Nystroem(Nystroem::fit(data, n, sigma, p.coupling, seed, control)?),
         })
     }
 
     fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let folds = self.0.probability.then(|| Folds::new(labels, self.0.folds, self.0.options.seed)).transpose()?;
-        let map = self.map(data, control)?;
+        let sigma = self.0.sigma.of(data)?;
+        let map = self.map(data, sigma, control)?;
         let source = map.prepare(data)?;
         let design = Design { data, source: &source, labels };
         let count = labels.n_classes() * (labels.n_classes() - 1) / 2;
@@ -78,7 +77,7 @@ impl ValidParams {
             .map_err(|e| Error::Internal(format!("coefficients of one fit: {e}")))?;
         drop(source);
         let n_classes = labels.n_classes();
-        Ok(Model { map, coef, intercept, n_classes, fits, platt: folds.map(|_| platt), memory })
+        Ok(Model { map, sigma, coef, intercept, n_classes, fits, platt: folds.map(|_| platt), memory })
     }
 
     /// The hyperplane between two classes, fitted to some rows of them.

@@ -13,11 +13,13 @@ use crate::objective::{RowSource, Workspace, source_block_rows};
 use crate::{linalg, parallel};
 
 /// A fitted classifier on features.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Model {
     /// From rows to features.
     pub map: FeatureMap,
+    /// The bandwidth of the kernel.
+    pub sigma: f64,
     /// Weights of the features, one row per pair of classes (0, 1), (0, 2) .. (1, 2) ..
     pub coef: Array2<f64>,
     /// Intercepts of the pairs.
@@ -39,6 +41,7 @@ impl Model {
     /// Sizes that do not fit together.
     pub fn from_parts(
         map: FeatureMap,
+        sigma: f64,
         n_classes: usize,
         coef: Array2<f64>,
         intercept: Vec<f64>,
@@ -55,7 +58,7 @@ impl Model {
             }
         }
         let coef = coef.as_standard_layout().into_owned();
-        Ok(Self { map, coef, intercept, n_classes, fits: vec![], platt, memory: 0 })
+        Ok(Self { map, sigma, coef, intercept, n_classes, fits: vec![], platt, memory: 0 })
     }
 
     /// The scores of all pairs, n x K (K - 1) / 2.

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::kernel::features::Approximation;
-use crate::kernel::probabilistic_rbf::Coupling;
+use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
+use crate::model::params::{check_folds, check_positive, check_threads, setters};
 use crate::solver::Options;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
@@ -16,7 +17,7 @@ pub struct Params {
     /// Frequencies (twice as many features), or landmark rows.
     pub n_components: usize,
     /// Bandwidth of the kernel.
-    pub sigma: f64,
+    pub sigma: Bandwidth,
     /// Coupling of the kernel.
     pub coupling: Coupling,
     /// What the solver is told; its seed is that of everything random.
@@ -35,7 +36,7 @@ impl Default for Params {
             c: 1.0,
             approximation: Approximation::Random,
             n_components: 500,
-            sigma: 1.0,
+            sigma: Bandwidth::Fixed(1.0),
             coupling: Coupling::Shared,
             options: Options::default(),
             probability: false,
@@ -51,80 +52,43 @@ impl Params {
         Self::default()
     }
 
-    /// Price of the loss, > 0 (default 1).
-    pub fn c(self, c: f64) -> Self {
-        Self { c, ..self }
+    /// Bandwidth of the kernel, > 0 (default 1), or [`Bandwidth::Median`] of the rows that have weight.
+    pub fn sigma(self, sigma: impl Into<Bandwidth>) -> Self {
+        Self { sigma: sigma.into(), ..self }
     }
 
-    /// How the kernel is approximated (default: random features).
-    pub fn approximation(self, approximation: Approximation) -> Self {
-        Self { approximation, ..self }
-    }
-
-    /// Frequencies, or landmark rows at most, >= 1 (default 500).
-    pub fn n_components(self, n_components: usize) -> Self {
-        Self { n_components, ..self }
-    }
-
-    /// Bandwidth of the kernel, > 0 (default 1).
-    pub fn sigma(self, sigma: f64) -> Self {
-        Self { sigma, ..self }
-    }
-
-    /// Coupling of the kernel (default: shared).
-    pub fn coupling(self, coupling: Coupling) -> Self {
-        Self { coupling, ..self }
-    }
-
-    /// Certified relative duality gap at which to stop, > 0 (default 1e-6).
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.options.tol = tol;
-        self
-    }
-
-    /// Iterations at most; `None` leaves it to the solver.
-    pub fn max_iter(mut self, max_iter: Option<usize>) -> Self {
-        self.options.max_iter = max_iter;
-        self
-    }
-
-    /// Seed of frequencies or landmarks, and of the folds.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.options.seed = seed;
-        self
-    }
-
-    /// Also fit probabilities, by cross-validation?
-    pub fn probability(self, probability: bool) -> Self {
-        Self { probability, ..self }
-    }
-
-    /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
-    pub fn folds(self, folds: usize) -> Self {
-        Self { folds, ..self }
-    }
-
-    /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
-    pub fn threads(self, threads: Option<usize>) -> Self {
-        Self { threads, ..self }
+    setters! {
+        /// Price of the loss, > 0 (default 1).
+        c: f64 => c;
+        /// How the kernel is approximated (default: random features).
+        approximation: Approximation => approximation;
+        /// Frequencies, or landmark rows at most, >= 1 (default 500).
+        n_components: usize => n_components;
+        /// Coupling of the kernel (default: shared).
+        coupling: Coupling => coupling;
+        /// Certified relative duality gap at which to stop, > 0 (default 1e-6).
+        tol: f64 => options.tol;
+        /// Iterations at most; `None` leaves it to the solver.
+        max_iter: Option<usize> => options.max_iter;
+        /// Seed of frequencies or landmarks, and of the folds.
+        seed: u64 => options.seed;
+        /// Also fit probabilities, by cross-validation?
+        probability: bool => probability;
+        /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
+        folds: usize => folds;
+        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
+        threads: Option<usize> => threads;
     }
 
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
-        for (name, value) in [("C", self.c), ("sigma", self.sigma)] {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::parameter(name, value, "a finite number > 0"));
-            }
-        }
+        check_positive("C", self.c)?;
+        self.sigma.check()?;
         if self.n_components == 0 {
             return Err(Error::parameter("n_components", 0, ">= 1"));
         }
-        if self.folds < 2 {
-            return Err(Error::parameter("folds", self.folds, "at least 2"));
-        }
-        if self.threads == Some(0) {
-            return Err(Error::parameter("threads", 0, "at least 1"));
-        }
+        check_folds(self.folds)?;
+        check_threads(self.threads)?;
         self.options.check()?;
         Ok(ValidParams(self))
     }

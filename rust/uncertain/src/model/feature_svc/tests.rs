@@ -131,7 +131,7 @@ fn a_model_is_its_numbers() {
         map.noise().map(<[f64]>::to_vec),
     );
     let map = FeatureMap::Random(map.unwrap());
-    let parts = |coef, intercept| Model::from_parts(map.clone(), 3, coef, intercept, model.platt.clone());
+    let parts = |coef, intercept| Model::from_parts(map.clone(), 1.0, 3, coef, intercept, model.platt.clone());
     let again = parts(model.coef.clone(), model.intercept.clone()).unwrap();
     assert_eq!(again.predict_proba(&data, &Control::new()), model.predict_proba(&data, &Control::new()));
     assert!(parts(model.coef.clone(), vec![0.0]).is_err());
