@@ -9,6 +9,7 @@ mod data;
 mod features;
 mod fit;
 mod gram;
+mod huber;
 mod loss;
 mod memory;
 mod pass;
@@ -27,6 +28,7 @@ fn main() {
     fit::bench(&mut criterion);
     gram::bench(&mut criterion);
     smo::bench(&mut criterion);
+    huber::bench(&mut criterion);
     features::bench(&mut criterion);
     predict::bench(&mut criterion);
     criterion.final_summary();

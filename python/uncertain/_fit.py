@@ -10,14 +10,16 @@ import time
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from . import tables
 from ._array import GaussianArray
 from ._columns import Columns, choose_columns
-from ._model import Model, opened, target_values
+from ._model import Model, opened, partial_values, target_values
 from ._target import check_task
 from .exceptions import ParameterError
+from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .kernel_svm import ProbabilisticKernelSVC
 from .preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from .svm import GSUClassifier
@@ -25,8 +27,9 @@ from .svm import GSUClassifier
 __all__ = ["fit"]
 
 METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "gsu": (GSUClassifier, {}),
-    "kernel": (ProbabilisticKernelSVC, {"sigma": "median"}),
+    "gsu": (GSUClassifier, {"probability": True, "random_state": 0}),
+    "kernel": (ProbabilisticKernelSVC, {"probability": True, "random_state": 0, "sigma": "median"}),
+    "huber": (AdaptiveHuberClassifier, {}),
 }
 """The class of each method, and parameters whose default is another one here."""
 
@@ -43,14 +46,14 @@ def fit(
     factor: str | None = None,
     features: Sequence[str] | None = None,
     corr: str | None = None,
-    task: Literal["auto", "classification"] = "auto",
-    method: Literal["auto", "gsu", "kernel"] = "auto",
+    task: Literal["auto", "classification", "regression"] = "auto",
+    method: Literal["auto", "gsu", "kernel", "huber"] = "auto",
     meaning: Literal["spread", "measurement"] = "spread",
     scale: bool = True,
     on_missing: Literal["error", "point", "impute"] = "error",
     **params: Any,
 ) -> Model:
-    """Fit a classifier to a table with error bars.
+    """Fit a classifier (or, with ``method="huber"``, a regression) to a table with error bars.
 
     Parameters
     ----------
@@ -64,9 +67,12 @@ def fit(
         At most one, except a factor with a diagonal var.
     features : scalar columns, instead of `mean`.
     corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``.
-    task : "auto" or "classification"; the latter also takes many integers, and whole floats, for labels.
+    task : "auto", "classification" or, with ``method="huber"``, "regression". Classification also takes many
+        integers, and whole floats, for labels.
     method : "gsu" (also "auto"): the linear support vector machine of `GSUClassifier`; "kernel": the curved
-        boundaries of `ProbabilisticKernelSVC`, for up to some ten thousand rows.
+        boundaries of `ProbabilisticKernelSVC`, for up to some ten thousand rows; "huber":
+        `AdaptiveHuberRegressor` for floats and for more than 20 different integers, else
+        `AdaptiveHuberClassifier`, where rows whose target is null are unlabelled (no probabilities, not saved).
     meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
         "measurement": a row is one noisy reading of a true value, so that the noise is in the mean already; a
         `GaussianDenoiser` in front replaces each reading by the posterior of its true value.
@@ -101,13 +107,16 @@ def fit(
     >>> model.predict(table).to_list()
     ['star', 'star', 'quasar', 'quasar']
     """
-    check_task(task)
     _check_option("method", method, ("auto", *METHODS))
+    if method == "huber":
+        _check_option("task", task, ("auto", "classification", "regression"))
+    else:
+        check_task(task)
     _check_option("meaning", meaning, ("spread", "measurement"))
     _check_option("on_missing", on_missing, ("error", "point", "impute"))
     if not isinstance(scale, bool):
         raise ParameterError(f"scale={scale!r}: must be True or False")
-    classifier = _classifier(method, params)
+    estimator = _estimator(method, params)
 
     table = opened(table)
     given: dict[str, Any] = {
@@ -121,32 +130,38 @@ def fit(
     else:
         _no_columns(table, name, given)
         columns, first = Columns(), []
-    y = target_values(table, target, task)
+    if method == "huber":
+        y, found = partial_values(table, target, task)
+        if found == "regression":
+            estimator = AdaptiveHuberRegressor(**params)
+    else:
+        y = target_values(table, target, task)
     if on_missing == "impute":
         first.append(("impute", GaussianImputer(random_state=0)))
     measured = meaning == "measurement"
     denoiser = [("denoise", GaussianDenoiser(random_state=0))] if measured else []
     # The spread of the true values is that of their posterior means and what is left of the noise.
     scaler = [("scale", GaussianScaler(spread="total" if measured else "means"))] if scale else []
-    pipeline = Pipeline([*first, *denoiser, *scaler, ("classify", classifier)])
+    step = "regress" if is_regressor(estimator) else "classify"
+    pipeline = Pipeline([*first, *denoiser, *scaler, (step, estimator)])
 
     start = time.perf_counter()
     pipeline.fit(table, y)
     return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
 
 
-def _classifier(method: str, params: dict[str, Any]) -> Any:
+def _estimator(method: str, params: dict[str, Any]) -> Any:
     kind, defaults = METHODS["gsu" if method == "auto" else method]
     valid = sorted(kind().get_params())
     unknown = [p for p in params if p not in valid]
     if unknown:
         raise ParameterError(f"unknown parameter {unknown[0]!r}; valid ones are {', '.join(valid)}")
-    if method == "kernel" and params.get("kernel") == "precomputed":
+    if params.get("kernel") == "precomputed":
         raise ParameterError(
             "kernel='precomputed': a table has no kernel matrix; "
-            "use ProbabilisticKernelSVC(kernel='precomputed') itself"
+            f"use {kind.__name__}(kernel='precomputed') itself"
         )
-    return kind(**{"probability": True, "random_state": 0} | defaults | params)
+    return kind(**defaults | params)
 
 
 def _check_option(name: str, value: Any, options: Sequence[str]) -> None:

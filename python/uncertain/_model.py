@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 
 from . import _file, tables
 from ._array import GaussianArray
 from ._columns import Columns
 from ._files import read_table
+from ._partial import partial_targets
 from ._report import Report, compare
 from ._target import as_list, labels_from
 from .exceptions import ParameterError, UncertainError
@@ -30,9 +32,9 @@ class Model:
     ----------
     pipeline_ : fitted scikit-learn Pipeline: AsGaussians (for tables) -> GaussianImputer (with
         ``on_missing="impute"``) -> GaussianDenoiser (with ``meaning="measurement"``) -> GaussianScaler (with
-        ``scale=True``) -> GSUClassifier or ProbabilisticKernelSVC.
+        ``scale=True``) -> GSUClassifier or the estimator of another method.
     columns_ : which columns are means, errors and target, and which are ignored.
-    classes_ : the class labels, in the order of the columns of `predict_proba`.
+    classes_ : the class labels, in the order of the columns of `predict_proba`; None for a regression.
 
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
     """
@@ -42,12 +44,12 @@ class Model:
     ) -> None:
         self.pipeline_ = pipeline
         self.columns_ = columns
-        self.classes_: NDArray[Any] = pipeline[-1].classes_
+        self.classes_: Any = getattr(pipeline[-1], "classes_", None)
         self._n_rows = n_rows
         self._seconds = seconds
 
     def predict(self, table: Any) -> Any:
-        """The class of every row, in row order, with labels of their original type.
+        """The class (or number) of every row, in row order, with labels of their original type.
 
         A Polars or pandas table gives a Series named like the target, pyarrow a ChunkedArray, a path a Polars
         Series, everything else a NumPy array.
@@ -64,6 +66,9 @@ class Model:
 
         A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
         """
+        last = type(self.pipeline_[-1])
+        if not hasattr(last, "predict_proba"):
+            raise ParameterError(f"{last.__name__} gives no probabilities; method='gsu' does")
         table = opened(table)
         probabilities = self.pipeline_.predict_proba(table)
         if not tables.is_table(table):
@@ -72,8 +77,18 @@ class Model:
         return tables.result_like(table, dict(zip(names, probabilities.T, strict=True)))
 
     def score(self, table: Any, y: Any = None) -> float:
-        """Accuracy: the share of rows whose class is predicted; `y` if the target is not a column."""
+        """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
+
+        Pass `y` if the target is not a column.
+        """
         table = opened(table)
+        if self.classes_ is None:
+            target = self.columns_.target if y is None else y
+            if target is None:
+                raise ParameterError("the target is not a column of the table: pass the numbers as y")
+            truth, _ = partial_values(table, target, "regression")
+            known = ~np.isnan(truth)
+            return float(r2_score(truth[known], self.pipeline_.predict(table)[known]))
         return float(np.mean(self.pipeline_.predict(table) == self.labels(table, y)))
 
     def report(
@@ -99,6 +114,10 @@ class Model:
         listed : how many of the rows whose error bars matter most are listed.
         meanings : False leaves out the comparison of meanings, which is more than half of the work.
         """
+        if not hasattr(self.pipeline_[-1], "optimality_gap_"):
+            raise ParameterError(
+                f"report knows no {type(self.pipeline_[-1]).__name__}, only margin classifiers"
+            )
         table = opened(table)
         y = self.labels(table, y)
         return compare(
@@ -151,18 +170,19 @@ class Model:
 
     def __repr__(self) -> str:
         classifier = self.pipeline_[-1]
-        classes = ", ".join(map(repr, self.classes_.tolist()[:8])) + (
-            ", ..." if len(self.classes_) > 8 else ""
-        )
-        gap, status = np.max(classifier.optimality_gap_), np.unique(classifier.status_)
-        fitted = (
-            f"{'/'.join(map(str, status))}, objective certified within {gap:.1e} of the optimum (relative)"
-        )
+        names = [] if self.classes_ is None else list(map(repr, self.classes_.tolist()))
+        classes = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        status = "/".join(map(str, np.unique(classifier.status_)))
+        if hasattr(classifier, "optimality_gap_"):
+            gap = np.max(classifier.optimality_gap_)
+            fitted = f"{status}, objective certified within {gap:.1e} of the optimum (relative)"
+        else:
+            fitted = status
         size = "" if self._n_rows is None else f" from {self._n_rows:,} rows in {self._seconds:.2f} s"
         lines = [
             f"Model: {type(classifier).__name__}{size}",
             *str(self.columns_).splitlines(),
-            f"classes    {classes}",
+            *([f"classes    {classes}"] if names else []),
             f"steps      {' -> '.join(type(step).__name__ for _, step in self.pipeline_.steps)}",
             f"fit        {fitted}",
         ]
@@ -192,6 +212,14 @@ def opened(table: Any) -> Any:
     if isinstance(table, (str, os.PathLike)):
         return read_table(Path(table))
     return tables.open_table(table).native if tables.is_table(table) else table
+
+
+def partial_values(table: Any, target: Any, task: str) -> tuple[NDArray[Any], str]:
+    """Targets of which some are missing, and the task they ask for; as `target_values`."""
+    n_rows = tables.open_table(table).n_rows if tables.is_table(table) else len(table)
+    if isinstance(target, str):
+        return partial_targets(tables.open_table(table).values(target), target, task, n_rows)
+    return partial_targets(as_list(target), "target", task, n_rows)
 
 
 def target_values(table: Any, target: Any, task: str) -> NDArray[Any]:

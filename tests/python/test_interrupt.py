@@ -16,6 +16,7 @@ SETUP = """
     import os, signal, threading, time, warnings
     import numpy as np
     from uncertain import GaussianArray
+    from uncertain import AdaptiveHuberRegressor
     from uncertain.svm import GSUClassifier
 
     warnings.simplefilter("ignore")
@@ -45,6 +46,7 @@ def run(code: str) -> str:
         "GSUClassifier(solver='sgd', max_iter=10**9, random_state=0)",
         "GSUClassifier(1e-9, solver='lbfgs', tol=1e-15, max_iter=10**9)",
         "GSUClassifier(1e-9, tol=1e-15, probability=True)",
+        "AdaptiveHuberRegressor()",
         "GSUClassifier(solver='sgd', max_iter=10**9, callback=lambda progress: None, random_state=0)",
     ],
 )

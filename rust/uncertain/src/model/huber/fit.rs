@@ -109,8 +109,8 @@ fn fit(
             own = own.columns(columns)?;
         }
         let kernel = match &view.columns {
-            Some(columns) => view.kernel.resolved(&all.columns(columns)?)?,
-            None => view.kernel.resolved(&all)?,
+            Some(columns) => view.kernel.resolved(&all.columns(columns)?, control)?,
+            None => view.kernel.resolved(&all, control)?,
         };
         if graphs {
             fixed += view.graph.bytes(size);
@@ -127,7 +127,7 @@ fn fit(
     for ((view, own), part) in params.views.iter().zip(views).zip(&parts) {
         let gram = part.kernel == Kernel::Precomputed;
         let operator = if graphs && view.graph != Graph::None {
-            let nodes = distinct(&own);
+            let nodes = distinct(&own, control)?;
             view.graph.operator(&own, &nodes, &order, gram, params.normalized, control)?
         } else {
             None

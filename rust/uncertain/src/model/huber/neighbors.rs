@@ -7,6 +7,9 @@
 //! Identical rows are one point ([`distinct`]): ten copies of a row would otherwise see nobody but each
 //! other, and a row of weight two would not be as good as the row twice.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::control::Control;
 use crate::data::covariance::{Kind, packed_len};
 use crate::data::{GaussianArray, Rows};
@@ -19,21 +22,48 @@ const ROWS: usize = 16;
 const PIECE: usize = 1024;
 
 /// Numbers of the first of each group of identical rows (means and covariances), ascending.
-pub(super) fn distinct(rows: &GaussianArray) -> Vec<usize> {
-    let (n, d) = (rows.n_rows(), rows.n_features());
-    let key = |row: usize| {
-        let mut key: Vec<f64> = rows.means().row(row).to_vec();
-        if !matches!(rows.covariances().kind(), Kind::Zero | Kind::Shared) {
-            let mut packed = vec![0.0; packed_len(d)];
-            rows.covariances().add_to(row, 1.0, d, &mut packed);
-            key.extend(packed);
+pub(super) fn distinct(rows: &GaussianArray, control: &Control) -> Result<Vec<usize>> {
+    let d = rows.n_features();
+    let spread = match rows.covariances().kind() {
+        Kind::Zero | Kind::Shared => 0,
+        Kind::Isotropic => 1,
+        Kind::Diagonal => d,
+        Kind::LowRank | Kind::Full => packed_len(d),
+    };
+    let key = |row: usize, key: &mut Vec<f64>| {
+        key.clear();
+        key.extend_from_slice(rows.means().row(row));
+        key.resize(d + spread, 0.0);
+        match spread {
+            0 => {}
+            _ if spread <= d => rows.covariances().variances(row, &mut key[d..]),
+            _ => rows.covariances().add_to(row, 1.0, d, &mut key[d..]),
         }
         // -0.0 is 0.0.
         key.iter_mut().for_each(|x| *x += 0.0);
-        key.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
     };
-    let mut seen = std::collections::HashSet::with_capacity(n);
-    (0..n).filter(|&row| seen.insert(key(row))).collect()
+    // By hash first: the keys of all rows would be the data once more.
+    let mut firsts: HashMap<u64, Vec<usize>> = HashMap::with_capacity(rows.n_rows());
+    let (mut own, mut other) = (vec![], vec![]);
+    let mut out = vec![];
+    for row in 0..rows.n_rows() {
+        if row % 1024 == 0 {
+            control.check()?;
+        }
+        key(row, &mut own);
+        let mut hasher = DefaultHasher::new();
+        own.iter().for_each(|x| x.to_bits().hash(&mut hasher));
+        let same = firsts.entry(hasher.finish()).or_default();
+        let known = same.iter().any(|&first| {
+            key(first, &mut other);
+            own == other
+        });
+        if !known {
+            same.push(row);
+            out.push(row);
+        }
+    }
+    Ok(out)
 }
 
 /// Rows of which squared distances are wanted.
@@ -173,10 +203,15 @@ mod tests {
 
     #[test]
     fn copies_are_found_by_means_and_covariances() {
-        assert_eq!(distinct(&points(vec![1.0, 0.0, 2.0, -0.0, 1.0, 3.0], 1)), [0, 1, 2, 5]);
-        let std = Rows::from_vec(vec![0.1, 0.2, 0.1], 1).unwrap();
-        let means = Rows::from_vec(vec![1.0; 3], 1).unwrap();
-        assert_eq!(distinct(&GaussianArray::new(means, Covariances::from_std(std)).unwrap()), [0, 1]);
+        let of = |rows: &GaussianArray| distinct(rows, &Control::new()).unwrap();
+        assert_eq!(of(&points(vec![1.0, 0.0, 2.0, -0.0, 1.0, 3.0], 1)), [0, 1, 2, 5]);
+        let means = || Rows::from_vec(vec![1.0; 6], 2).unwrap();
+        for width in [1, 2] {
+            let std = Rows::from_vec((0..3 * width).map(|i| [0.1, 0.2, 0.1][i / width]).collect(), width).unwrap();
+            let rows = GaussianArray::new(means(), Covariances::from_std(std)).unwrap();
+            assert_eq!(of(&rows), [0, 1]);
+            assert_eq!(of(&rows.to_full().unwrap()), [0, 1]);
+        }
     }
 
     #[test]

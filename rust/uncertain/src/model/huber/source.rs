@@ -48,7 +48,7 @@ pub enum Kernel {
 
 impl Kernel {
     /// The same kernel with its gamma known, from the rows to fit. Refuses what these rows cannot have.
-    pub(super) fn resolved(self, rows: &GaussianArray) -> Result<Self> {
+    pub(super) fn resolved(self, rows: &GaussianArray, control: &Control) -> Result<Self> {
         let uncertain = rows.covariances().kind() != Kind::Zero;
         let refused = |name: &str| {
             Error::Data(format!(
@@ -67,14 +67,14 @@ impl Kernel {
                 Ok(Self::Polynomial { degree, gamma: Some(gamma), coef0 })
             }
             Self::Rbf { gamma: None, coupling } => {
-                let nodes = distinct(rows);
+                let nodes = distinct(rows, control)?;
                 // Without two different points every scale is as good as another.
                 let gamma = if nodes.len() < 2 {
                     1.0
                 } else {
                     median_distance(&rows.take(&nodes)?, 0).map(|m| 0.5 / (m * m))?
                 };
-                Self::Rbf { gamma: Some(gamma), coupling }.resolved(rows)
+                Self::Rbf { gamma: Some(gamma), coupling }.resolved(rows, control)
             }
             Self::Rbf { gamma: Some(gamma), .. } => {
                 PointKernel::Rbf { gamma }.check()?;
