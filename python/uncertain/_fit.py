@@ -72,7 +72,7 @@ def fit(
     method : "gsu" (also "auto"): the linear support vector machine of `GSUClassifier`; "kernel": the curved
         boundaries of `ProbabilisticKernelSVC`, for up to some ten thousand rows; "huber":
         `AdaptiveHuberRegressor` for floats and for more than 20 different integers, else
-        `AdaptiveHuberClassifier`, where rows whose target is null are unlabelled (no probabilities, not saved).
+        `AdaptiveHuberClassifier`; rows whose target is null are unlabelled. No probabilities, not saved.
     meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
         "measurement": a row is one noisy reading of a true value, so that the noise is in the mean already; a
         `GaussianDenoiser` in front replaces each reading by the posterior of its true value.
@@ -133,6 +133,8 @@ def fit(
     if method == "huber":
         y, found = partial_values(table, target, task)
         if found == "regression":
+            if "unlabeled" in params:
+                raise ParameterError("unlabeled= is for classes; a number that is missing is null or NaN")
             estimator = AdaptiveHuberRegressor(**params)
     else:
         y = target_values(table, target, task)
