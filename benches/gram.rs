@@ -16,11 +16,15 @@ pub fn bench(criterion: &mut Criterion) {
         (Kind::Zero, 10, 2000),
         (Kind::Isotropic, 10, 2000),
         (Kind::Diagonal, 10, 2000),
+        (Kind::Shared, 10, 2000),
+        (Kind::LowRank, 10, 1000),
         (Kind::Full, 2, 2000),
         (Kind::Full, 5, 2000),
         (Kind::Full, 10, 1000),
+        (Kind::Full, 16, 600),
         (Kind::Full, 30, 400),
         (Kind::Full, 64, 128),
+        (Kind::Full, 96, 64),
         (Kind::Full, 128, 32),
     ];
     for (kind, d, n) in cases {

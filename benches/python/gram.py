@@ -1,14 +1,19 @@
-"""Gram matrices of Gaussians beside batched NumPy (stacked Cholesky factors and solves) on the same threads.
+"""Gram matrices of Gaussians beside batched NumPy and PyTorch (stacked Cholesky factors and solves).
 
     python benches/python/gram.py [--threads 2]
 
-Times are processor seconds divided by pairs: another process on the machine does not count. The last column
-is our rate of multiply-adds as part of that of a matrix product (NumPy's GEMM) on one thread.
+Times are processor seconds divided by pairs: another process on the machine does not count. NumPy's rows
+and PyTorch's are shared out to as many threads as ours. Ours include the roots of the covariances, which the
+others get for nothing. The last column is our rate of multiply-adds as part of that of a matrix product
+(NumPy's GEMM) on one thread. PyTorch is left out where it is not installed.
 """
 
 import argparse
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +22,7 @@ from threadpoolctl import threadpool_limits
 from uncertain import GaussianArray, kernels
 
 Floats = NDArray[np.float64]
-SIZES = {2: 2000, 5: 1500, 10: 1000, 30: 400, 64: 150}
+SIZES = {2: 4000, 5: 4000, 10: 3000, 30: 1000, 64: 300}
 
 
 def numpy_gram(means: Floats, roots: Floats, rows: slice) -> Floats:
@@ -30,6 +35,27 @@ def numpy_gram(means: Floats, roots: Floats, rows: slice) -> Floats:
     lower = np.linalg.cholesky(m)
     form = np.sum(difference * np.linalg.solve(m, difference), axis=(-2, -1))
     return np.asarray(np.exp(-0.5 * form) / np.prod(np.diagonal(lower, axis1=-2, axis2=-1), axis=-1))
+
+
+def torch_gram(means: Floats, roots: Floats, rows: slice) -> Floats:
+    """The same in PyTorch, with its batched Cholesky factors and triangular solves."""
+    torch = import_module("torch")
+    mean, root = torch.from_numpy(means), torch.from_numpy(roots)
+    u = root[rows, None] - root[None]
+    m = u @ u
+    m.diagonal(dim1=-2, dim2=-1).add_(1.0)
+    lower = torch.linalg.cholesky(m)
+    y = torch.linalg.solve_triangular(lower, (mean[rows, None] - mean[None])[..., None], upper=False)
+    form = y.square().sum(dim=(-2, -1))
+    return np.asarray(torch.exp(-0.5 * form) / lower.diagonal(dim1=-2, dim2=-1).prod(dim=-1))
+
+
+def in_threads(gram: Callable[..., Floats], threads: int, means: Floats, roots: Floats, count: int) -> Floats:
+    """`gram` of the first `count` rows, a part of them in each thread."""
+    cuts = np.linspace(0, count, threads + 1).astype(int)
+    with ThreadPoolExecutor(threads) as pool:
+        parts = pool.map(lambda k: gram(means, roots, slice(cuts[k], cuts[k + 1])), range(threads))
+    return np.concatenate(list(parts))
 
 
 def seconds(work: Callable[[], object], repeats: int = 3) -> float:
@@ -61,9 +87,14 @@ def main() -> None:
     rng = np.random.default_rng(1)
     with threadpool_limits(1):
         peak = gemm_rate()
+    others = {"NumPy": numpy_gram}
+    if find_spec("torch"):
+        import_module("torch").set_num_threads(1)
+        others["PyTorch"] = torch_gram
     print(f"GEMM on one thread: {peak / 1e9:.1f} G multiply-adds per second; {threads} thread(s) below")
-    print("|  n | NumPy, ns per pair | ours | ratio | coupling independent | of GEMM |")
-    print("|---:|---:|---:|---:|---:|---:|")
+    print("|  n | " + "".join(f"{name}, ns per pair | ratio | " for name in others), end="")
+    print("ours | coupling independent | of GEMM |")
+    print("|---:|" + "---:|" * (2 * len(others) + 3))
     for d, n in SIZES.items():
         means = rng.normal(size=(n, d)) / np.sqrt(d)
         factor = rng.normal(size=(n, d, d)) / d
@@ -71,25 +102,23 @@ def main() -> None:
         values, vectors = np.linalg.eigh(covariances)
         roots = (vectors * np.sqrt(values)[:, None, :]) @ vectors.transpose(0, 2, 1)
         x = GaussianArray(means, cov=covariances)
-        part = slice(0, max(1, 40_000 // (n * max(1, d // 5))))
-        with threadpool_limits(threads):
-            theirs = seconds(lambda means=means, roots=roots, part=part: numpy_gram(means, roots, part))
-            expected = numpy_gram(means, roots, part)
-            theirs /= expected.size
-        found = kernels.probabilistic_rbf(x, x, n_jobs=threads)
-        assert np.abs(found[part] - expected).max() < 1e-11
         ours = []
         for coupling in ("shared", "independent"):
             whole = seconds(
                 lambda x=x, c=coupling: kernels.probabilistic_rbf(x, x, coupling=c, n_jobs=threads)
             )
-            # The roots are taken once per row; that of the pairs is what is left.
             ours.append(whole / n**2)
+        found = kernels.probabilistic_rbf(x, x, n_jobs=threads)
+        count = max(threads, 40_000 // (n * max(1, d // 5)))
+        cells = ""
+        for gram in others.values():
+            with threadpool_limits(1):
+                work = (gram, threads, means, roots, count)
+                assert np.abs(found[:count] - in_threads(*work)).max() < 1e-11
+                theirs = seconds(lambda work=work: in_threads(*work)) / (count * n)
+            cells += f"{1e9 * theirs:.0f} | {theirs / ours[0]:.0f} | "
         share = multiply_adds(d) / ours[0] / peak
-        print(
-            f"| {d} | {1e9 * theirs:.0f} | {1e9 * ours[0]:.1f} | {theirs / ours[0]:.0f} "
-            f"| {1e9 * ours[1]:.1f} | {100 * share:.0f} % |"
-        )
+        print(f"| {d} | {cells}{1e9 * ours[0]:.1f} | {1e9 * ours[1]:.1f} | {100 * share:.0f} % |")
 
 
 if __name__ == "__main__":

@@ -72,6 +72,28 @@ def test_ctrl_c(model: str, data: str) -> None:
     assert float(delay) < ALLOWED, f"{1000 * float(delay):.0f} ms after Ctrl-C, {fits} fits before it"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way")
+@pytest.mark.parametrize(("n", "d"), [(6000, 12), (1500, 40), (300, 120)])
+def test_ctrl_c_in_a_gram_matrix(n: int, d: int) -> None:
+    # Seconds of work, the roots of the covariances first.
+    code = f"""
+        from uncertain import kernels
+        X = GaussianArray(rng.normal(size=({n}, {d})), factor=rng.normal(size=({n}, {d}, 1)))
+        sent = []
+        def press():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Timer(0.2, press).start()
+        try:
+            while True:
+                kernels.probabilistic_rbf(X, sigma=2.0)
+        except KeyboardInterrupt:
+            print(time.monotonic() - sent[0])
+    """
+    delay = float(run(code))
+    assert delay < ALLOWED, f"{1000 * delay:.0f} ms after Ctrl-C"
+
+
 def test_other_threads_run_during_a_fit() -> None:
     code = """
         ticks = []

@@ -2,6 +2,8 @@
 
 mod cases;
 
+use std::time::{Duration, Instant};
+
 use cases::{Case, Numbers, cases, chunked, gram as product};
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -272,6 +274,33 @@ fn what_cannot_be_is_refused() {
     let empty = x.slice(0..0);
     assert_eq!(kernel(&empty, None, Coupling::Shared).dim(), (0, 0));
     assert_eq!(kernel(x, Some(&empty), Coupling::Shared).dim(), (5, 0));
+}
+
+#[test]
+fn a_stop_is_heard_soon() {
+    // While roots are taken and among the pairs, in dimensions small and large: a second of work at least.
+    for (d, n) in [(12, 6000), (30, 3000), (90, 500), (120, 300)] {
+        let mut numbers = Numbers(6);
+        let means = chunked(&numbers.take(n * d), d);
+        let factor = chunked(&numbers.take(n * d), d);
+        let covariances = Covariances::from_factor(factor, 1, None, &Names::default()).unwrap();
+        let array = GaussianArray::new(means, covariances).unwrap();
+        for wait in [1, 30] {
+            let control = Control::new();
+            let options = Options { sigma: SIGMA, coupling: Coupling::Shared, max_bytes: Some(8 << 30) };
+            std::thread::scope(|scope| {
+                let work = scope.spawn(|| (gram(&array, None, &options, &control), Instant::now()));
+                std::thread::sleep(Duration::from_millis(wait));
+                let asked = Instant::now();
+                control.stop();
+                let (result, heard) = work.join().unwrap();
+                // 100 ms on a quiet machine; on a busy one the threads may have to wait for their turn.
+                let delay = heard.saturating_duration_since(asked);
+                assert!(result == Err(Error::Interrupted), "d = {d}: over in {wait} ms?");
+                assert!(delay < Duration::from_secs(1), "d = {d}: {delay:?}");
+            });
+        }
+    }
 }
 
 proptest! {

@@ -6,6 +6,8 @@
 //! gives the same bits. Without it (`FMA = false`) `mul_add` would call a C function for each
 //! element, so those machines get `a * b + c`.
 //!
+//! Kernels that must keep dozens of vectors in registers (pairs/) do not leave that to LLVM: see vector.rs.
+//!
 //! Rejected: pulp (its traits name registers, and cannot tell a kernel whether FMA is cheap),
 //! `std::simd` (nightly).
 
@@ -20,6 +22,7 @@ pub(crate) mod pairs;
 mod rank_update;
 pub(crate) mod smo;
 pub(crate) mod spread;
+mod vector;
 mod waves;
 
 pub use cholesky::factor_upper;

@@ -21,7 +21,8 @@ impl Blocks {
     /// Rows with the same number of features, and options that are in range.
     pub(crate) fn new(x: &GaussianArray, z: &GaussianArray, options: &Options) -> Result<Self> {
         let form = Form::of(x, Some(z), options.coupling);
-        Ok(Self { x: Side::new(x, &form, options.sigma)?, z: Side::new(z, &form, options.sigma)?, form })
+        let side = |rows| Side::new(rows, &form, options.sigma, &Control::new());
+        Ok(Self { x: side(x)?, z: side(z)?, form })
     }
 
     pub(crate) fn n_rows(&self) -> usize {

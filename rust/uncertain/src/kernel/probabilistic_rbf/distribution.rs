@@ -50,8 +50,8 @@ pub(crate) fn score_variances(
     if form.spread != Spread::None && m > 0 && n > 0 {
         // Of the new rows always the roots.
         let roots = Form { coupling: Coupling::Shared, ..form };
-        let new = Side::new(x, &roots, options.sigma)?;
-        let old = Side::new(support, &form, options.sigma)?;
+        let new = Side::new(x, &roots, options.sigma, control)?;
+        let old = Side::new(support, &form, options.sigma, control)?;
         let rows = Support::new(&old, &form)?;
         parallel::fill_rows(&mut out, p, |range, out| {
             let mut terms = Terms::new(&rows);

@@ -3,7 +3,6 @@
 
 use crate::error::Result;
 use crate::linalg::{self, Eigh};
-use crate::simd::{LANES, Pack};
 
 /// Memory of one thread.
 pub(super) struct Large {
@@ -27,17 +26,16 @@ impl Large {
         (3 * d + 65) * d * size_of::<f64>()
     }
 
-    /// kappa of row i and row j, each from its pack.
-    pub(super) fn pair(&mut self, shared: bool, own: (&[Pack], usize), other: (&[Pack], usize)) -> Result<f64> {
+    /// kappa of two rows.
+    pub(super) fn pair(&mut self, shared: bool, own: &[f64], other: &[f64]) -> Result<f64> {
         let d = self.d;
-        let element = |(packs, row): (&[Pack], usize), k: usize| packs[k].0[row % LANES];
         for (k, x) in self.difference.iter_mut().enumerate() {
-            *x = element(own, k) - element(other, k);
+            *x = own[k] - other[k];
         }
         let mut e = d;
         for r in 0..d {
             for c in 0..=r {
-                let (a, b) = (element(own, e), element(other, e));
+                let (a, b) = (own[e], other[e]);
                 let u = if shared { a - b } else { a + b };
                 self.joint[r * d + c] = u;
                 self.joint[c * d + r] = u;

@@ -40,13 +40,12 @@ pub(super) fn check(n: usize, m: Option<usize>, form: &Form, max_bytes: Option<u
     )))
 }
 
-/// Result, rows in packs, the copy they are made from (one side at a time), and the threads' workspaces.
+/// Result, rows one by one and in packs, and the threads' workspaces.
 fn needed(n: usize, m: Option<usize>, form: &Form) -> u128 {
-    let (n, m_or_zero) = (n as u128, m.unwrap_or(0) as u128);
-    let (width, packed) = (form.width() as u128, form.packed_width() as u128);
-    let columns = m.map_or(n, |m| m as u128);
+    let (n, width) = (n as u128, form.width() as u128);
+    let (columns, rows) = m.map_or((n, n), |m| (m as u128, n + m as u128));
     let workspaces = parallel::default_threads() as u128 * tiles::workspace_bytes(form) as u128;
-    8 * (n * columns + (n + m_or_zero) * width + n.max(m_or_zero) * packed) + workspaces
+    8 * (n * columns + 2 * rows * width) + workspaces
 }
 
 #[cfg(test)]

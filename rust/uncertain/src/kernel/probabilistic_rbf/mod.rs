@@ -9,7 +9,7 @@
 //! Zero covariances give the RBF kernel; the shared coupling has kappa_ii = 1.
 //!
 //! Design. Both sides are brought to the cheapest spread that holds them (prepare.rs): kinds that are
-//! numbers or diagonals on both sides use closed forms, everything else packed matrices, whose symmetric
+//! numbers or diagonals on both sides use closed forms, everything else packed triangles, whose symmetric
 //! square roots are taken once per row. Eight pairs go side by side through simd/pairs up to
 //! d = 96; above, one pair's matrices fill the second cache and blocked routines take over (large.rs).
 //! Tiles of the matrix are spread over threads (tiles.rs); what a tile holds does not depend on them.
@@ -122,9 +122,8 @@ pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, con
     check(x, z, options)?;
     let form = prepare::Form::of(x, z, options.coupling);
     memory::check(x.n_rows(), z.map(GaussianArray::n_rows), &form, options.max_bytes)?;
-    let left = prepare::Side::new(x, &form, options.sigma)?;
-    let right = z.map(|z| prepare::Side::new(z, &form, options.sigma)).transpose()?;
-    control.check()?;
+    let left = prepare::Side::new(x, &form, options.sigma, control)?;
+    let right = z.map(|z| prepare::Side::new(z, &form, options.sigma, control)).transpose()?;
     let values = tiles::fill(&left, right.as_ref(), &form, control)?;
     let shape = (x.n_rows(), z.unwrap_or(x).n_rows());
     Array2::from_shape_vec(shape, values).map_err(|e| Error::Internal(format!("Gram matrix: {e}")))

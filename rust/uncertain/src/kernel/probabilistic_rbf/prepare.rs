@@ -1,13 +1,14 @@
 //! Rows scaled by sigma, in packs of eight, with the spread both sides of a Gram matrix agree on.
 
+use crate::control::Control;
 use crate::data::convert::zeros;
-use crate::data::covariance::{Kind, packed_index, packed_len};
+use crate::data::covariance::{Kind, packed_index};
 use crate::data::{Covariances, GaussianArray};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
 use crate::linalg::Eigh;
 use crate::parallel;
-use crate::simd::pairs::{self, Spread};
+use crate::simd::pairs::Spread;
 use crate::simd::{LANES, Pack};
 
 /// Beyond this many sigmas squares of squares would overflow.
@@ -38,14 +39,9 @@ impl Form {
         Self { d, spread, coupling }
     }
 
-    /// Packs per eight rows.
+    /// Numbers per row.
     pub(super) fn width(&self) -> usize {
         self.d + self.spread.len(self.d)
-    }
-
-    /// Different numbers per row.
-    pub(super) fn packed_width(&self) -> usize {
-        self.d + if self.spread == Spread::Dense { packed_len(self.d) } else { self.spread.len(self.d) }
     }
 }
 
@@ -59,19 +55,23 @@ fn spread(array: &GaussianArray, d: usize) -> Spread {
     }
 }
 
-/// One side of a Gram matrix: [`Form::width`] packs per eight rows, the last ones padded with zeros.
+/// One side of a Gram matrix.
 pub(super) struct Side {
     pub n_rows: usize,
+    /// Rows of [`Form::width`] numbers: what is broadcast.
+    pub rows: Vec<f64>,
+    /// The same, [`Form::width`] packs per eight rows, the last ones padded with zeros.
     pub packs: Vec<Pack>,
 }
 
 impl Side {
-    pub(super) fn new(array: &GaussianArray, form: &Form, sigma: f64) -> Result<Self> {
-        let (n, d, width) = (array.n_rows(), form.d, form.packed_width());
+    pub(super) fn new(array: &GaussianArray, form: &Form, sigma: f64, control: &Control) -> Result<Self> {
+        let (n, d, width) = (array.n_rows(), form.d, form.width());
         let mut rows = zeros(n, width)?;
         parallel::fill_rows(&mut rows, width, |range, out| {
             let mut workspace = None;
             for (row, out) in range.zip(out.chunks_exact_mut(width)) {
+                control.check()?;
                 let (mean, spread) = out.split_at_mut(d);
                 mean.iter_mut().zip(array.means().row(row)).for_each(|(m, x)| *m = x / sigma);
                 fill_spread(array.covariances(), row, form, sigma, &mut workspace, spread)?;
@@ -82,58 +82,37 @@ impl Side {
             }
             Ok(())
         })?;
-        // Where every number of a row goes, and the upper triangle once more.
-        let places = places(form);
-        let mut packs = vec![Pack::ZERO; n.div_ceil(LANES) * form.width()];
+        Ok(Self::of(rows, width))
+    }
+
+    /// From rows of `width` numbers.
+    fn of(rows: Vec<f64>, width: usize) -> Self {
+        let n_rows = rows.len() / width;
+        let mut packs = vec![Pack::ZERO; n_rows.div_ceil(LANES) * width];
         for (row, values) in rows.chunks_exact(width).enumerate() {
-            let pack = &mut packs[row / LANES * form.width()..][..form.width()];
-            for &(from, to) in &places {
-                pack[to].0[row % LANES] = values[from];
-            }
+            let pack = &mut packs[row / LANES * width..][..width];
+            pack.iter_mut().zip(values).for_each(|(pack, x)| pack.0[row % LANES] = *x);
         }
-        Ok(Self { n_rows: n, packs })
+        Self { n_rows, rows, packs }
     }
 
     /// The rows with these numbers.
     pub(super) fn take(&self, rows: &[usize], form: &Form) -> Self {
         let width = form.width();
-        let mut packs = vec![Pack::ZERO; rows.len().div_ceil(LANES) * width];
-        for (row, &from) in rows.iter().enumerate() {
-            let source = &self.packs[from / LANES * width..][..width];
-            for (pack, source) in packs[row / LANES * width..][..width].iter_mut().zip(source) {
-                pack.0[row % LANES] = source.0[from % LANES];
-            }
-        }
-        Self { n_rows: rows.len(), packs }
+        Self::of(rows.iter().flat_map(|row| &self.rows[row * width..][..width]).copied().collect(), width)
     }
 }
 
 impl Side {
     /// Number `k` of a row: its mean in sigmas, then its spread.
     pub(super) fn number(&self, form: &Form, row: usize, k: usize) -> f64 {
-        self.packs[row / LANES * form.width() + k].0[row % LANES]
+        self.rows[row * form.width() + k]
     }
 
     /// The spread of a row as a packed triangle ([`Spread::Dense`] only).
     pub(super) fn triangle(&self, form: &Form, row: usize, out: &mut [f64]) {
-        let stride = pairs::stride(form.d);
-        for r in 0..form.d {
-            for c in 0..=r {
-                let at = if stride == 0 { packed_index(r, c) } else { r * stride + c };
-                out[packed_index(r, c)] = self.number(form, row, form.d + at);
-            }
-        }
+        out.copy_from_slice(&self.rows[row * form.width() + form.d..][..form.spread.len(form.d)]);
     }
-}
-
-/// (number of a packed row, place among its packs)
-fn places(form: &Form) -> Vec<(usize, usize)> {
-    let (d, stride) = (form.d, pairs::stride(form.d));
-    if form.spread != Spread::Dense || stride == 0 {
-        return (0..form.width()).map(|k| (k, k)).collect();
-    }
-    let matrix = (0..d).flat_map(|r| (0..d).map(move |c| (d + packed_index(r, c), d + r * stride + c)));
-    (0..d).map(|k| (k, k)).chain(matrix).collect()
 }
 
 /// S / sigma^2 of one row, or its symmetric square root (shared coupling), into zeros.

@@ -32,7 +32,7 @@ impl GramRows {
     pub(crate) fn new(x: &GaussianArray, options: &Options, shared_work: bool, control: &Control) -> Result<Self> {
         check(x, None, options)?;
         let form = Form::of(x, None, options.coupling);
-        let side = Side::new(x, &form, options.sigma)?;
+        let side = Side::new(x, &form, options.sigma, control)?;
         let mut rows = Self { side, form, diagonal: vec![], shared_work, control: control.quiet() };
         rows.diagonal = vec![1.0; x.n_rows()];
         if options.coupling == Coupling::Independent {
@@ -102,7 +102,7 @@ impl KernelRows for GramRows {
     }
 
     fn fill(&self, i: usize, columns: &[u32], out: &mut [f64]) -> Result<()> {
-        let work = columns.len() * self.form.packed_width() * self.form.d;
+        let work = columns.len() * self.form.width() * self.form.d;
         if !self.shared_work || work < WORTH_THREADS {
             return self.piece(i, columns, out);
         }

@@ -96,7 +96,6 @@ pub(super) struct Worker<'a> {
     symmetric: bool,
     buffer: Vec<f64>,
     workspace: Workspace,
-    row: Vec<f64>,
     large: Option<Large>,
 }
 
@@ -104,7 +103,7 @@ impl<'a> Worker<'a> {
     pub(super) fn new(x: &'a Side, z: &'a Side, form: &'a Form, symmetric: bool) -> Self {
         let large = (form.spread == Spread::Dense && form.d > LARGEST).then(|| Large::new(form.d));
         let buffer = vec![0.0; tile_size(form).pow(2)];
-        Self { x, z, form, symmetric, buffer, workspace: Workspace::default(), row: vec![], large }
+        Self { x, z, form, symmetric, buffer, workspace: Workspace::default(), large }
     }
 
     /// Columns of a tile of one row at most.
@@ -122,20 +121,20 @@ impl<'a> Worker<'a> {
         let shared = coupling == Coupling::Shared;
         if let Some(large) = &mut self.large {
             let width = self.form.width();
-            let pack = |side: &'a Side, row: usize| (&side.packs[row / LANES * width..][..width], row);
+            let row = |side: &'a Side, row: usize| &side.rows[row * width..][..width];
             for (i, out) in rows.zip(out.chunks_exact_mut(padded)) {
                 for (j, out) in columns.clone().zip(out) {
                     if triangle && j > i {
                         break;
                     }
                     control.check()?;
-                    *out = large.pair(shared, pack(self.x, i), pack(self.z, j))?;
+                    *out = large.pair(shared, row(self.x, i), row(self.z, j))?;
                 }
             }
         } else {
             let packs = columns.start / LANES..columns.end.div_ceil(LANES);
-            let (x, z, workspace, row) = (&self.x.packs, &self.z.packs, &mut self.workspace, &mut self.row);
-            Tile { x, z, d, spread, shared, rows, packs, triangle, workspace, row, out }.fill();
+            let (x, z, workspace) = (&self.x.rows, &self.z.packs, &mut self.workspace);
+            Tile { x, z, d, spread, shared, rows, packs, triangle, workspace, out }.fill();
         }
         Ok(&self.buffer[..len])
     }

@@ -1,27 +1,24 @@
-//! Eight factorisations M = L D L' side by side, M formed on the way.
+//! Factorisations M = L D L' in any number of dimensions, M formed on the way.
 //!
-//! Idea: rows of M are made and factored in panels of four. A block of 4 x 4 (each element eight pairs
-//! wide) starts as the product of rows of U, goes on as the elimination by the columns before it, and
-//! only then leaves the registers: M itself is never stored, and both loops do 16 multiply-adds for 8
-//! loads. L D L' instead of L L' needs one division per pivot and no root. Pivots are at least 1, because
-//! M >= I; what rounding makes of a pivot below that is cut.
+//! Idea: blocks of P x P elements (each a register of pairs) stay in registers while they are a product of
+//! rows of U, or are eliminated by the columns before them: P^2 multiply-adds for 2 P loads. First all of
+//! U^2, then the factor in its place, so that each phase has one triangle to read and one to write: what
+//! counts is how much of that the caches hold. L D L' instead of L L' needs one reciprocal per pivot and no
+//! root. Pivots are at least 1, because M >= I; what rounding makes of a pivot below that is cut.
 //!
 //! Rejected: U^2 = S_i + S_j - A_i A_j - (A_i A_j)' with all products of a tile from one GEMM. It takes
 //! twice the multiply-adds (A_i A_j has no symmetry to save half) and cancels for near-equal rows.
 
-use std::sync::atomic::{Ordering, compiler_fence};
+use std::ops::Range;
 
-use super::{Lanes, Pack, Pairs, difference, finish, joint as joint_of, stride};
-use crate::simd::lanes::{LANES, each, fma};
-
-const PANEL: usize = 4;
+use super::{Others, Pack, Pairs, Vector, difference, finish, joint as joint_of};
 
 /// Memory of one thread, kept between tiles.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    /// U: d rows of `stride`.
+    /// The lower triangle of U with its diagonal blocks whole: d rows of `stride`.
     joint: Vec<Pack>,
-    /// L without its diagonal, and L^{-1} (x_i - x_j) / D below: d + 1 rows.
+    /// U^2 or S_i + S_j, then L without its diagonal, and L^{-1} (x_i - x_j) / D below: d + 1 rows.
     lower: Vec<Pack>,
     /// L D of the rows of one panel.
     panel: Vec<Pack>,
@@ -29,125 +26,182 @@ pub(crate) struct Workspace {
     inverse: Vec<Pack>,
 }
 
+/// Rows of a panel at most.
+const LARGEST_PANEL: usize = 4;
+
+/// Registers from row to row of a matrix, an odd number so that rows do not compete for the same cache sets.
+fn stride(d: usize) -> usize {
+    d | 1
+}
+
 impl Workspace {
     pub(crate) fn reserve(&mut self, d: usize) {
         let stride = stride(d);
         self.joint.resize(d * stride, Pack::ZERO);
         self.lower.resize((d + 1) * stride, Pack::ZERO);
-        self.panel.resize(PANEL * stride, Pack::ZERO);
+        self.panel.resize(LARGEST_PANEL * stride, Pack::ZERO);
         self.inverse.resize(d, Pack::ZERO);
-    }
-
-    /// L, L D and 1 / D as slices: their addresses stay in registers, those of vectors are read again after
-    /// every store.
-    #[inline(always)]
-    fn slices(&mut self) -> (&mut [Pack], &mut [Pack], &mut [Pack]) {
-        (&mut self.lower, &mut self.panel, &mut self.inverse)
     }
 
     /// Bytes for dimension d.
     pub(crate) fn bytes(d: usize) -> usize {
-        ((2 * d + 1) * stride(d) + PANEL * stride(d) + d) * size_of::<Pack>()
+        ((2 * d + 1 + LARGEST_PANEL) * stride(d) + d) * size_of::<Pack>()
+    }
+
+    /// The same memory as registers: slices, whose addresses stay in registers of their own.
+    #[inline(always)]
+    fn state<V: Vector>(&mut self, d: usize) -> State<'_, V> {
+        State {
+            d,
+            joint: V::view(&mut self.joint),
+            lower: V::view(&mut self.lower),
+            panel: V::view(&mut self.panel),
+            inverse: V::view(&mut self.inverse),
+        }
     }
 }
 
-/// d x d matrices.
-pub(super) struct Dense<'a, const SHARED: bool> {
+struct State<'a, V> {
+    d: usize,
+    joint: &'a mut [V],
+    lower: &'a mut [V],
+    panel: &'a mut [V],
+    inverse: &'a mut [V],
+}
+
+/// d x d matrices in panels of P rows.
+pub(super) struct Dense<'a, const SHARED: bool, const P: usize> {
     pub d: usize,
     pub workspace: &'a mut Workspace,
 }
 
-type Block<const R: usize, const C: usize> = [[Lanes; C]; R];
+type Block<V, const R: usize, const C: usize> = [[V; C]; R];
 
-/// block += (or -= with SUBTRACT) A B', A being R rows and B C rows of `len` packs, `stride` apart.
+/// `C` rows of `len` registers, `stride` apart.
 #[inline(always)]
-fn accumulate<const FMA: bool, const SUBTRACT: bool, const R: usize, const C: usize>(
-    block: &mut Block<R, C>,
-    a: &[Pack],
-    b: &[Pack],
+fn lines<V, const C: usize>(matrix: &[V], stride: usize, len: usize) -> [&[V]; C] {
+    let mut lines: [&[V]; C] = [&[]; C];
+    for c in 0..C {
+        lines[c] = &matrix[c * stride..][..len];
+    }
+    lines
+}
+
+/// block -= A B', A being R rows and B C rows of `len` registers, `stride` apart.
+#[inline(always)]
+fn accumulate<V: Vector, const R: usize, const C: usize>(
+    block: &mut Block<V, R, C>,
+    a: &[V],
+    b: &[V],
     stride: usize,
     len: usize,
 ) {
     if len == 0 {
         return;
     }
-    let a: [&[Pack]; R] = std::array::from_fn(|r| &a[r * stride..][..len]);
-    let b: [&[Pack]; C] = std::array::from_fn(|c| &b[c * stride..][..len]);
+    let (a, b) = (lines::<V, R>(a, stride, len), lines::<V, C>(b, stride, len));
     let mut sum = *block;
     for k in 0..len {
         for r in 0..R {
-            let x = &a[r][k].0;
+            let x = a[r][k];
             for c in 0..C {
-                let y = &b[c][k].0;
-                for l in 0..LANES {
-                    let x = if SUBTRACT { -x[l] } else { x[l] };
-                    sum[r][c][l] = fma::<FMA>(x, y[l], sum[r][c][l]);
-                }
+                let y = b[c][k];
+                sum[r][c] = x.neg_mul_add(y, sum[r][c]);
             }
         }
     }
     *block = sum;
 }
 
-/// x -= a b
+/// block += A B' over these k, a and b being the row and the column of its corner in U, of which only the
+/// lower triangle is there: where FLIP_A (FLIP_B) says so, element (a, k) is read as (k, a).
 #[inline(always)]
-fn subtract<const FMA: bool>(x: &mut Lanes, a: &Lanes, b: &Lanes) {
-    *x = each(|l| fma::<FMA>(-a[l], b[l], x[l]));
+fn square<V: Vector, const FLIP_A: bool, const FLIP_B: bool, const R: usize, const C: usize>(
+    block: &mut Block<V, R, C>,
+    u: &[V],
+    stride: usize,
+    a: usize,
+    b: usize,
+    range: Range<usize>,
+) {
+    let mut sum = *block;
+    let a_lines = lines::<V, R>(&u[a * stride..], stride, if FLIP_A { 0 } else { range.end });
+    let b_lines = lines::<V, C>(&u[b * stride..], stride, if FLIP_B { 0 } else { range.end });
+    for k in range {
+        let line = &u[k * stride..][..stride];
+        let (mut x, mut y) = ([V::splat(0.0); R], [V::splat(0.0); C]);
+        let (a_part, b_part) =
+            (if FLIP_A { &line[a..][..R] } else { line }, if FLIP_B { &line[b..][..C] } else { line });
+        for r in 0..R {
+            x[r] = if FLIP_A { a_part[r] } else { a_lines[r][k] };
+        }
+        for c in 0..C {
+            y[c] = if FLIP_B { b_part[c] } else { b_lines[c][k] };
+        }
+        for r in 0..R {
+            for c in 0..C {
+                sum[r][c] = x[r].mul_add(y[c], sum[r][c]);
+            }
+        }
+    }
+    *block = sum;
 }
 
-impl<const SHARED: bool> Dense<'_, SHARED> {
-    /// The block of B or U^2 with corner (row, column).
+impl<V: Vector> State<'_, V> {
+    /// A block of U^2 in its place.
     #[inline(always)]
-    fn start<const FMA: bool, const R: usize, const C: usize>(
-        &self,
-        own: &[f64],
-        other: &[Pack],
-        row: usize,
-        column: usize,
-    ) -> Block<R, C> {
-        let (stride, joint) = (stride(self.d), self.workspace.joint.as_slice());
-        let mut block = [[[0.0; LANES]; C]; R];
-        if SHARED {
-            accumulate::<FMA, false, R, C>(
-                &mut block,
-                &joint[row * stride..],
-                &joint[column * stride..],
-                stride,
-                self.d,
-            );
-        } else {
-            for r in 0..R {
-                for c in 0..C {
-                    block[r][c] = joint_of::<SHARED>(own, other, (row + r) * stride + column + c);
-                }
-            }
+    fn square<const R: usize, const C: usize>(&mut self, row: usize, column: usize) {
+        let stride = stride(self.d);
+        let mut block = [[V::splat(0.0); C]; R];
+        let (first, second) = (column + C, (row + R).max(column + C));
+        square::<V, false, false, R, C>(&mut block, self.joint, stride, row, column, 0..first);
+        square::<V, false, true, R, C>(&mut block, self.joint, stride, row, column, first..second);
+        square::<V, true, true, R, C>(&mut block, self.joint, stride, row, column, second..self.d);
+        for r in 0..R {
+            self.lower[(row + r) * stride + column..][..C].copy_from_slice(&block[r]);
+        }
+    }
+
+    /// The block of U^2 or S_i + S_j with corner (row, column).
+    #[inline(always)]
+    fn block<const R: usize, const C: usize>(&self, row: usize, column: usize) -> Block<V, R, C> {
+        let stride = stride(self.d);
+        let mut block = [[V::splat(0.0); C]; R];
+        for r in 0..R {
+            block[r].copy_from_slice(&self.lower[(row + r) * stride + column..][..C]);
         }
         block
     }
 
-    /// Make and factor R rows of M from `row` on; the rows above are done.
+    /// R rows of U^2 up to the diagonal.
     #[inline(always)]
-    fn rows<const FMA: bool, const R: usize>(&mut self, own: &[f64], other: &[Pack], row: usize) {
-        let stride = stride(self.d);
-        for column in (0..row).step_by(PANEL) {
-            let block = self.start::<FMA, R, PANEL>(own, other, row, column);
-            self.eliminate::<FMA, R>(block, row, column);
+    fn squares<const R: usize, const P: usize>(&mut self, row: usize) {
+        for column in (0..row).step_by(P) {
+            self.square::<R, P>(row, column);
         }
-        let mut block = self.start::<FMA, R, R>(own, other, row, row);
-        let (lower, panel, inverse) = self.workspace.slices();
-        accumulate::<FMA, true, R, R>(&mut block, panel, &lower[row * stride..], stride, row);
+        self.square::<R, R>(row, row);
+    }
+
+    /// Factor R rows of M from `row` on; the rows above are done.
+    #[inline(always)]
+    fn rows<const R: usize, const P: usize>(&mut self, row: usize) {
+        let stride = stride(self.d);
+        for column in (0..row).step_by(P) {
+            let block = self.block::<R, P>(row, column);
+            self.eliminate::<R, P>(block, row, column);
+        }
+        let mut block = self.block::<R, R>(row, row);
+        accumulate::<V, R, R>(&mut block, self.panel, &self.lower[row * stride..], stride, row);
         for c in 0..R {
             // I is added last: the pivot without it is a sum of squares minus another, at least -rounding.
-            let pivot = each(|l| 1.0 + block[c][c][l]);
-            let scale = each(|l| 1.0 / if pivot[l] > 1.0 { pivot[l] } else { 1.0 });
-            inverse[row + c].0 = scale;
+            let one = V::splat(1.0);
+            let inverse = block[c][c].add(one).max(one).recip();
+            self.inverse[row + c] = inverse;
             for r in c + 1..R {
-                let w = block[r][c];
-                let q = each(|l| w[l] * scale[l]);
-                lower[(row + r) * stride + row + c].0 = q;
+                let l = block[r][c].mul(inverse);
+                self.lower[(row + r) * stride + row + c] = l;
                 for r2 in r..R {
-                    let w2 = block[r2][c];
-                    subtract::<FMA>(&mut block[r2][r], &w2, &q);
+                    block[r2][r] = block[r2][c].neg_mul_add(l, block[r2][r]);
                 }
             }
         }
@@ -156,69 +210,84 @@ impl<const SHARED: bool> Dense<'_, SHARED> {
     /// Finish a block of rows of L D in the columns from `column` on: subtract what the columns before
     /// explain, then solve with the diagonal block of L. Divided by D they are rows of L, from `row` on.
     #[inline(always)]
-    fn eliminate<const FMA: bool, const R: usize>(&mut self, mut block: Block<R, PANEL>, row: usize, column: usize) {
+    fn eliminate<const R: usize, const P: usize>(&mut self, mut block: Block<V, R, P>, row: usize, column: usize) {
         let stride = stride(self.d);
-        let (lower, panel, inverse) = self.workspace.slices();
-        accumulate::<FMA, true, R, PANEL>(&mut block, panel, &lower[column * stride..], stride, column);
-        for c in 1..PANEL {
+        accumulate::<V, R, P>(&mut block, self.panel, &self.lower[column * stride..], stride, column);
+        for c in 1..P {
             for k in 0..c {
-                let factor = lower[(column + c) * stride + column + k].0;
+                let factor = self.lower[(column + c) * stride + column + k];
                 for r in 0..R {
-                    let w = block[r][k];
-                    subtract::<FMA>(&mut block[r][c], &w, &factor);
+                    block[r][c] = block[r][k].neg_mul_add(factor, block[r][c]);
                 }
             }
         }
         for r in 0..R {
-            for c in 0..PANEL {
-                let inverse = inverse[column + c].0;
-                panel[r * stride + column + c].0 = block[r][c];
-                lower[(row + r) * stride + column + c].0 = each(|l| block[r][c][l] * inverse[l]);
+            for c in 0..P {
+                self.panel[r * stride + column + c] = block[r][c];
+                self.lower[(row + r) * stride + column + c] = block[r][c].mul(self.inverse[column + c]);
             }
         }
     }
 }
 
-impl<const SHARED: bool> Pairs for Dense<'_, SHARED> {
+impl<const SHARED: bool, const P: usize> Pairs for Dense<'_, SHARED, P> {
     #[inline(always)]
-    fn eight<const FMA: bool>(&mut self, own: &[f64], other: &[Pack]) -> Lanes {
+    fn some<V: Vector>(&mut self, own: &[f64], others: Others<'_>) -> V {
         let (d, stride) = (self.d, stride(self.d));
-        let (spread, other_spread) = (&own[d..], &other[d..]);
-        if SHARED {
-            for ((u, a), b) in self.workspace.joint.iter_mut().zip(spread).zip(other_spread) {
-                u.0 = each(|l| a - b.0[l]);
-                // Costs nothing, and keeps the compiler from vectorising over elements instead of lanes.
-                compiler_fence(Ordering::AcqRel);
+        let mut state = self.workspace.state::<V>(d);
+        let target = if SHARED { &mut *state.joint } else { &mut *state.lower };
+        let mut e = d;
+        for r in 0..d {
+            let line = &mut target[r * stride..][..r + 1];
+            for c in 0..r + 1 {
+                line[c] = joint_of::<V, SHARED>(own, others, e + c);
+            }
+            e += r + 1;
+            for c in r / P * P..r {
+                target[c * stride + r] = target[r * stride + c];
             }
         }
-        let body = d / PANEL * PANEL;
-        for row in (0..body).step_by(PANEL) {
-            self.rows::<FMA, PANEL>(spread, other_spread, row);
+        let body = d / P * P;
+        if SHARED {
+            for row in (0..body).step_by(P) {
+                state.squares::<P, P>(row);
+            }
+            match d - body {
+                1 => state.squares::<1, P>(body),
+                2 => state.squares::<2, P>(body),
+                3 => state.squares::<3, P>(body),
+                _ => {}
+            }
+        }
+        for row in (0..body).step_by(P) {
+            state.rows::<P, P>(row);
         }
         match d - body {
-            1 => self.rows::<FMA, 1>(spread, other_spread, body),
-            2 => self.rows::<FMA, 2>(spread, other_spread, body),
-            3 => self.rows::<FMA, 3>(spread, other_spread, body),
+            1 => state.rows::<1, P>(body),
+            2 => state.rows::<2, P>(body),
+            3 => state.rows::<3, P>(body),
             _ => {}
         }
         // x_i - x_j as one more row of L D: y = L^{-1} (x_i - x_j), and the form is y' D^{-1} y.
-        for column in (0..body).step_by(PANEL) {
-            let block = [std::array::from_fn(|c| difference(own, other, column + c))];
-            self.eliminate::<FMA, 1>(block, d, column);
-        }
-        let (lower, panel, inverse) = self.workspace.slices();
-        for c in body..d {
-            let mut y = difference(own, other, c);
-            for k in 0..c {
-                subtract::<FMA>(&mut y, &panel[k].0, &lower[c * stride + k].0);
+        for column in (0..body).step_by(P) {
+            let mut block = [[V::splat(0.0); P]];
+            for c in 0..P {
+                block[0][c] = difference::<V>(own, others, column + c);
             }
-            panel[c].0 = y;
+            state.eliminate::<1, P>(block, d, column);
         }
-        let (mut product, mut sum) = ([1.0; LANES], [0.0; LANES]);
-        for (y, inverse) in panel[..d].iter().zip(&inverse[..d]) {
-            product = each(|l| product[l] * inverse.0[l]);
-            sum = each(|l| fma::<FMA>(y.0[l] * y.0[l], inverse.0[l], sum[l]));
+        for c in body..d {
+            let mut y = difference::<V>(own, others, c);
+            for k in 0..c {
+                y = state.panel[k].neg_mul_add(state.lower[c * stride + k], y);
+            }
+            state.panel[c] = y;
         }
-        finish::<FMA>(&product, &sum)
+        let (mut product, mut sum) = (V::splat(1.0), V::splat(0.0));
+        for (y, inverse) in state.panel[..d].iter().zip(&state.inverse[..d]) {
+            product = product.mul(*inverse);
+            sum = y.mul(*y).mul_add(*inverse, sum);
+        }
+        finish(product, sum)
     }
 }
