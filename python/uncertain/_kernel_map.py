@@ -35,7 +35,7 @@ class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     Parameters
     ----------
     kernel : {"rbf", "quadratic", "polynomial", "linear"}, default="rbf"
-        exp(-gamma ``|x - z|``^2), (x'z)^2, (gamma x'z + coef0)^degree, x'z.
+        ``exp(-gamma |x - z|^2), (x'z)^2, (gamma x'z + coef0)^degree, x'z``.
     gamma : float > 0 or "median", default="median"
         Of "rbf" and "polynomial". "median" is 1 / (2 m^2) with the median distance m of two different
         rows, error bars included.

@@ -30,8 +30,10 @@ __all__ = [
     "fit_discriminant",
     "fit_huber",
     "fit_imputer",
+    "fit_kernel_map",
     "fit_scaler",
     "impute",
+    "map_kernel",
     "median_pair_distance",
     "mixture_log_likelihood",
     "model_from_bytes",
@@ -147,6 +149,8 @@ class GsuModel:
 
     def __new__(cls, bytes: bytes) -> GsuModel: ...
     def __reduce__(self) -> tuple[type[GsuModel], tuple[bytes]]: ...
+    @property
+    def n_features(self) -> int: ...
     @property
     def coef(self) -> _Floats: ...
     @property
