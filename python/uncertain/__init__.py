@@ -15,6 +15,8 @@ from uncertain import (
     kernels,
     losses,
     preprocessing,
+    metrics,
+    robust,
     svm,
     uncertainty,
 )
@@ -35,6 +37,7 @@ from uncertain.preprocessing import (
     KernelMap,
     SubspaceProjector,
 )
+from uncertain.robust import MinimaxProbabilityClassifier, RobustSVC
 from uncertain.svm import GSUClassifier
 
 try:
@@ -53,11 +56,13 @@ __all__ = [
     "GaussianImputer",
     "GaussianScaler",
     "KernelMap",
+    "MinimaxProbabilityClassifier",
     "Model",
     "ProbabilisticKernelFeatures",
     "ProbabilisticKernelSVC",
     "ProbabilisticKernelSVR",
     "Report",
+    "RobustSVC",
     "SubspaceProjector",
     "UncertainError",
     "__version__",
@@ -69,7 +74,9 @@ __all__ = [
     "kernels",
     "load",
     "losses",
+    "metrics",
     "preprocessing",
+    "robust",
     "svm",
     "uncertainty",
 ]

@@ -144,6 +144,50 @@ class GsuParams:
     ) -> GsuModel: ...
 
 @final
+class RobustParams:
+    """Checked parameters of a fit of the uncertainty-SVC family."""
+
+    def __new__(
+        cls,
+        *,
+        c: float,
+        method: str,
+        radius: float,
+        confidence: float | None,
+        bound: str,
+        polish: bool,
+        tol: float,
+        max_iter: int | None,
+        fit_intercept: bool,
+        probability: bool,
+        seed: int,
+        n_jobs: int | None,
+    ) -> RobustParams: ...
+    @property
+    def radius(self) -> float: ...
+    def fit(
+        self,
+        data: Gaussians,
+        codes: NDArray[np.uint32],
+        n_classes: int,
+        weights: _Floats | None = None,
+        report: _Report | None = None,
+    ) -> tuple[GsuModel, list[_Floats], list[_Floats]]: ...
+
+def fit_minimax(
+    data: Gaussians,
+    codes: NDArray[np.uint32],
+    n_classes: int,
+    weights: _Floats | None,
+    *,
+    ridge: float,
+    tol: float,
+    max_iter: int,
+    n_jobs: int | None,
+    report: _Report | None = None,
+) -> tuple[GsuModel, _Floats]: ...
+
+@final
 class GsuModel:
     """A fitted SVM-GSU: one hyperplane for two classes, else one per class."""
 

@@ -8,12 +8,11 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from uncertain._kernel_map import Kernel, Kernelized, check_kernel
+from uncertain._linear import LinearClassifier
 from uncertain._progress import Progress, reporter
 from uncertain._uncertain import Gaussians, GsuModel, GsuParams
 from uncertain._validation import check_gaussians, check_labels, check_targets, check_weights, seed_from
@@ -22,12 +21,6 @@ from uncertain.exceptions import ParameterError, UncertainError
 __all__ = ["GSUClassifier"]
 
 Floats = NDArray[np.float64]
-
-
-def _with_probability(estimator: GSUClassifier) -> bool:
-    if not estimator.probability:
-        raise AttributeError("predict_proba needs GSUClassifier(probability=True), set before fit")
-    return True
 
 
 def _in_batches(estimator: GSUClassifier) -> bool:
@@ -43,7 +36,7 @@ def _in_batches(estimator: GSUClassifier) -> bool:
     return True
 
 
-class GSUClassifier(Kernelized, ClassifierMixin, BaseEstimator):
+class GSUClassifier(Kernelized, LinearClassifier):
     """SVM, linear or with a kernel, with Gaussian sample uncertainty (SVM-GSU).
 
     Row i is a Gaussian N(x_i, S_i) with label y_i in {-1, +1} and weight c_i (sum c_i = n). The hinge loss is
@@ -281,95 +274,6 @@ class GSUClassifier(Kernelized, ClassifierMixin, BaseEstimator):
         self.kernel_map_ = None
         return self._fitted(fitted)
 
-    def decision_function(self, X: Any) -> Floats:
-        """Mean of the score: w'x_i + b.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
-
-        Returns
-        -------
-        ndarray of shape (n,), or (n, K) for more than two classes
-            Positive for ``classes_[1]`` in the case of two classes.
-        """
-        check_is_fitted(self, "coef_")
-        return self._squeezed(self._model.decision(self._rows(X), self.n_jobs))
-
-    def decision_distribution(self, X: Any) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of the score under each row's own uncertainty.
-
-        The score is Gaussian: N(w'x_i + b, w'S_i w).
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points (whose standard deviation is zero).
-
-        Returns
-        -------
-        mean, std : ndarrays of shape (n,), or (n, K) for more than two classes
-        """
-        check_is_fitted(self, "coef_")
-        mean, std = self._model.decision_distribution(self._rows(X), self.n_jobs)
-        return self._squeezed(mean), self._squeezed(std)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label with the largest mean score.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Elements of ``classes_``.
-        """
-        check_is_fitted(self, "coef_")
-        codes: NDArray[np.uint32] = self._model.predict(self._rows(X), self.n_jobs)
-        return np.asarray(self.classes_[codes])
-
-    @available_if(_with_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class, averaged over each row's own uncertainty.
-
-        Platt's sigmoid 1 / (1 + exp(A t + B)), fitted on cross-validated scores, averaged over the score
-        t ~ N(w'x_i + b, w'S_i w): the more uncertain the row, the nearer to the middle. For more than two
-        classes the probabilities of one against the rest are scaled to sum 1.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Columns in the order of ``classes_``.
-        """
-        check_is_fitted(self, "coef_")
-        return self._model.predict_proba(self._rows(X), self.n_jobs)
-
-    @available_if(_with_probability)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithm of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(self.predict_proba(X))
-        return logarithms
-
     def _rows(self, X: Any) -> Gaussians:
         """Rows to predict, as the linear model takes them."""
         return self._mapped(check_gaussians(self, X, reset=False))
@@ -412,17 +316,6 @@ class GSUClassifier(Kernelized, ClassifierMixin, BaseEstimator):
             raise UncertainError(f"y: row {row} is {label!r}, which is not one of {self.classes_.tolist()}")
         return np.searchsorted(self.classes_, labels).astype(np.uint32)
 
-    def _fitted(self, model: GsuModel) -> Self:
-        self._model = model
-        self.coef_ = model.coef
-        self.intercept_ = model.intercept
-        binary = len(self.classes_) == 2
-        self.objective_ = model.objective[0] if binary else model.objective
-        self.optimality_gap_ = model.gap[0] if binary else model.gap
-        self.n_iter_ = model.n_iter[0] if binary else model.n_iter
-        self.status_ = model.status[0] if binary else np.array(model.status)
-        return self
-
     def _warned(self) -> Self:
         status, gap, n_iter = map(np.atleast_1d, (self.status_, self.optimality_gap_, self.n_iter_))
         late = np.flatnonzero((status != "converged") & (status != "steps_done"))
@@ -436,6 +329,3 @@ class GSUClassifier(Kernelized, ClassifierMixin, BaseEstimator):
                 stacklevel=3,
             )
         return self
-
-    def _squeezed(self, scores: Floats) -> Floats:
-        return scores[:, 0] if scores.shape[1] == 1 else scores

@@ -2,11 +2,12 @@
 
 Run: python tests/golden/robust.py (NumPy, cvxpy with Clarabel). Writes robust.json beside it.
 
-usvc: min 1/2 |w|^2 + C sum c_i xi_i  s.t.  y_i (w'x_i + b) >= 1 - xi_i + r_i |R_i w|,  xi >= 0,  S_i = R_i'R_i,
-for every kind of covariance, C from 1e-2 to 1e2 and radii from 0 to 3 ("rows": an own radius per row).
-mpsvc: max sum theta_i y_i (w'x_i + b)  s.t.  |R_i w| <= 1,  y_i (w'x_i + b) >= floor_i, for diagonal covariances.
-minimax: min |R_+ w| + |R_- w|  s.t.  w'(mu_+ - mu_-) = 1, where R are roots of the classes' covariances (scatter of
-the means plus mean of the rows' own covariances).
+S_i = R_i'R_i throughout.
+usvc: min 1/2 |w|^2 + C sum c_i xi_i  s.t.  y_i (w'x_i + b) >= 1 - xi_i + r_i |R_i w|,  xi >= 0, for every
+kind of covariance, C from 1e-2 to 1e2 and radii from 0 to 3 ("rows": an own radius per row).
+mpsvc: max sum theta_i y_i (w'x_i + b)  s.t.  |R_i w| <= 1,  y_i (w'x_i + b) >= floor_i, diagonal covariances.
+minimax: min |R_+ w| + |R_- w|  s.t.  w'(mu_+ - mu_-) = 1, where R are roots of the classes' covariances
+(scatter of the means plus mean of the rows' own covariances); the worst-case accuracy.
 """
 
 import json

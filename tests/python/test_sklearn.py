@@ -18,8 +18,10 @@ from uncertain import (
     GaussianScaler,
     GSUClassifier,
     KernelMap,
+    MinimaxProbabilityClassifier,
     ProbabilisticKernelFeatures,
     ProbabilisticKernelSVC,
+    RobustSVC,
     SubspaceProjector,
 )
 
@@ -33,6 +35,12 @@ ESTIMATORS = [
     GSUClassifier(kernel="rbf"),
     GaussianDiscriminant(),
     GaussianDiscriminant(shared_covariance=False),
+    RobustSVC(),
+    RobustSVC(method="tsvc"),
+    RobustSVC(method="ausvc"),
+    RobustSVC(method="mpsvc"),
+    RobustSVC(method="psvm"),
+    MinimaxProbabilityClassifier(),
     GaussianScaler(),
     ProbabilisticKernelFeatures(20),
     ProbabilisticKernelSVC(n_components=20, random_state=0),

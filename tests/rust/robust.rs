@@ -1,11 +1,14 @@
 //! The uncertainty-SVC family: optima of a cone solver (tests/golden/robust.json), for every kind of covariance.
 
+use std::collections::HashMap;
+
 use serde::Deserialize;
 use uncertain::data::covariance::{Full, Isotropic, Layout, Shared};
-use uncertain::loss::{Hinge, Loss, WorstCaseHinge};
-use uncertain::objective::Problem;
+use uncertain::loss::{Hinge, Loss, MarginError, WorstCaseHinge};
+use uncertain::objective::{Objective, Problem, Want};
+use uncertain::robust::{Method, Model, Params};
 use uncertain::solver::{Options, SolverKind, Status, fit_linear};
-use uncertain::{Control, Covariances, GaussianArray, Names, Rows, Unit};
+use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, Unit, minimax};
 
 #[derive(Deserialize)]
 struct Case {
@@ -28,6 +31,7 @@ struct Golden {
     low_rank: Vec<Vec<f64>>,
     full: Vec<Vec<f64>>,
     usvc: Vec<Case>,
+    minimax: HashMap<String, f64>,
 }
 
 fn golden() -> Golden {
@@ -59,6 +63,10 @@ impl Golden {
         GaussianArray::new(rows(&self.x), covariances).unwrap()
     }
 
+    fn labels(&self) -> Labels {
+        Labels::new(self.y.iter().map(|&y| u32::from(y > 0.0)).collect(), 2).unwrap()
+    }
+
     /// Radii and weights of a case.
     fn of(&self, radius: &str) -> (Vec<f64>, Option<&[f64]>) {
         match radius {
@@ -88,4 +96,157 @@ fn the_cone_programs_optima_are_reached_for_every_kind_radius_and_penalty() {
             assert!((-1e-7..1.1e-6).contains(&excess), "{what}: {excess}");
         }
     }
+}
+
+const KINDS: [&str; 6] = ["zero", "isotropic", "diagonal", "low-rank", "full", "shared"];
+
+fn fit(params: Params, data: &GaussianArray, labels: &Labels) -> Model {
+    params.check().unwrap().fit(data, labels, &Control::new()).unwrap()
+}
+
+#[test]
+fn the_estimator_reports_the_objective_on_the_scale_of_c() {
+    let golden = golden();
+    let weighted = golden.labels().with_weights(golden.weight.clone()).unwrap();
+    for Case { kind, c, radius, objective } in golden.usvc.iter().filter(|case| case.radius != "rows") {
+        let params = Params::new().c(*c).radius(radius.parse().unwrap());
+        let model = fit(params, &golden.data(kind), &golden.labels());
+        assert!((model.linear.fits[0].objective / objective - 1.0).abs() < 1.1e-6);
+        assert_eq!(model.history[0], [model.linear.fits[0].objective]);
+    }
+    // A weight of 2 is the row twice, on the scale of C too.
+    let doubled = golden.labels().with_weights(golden.weight.iter().map(|c| 2.0 * c).collect()).unwrap();
+    let data = golden.data("full");
+    let once = fit(Params::new().c(2.0).tol(1e-9), &data, &weighted);
+    let twice = fit(Params::new().c(1.0).tol(1e-9), &data, &doubled);
+    assert!((once.linear.fits[0].objective / twice.linear.fits[0].objective - 1.0).abs() < 2e-9);
+}
+
+#[test]
+fn every_step_of_tsvc_lowers_its_objective_to_a_point_that_no_direction_improves() {
+    let golden = golden();
+    for (method, kind) in KINDS.iter().flat_map(|kind| [(Method::Tsvc, *kind), (Method::Psvm, *kind)]) {
+        let data = golden.data(kind);
+        for c in [0.1, 10.0] {
+            let model = fit(Params::new().c(c).method(method), &data, &golden.labels());
+            let (history, report) = (&model.history[0], &model.linear.fits[0]);
+            assert!(history.windows(2).all(|w| w[1] < w[0]), "{kind} {c}: {history:?}");
+            assert_eq!((*history.last().unwrap(), report.status), (report.objective, Status::Converged));
+            let balls = data.collapse(uncertain::Collapse::Isotropic).unwrap();
+            let rows = if method == Method::Psvm { &balls } else { &data };
+            let (w, b) = (model.linear.coef.row(0).to_vec(), model.linear.intercept[0]);
+            let value = |w: &[f64], b: f64| -> f64 {
+                let losses = (0..golden.y.len()).map(|i| {
+                    let m: f64 = rows.means().row(i).iter().zip(w).map(|(x, w)| x * w).sum::<f64>() + b;
+                    (1.0 - golden.y[i] * m - rows.covariances().quad(i, w).max(0.0).sqrt()).max(0.0)
+                });
+                0.5 * w.iter().map(|w| w * w).sum::<f64>() + c * losses.sum::<f64>()
+            };
+            assert!((value(&w, b) / report.objective - 1.0).abs() < 1e-9, "{kind}");
+            for k in 0..=w.len() {
+                for h in [1e-3, -1e-3] {
+                    let mut moved = [w.clone(), vec![b]].concat();
+                    moved[k] += h;
+                    let there = value(&moved[..w.len()], moved[w.len()]);
+                    assert!(there > report.objective * (1.0 - 1e-5), "{kind} {c} {k}: {there} {}", report.objective);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn misclassified_rows_lose_radius_and_the_others_keep_it() {
+    let golden = golden();
+    for kind in KINDS {
+        let data = golden.data(kind);
+        let model = fit(Params::new().method(Method::Ausvc), &data, &golden.labels());
+        let (radii, history) = (&model.radii[0], &model.history[0]);
+        assert!(history.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-6)), "{kind}: {history:?}");
+        let scores = model.linear.decision(&data).unwrap();
+        for i in 0..radii.len() {
+            let wrong = golden.y[i] * scores[[i, 0]] < 0.0;
+            assert!((0.0..=1.0).contains(&radii[i]) && (!wrong || radii[i] == 0.0), "{kind}: {}", radii[i]);
+        }
+        assert!(radii.contains(&1.0) && radii.contains(&0.0), "{kind}");
+    }
+}
+
+#[test]
+fn mpsvc_has_the_smallest_measure_of_the_family_and_polish_does_not_harm() {
+    let golden = golden();
+    for kind in KINDS {
+        let data = golden.data(kind);
+        let measure = |model: &Model| {
+            let targets = &golden.y;
+            let loss = &MarginError;
+            let problem = Problem { data: &data, targets, weights: None, alpha: 1e-300, fit_intercept: true, loss };
+            let mut x = model.linear.coef.row(0).to_vec();
+            x.push(model.linear.intercept[0]);
+            let objective = problem.check().unwrap();
+            objective.evaluate(&x, 0.0, Want::Gradient, &Control::new()).unwrap().objective * targets.len() as f64
+        };
+        let of = |params: Params| fit(params, &data, &golden.labels());
+        let ausvc = measure(&of(Params::new().method(Method::Ausvc)));
+        let usvc = measure(&of(Params::new()));
+        let paper = of(Params::new().method(Method::Mpsvc).polish(false));
+        let polished = of(Params::new().method(Method::Mpsvc));
+        for model in [&paper, &polished] {
+            assert!((measure(model) - model.linear.fits[0].objective).abs() < 1e-9 * ausvc, "{kind}");
+            assert!(model.history[0].windows(2).all(|w| w[1] <= w[0]));
+        }
+        let at_most = |a: f64, b: f64| assert!(a <= b * (1.0 + 1e-9), "{kind}: {a} {b}");
+        at_most(measure(&paper), ausvc);
+        at_most(measure(&polished), measure(&paper));
+        at_most(measure(&polished), usvc);
+        if kind != "zero" {
+            let stds = polished.linear.decision_distribution(&data).unwrap().1;
+            assert!((stds.iter().copied().fold(0.0, f64::max) - 1.0).abs() < 1e-9, "{kind}: the scale");
+        }
+    }
+}
+
+#[test]
+fn minimax_accuracies_are_those_of_the_cone_program() {
+    let golden = golden();
+    for kind in KINDS {
+        let data = golden.data(kind);
+        let model =
+            minimax::Params { ridge: 0.0, ..Default::default() }.fit(&data, &golden.labels(), &Control::new()).unwrap();
+        let (found, expected) = (model.worst_case_accuracy[0], golden.minimax[kind]);
+        assert!((found - expected).abs() < 1e-7, "{kind}: {found} {expected}");
+        assert_eq!(model.linear.fits[0].status, Status::Converged);
+    }
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    use uncertain::Error;
+    use uncertain::robust::Bound;
+    let refused = |params: Params, name: &str| match params.check() {
+        Err(Error::Parameter { name: found, .. }) => assert_eq!(found, name),
+        other => panic!("{other:?}"),
+    };
+    refused(Params::new().c(0.0), "C");
+    refused(Params::new().c(f64::NAN), "C");
+    refused(Params::new().radius(-1.0), "radius");
+    refused(Params::new().confidence(Some(0.2), Bound::Gaussian), "confidence");
+    refused(Params::new().tol(0.0), "tol");
+    assert_eq!("ausvc".parse(), Ok(Method::Ausvc));
+    let message = "svm".parse::<Method>().unwrap_err().to_string();
+    assert!(message.contains("usvc, tsvc, ausvc, mpsvc, psvm"), "{message}");
+    let nine = Params::new().confidence(Some(0.9), Bound::Chebyshev).check().unwrap();
+    assert!((nine.radius() - 3.0).abs() < 1e-12);
+}
+
+#[test]
+fn more_classes_have_radii_of_their_own_and_probabilities_sum_to_one() {
+    let golden = golden();
+    let data = golden.data("diagonal");
+    let codes = (0..40).map(|i| (i % 3) as u32).collect();
+    let labels = Labels::new(codes, 3).unwrap();
+    let model = fit(Params::new().method(Method::Ausvc).probability(true), &data, &labels);
+    assert_eq!((model.radii.len(), model.history.len(), model.linear.coef.dim()), (3, 3, (3, 3)));
+    let probabilities = model.linear.predict_proba(&data).unwrap();
+    assert!(probabilities.rows().into_iter().all(|p| (p.sum() - 1.0).abs() < 1e-12));
 }

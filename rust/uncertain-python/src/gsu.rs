@@ -87,7 +87,7 @@ impl GsuParams {
 }
 
 /// A negative count is as wrong as zero, and the core says so.
-fn count(n: i64) -> usize {
+pub fn count(n: i64) -> usize {
     usize::try_from(n).unwrap_or(0)
 }
 

@@ -20,6 +20,7 @@ mod kernel_svm;
 mod kernels;
 mod losses;
 mod numpy_in;
+mod robust;
 mod rows;
 mod threads;
 mod transforms;
@@ -46,6 +47,8 @@ mod _uncertain {
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]
     use super::losses::expected_hinge;
+    #[pymodule_export]
+    use super::robust::{RobustParams, fit_minimax};
     #[pymodule_export]
     use super::rows::Rows;
     #[pymodule_export]

@@ -1,6 +1,7 @@
 //! Models: what is fitted, what it predicts, what it remembers.
 
 pub mod discriminant;
+mod calibrate;
 pub mod feature_svc;
 mod folds;
 pub mod gsu;
@@ -9,10 +10,12 @@ pub mod kernel_machine;
 pub mod kernel_svc;
 pub mod kernel_svr;
 mod labels;
+pub mod minimax;
 mod one_vs_one;
 mod params;
 pub mod platt;
 pub mod probability;
+pub mod robust;
 mod score;
 
 pub use labels::Labels;

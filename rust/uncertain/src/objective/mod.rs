@@ -132,6 +132,18 @@ pub struct LinearObjective<'a> {
 impl<'a> Problem<'a> {
     /// Check sizes and values, once, before any work.
     pub fn check(self) -> Result<LinearObjective<'a>> {
+        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
+            return Err(Error::parameter("alpha", self.alpha, "a finite number > 0"));
+        }
+        self.check_rows()
+    }
+
+    /// [`check`](Self::check) of a problem without a penalty, for losses that need none.
+    pub(crate) fn unpenalised(self) -> Result<LinearObjective<'a>> {
+        Self { alpha: 0.0, ..self }.check_rows()
+    }
+
+    fn check_rows(self) -> Result<LinearObjective<'a>> {
         let n = self.data.n_rows();
         if n == 0 {
             return Err(Error::Data("no rows: at least two rows of different classes are needed".into()));
@@ -141,9 +153,6 @@ impl<'a> Problem<'a> {
         }
         if let Some(row) = self.targets.iter().position(|y| y.abs() != 1.0) {
             return Err(Error::Data(format!("target of row {row} is {}: must be -1 or +1", self.targets[row])));
-        }
-        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
-            return Err(Error::parameter("alpha", self.alpha, "a finite number > 0"));
         }
         let mut total = n as f64;
         if let Some(weights) = self.weights {

@@ -18,6 +18,8 @@ const MEMORY: usize = 12;
 /// Sufficient decrease and curvature of the Wolfe conditions.
 const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
+/// Without a certificate a step that wins no more than this (relative) is the last one.
+const STALLED: f64 = 1e-11;
 /// Evaluations of one line search.
 const TRIALS: usize = 25;
 
@@ -65,6 +67,7 @@ pub(super) fn minimize(
                 let s: Vec<f64> = next.iter().zip(&x).map(|(a, b)| a - b).collect();
                 let y: Vec<f64> = at.gradient.iter().zip(&e.gradient).map(|(a, b)| a - b).collect();
                 let sy = dot(&s, &y);
+                let stalls = at.bound == f64::NEG_INFINITY && e.smoothed - at.smoothed <= STALLED * e.smoothed.abs();
                 if sy > 1e-12 * dot(&y, &y) * dot(&s, &s).sqrt().min(1.0) && sy > 0.0 {
                     pairs.push_back(Pair { s, y, rho: 1.0 / sy });
                     if pairs.len() > MEMORY {
@@ -72,6 +75,9 @@ pub(super) fn minimize(
                     }
                 }
                 (x, e) = (next, at);
+                if stalls {
+                    return Ok(Ended::Done(best.solution(iteration + 1, Status::NoProgress)));
+                }
             }
             // A stale memory can point nowhere: once more along the gradient before giving up.
             None if !pairs.is_empty() => pairs.clear(),

@@ -364,6 +364,21 @@ fn slowly(objective: &LinearObjective<'_>, before: Solution, options: &Options, 
     }
 }
 
+/// Descend from `start` to a local minimum of an objective that need not be convex.
+pub(crate) fn descend(
+    objective: &LinearObjective<'_>,
+    start: &[f64],
+    max_iter: usize,
+    control: &Control,
+) -> Result<Solution> {
+    let options = Options { max_iter: Some(max_iter), ..Options::default() };
+    let start = Start { x: start.to_vec(), epsilon: 0.0, factor: None };
+    match lbfgs::minimize(objective, start, false, &options, control)? {
+        Ended::Done(solution) => Ok(solution),
+        Ended::Narrow { .. } => Err(Error::Internal("smoothing gave up where it must not".into())),
+    }
+}
+
 /// The rough solution on a sample of the rows, or zero when there are few.
 fn first_guess(objective: &LinearObjective<'_>, options: &Options, control: &Control) -> Result<Start> {
     let zero = Start { x: vec![0.0; objective.dim()], epsilon: 1.0, factor: None };

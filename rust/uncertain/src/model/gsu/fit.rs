@@ -2,13 +2,13 @@
 
 use ndarray::Array2;
 
-use super::calibrate::calibrate;
 use super::{FitReport, Model, ValidParams};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::loss::ExpectedHinge;
 use crate::model::Labels;
+use crate::model::calibrate::calibrate;
 use crate::model::folds::Folds;
 use crate::model::platt::Sigmoid;
 use crate::objective::Problem;
@@ -16,7 +16,7 @@ use crate::parallel;
 use crate::solver::{Solution, fit_linear};
 
 /// The classes that get a hyperplane of their own: for two classes only the second.
-pub(super) fn hyperplane_classes(n_classes: usize) -> std::ops::Range<usize> {
+pub(in crate::model) fn hyperplane_classes(n_classes: usize) -> std::ops::Range<usize> {
     if n_classes == 2 { 1..2 } else { 0..n_classes }
 }
 
@@ -50,7 +50,7 @@ impl ValidParams {
             let problem = self.problem(data, &targets, labels.weights());
             let solution = self.solve(&problem, &control.with_task(&*task))?;
             if let Some(folds) = folds {
-                sigmoids.push(calibrate(self, &problem, folds, &task, control)?);
+                sigmoids.push(calibrate(&problem, folds, &task, control, |rest, control| self.solve(rest, control))?);
             }
             solutions.push(solution);
         }

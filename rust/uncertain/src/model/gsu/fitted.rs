@@ -22,7 +22,7 @@ pub struct FitReport {
 }
 
 impl FitReport {
-    pub(super) fn of(solution: &Solution) -> Self {
+    pub(in crate::model) fn of(solution: &Solution) -> Self {
         let &Solution { objective, gap, iterations, status, .. } = solution;
         Self { objective, gap, n_iter: iterations, status }
     }
@@ -46,7 +46,7 @@ pub struct Model {
 
 impl Model {
     /// All weights zero, no reports.
-    pub(super) fn zero(d: usize, hyperplanes: usize) -> Self {
+    pub(in crate::model) fn zero(d: usize, hyperplanes: usize) -> Self {
         Self {
             coef: Array2::zeros((hyperplanes, d)),
             intercept: vec![0.0; hyperplanes],

@@ -31,11 +31,11 @@
 //! # }
 //! ```
 
-mod calibrate;
 mod fit;
 mod fitted;
 mod online;
 mod params;
 
+pub(super) use fit::hyperplane_classes;
 pub use fitted::{FitReport, Model};
 pub use params::{Params, ValidParams};

@@ -7,21 +7,21 @@
 //! Rejected: starting each fold from the model of all rows. SGD would remember rows it must not have
 //! seen, and the certified solvers find a better start by themselves (on a sample, with its Hessian).
 
-use super::ValidParams;
 use crate::control::Control;
 use crate::error::Result;
 use crate::model::folds::Folds;
 use crate::model::platt::Sigmoid;
 use crate::model::score;
 use crate::objective::Problem;
+use crate::solver::Solution;
 
-/// The sigmoid for one hyperplane.
+/// The sigmoid for one hyperplane; `solve` fits it to a problem, some rows of which have weight 0.
 pub(super) fn calibrate(
-    params: &ValidParams,
     problem: &Problem<'_>,
     folds: &Folds,
     task: &str,
     control: &Control,
+    solve: impl Fn(&Problem<'_>, &Control) -> Result<Solution>,
 ) -> Result<Sigmoid> {
     let n = problem.data.n_rows();
     let (mut means, mut stds) = (vec![0.0; n], vec![0.0; n]);
@@ -32,7 +32,7 @@ pub(super) fn calibrate(
             .map(|i| if folds.fold(i) == Some(fold) { 0.0 } else { problem.weights.map_or(1.0, |c| c[i]) })
             .collect();
         let rest = Problem { weights: Some(&weights), ..*problem };
-        let solution = params.solve(&rest, &control.with_task(task))?;
+        let solution = solve(&rest, &control.with_task(task))?;
         let fold_means = score::means(problem.data, &solution.w, solution.b)?;
         let fold_stds = score::stds(problem.data, &solution.w)?;
         for i in (0..n).filter(|&i| folds.fold(i) == Some(fold)) {

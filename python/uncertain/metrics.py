@@ -1,0 +1,124 @@
+"""Measures of classifiers on rows that are Gaussians: means, nearest edges, probabilities of error.
+
+All take a fitted classifier of two classes with ``decision_distribution``, and count rows: lower is better.
+With m = y f(x_i) the signed score of a row's mean and s its standard deviation:
+
+.. code-block:: text
+
+    nmc = #{m <= 0}         means on the wrong side
+    nme = #{m - s <= 0}     rows whose nearest edge, one sigma away, is on the wrong side
+    mpe = sum p             largest probabilities of error, p = 1 / (1 + (m / s)^2) where m > 0, else 1
+
+Source: J. Yang, S. Gunn, Iterative Constraints in Support Vector Classification with Uncertain Information,
+2007.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uncertain.exceptions import ShapeError, UncertainError
+
+__all__ = ["mpe", "nmc", "nme"]
+
+Floats = NDArray[np.float64]
+
+
+def _margins(model: Any, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
+    """Signed means and standard deviations of the scores."""
+    if len(model.classes_) != 2:
+        raise UncertainError(
+            f"the measures are for two classes, but the model has {len(model.classes_)}: "
+            "evaluate one class against the rest"
+        )
+    mean, std = model.decision_distribution(X)
+    labels = np.asarray(y)
+    if labels.shape != mean.shape:
+        raise ShapeError(f"y: expected {len(mean)} labels, one per row of X, got shape {labels.shape}")
+    known = np.isin(labels, model.classes_)
+    if not known.all():
+        row = int(np.argmin(known))
+        raise UncertainError(
+            f"y: row {row} is {labels[row : row + 1].tolist()[0]!r}, which is not one of "
+            f"{model.classes_.tolist()}"
+        )
+    return np.where(labels == model.classes_[1], mean, -mean), std
+
+
+def nmc(model: Any, X: Any, y: ArrayLike) -> int:
+    """Number of rows whose mean is misclassified.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes with ``decision_distribution``
+    X : GaussianArray of n rows, or array-like of shape (n, d)
+        Gaussians, or exact points.
+    y : array-like of shape (n,)
+        True labels.
+
+    Returns
+    -------
+    int
+        Rows with y f(x) <= 0.
+
+    Raises
+    ------
+    UncertainError
+        For more than two classes, or labels that the model does not know.
+    """
+    m, _ = _margins(model, X, y)
+    return int(np.sum(m <= 0.0))
+
+
+def nme(model: Any, X: Any, y: ArrayLike) -> int:
+    """Number of rows whose nearest edge (one standard deviation from the mean) is misclassified.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes with ``decision_distribution``
+    X : GaussianArray of n rows, or array-like of shape (n, d)
+        Gaussians, or exact points.
+    y : array-like of shape (n,)
+        True labels.
+
+    Returns
+    -------
+    int
+        Rows with y f(x) - s <= 0, s the standard deviation of the score.
+
+    Raises
+    ------
+    UncertainError
+        For more than two classes, or labels that the model does not know.
+    """
+    m, s = _margins(model, X, y)
+    return int(np.sum(m - s <= 0.0))
+
+
+def mpe(model: Any, X: Any, y: ArrayLike) -> float:
+    """Sum of the largest probabilities of error that the rows' means and covariances allow.
+
+    Parameters
+    ----------
+    model : fitted classifier of two classes with ``decision_distribution``
+    X : GaussianArray of n rows, or array-like of shape (n, d)
+        Gaussians, or exact points (which count 1 on the wrong side and 0 on the right one).
+    y : array-like of shape (n,)
+        True labels.
+
+    Returns
+    -------
+    float
+        Sum of 1 / (1 + (m / s)^2) over the rows with m = y f(x) > 0, plus the number of the others.
+
+    Raises
+    ------
+    UncertainError
+        For more than two classes, or labels that the model does not know.
+    """
+    m, s = _margins(model, X, y)
+    square, variance = np.maximum(m, 0.0) ** 2, s**2
+    return float(np.sum(np.divide(variance, variance + square, out=np.ones_like(m), where=m > 0.0)))

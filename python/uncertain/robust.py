@@ -1,0 +1,377 @@
+"""The uncertainty-SVC family: classifiers for rows that are ellipsoids rather than distributions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from uncertain._linear import LinearClassifier
+from uncertain._progress import Progress, reporter
+from uncertain._uncertain import RobustParams, fit_minimax
+from uncertain._validation import check_gaussians, check_labels, check_weights, seed_from
+from uncertain.exceptions import ParameterError
+
+__all__ = ["MinimaxProbabilityClassifier", "RobustSVC"]
+
+Floats = NDArray[np.float64]
+
+
+class RobustSVC(LinearClassifier):
+    """Linear support vector classification of uncertain rows: worst case, best case and in between.
+
+    Row i is the ellipsoid of points x_i + r_i S_i^(1/2) e, ``|e| <= 1``, around the mean of N(x_i, S_i). With
+    d_i = 1 - y_i (w'x_i + b) and s_i = sqrt(w'S_i w), the standard deviation of the score:
+
+    .. code-block:: text
+
+        "usvc"    min 1/2 |w|^2 + C sum_i c_i max(0, d_i + r_i s_i)     the whole ellipsoid on its side
+        "tsvc"    min 1/2 |w|^2 + C sum_i c_i max(0, d_i - r_i s_i)     its best point; not convex
+        "psvm"    "tsvc" with S_i replaced by (tr S_i / d) I            Power SVM
+        "ausvc"   "usvc", where rows on the wrong side lose a tenth of their radius, until none changes
+        "mpsvc"   min sum_i c_i p_i,  p_i = 1 / (1 + (m_i / s_i)^2) for m_i = y_i (w'x_i + b) > 0, else 1
+
+    p_i is the largest probability of error that the row's mean and covariance allow. "usvc" is solved to a
+    certified duality gap; "tsvc" and "psvm" end where no step of the convex-concave procedure lowers
+    the objective; "mpsvc" has local minima. With zero covariances or radius 0, "usvc" is the ordinary SVM.
+
+    More than two classes are fitted one against the rest.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of the losses, > 0; as in scikit-learn's SVC it multiplies a sum over the rows.
+    method : {"usvc", "tsvc", "ausvc", "mpsvc", "psvm"}, default="usvc"
+        Which problem; see above.
+    radius : float, default=1.0
+        Radius r of the ellipsoids in standard deviations, >= 0; what "ausvc" and "mpsvc" begin with.
+    confidence : float or None, default=None
+        Sets the radius instead: with "usvc", margins are kept with at least this probability.
+    bound : {"gaussian", "chebyshev"}, default="gaussian"
+        What `confidence` means: r = Phi^-1(p) for Gaussian rows (p >= 1/2), or r = sqrt(p / (1 - p)), which
+        holds for any distribution with the row's mean and covariance.
+    polish : bool, default=True
+        Whether "mpsvc" ends with a descent on its measure, or is the paper's algorithm 3 alone.
+    solver : {"auto"}, default="auto"
+        "auto" is a primal-dual interior-point method in d + 1 unknowns.
+    tol : float, default=1e-6
+        Relative duality gap of each convex problem; for "tsvc" and "psvm" also the relative decrease at
+        which to stop.
+    max_iter : int, default=None
+        Most iterations of each convex problem (None: 500).
+    fit_intercept : bool, default=True
+        Whether to fit b; otherwise b = 0.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, multiplied with ``sample_weight``; "balanced" gives all classes the same sum.
+    probability : bool, default=False
+        Whether to fit Platt's sigmoid on cross-validated scores, which ``predict_proba`` needs; about five
+        times the work.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of ``probability``.
+    n_jobs : int or None, default=None
+        Number of threads; None is the environment's default, -1 every processor. The result does not depend
+        on it.
+    verbose : int, default=0
+        Print a line per iteration.
+    callback : callable, default=None
+        Called with a ``Progress(task, iteration, objective, gap)`` per iteration; an exception ends the fit.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (K, d)
+        w of each problem: one for two classes, one per class otherwise. For "mpsvc", whose measure does not
+        depend on the length of (w, b), the largest s_i is 1.
+    intercept_ : ndarray of shape (1,) or (K,)
+        b of each problem.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    radius_ : float
+        The radius in use: `radius`, or what `confidence` asks for.
+    radii_ : ndarray of shape (n,) or (K, n)
+        The rows' radii at the end: `radius_` unless "ausvc" has lowered them. For "mpsvc" the largest ones
+        for which the rows stay on their side, m_i / s_i. NaN for rows of weight 0.
+    history_ : ndarray, or list of K ndarrays
+        The objective after each step of the method: each round of "ausvc", each step of "tsvc", the best
+        measure so far of "mpsvc".
+    objective_ : float, or ndarray of shape (K,)
+        The problem's objective at the solution.
+    optimality_gap_ : float, or ndarray of shape (K,)
+        Certified bound on (objective - minimum) / objective; for "ausvc" given the radii, NaN for the
+        problems that are not convex.
+    n_iter_ : int, or ndarray of shape (K,)
+        Iterations of all convex problems together.
+    status_ : str, or ndarray of shape (K,)
+        "converged", "max_iter" or "no_progress" (rounding forbids more).
+    n_features_in_ : int
+        d, the dimension of the Gaussians.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, if X was a table of scalar columns.
+
+    Raises
+    ------
+    UncertainError
+        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If a problem ends before its criterion is met.
+
+    References
+    ----------
+    J. Yang, S. Gunn, Iterative Constraints in Support Vector Classification with Uncertain Information,
+    2007.
+    J. Bi, T. Zhang, Support vector classification with input data uncertainty, NIPS 2004.
+    W. Zhang, S. Yu, S.-H. Teng, Power SVM, CVPR 2012.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray
+    >>> from uncertain.robust import RobustSVC
+    >>> means = np.array([[0.0, 0.0], [1.0, 0.2], [3.0, 3.0], [4.0, 3.5]])
+    >>> X = GaussianArray(means, std=[0.1, 0.5, 0.1, 0.5])
+    >>> model = RobustSVC(C=10.0, confidence=0.9).fit(X, ["low", "low", "high", "high"])
+    >>> model.predict([[0.5, 0.5], [3.5, 3.0]]).tolist()
+    ['low', 'high']
+    >>> bool(model.optimality_gap_ <= 1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        method: Literal["usvc", "tsvc", "ausvc", "mpsvc", "psvm"] = "usvc",
+        radius: float = 1.0,
+        confidence: float | None = None,
+        bound: Literal["gaussian", "chebyshev"] = "gaussian",
+        polish: bool = True,
+        solver: Literal["auto"] = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        fit_intercept: bool = True,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        probability: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.C = C
+        self.method = method
+        self.radius = radius
+        self.confidence = confidence
+        self.bound = bound
+        self.polish = polish
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.probability = probability
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to Gaussians, or to exact points.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+        y : array-like of shape (n,)
+            Labels of any type that sorts.
+        sample_weight : array-like of shape (n,), default=None
+            Weights c_i >= 0; a row of weight 2 is as good as the row twice.
+
+        Returns
+        -------
+        self
+        """
+        params = self._params()
+        data = check_gaussians(self, X, reset=True)
+        classes, codes = check_labels(y, X, self)
+        weights = check_weights(sample_weight, self.class_weight, classes=classes, codes=codes)
+        rows = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
+        n = len(codes)
+        if len(rows) < n and weights is not None:
+            data, codes, weights = data.take(rows), codes[rows], weights[rows]
+        report = reporter(type(self).__name__, self.verbose, self.callback)
+        model, radii, history = params.fit(data, codes, len(classes), weights, report)
+        self.classes_ = classes
+        self.radius_ = params.radius
+        all_radii = np.full((len(radii), n), np.nan)
+        all_radii[:, rows] = radii
+        binary = len(radii) == 1
+        self.radii_ = all_radii[0] if binary else all_radii
+        self.history_ = history[0] if binary else history
+        return self._fitted(model)._warned()
+
+    def _params(self) -> RobustParams:
+        if self.solver != "auto":
+            raise ParameterError(f"solver = {self.solver!r}: must be 'auto'")
+        return RobustParams(
+            c=self.C,
+            method=self.method,
+            radius=self.radius,
+            confidence=self.confidence,
+            bound=self.bound,
+            polish=self.polish,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            fit_intercept=self.fit_intercept,
+            probability=self.probability,
+            seed=seed_from(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+
+    def _warned(self) -> Self:
+        late = [status for status in np.atleast_1d(self.status_) if status != "converged"]
+        if late:
+            gap = float(np.nanmax(np.atleast_1d(self.optimality_gap_), initial=0.0))
+            certified = f" (certified gap {gap:.2g})" if gap > 0.0 else ""
+            warnings.warn(
+                f"RobustSVC(method={self.method!r}) did not converge: {late[0]}{certified}, but tol is "
+                f"{self.tol:g}; raise max_iter, lower C, or scale the features",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+
+class MinimaxProbabilityClassifier(LinearClassifier):
+    """The hyperplane with the best worst-case accuracy, given each class's mean and covariance only.
+
+    Of all pairs of distributions with the classes' moments, the worst one still puts the share
+    kappa^2 / (1 + kappa^2) of either class on its side:
+
+    .. code-block:: text
+
+        1 / kappa = min |S_+^(1/2) w| + |S_-^(1/2) w|    subject to    w'(mu_+ - mu_-) = 1
+
+    The moments of a class of uncertain rows are those of a draw from a random row: its covariance is the
+    scatter of the means plus the mean of the rows' own covariances. No parameter has to be tuned.
+
+    More than two classes are fitted one against the rest.
+
+    Parameters
+    ----------
+    ridge : float, default=1e-6
+        Added to the diagonal of both covariances, in units of their mean variance, >= 0: the exact answer to
+        covariances that are known to within so much in the Frobenius norm. Zero leaves the solution open when
+        there are fewer rows than features.
+    tol : float, default=1e-10
+        Relative decrease of the minimum at which to stop.
+    max_iter : int, default=1000
+        Most iterations.
+    n_jobs : int or None, default=None
+        Number of threads of predictions.
+
+    Notes
+    -----
+    Weights of whole classes would change nothing: only ratios within a class matter.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (K, d)
+        w of each problem.
+    intercept_ : ndarray of shape (1,) or (K,)
+        b of each problem.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    worst_case_accuracy_ : float, or ndarray of shape (K,)
+        kappa^2 / (1 + kappa^2).
+    objective_ : float, or ndarray of shape (K,)
+        1 / kappa.
+    optimality_gap_ : float, or ndarray of shape (K,)
+        NaN: not certified.
+    n_iter_ : int, or ndarray of shape (K,)
+        Iterations done.
+    status_ : str, or ndarray of shape (K,)
+        "converged" or "max_iter".
+    n_features_in_ : int
+        d, the dimension of the Gaussians.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, if X was a table of scalar columns.
+
+    Raises
+    ------
+    UncertainError
+        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+
+    References
+    ----------
+    G. Lanckriet, L. El Ghaoui, C. Bhattacharyya, M. Jordan, A Robust Minimax Approach to Classification,
+    JMLR 3, 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray
+    >>> from uncertain.robust import MinimaxProbabilityClassifier
+    >>> X = GaussianArray([[-2.0], [-1.0], [1.0], [2.0]], std=0.5)
+    >>> model = MinimaxProbabilityClassifier(ridge=0).fit(X, [0, 0, 1, 1])
+    >>> round(float(model.worst_case_accuracy_), 6)  # kappa = 3 / (2 sqrt(0.5)), the variances are 0.5
+    0.818182
+    """
+
+    def __init__(
+        self,
+        *,
+        ridge: float = 1e-6,
+        tol: float = 1e-10,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ridge = ridge
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to Gaussians, or to exact points.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+        y : array-like of shape (n,)
+            Labels of any type that sorts.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0; a row of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        data = check_gaussians(self, X, reset=True)
+        classes, codes = check_labels(y, X, self)
+        weights = check_weights(sample_weight, None, classes=classes, codes=codes)
+        model, accuracy = fit_minimax(
+            data,
+            codes,
+            len(classes),
+            weights,
+            ridge=self.ridge,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_jobs=self.n_jobs,
+        )
+        self.classes_ = classes
+        self.worst_case_accuracy_ = accuracy[0] if len(classes) == 2 else accuracy
+        self._fitted(model)
+        if "max_iter" in model.status:
+            warnings.warn(
+                f"MinimaxProbabilityClassifier did not converge in {self.max_iter} iterations; "
+                "raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self

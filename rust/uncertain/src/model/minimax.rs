@@ -1,0 +1,204 @@
+//! The minimax probability machine: the hyperplane whose worst-case accuracy is best.
+//!
+//! Each class is known by its mean and covariance only. Of all distributions with these moments, the worst one
+//! puts the share 1 / (1 + kappa^2) on the wrong side, with the same kappa for both classes and
+//!
+//! ```text
+//! 1 / kappa = min |S_+^(1/2) w| + |S_-^(1/2) w|   s.t.  w'(mu_+ - mu_-) = 1,     accuracy kappa^2 / (1 + kappa^2)
+//! b from  w'mu_+ + b = kappa |S_+^(1/2) w|
+//! ```
+//!
+//! The covariance of a class of uncertain rows is that of a draw from a random row: scatter of the means
+//! plus the mean of the rows' own covariances. A small multiple of I is added to both, the exact answer to
+//! covariances known only to within so much in the Frobenius norm; without it fewer rows than features have
+//! many planes without any spread along w.
+//! Method: the fixed point w ~ (S_+ / s_+ + S_- / s_-)^-1 (mu_+ - mu_-), which majorises the square roots and
+//! never raises the sum.
+//! Source: G. Lanckriet, L. El Ghaoui, C. Bhattacharyya, M. Jordan, A Robust Minimax Approach to
+//! Classification, JMLR 3, 2002.
+
+use ndarray::Array2;
+
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::data::covariance::{packed_index, packed_len};
+use crate::error::{Error, Result};
+use crate::gsu;
+use crate::linalg;
+use crate::model::Labels;
+use crate::solver::{Solution, Status};
+
+/// Parameters.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Params {
+    /// Added to the diagonal of both covariances in units of their mean variance, >= 0.
+    pub ridge: f64,
+    /// Relative change of the minimum at which to stop, > 0.
+    pub tol: f64,
+    /// Iterations at most, >= 1.
+    pub max_iter: usize,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { ridge: 1e-6, tol: 1e-10, max_iter: 1000 }
+    }
+}
+
+/// A fitted machine.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Model {
+    /// The hyperplanes and all predictions; the reports' objective is 1 / kappa.
+    pub linear: gsu::Model,
+    /// Per hyperplane the share of either class that is on its side whatever the distributions.
+    pub worst_case_accuracy: Vec<f64>,
+}
+
+/// Mean and covariance (packed) of a class.
+struct Moments {
+    mean: Vec<f64>,
+    cov: Vec<f64>,
+}
+
+impl Moments {
+    /// The mean variance of a feature.
+    fn variance(&self, d: usize) -> f64 {
+        (0..d).map(|j| self.cov[packed_index(j, j)]).sum::<f64>() / d as f64
+    }
+}
+
+impl Params {
+    /// Fit to rows with labels, one class against the rest if there are more than two.
+    ///
+    /// # Errors
+    /// Parameters out of range, sizes that do not fit, a class without rows of positive weight, classes with
+    /// equal means, [`Error::Interrupted`].
+    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
+        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
+            return Err(Error::parameter("ridge", self.ridge, "a finite number >= 0"));
+        }
+        if !(self.tol > 0.0 && self.tol.is_finite()) {
+            return Err(Error::parameter("tol", self.tol, "a finite number > 0"));
+        }
+        if self.max_iter == 0 {
+            return Err(Error::parameter("max_iter", 0, ">= 1"));
+        }
+        labels.check_rows(data.n_rows())?;
+        labels.check_every_class()?;
+        let d = data.n_features();
+        let classes = gsu::hyperplane_classes(labels.n_classes());
+        let mut linear = gsu::Model::zero(d, 0);
+        let (mut coef, mut worst_case_accuracy) = (vec![], vec![]);
+        for class in classes {
+            let targets = labels.targets(class);
+            let mut moments = [-1.0, 1.0].map(|sign| moments(data, labels, |i| targets[i] == sign));
+            let variance = moments.iter().map(|m| m.variance(d)).sum::<f64>() / 2.0;
+            for Moments { cov, .. } in &mut moments {
+                (0..d).for_each(|j| cov[packed_index(j, j)] += self.ridge * variance);
+            }
+            let [minus, plus] = moments;
+            let solution = self.solve(&minus, &plus, control)?;
+            let kappa2 = solution.objective.powi(-2);
+            worst_case_accuracy.push(if solution.objective > 0.0 { kappa2 / (1.0 + kappa2) } else { 1.0 });
+            coef.extend_from_slice(&solution.w);
+            linear.intercept.push(solution.b);
+            linear.fits.push(gsu::FitReport::of(&solution));
+        }
+        linear.coef = Array2::from_shape_vec((linear.intercept.len(), d), coef)
+            .map_err(|e| Error::Internal(format!("coefficients of one fit: {e}")))?;
+        Ok(Model { linear, worst_case_accuracy })
+    }
+
+    fn solve(&self, minus: &Moments, plus: &Moments, control: &Control) -> Result<Solution> {
+        let d = plus.mean.len();
+        let apart: Vec<f64> = plus.mean.iter().zip(&minus.mean).map(|(a, b)| a - b).collect();
+        if apart.iter().all(|a| *a == 0.0) {
+            return Err(Error::Data(
+                "the classes have equal means: no hyperplane is better than guessing; use another classifier".into(),
+            ));
+        }
+        let (mut w, mut before) = (vec![], f64::INFINITY);
+        let (mut s_plus, mut s_minus) = (1.0, 1.0);
+        let mut status = Status::MaxIterations;
+        let mut iterations = 0;
+        while iterations < self.max_iter {
+            control.check()?;
+            w = toward(&plus.cov, &minus.cov, s_plus, s_minus, &apart, d)?;
+            (s_plus, s_minus) = (spread(&plus.cov, &w), spread(&minus.cov, &w));
+            iterations += 1;
+            let sum = s_plus + s_minus;
+            control.report(iterations, sum, f64::NAN);
+            if before - sum <= self.tol * sum {
+                status = Status::Converged;
+                break;
+            }
+            before = sum;
+        }
+        let objective = s_plus + s_minus;
+        let dot = |a: &[f64]| a.iter().zip(&w).map(|(a, w)| a * w).sum::<f64>();
+        // Between the means in the ratio of the spreads; in the middle where there is none.
+        let share = if objective > 0.0 { s_plus / objective } else { 0.5 };
+        let b = share * dot(&apart) - dot(&plus.mean);
+        Ok(Solution { w, b, objective, gap: f64::NAN, iterations, status })
+    }
+}
+
+/// Mean and covariance of a draw from a random row of a class.
+fn moments(data: &GaussianArray, labels: &Labels, member: impl Fn(usize) -> bool) -> Moments {
+    let d = data.n_features();
+    let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| member(i) && labels.weight(i) > 0.0).collect();
+    let total: f64 = rows.iter().map(|&i| labels.weight(i)).sum();
+    let (mut mean, mut cov) = (vec![0.0; d], vec![0.0; packed_len(d)]);
+    for &i in &rows {
+        let c = labels.weight(i) / total;
+        mean.iter_mut().zip(data.means().row(i)).for_each(|(m, x)| *m += c * x);
+        data.covariances().add_to(i, c, d, &mut cov);
+    }
+    for &i in &rows {
+        let c = labels.weight(i) / total;
+        let off: Vec<f64> = data.means().row(i).iter().zip(&mean).map(|(x, m)| x - m).collect();
+        for j in 0..d {
+            for k in 0..=j {
+                cov[packed_index(j, k)] += c * off[j] * off[k];
+            }
+        }
+    }
+    Moments { mean, cov }
+}
+
+/// (A / a + B / b)^-1 v, scaled to w'v = 1.
+fn toward(a_cov: &[f64], b_cov: &[f64], a: f64, b: f64, v: &[f64], d: usize) -> Result<Vec<f64>> {
+    // The weights' ratio is what matters; a class without spread along w counts at most so much.
+    let largest = a.max(b).max(f64::MIN_POSITIVE);
+    let (a, b) = ((a / largest).max(1e-8), (b / largest).max(1e-8));
+    let mut matrix = vec![0.0; d * d];
+    for j in 0..d {
+        for k in 0..=j {
+            let at = packed_index(j, k);
+            matrix[j * d + k] = a_cov[at] / a + b_cov[at] / b;
+        }
+    }
+    let diagonal = (0..d).map(|j| matrix[j * d + j]).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
+    for ridge in [0.0, 1e-14, 1e-12, 1e-10] {
+        let mut factor = matrix.clone();
+        (0..d).for_each(|j| factor[j * d + j] += ridge * diagonal);
+        if linalg::cholesky(&mut factor, d) {
+            let mut w = v.to_vec();
+            linalg::cholesky_solve(&factor, d, &mut w);
+            let scale: f64 = w.iter().zip(v).map(|(w, v)| w * v).sum();
+            if scale > 0.0 && scale.is_finite() {
+                return Ok(w.iter().map(|w| w / scale).collect());
+            }
+        }
+    }
+    Err(Error::Data("the classes' covariances have no inverse, not even nearly: pass ridge > 0".into()))
+}
+
+/// |S^(1/2) w|
+fn spread(cov: &[f64], w: &[f64]) -> f64 {
+    let d = w.len();
+    let row = |j: usize| (0..d).map(|k| cov[packed_index(j, k)] * w[k]).sum::<f64>();
+    (0..d).map(|j| w[j] * row(j)).sum::<f64>().max(0.0).sqrt()
+}

@@ -1,0 +1,101 @@
+//! [`Binary`]: one problem of two classes, and the convex programs that all methods are made of.
+
+use super::ValidParams;
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::error::Result;
+use crate::loss::{Loss, MarginError, WorstCaseHinge};
+use crate::model::score;
+use crate::objective::{Objective, Problem, Want};
+use crate::solver::{Solution, SolverKind, fit_linear};
+
+/// Rows of positive weight with targets -1 and +1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Binary<'a> {
+    pub data: &'a GaussianArray,
+    pub targets: &'a [f64],
+    pub weights: Option<&'a [f64]>,
+    pub params: &'a ValidParams,
+    pub control: &'a Control,
+}
+
+/// What a method leaves behind.
+#[derive(Debug, Clone)]
+pub(super) struct Outcome {
+    /// Hyperplane and report; the objective is on the scale of 1/2 |w|^2 + C sum (MPSVC: its measure).
+    pub solution: Solution,
+    /// One radius per row.
+    pub radii: Vec<f64>,
+    /// The objective after each step of the method.
+    pub history: Vec<f64>,
+}
+
+/// Score mean and standard deviation of a row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Score {
+    pub m: f64,
+    pub s: f64,
+}
+
+impl Binary<'_> {
+    /// The sum of the weights.
+    pub fn total(&self) -> f64 {
+        self.weights.map_or(self.targets.len() as f64, |c| c.iter().sum())
+    }
+
+    /// With alpha = 1 / (C sum c) the objective J is (1/2 |w|^2 + C sum c L) / (C sum c).
+    pub fn problem<'b>(&'b self, data: &'b GaussianArray, loss: &'b dyn Loss) -> Problem<'b> {
+        let params = &self.params.params;
+        Problem {
+            data,
+            targets: self.targets,
+            weights: self.weights,
+            alpha: 1.0 / self.scale(),
+            fit_intercept: params.fit_intercept,
+            loss,
+        }
+    }
+
+    /// C sum c: what J is multiplied with to become 1/2 |w|^2 + C sum c L.
+    pub fn scale(&self) -> f64 {
+        self.params.params.c * self.total()
+    }
+
+    /// The minimum for a convex loss, on the scale of 1/2 |w|^2 + C sum c L.
+    pub fn solve(&self, data: &GaussianArray, loss: &dyn Loss, start: Option<&[f64]>) -> Result<Solution> {
+        let options = &self.params.params.options;
+        let solution = fit_linear(&self.problem(data, loss), SolverKind::Auto, options, start, self.control)?;
+        Ok(Solution { objective: solution.objective * self.scale(), ..solution })
+    }
+
+    /// The optimum of USVC with these radii.
+    pub fn usvc(&self, radii: &[f64]) -> Result<Solution> {
+        self.solve(self.data, &WorstCaseHinge::new(radii), None)
+    }
+
+    /// 1/2 |w|^2 + C sum c L at a point, for any loss.
+    pub fn objective(&self, loss: &dyn Loss, x: &[f64]) -> Result<f64> {
+        let objective = self.problem(self.data, loss).check()?;
+        Ok(self.scale() * objective.evaluate(x, 0.0, Want::Gradient, self.control)?.objective)
+    }
+
+    /// sum c (largest probability of error): the measure MPE.
+    pub fn margin_error(&self, x: &[f64]) -> Result<f64> {
+        let objective = self.problem(self.data, &MarginError).unpenalised()?;
+        Ok(self.total() * objective.evaluate(x, 0.0, Want::Gradient, self.control)?.objective)
+    }
+
+    /// The scores of all rows.
+    pub fn scores(&self, x: &[f64]) -> Result<Vec<Score>> {
+        let d = x.len() - 1;
+        let (means, stds) = (score::means(self.data, &x[..d], x[d])?, score::stds(self.data, &x[..d])?);
+        Ok(means.into_iter().zip(stds).map(|(m, s)| Score { m, s }).collect())
+    }
+}
+
+/// (w, b) as one vector.
+pub(super) fn point(solution: &Solution) -> Vec<f64> {
+    let mut x = solution.w.clone();
+    x.push(solution.b);
+    x
+}

@@ -1,0 +1,64 @@
+//! Radii from confidences.
+
+use crate::error::{Error, Result};
+use crate::special::quantile;
+
+/// What is assumed of a row's distribution, besides its mean and covariance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Bound {
+    /// It is Gaussian: r = Phi^-1(p).
+    #[default]
+    Gaussian,
+    /// Nothing: r = sqrt(p / (1 - p)), the sharp one-sided Chebyshev bound.
+    Chebyshev,
+}
+
+impl Bound {
+    /// All of them, by the names users write.
+    pub const ALL: [(&'static str, Self); 2] = [("gaussian", Self::Gaussian), ("chebyshev", Self::Chebyshev)];
+
+    /// The radius r at which y (w'x + b) >= 1 + r s holds with at least this probability.
+    ///
+    /// # Errors
+    /// A confidence outside [1/2, 1) (Gaussian; below 1/2 the radius is negative) or [0, 1) (Chebyshev).
+    pub fn radius(self, confidence: f64) -> Result<f64> {
+        let (lowest, expected) = match self {
+            Self::Gaussian => (0.5, "at least 0.5 and below 1"),
+            Self::Chebyshev => (0.0, "at least 0 and below 1"),
+        };
+        if !(confidence >= lowest && confidence < 1.0) {
+            return Err(Error::parameter("confidence", confidence, expected));
+        }
+        Ok(match self {
+            Self::Gaussian => quantile(confidence).max(0.0),
+            Self::Chebyshev => (confidence / (1.0 - confidence)).sqrt(),
+        })
+    }
+}
+
+impl std::str::FromStr for Bound {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        found.map(|(_, bound)| bound).ok_or_else(|| Error::parameter("bound", name, "one of gaussian, chebyshev"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn radii_of_known_confidences() {
+        assert!((Bound::Gaussian.radius(0.975).unwrap() - 1.959_963_984_540_054).abs() < 1e-12);
+        assert_eq!(Bound::Gaussian.radius(0.5).unwrap(), 0.0);
+        assert!((Bound::Chebyshev.radius(0.9).unwrap() - 3.0).abs() < 1e-12);
+        for (bound, p) in [(Bound::Gaussian, 0.4), (Bound::Gaussian, 1.0), (Bound::Chebyshev, -0.1)] {
+            assert!(matches!(bound.radius(p), Err(Error::Parameter { name: "confidence", .. })));
+        }
+        assert!(Bound::Chebyshev.radius(f64::NAN).is_err());
+        assert_eq!("chebyshev".parse(), Ok(Bound::Chebyshev));
+        assert!("markov".parse::<Bound>().is_err());
+    }
+}
