@@ -14,13 +14,14 @@
 //! - floor is the paper's (the mean d of the rows on the right side) only where the AUSVC solution, which
 //!   every round starts from, leaves room: else a tenth of that solution's value (rows on the right side),
 //!   or slightly less than it and at most -1 (the others). So every problem has a strictly feasible point.
-//! - `polish` (the default) goes on with descents on M itself, from USVC, from AUSVC and from the best round: on
-//!   the paper's toys that is most of the gain.
+//! - `polish` (the default) goes on with descents on M itself, from USVC, from AUSVC, from the best round and from
+//!   the SVM on the means (where error bars are so wide that USVC gives up, w = 0, it is the only direction
+//!   to begin with): on the paper's toys that is most of the gain.
 
-use super::binary::{Binary, Outcome, point};
+use super::binary::{Binary, Outcome, Score, point};
 use super::{adaptive, barrier};
 use crate::error::Result;
-use crate::loss::MarginError;
+use crate::loss::{Hinge, MarginError};
 use crate::solver::{Solution, Status, descend};
 
 /// Rounds of algorithm 3 at most, and the relative change of M that ends them.
@@ -63,7 +64,9 @@ pub(super) fn fit(binary: &Binary<'_>) -> Result<Outcome> {
         iterate(binary, &start, &mut best)?;
     }
     if binary.params.params.polish {
-        for start in [first, last, best.x.clone()] {
+        let plain = binary.solve(binary.data, &Hinge, None)?;
+        iterations += plain.iterations;
+        for start in [first, last, best.x.clone(), point(&plain)] {
             let start = scaled(binary, &start, 1.0)?.unwrap_or(start);
             let objective = binary.problem(binary.data, &MarginError).unpenalised()?;
             let end = descend(&objective, &start, DESCENT, binary.control)?;
@@ -73,7 +76,7 @@ pub(super) fn fit(binary: &Binary<'_>) -> Result<Outcome> {
     }
     let x = scaled(binary, &best.x, 1.0)?.unwrap_or(best.x);
     let d = x.len() - 1;
-    let reach = |(score, y): (&super::binary::Score, &f64)| {
+    let reach = |(score, y): (&Score, &f64)| {
         let right = (y * score.m).max(0.0);
         if score.s > 0.0 || right == 0.0 { right / score.s.max(f64::MIN_POSITIVE) } else { f64::INFINITY }
     };
