@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from uncertain._kernel_map import Kernel, Kernelized, check_kernel
 from uncertain._linear import LinearClassifier
 from uncertain._progress import Progress, reporter
-from uncertain._uncertain import RobustParams, fit_minimax
+from uncertain._uncertain import Gaussians, RobustParams, fit_minimax
 from uncertain._validation import check_gaussians, check_labels, check_weights, seed_from
 from uncertain.exceptions import ParameterError
 
@@ -21,8 +22,8 @@ __all__ = ["MinimaxProbabilityClassifier", "RobustSVC"]
 Floats = NDArray[np.float64]
 
 
-class RobustSVC(LinearClassifier):
-    """Linear support vector classification of uncertain rows: worst case, best case and in between.
+class RobustSVC(Kernelized, LinearClassifier):
+    """Support vector classification of uncertain rows: worst case, best case and in between.
 
     Row i is the ellipsoid of points x_i + r_i S_i^(1/2) e, ``|e| <= 1``, around the mean of N(x_i, S_i). With
     d_i = 1 - y_i (w'x_i + b) and s_i = sqrt(w'S_i w), the standard deviation of the score:
@@ -54,6 +55,19 @@ class RobustSVC(LinearClassifier):
     bound : {"gaussian", "chebyshev"}, default="gaussian"
         What `confidence` means: r = Phi^-1(p) for Gaussian rows (p >= 1/2), or r = sqrt(p / (1 - p)), which
         holds for any distribution with the row's mean and covariance.
+    kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
+        All but "linear" fit the same problem to the rows in the kernel's feature space, see
+        :class:`~uncertain.KernelMap`; ``coef_`` then belongs to the coordinates of that space.
+    gamma : float > 0 or "median", default="median"
+        Of "rbf" and "polynomial".
+    degree : int >= 1, default=3
+        Of "polynomial".
+    coef0 : float >= 0, default=1.0
+        Of "polynomial".
+    rank_tol : float, default=1e-6
+        Accuracy of the feature space, ``tol`` of `KernelMap`.
+    max_rank : int or None, default=300
+        Most dimensions of the feature space.
     polish : bool, default=True
         Whether "mpsvc" ends with a descent on its measure, or is the paper's algorithm 3 alone.
     solver : {"auto"}, default="auto"
@@ -106,6 +120,8 @@ class RobustSVC(LinearClassifier):
         Iterations of all convex problems together.
     status_ : str, or ndarray of shape (K,)
         "converged", "max_iter" or "no_progress" (rounding forbids more).
+    kernel_map_ : KernelMap or None
+        The way to the feature space; None for the linear kernel.
     n_features_in_ : int
         d, the dimension of the Gaussians.
     feature_names_in_ : ndarray of shape (d,)
@@ -150,6 +166,12 @@ class RobustSVC(LinearClassifier):
         radius: float = 1.0,
         confidence: float | None = None,
         bound: Literal["gaussian", "chebyshev"] = "gaussian",
+        kernel: Kernel = "linear",
+        gamma: float | Literal["median"] = "median",
+        degree: int = 3,
+        coef0: float = 1.0,
+        rank_tol: float = 1e-6,
+        max_rank: int | None = 300,
         polish: bool = True,
         solver: Literal["auto"] = "auto",
         tol: float = 1e-6,
@@ -167,6 +189,12 @@ class RobustSVC(LinearClassifier):
         self.radius = radius
         self.confidence = confidence
         self.bound = bound
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.rank_tol = rank_tol
+        self.max_rank = max_rank
         self.polish = polish
         self.solver = solver
         self.tol = tol
@@ -195,6 +223,7 @@ class RobustSVC(LinearClassifier):
         -------
         self
         """
+        check_kernel(self.kernel, self.gamma)
         params = self._params()
         data = check_gaussians(self, X, reset=True)
         classes, codes = check_labels(y, X, self)
@@ -203,6 +232,7 @@ class RobustSVC(LinearClassifier):
         n = len(codes)
         if len(rows) < n and weights is not None:
             data, codes, weights = data.take(rows), codes[rows], weights[rows]
+        data = self._fit_map(data)
         report = reporter(type(self).__name__, self.verbose, self.callback)
         model, radii, history = params.fit(data, codes, len(classes), weights, report)
         self.classes_ = classes
@@ -213,6 +243,9 @@ class RobustSVC(LinearClassifier):
         self.radii_ = all_radii[0] if binary else all_radii
         self.history_ = history[0] if binary else history
         return self._fitted(model)._warned()
+
+    def _rows(self, X: Any) -> Gaussians:
+        return self._mapped(check_gaussians(self, X, reset=False))
 
     def _params(self) -> RobustParams:
         if self.solver != "auto":

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from uncertain._kernel_map import Kernel, Kernelized, check_kernel
 from uncertain._linear import LinearClassifier
 from uncertain._progress import Progress, reporter
-from uncertain._uncertain import Gaussians, GsuModel, GsuParams
+from uncertain._uncertain import Gaussians, GsuParams
 from uncertain._validation import check_gaussians, check_labels, check_targets, check_weights, seed_from
 from uncertain.exceptions import ParameterError, UncertainError
 

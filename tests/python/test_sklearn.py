@@ -37,6 +37,7 @@ ESTIMATORS = [
     GaussianDiscriminant(shared_covariance=False),
     RobustSVC(),
     RobustSVC(method="tsvc"),
+    RobustSVC(kernel="rbf"),
     RobustSVC(method="ausvc"),
     RobustSVC(method="mpsvc"),
     RobustSVC(method="psvm"),
