@@ -1,7 +1,7 @@
 //! Models: what is fitted, what it predicts, what it remembers.
 
-pub mod discriminant;
 mod calibrate;
+pub mod discriminant;
 pub mod feature_svc;
 mod folds;
 pub mod gsu;
