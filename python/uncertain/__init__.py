@@ -37,6 +37,7 @@ from uncertain.preprocessing import (
     KernelMap,
     SubspaceProjector,
 )
+from uncertain.regression import GSURegressor
 from uncertain.robust import MinimaxProbabilityClassifier, RobustSVC
 from uncertain.svm import GSUClassifier
 
@@ -50,6 +51,7 @@ __all__ = [
     "AdaptiveHuberRegressor",
     "AsGaussians",
     "GSUClassifier",
+    "GSURegressor",
     "GaussianArray",
     "GaussianDenoiser",
     "GaussianDiscriminant",
@@ -77,6 +79,7 @@ __all__ = [
     "metrics",
     "preprocessing",
     "robust",
+    "regression",
     "svm",
     "uncertainty",
 ]

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from . import _uncertain
 from ._columns import Columns
+from ._kernel_map import Kernelized
 from .exceptions import ModelFileError, UncertainError
 from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from .preprocessing import (
@@ -28,6 +29,7 @@ from .preprocessing import (
     KernelMap,
     SubspaceProjector,
 )
+from .regression import GSURegressor
 from .svm import GSUClassifier
 
 NOT_SAVED = ("n_jobs", "verbose", "callback")
@@ -79,6 +81,10 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], 
             steps.append((step._model, step._params(step.solver)))
         elif isinstance(step, (ProbabilisticKernelSVC, ProbabilisticKernelSVR)):
             steps.append((step._model, step._params()))
+        elif isinstance(step, GSURegressor):
+            if step.kernel_map_ is not None:
+                steps.append(step.kernel_map_._parts())
+            steps.append(step._parts())
         else:
             raise UncertainError(f"the model cannot be saved: step {name!r} is a {type(step).__name__}")
     about = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
@@ -115,7 +121,7 @@ def _pipeline(
         fitted.insert(0, first)
     names = about.get("steps", [type(step).__name__.lower() for step in fitted])
     parameters = about.get("parameters", [{} for _ in fitted])
-    own_map = isinstance(fitted[-1], GSUClassifier) and parameters
+    own_map = isinstance(fitted[-1], Kernelized) and parameters
     if own_map and parameters[-1].get("kernel", "linear") != "linear":
         # The map is the estimator's own, not a step of the pipeline.
         own = fitted.pop(-2)
@@ -127,7 +133,8 @@ def _pipeline(
 
 def _estimators(steps: Sequence[tuple[Any, ...]], classes: Sequence[Any]) -> list[Any]:
     """The estimators of the steps; the number of features is known from the last one on backwards."""
-    d = steps[-1][1].n_features
+    model = steps[-1][1]
+    d = len(model) if isinstance(model, np.ndarray) else model.n_features
     fitted = []
     for step in reversed(steps):
         estimator = _fitted(step, classes, d)
@@ -167,6 +174,20 @@ def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
             estimator._fitted(model)
         case ("kernel-svr", model, parameters):
             estimator = ProbabilisticKernelSVR(**parameters)._fitted(model)
+        case ("gsu regression", coef, intercept, report, (alpha, loss, epsilon, delta, *options)):
+            solver, tol, max_iter, fit_intercept = options
+            own = {"epsilon": epsilon, "delta": delta}
+            estimator = GSURegressor(
+                alpha,
+                loss=loss,
+                solver=solver,
+                tol=tol,
+                max_iter=max_iter,
+                fit_intercept=fit_intercept,
+                **{k: v for k, v in own.items() if v is not None},
+            )
+            estimator.coef_, estimator.intercept_, estimator.kernel_map_ = coef, intercept, None
+            estimator.objective_, estimator.optimality_gap_, estimator.n_iter_, estimator.status_ = report
         case _:
             raise ModelFileError(f"not a usable model file: this version knows no step {step[0]!r}")
     estimator.n_features_in_ = d

@@ -22,6 +22,7 @@ from .exceptions import ParameterError
 from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .kernel_svm import ProbabilisticKernelSVC
 from .preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
+from .regression import GSURegressor
 from .svm import GSUClassifier
 
 __all__ = ["fit"]
@@ -53,7 +54,7 @@ def fit(
     on_missing: Literal["error", "point", "impute"] = "error",
     **params: Any,
 ) -> Model:
-    """Fit a classifier (or, with ``method="huber"``, a regression) to a table with error bars.
+    """Fit a classifier, or a regression, to a table with error bars.
 
     Parameters
     ----------
@@ -67,11 +68,11 @@ def fit(
         At most one, except a factor with a diagonal var.
     features : scalar columns, instead of `mean`.
     corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``.
-    task : "auto", "classification" or, with ``method="huber"``, "regression". Classification also takes many
-        integers, and whole floats, for labels.
-    method : "gsu" (also "auto"): the linear support vector machine of `GSUClassifier`; "kernel": the curved
-        boundaries of `ProbabilisticKernelSVC`, for up to some ten thousand rows; "huber":
-        `AdaptiveHuberRegressor` for floats and for more than 20 different integers, else
+    task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
+        all whole numbers); "classification" also takes many integers, and whole floats, for labels.
+    method : "gsu" (also "auto"): the linear support vector machine of `GSUClassifier`, or `GSURegressor`;
+        "kernel": the curved boundaries of `ProbabilisticKernelSVC`, for up to some ten thousand rows;
+        "huber": `AdaptiveHuberRegressor` for floats and for more than 20 different integers, else
         `AdaptiveHuberClassifier`; rows whose target is null are unlabelled. No probabilities, not saved.
     meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
         "measurement": a row is one noisy reading of a true value, so that the noise is in the mean already; a
@@ -116,7 +117,6 @@ def fit(
     _check_option("on_missing", on_missing, ("error", "point", "impute"))
     if not isinstance(scale, bool):
         raise ParameterError(f"scale={scale!r}: must be True or False")
-    estimator = _estimator(method, params)
 
     table = opened(table)
     given: dict[str, Any] = {
@@ -131,6 +131,7 @@ def fit(
         _no_columns(table, name, given)
         columns, first = Columns(), []
     if method == "huber":
+        estimator = _estimator(method, params)
         y, found = partial_values(table, target, task)
         if found == "regression":
             if "unlabeled" in params:
@@ -138,6 +139,7 @@ def fit(
             estimator = AdaptiveHuberRegressor(**params)
     else:
         y = target_values(table, target, task)
+        estimator = _regressor(method, params) if y.dtype.kind == "f" else _estimator(method, params)
     if on_missing == "impute":
         first.append(("impute", GaussianImputer(random_state=0)))
     measured = meaning == "measurement"
@@ -154,16 +156,31 @@ def fit(
 
 def _estimator(method: str, params: dict[str, Any]) -> Any:
     kind, defaults = METHODS["gsu" if method == "auto" else method]
-    valid = sorted(kind().get_params())
-    unknown = [p for p in params if p not in valid]
-    if unknown:
-        raise ParameterError(f"unknown parameter {unknown[0]!r}; valid ones are {', '.join(valid)}")
+    _check_params(params, kind())
     if params.get("kernel") == "precomputed":
         raise ParameterError(
             "kernel='precomputed': a table has no kernel matrix; "
             f"use {kind.__name__}(kernel='precomputed') itself"
         )
     return kind(**defaults | params)
+
+
+def _regressor(method: str, params: dict[str, Any]) -> GSURegressor:
+    if method == "kernel":
+        raise ParameterError(
+            'method="kernel" is for classes; for a curved regression pass kernel="rbf" instead, or use '
+            "ProbabilisticKernelSVR itself"
+        )
+    _check_params(params, GSURegressor())
+    return GSURegressor(**{"random_state": 0} | params)
+
+
+def _check_params(params: dict[str, Any], estimator: Any) -> None:
+    valid = sorted(estimator.get_params())
+    unknown = [p for p in params if p not in valid]
+    if unknown:
+        name = type(estimator).__name__
+        raise ParameterError(f"unknown parameter {unknown[0]!r}; valid ones are {', '.join(valid)} ({name})")
 
 
 def _check_option(name: str, value: Any, options: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 
@@ -17,10 +18,12 @@ from ._array import GaussianArray
 from ._columns import Columns
 from ._files import read_table
 from ._partial import partial_targets
+from ._regression_report import RegressionReport, compare_regressions
 from ._report import Report, compare
-from ._target import as_list, labels_from
+from ._target import as_list, is_quantity, labels_from, numbers_from
 from .exceptions import ParameterError, UncertainError
 from .preprocessing import AsGaussians, GaussianImputer
+from .regression import GSURegressor
 
 __all__ = ["Model", "load"]
 
@@ -34,6 +37,7 @@ class Model:
         ``on_missing="impute"``) -> GaussianDenoiser (with ``meaning="measurement"``) -> GaussianScaler (with
         ``scale=True``) -> GSUClassifier or the estimator of another method.
     columns_ : which columns are means, errors and target, and which are ignored.
+    is_regression_ : is the last step a regression?
     classes_ : the class labels, in the order of the columns of `predict_proba`; None for a regression.
 
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
@@ -44,12 +48,13 @@ class Model:
     ) -> None:
         self.pipeline_ = pipeline
         self.columns_ = columns
+        self.is_regression_ = is_regressor(pipeline)
         self.classes_: Any = getattr(pipeline[-1], "classes_", None)
         self._n_rows = n_rows
         self._seconds = seconds
 
     def predict(self, table: Any) -> Any:
-        """The class (or number) of every row, in row order, with labels of their original type.
+        """The class of every row, in row order, with labels of their original type; or the predicted number.
 
         A Polars or pandas table gives a Series named like the target, pyarrow a ChunkedArray, a path a Polars
         Series, everything else a NumPy array.
@@ -68,7 +73,10 @@ class Model:
         """
         last = type(self.pipeline_[-1])
         if not hasattr(last, "predict_proba"):
-            raise ParameterError(f"{last.__name__} gives no probabilities; method='gsu' does")
+            raise ParameterError(
+                f"{last.__name__} gives no probabilities; "
+                + ("a regression has predict_distribution" if self.is_regression_ else "method='gsu' does")
+            )
         table = opened(table)
         probabilities = self.pipeline_.predict_proba(table)
         if not tables.is_table(table):
@@ -76,13 +84,30 @@ class Model:
         names = map(str, self.classes_.tolist())
         return tables.result_like(table, dict(zip(names, probabilities.T, strict=True)))
 
+    def predict_distribution(self, table: Any) -> Any:
+        """Of a `GSURegressor`: the prediction, and its standard deviation under each row's own error bars.
+
+        A table of the caller's kind with columns named after the target, and with ``_std`` behind it; for
+        arrays, a pair of arrays.
+        """
+        if not isinstance(self.pipeline_[-1], GSURegressor):
+            raise ParameterError(
+                f"{type(self.pipeline_[-1]).__name__} predicts no distribution: GSURegressor does, and a "
+                "classifier has predict_proba"
+            )
+        table = opened(table)
+        mean, std = self.pipeline_.predict(table, return_std=True)
+        if not tables.is_table(table):
+            return mean, std
+        return tables.result_like(table, {self._target_name: mean, f"{self._target_name}_std": std})
+
     def score(self, table: Any, y: Any = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
 
         Pass `y` if the target is not a column.
         """
         table = opened(table)
-        if self.classes_ is None:
+        if self.is_regression_:
             target = self.columns_.target if y is None else y
             if target is None:
                 raise ParameterError("the target is not a column of the table: pass the numbers as y")
@@ -101,7 +126,7 @@ class Model:
         listed: int = 10,
         meanings: bool = True,
         random_state: Any = 0,
-    ) -> Report:
+    ) -> Report | RegressionReport:
         """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
 
         Also compared, on the same folds: the error bars as spread, as measurement error, and in a Gaussian
@@ -111,8 +136,8 @@ class Model:
         ----------
         table, y : labelled rows, as for `score`.
         folds, repeats : of the cross-validation; by default 4 repeats, 1 beyond 10,000 rows.
-        listed : how many of the rows whose error bars matter most are listed.
-        meanings : False leaves out the comparison of meanings, which is more than half of the work.
+        listed : how many of the rows whose error bars matter most are listed (classifiers).
+        meanings : False leaves out the comparison of meanings, more than half of the work (classifiers).
         """
         if not hasattr(self.pipeline_[-1], "optimality_gap_"):
             raise ParameterError(
@@ -120,6 +145,11 @@ class Model:
             )
         table = opened(table)
         y = self.labels(table, y)
+        if self.is_regression_:
+            rest, gaussians = self.pipeline_[self._n_reading :], self.gaussians(table)
+            return compare_regressions(
+                rest, gaussians, y, folds=folds, repeats=repeats, random_state=random_state
+            )
         return compare(
             self.pipeline_[self._n_reading :],
             self.gaussians(table),
@@ -154,7 +184,10 @@ class Model:
     def labels(self, table: Any, y: Any = None) -> NDArray[Any]:
         if y is None and self.columns_.target is None:
             raise ParameterError("the target is not a column of the table: pass the labels as y")
-        labels = target_values(table, self.columns_.target if y is None else y, "classification")
+        task = "regression" if self.is_regression_ else "classification"
+        labels = target_values(table, self.columns_.target if y is None else y, task)
+        if self.is_regression_:
+            return labels
         strange = np.flatnonzero(~np.isin(labels, self.classes_))
         if strange.size:
             row = int(strange[0])
@@ -223,8 +256,11 @@ def partial_values(table: Any, target: Any, task: str) -> tuple[NDArray[Any], st
 
 
 def target_values(table: Any, target: Any, task: str) -> NDArray[Any]:
-    """Labels from a column (by name) or from the caller's own sequence, checked."""
+    """Labels or (as floats) quantities from a column, by name, or the caller's own sequence, checked."""
     n_rows = tables.open_table(table).n_rows if tables.is_table(table) else len(table)
-    if isinstance(target, str):
-        return labels_from(tables.open_table(table).values(target), target, task, n_rows)
-    return labels_from(as_list(target), "target", task, n_rows)
+    named = isinstance(target, str)
+    values = tables.open_table(table).values(target) if named else as_list(target)
+    what = target if named else "target"
+    if is_quantity(values, task):
+        return numbers_from(values, what, n_rows)
+    return labels_from(values, what, task, n_rows)

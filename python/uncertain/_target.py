@@ -7,7 +7,9 @@ set of rules covers them all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -48,7 +50,7 @@ def labels_from(values: Sequence[Any], what: str, task: str, n_rows: int) -> NDA
     distinct = len(set(plain))
     if kinds == {int} and task == "auto" and distinct > MANY_CLASSES:
         raise UncertainError(
-            f"{what}: {distinct} different integers look like a quantity, and regression arrives later; "
+            f'{what}: {distinct} different integers look like a quantity: pass task="regression"; '
             'if they are class labels pass task="classification"'
         )
     if distinct < 2:
@@ -58,6 +60,35 @@ def labels_from(values: Sequence[Any], what: str, task: str, n_rows: int) -> NDA
             else f"{what}: the table has no rows"
         )
     return array
+
+
+def is_quantity(values: Sequence[Any], task: str) -> bool:
+    """Do these values ask for regression? With ``task="auto"``: numbers of which one is no whole number."""
+    if task != "auto":
+        return task == "regression"
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    numbers = all(type(v) in (int, float) for v in plain)
+    return numbers and any(isinstance(v, float) and v == v and not v.is_integer() for v in plain)
+
+
+def numbers_from(values: Sequence[Any], what: str, n_rows: int) -> NDArray[np.float64]:
+    """The targets of a regression as floats: finite numbers, one per row.
+
+    Raises `NullError` for a missing one (with its row number) and `UncertainError` for anything else.
+    """
+    if len(values) != n_rows:
+        raise ShapeError(f"{what}: expected {n_rows} targets, one per row, got {len(values)}")
+    if n_rows == 0:
+        raise UncertainError(f"{what}: the table has no rows")
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    for row, value in enumerate(plain):
+        if value is None or value != value:
+            raise NullError(f"{what}: row {row} has no target; drop the rows without one")
+        if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool) or abs(value) == math.inf:
+            raise UncertainError(
+                f"{what}: row {row} is {value!r}; the target of a regression must be a finite number"
+            )
+    return np.asarray(plain, dtype=np.float64)
 
 
 def as_list(values: Any) -> list[Any]:
@@ -72,19 +103,15 @@ def as_list(values: Any) -> list[Any]:
 
 def check_task(task: str) -> None:
     """Refuse what cannot be fitted, with what to do instead."""
-    if task == "regression":
-        raise ParameterError(
-            'task="regression": regression arrives in a later release; to classify, pass class labels'
-        )
-    if task not in ("auto", "classification"):
-        raise ParameterError(f'task={task!r}: must be one of "auto", "classification"')
+    if task not in ("auto", "classification", "regression"):
+        raise ParameterError(f'task={task!r}: must be one of "auto", "classification", "regression"')
 
 
 def _whole(values: NDArray[np.float64], what: str, task: str) -> NDArray[np.int64]:
     if task != "classification":
         raise UncertainError(
-            f"{what}: a target of floats asks for regression, which arrives in a later release; "
-            'if the values are class labels pass task="classification"'
+            f"{what}: whole numbers stored as floats may be classes or quantities: pass "
+            'task="classification" or task="regression"'
         )
     fractional = np.flatnonzero(values != np.round(values))
     if fractional.size:

@@ -29,12 +29,14 @@ __all__ = [
     "expected_hinge",
     "fit_denoiser",
     "fit_discriminant",
+    "fit_gsu_regression",
     "fit_huber",
     "fit_imputer",
     "fit_kernel_map",
     "fit_minimax",
     "fit_scaler",
     "impute",
+    "linear_scores",
     "map_kernel",
     "median_pair_distance",
     "mixture_log_likelihood",
@@ -301,6 +303,19 @@ def fit_kernel_map(
     seed: int,
     n_jobs: int | None,
 ) -> tuple[_Floats, _Floats, _Floats, float | None, float]: ...
+def fit_gsu_regression(
+    data: Gaussians,
+    targets: _Floats,
+    variances: _Floats | None,
+    weights: _Floats | None,
+    parameters: tuple[Any, ...],
+    *,
+    n_jobs: int | None,
+    report: _Report | None,
+) -> tuple[_Floats, float, tuple[float, float, int, str]]: ...
+def linear_scores(
+    data: Gaussians, coef: _Floats, intercept: float, n_jobs: int | None = None
+) -> tuple[_Floats, _Floats]: ...
 def map_kernel(data: Gaussians, map: tuple[Any, ...], n_jobs: int | None = None) -> Gaussians: ...
 def model_to_bytes(
     steps: Sequence[tuple[Any, ...]], classes: Sequence[_Label], features: Sequence[str], columns: str

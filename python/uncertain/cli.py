@@ -76,7 +76,7 @@ def fit(
     params: tuple[str, ...],
     **roles: str | None,
 ) -> None:
-    """Fit a classifier to TABLE and write it to a model file."""
+    """Fit a classifier (or, to a target of floats, a regression) to TABLE and write it to a model file."""
     from . import fit as fit_table
 
     chosen: dict[str, Any] = dict(_param(text) for text in params) | roles
@@ -108,7 +108,9 @@ def predict(model: Path, table: Path, out: Path | None) -> None:
     fitted = load(model)
     frame = opened(table)
     predicted = polars.DataFrame({"prediction": fitted.predict(frame)})
-    if fitted.pipeline_[-1].probability:
+    if fitted.is_regression_:
+        predicted = fitted.predict_distribution(frame)
+    elif fitted.pipeline_[-1].probability:
         probabilities = fitted.predict_proba(frame)
         predicted = predicted.hstack(probabilities.rename({c: f"p_{c}" for c in probabilities.columns}))
     if out is None:
@@ -122,7 +124,7 @@ def predict(model: Path, table: Path, out: Path | None) -> None:
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("table", type=click.Path(path_type=Path))
 def evaluate(model: Path, table: Path) -> None:
-    """Accuracy of a model on labelled rows, class by class."""
+    """Accuracy of a model on labelled rows, class by class; R^2 and absolute error of a regression."""
     from sklearn.metrics import classification_report
 
     from ._model import load, opened
@@ -131,6 +133,10 @@ def evaluate(model: Path, table: Path) -> None:
     frame = opened(table)
     truth = fitted.labels(frame)
     predicted = fitted.pipeline_.predict(frame)
+    if fitted.is_regression_:
+        click.echo(f"R^2 {fitted.score(frame):.4f}, mean absolute error {abs(truth - predicted).mean():.4g}")
+        click.echo(f"on {len(truth):,} rows")
+        return
     names = [str(c) for c in fitted.classes_.tolist()]
     click.echo(
         classification_report(

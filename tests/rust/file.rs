@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use uncertain::deconvolution::{self, Components};
 use uncertain::file::{self, Class, FORMAT_VERSION, Saved, Step};
 use uncertain::gsu::Params;
+use uncertain::gsu_regression::{self, ResidualLoss};
 use uncertain::kernel::PointKernel;
 use uncertain::probabilistic_kernel::{Bandwidth, Coupling};
 use uncertain::transform::{
@@ -158,6 +159,29 @@ const KERNELS: [PointKernel; 4] = [
     PointKernel::Polynomial { degree: 2, gamma: 0.5, coef0: 1.0 },
     PointKernel::Rbf { gamma: 0.3 },
 ];
+
+#[test]
+fn regressions_come_back_and_have_no_classes() {
+    let (data, control) = (data(), Control::new());
+    let targets: Vec<f64> = (0..36).map(|i| f64::from(i % 5) * 0.7).collect();
+    for loss in
+        [ResidualLoss::EpsilonInsensitive { epsilon: 0.2 }, ResidualLoss::Huber { delta: 0.5 }, ResidualLoss::Squared]
+    {
+        let params = gsu_regression::Params::new().loss(loss).seed(9).check().unwrap();
+        let model = params.fit(&data, &targets, None, None, &control).unwrap();
+        let expected = model.predict_distribution(&data).unwrap();
+        let mut saved = Saved::new(vec![Step::regression(model, params)], vec![]);
+        let bytes = file::save_to_bytes(&saved).unwrap();
+        let loaded = file::load_from_bytes(&bytes).unwrap();
+        assert_eq!(loaded, saved);
+        assert_eq!(loaded.predict_distribution(&data).unwrap(), expected);
+        assert!(loaded.predict(&data).is_err() && loaded.model().is_err());
+        let why = refusal(&with_metadata(&bytes, |own| own["steps"][0]["params"]["alpha"] = json!(0)));
+        assert!(why.contains("alpha = 0"), "{why}");
+        saved.classes.push(Class::from(1));
+        assert!(file::save_to_bytes(&saved).unwrap_err().to_string().contains("class"));
+    }
+}
 
 #[test]
 fn kernel_maps_come_back_and_must_fit_what_follows() {

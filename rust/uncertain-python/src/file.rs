@@ -19,10 +19,11 @@ use crate::deconvolution::{MixtureIn, mixture_out};
 use crate::error::BorderResult;
 use crate::gsu::{GsuModel, GsuParams};
 use crate::kernel_svm::{FeatureSvc, FeatureSvcParams, KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
+use crate::regression::{RegressionIn, parts_of_step, step_of_parts};
 use crate::transforms::{MapIn, map_of_parts, parts_of_map};
 
-/// A step as Python writes it: (model, parameters), (mean, scale), (variance, project), the parts of a kernel map, or
-/// ("denoiser" or "imputer", shares, means, covariances).
+/// A step as Python writes it: (model, parameters), (mean, scale), (variance, project), the parts of a kernel map or a
+/// regression, or ("denoiser" or "imputer", shares, means, covariances).
 #[derive(FromPyObject)]
 pub enum StepIn<'py> {
     Gsu(PyRef<'py, GsuModel>, PyRef<'py, GsuParams>),
@@ -34,6 +35,8 @@ pub enum StepIn<'py> {
     #[pyo3(transparent)]
     KernelMap(MapIn<'py>),
     Mixture(String, PyReadonlyArray1<'py, f64>, PyReadonlyArray2<'py, f64>, PyReadonlyArray3<'py, f64>),
+    #[pyo3(transparent)]
+    Regression(RegressionIn<'py>),
 }
 
 /// A class label; the order matters, because Python's `True` is an integer too.
@@ -99,6 +102,7 @@ fn step(step: StepIn<'_>) -> BorderResult<Step> {
         StepIn::Scaler(mean, scale) => {
             Step::Scaler(GaussianScaler::new(mean.as_array().to_vec(), scale.as_array().to_vec())?)
         }
+        StepIn::Regression(parts) => step_of_parts(parts)?,
         StepIn::KernelMap(parts) => Step::KernelMap(Box::new(map_of_parts(&parts)?)),
         StepIn::Mixture(kind, weights, means, covariances) => {
             let mixture = MixtureIn(weights, means, covariances).mixture()?;
@@ -137,6 +141,7 @@ fn parts(py: Python<'_>, saved: Saved) -> BorderResult<Parts<'_>> {
 
 fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
     let tuple = match step {
+        Step::Regression { model, params } => return parts_of_step(py, *model, params.params()),
         Step::Scaler(scaler) => {
             let (mean, scale) = (scaler.mean().to_vec(), scaler.scale().to_vec());
             ("scaler", mean.into_pyarray(py), scale.into_pyarray(py)).into_pyobject(py)?

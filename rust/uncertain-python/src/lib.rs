@@ -20,6 +20,7 @@ mod kernel_svm;
 mod kernels;
 mod losses;
 mod numpy_in;
+mod regression;
 mod robust;
 mod rows;
 mod threads;
@@ -47,6 +48,8 @@ mod _uncertain {
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]
     use super::losses::expected_hinge;
+    #[pymodule_export]
+    use super::regression::{fit_gsu_regression, linear_scores};
     #[pymodule_export]
     use super::robust::{RobustParams, fit_minimax};
     #[pymodule_export]

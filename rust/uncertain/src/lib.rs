@@ -49,7 +49,9 @@ pub use data::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;
 pub use kernel::{PointKernel, median_gamma};
-pub use model::{Labels, discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, minimax, robust};
+pub use model::{
+    Labels, discriminant, feature_svc, gsu, gsu_regression, huber, kernel_svc, kernel_svr, minimax, robust,
+};
 
 /// The README's Rust snippets, as documentation tests.
 #[cfg(doctest)]

@@ -14,7 +14,7 @@
 //! ```
 //! so a pass over the rows needs neither b nor B, and rounding is relative to T in every direction.
 //!
-//! Regularisation: T >= reg diag(D) as matrices, D the scale of the features ([`start`]). Cutting eigenvalues (in units
+//! Regularisation: T >= reg diag(D) as matrices, D the scale of the features (`start`). Cutting eigenvalues (in units
 //! of D) at reg from below is the exact M step under that constraint, so the likelihood still never falls, which
 //! adding reg to the diagonal would not promise.
 //!

@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector};
-use crate::{feature_svc, gsu, kernel_svc, kernel_svr};
+use crate::{feature_svc, gsu, gsu_regression, kernel_svc, kernel_svr};
 
 /// One step of a model: transforms first, the classifier or regressor last.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,13 @@ pub enum Step {
         /// With what.
         params: Box<kernel_svr::ValidParams>,
     },
+    /// A regression and the parameters it was fitted with.
+    Regression {
+        /// What was fitted.
+        model: Box<gsu_regression::Model>,
+        /// With what.
+        params: Box<gsu_regression::ValidParams>,
+    },
 }
 
 impl Step {
@@ -59,6 +66,12 @@ impl Step {
     #[must_use]
     pub fn gsu(model: gsu::Model, params: gsu::ValidParams) -> Self {
         Self::Gsu { model: Box::new(model), params: Box::new(params) }
+    }
+
+    /// A [`Step::Regression`].
+    #[must_use]
+    pub fn regression(model: gsu_regression::Model, params: gsu_regression::ValidParams) -> Self {
+        Self::Regression { model: Box::new(model), params: Box::new(params) }
     }
 
     /// Features of what it makes of `d` features.
@@ -96,6 +109,7 @@ impl Step {
             Self::KernelSvc { model, .. } => Some(model.n_features()),
             Self::FeatureSvc { model, .. } => Some(model.map.n_features()),
             Self::KernelSvr { model, .. } => Some(model.basis.rows().n_features()),
+            Self::Regression { model, .. } => Some(model.n_features()),
         }
     }
 
@@ -106,7 +120,7 @@ impl Step {
             Self::Gsu { model, .. } => Some(model.n_classes()),
             Self::KernelSvc { model, .. } => Some(model.n_classes()),
             Self::FeatureSvc { model, .. } => Some(model.n_classes),
-            Self::KernelSvr { .. } => Some(0),
+            Self::KernelSvr { .. } | Self::Regression { .. } => Some(0),
         }
     }
 }
@@ -183,7 +197,15 @@ impl Saved {
         }
     }
 
-    /// What the transforms make of the rows: the rows that the classifier sees.
+    /// The regression.
+    pub fn regression(&self) -> Result<&gsu_regression::Model> {
+        match self.steps.last() {
+            Some(Step::Regression { model, .. }) => Ok(model),
+            _ => Err(Error::Data("the last step is not a regression".into())),
+        }
+    }
+
+    /// What the transforms make of the rows: the rows that the last step sees.
     pub fn transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
         let mut data = data.clone();
         for step in &self.steps {
@@ -196,7 +218,8 @@ impl Saved {
                 | Step::Gsu { .. }
                 | Step::KernelSvc { .. }
                 | Step::FeatureSvc { .. }
-                | Step::KernelSvr { .. } => data,
+                | Step::KernelSvr { .. }
+                | Step::Regression { .. } => data,
             };
         }
         Ok(data)
@@ -217,8 +240,15 @@ impl Saved {
     pub fn predict_targets(&self, data: &GaussianArray) -> Result<Vec<f64>> {
         match self.steps.last() {
             Some(Step::KernelSvr { model, .. }) => model.predict(&self.transform(data)?),
+            Some(Step::Regression { model, .. }) => model.predict(&self.transform(data)?),
             _ => Err(Error::Data("the last step is not a regressor".into())),
         }
+    }
+
+    /// Means and standard deviations of a regression's predictions, as
+    /// [`gsu_regression::Model::predict_distribution`].
+    pub fn predict_distribution(&self, data: &GaussianArray) -> Result<(Vec<f64>, Vec<f64>)> {
+        self.regression()?.predict_distribution(&self.transform(data)?)
     }
 
     /// The class of every row.

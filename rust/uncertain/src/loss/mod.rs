@@ -20,17 +20,25 @@
 //! finite differences, the zero-variance limit and the bound of [`Loss::is_support_function`].
 
 mod best_case_hinge;
+mod expected_epsilon_insensitive;
 mod expected_hinge;
+mod expected_huber;
 mod hinge;
 mod margin_error;
+mod noisy_targets;
+mod squared;
 mod worst_case_hinge;
 
 use std::fmt::Debug;
 
 pub use best_case_hinge::BestCaseHinge;
+pub use expected_epsilon_insensitive::ExpectedEpsilonInsensitive;
 pub use expected_hinge::{ExpectedHinge, expected_hinge};
+pub use expected_huber::ExpectedHuber;
 pub use hinge::Hinge;
 pub use margin_error::MarginError;
+pub use noisy_targets::NoisyTargets;
+pub use squared::ExpectedSquared;
 pub use worst_case_hinge::WorstCaseHinge;
 
 /// Value and derivatives of a loss at (y, m, v); s = sqrt(v).
@@ -96,6 +104,12 @@ pub trait Loss: Debug + Sync {
     /// duality gap of [`crate::objective`] is made of.
     fn is_support_function(&self) -> bool;
 
+    /// Is y a real number, instead of -1 or +1? Such a loss must be convex in (m, s), increasing in s and
+    /// nowhere negative: its tangents, in full, are then what the duality gap is made of.
+    fn takes_real_targets(&self) -> bool {
+        false
+    }
+
     /// Is L convex in (m, s) and increasing in s, so that its sum is convex in (w, b)?
     fn is_convex(&self) -> bool {
         true
@@ -129,6 +143,13 @@ mod tests {
             Box::new(WorstCaseHinge::new(&[0.77])),
             Box::new(BestCaseHinge::new(&[0.77])),
             Box::new(MarginError),
+            Box::new(ExpectedSquared),
+            Box::new(ExpectedEpsilonInsensitive { epsilon: 0.3 }),
+            Box::new(ExpectedEpsilonInsensitive { epsilon: 0.0 }),
+            Box::new(ExpectedHuber { delta: 0.6 }),
+            Box::new(ExpectedHuber { delta: 5.0 }),
+            Box::new(NoisyTargets::new(ExpectedHuber { delta: 0.6 }, vec![0.5])),
+            Box::new(NoisyTargets::new(ExpectedEpsilonInsensitive { epsilon: 0.3 }, vec![0.0])),
         ]
     }
 
@@ -176,6 +197,90 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn regression_losses_lie_above_their_tangents() {
+        for loss in every().into_iter().filter(|loss| loss.takes_real_targets()) {
+            for (m, s) in [(0.5, 1.0), (2.0, 0.3), (-1.0, 2.0), (1.2, 1e-3)] {
+                let e = at(&*loss, 0.4, m, s, 0.0);
+                for (m2, s2) in [(0.0, 0.5), (1.0, 0.0), (3.0, 1.0), (-2.0, 0.1), (0.4, 0.0)] {
+                    let bound = e.value + e.dm * (m2 - m) + e.ds * (s2 - s);
+                    let value = at(&*loss, 0.4, m2, s2, 0.0).value;
+                    assert!(value >= bound - 1e-12 && value >= 0.0 && e.ds >= 0.0, "{loss:?} {m} {s} {m2} {s2}");
+                }
+            }
+        }
+    }
+
+    /// E of the plain loss over f and, where it has an error bar, over y, by the midpoint rule.
+    #[test]
+    fn regression_losses_are_expectations() {
+        fn plain(loss: &dyn Loss, residual: f64) -> f64 {
+            at(loss, residual, 0.0, 0.0, 0.0).value
+        }
+        type Case = (Box<dyn Loss>, fn(f64) -> f64);
+        let inner: [Case; 4] = [
+            (Box::new(ExpectedSquared), |r| 0.5 * r * r),
+            (Box::new(ExpectedEpsilonInsensitive { epsilon: 0.3 }), |r| (r.abs() - 0.3).max(0.0)),
+            (
+                Box::new(ExpectedHuber { delta: 0.6 }),
+                |r| if r.abs() < 0.6 { 0.5 * r * r } else { 0.6 * (r.abs() - 0.3) },
+            ),
+            (Box::new(NoisyTargets::new(ExpectedHuber { delta: 0.6 }, vec![0.0])), |r| {
+                if r.abs() < 0.6 { 0.5 * r * r } else { 0.6 * (r.abs() - 0.3) }
+            }),
+        ];
+        for (loss, classical) in &inner {
+            for r in [-2.0, -0.6, 0.0, 0.3, 0.61, 7.0] {
+                assert!((plain(&**loss, r) - classical(r)).abs() < 1e-15, "{loss:?} {r}");
+                for s in [0.05, 0.7, 1.3, 20.0] {
+                    let step = 1e-4;
+                    let mean: f64 = (-90_000..90_000)
+                        .map(|k| (f64::from(k) + 0.5) * step)
+                        .map(|z| classical(r - s * z) * crate::special::pdf(z) * step)
+                        .sum();
+                    let value = at(&**loss, 1.0 + r, 1.0, s, 0.0).value;
+                    assert!((value / mean - 1.0).abs() < 1e-7, "{loss:?} {r} {s}: {value} {mean}");
+                }
+            }
+        }
+        let noisy = NoisyTargets::new(ExpectedHuber { delta: 0.6 }, vec![0.49]);
+        let wider = at(&ExpectedHuber { delta: 0.6 }, 0.3, 0.0, (0.49_f64 + 1.0).sqrt(), 0.0);
+        assert!((at(&noisy, 0.3, 0.0, 1.0, 0.0).value - wider.value).abs() < 1e-15);
+    }
+
+    /// (delta, residual, s, value)
+    const HUBER: [(f64, f64, f64, f64); 11] = [
+        (0.5, 0.2, 1000000.0, 398942.1554014573),
+        (0.5, 100000.0, 1000000.0, 400935.2062047312),
+        (0.5, 10000000.0, 1.0, 4999999.875),
+        (0.5, 0.1, 1e-06, 0.0050000000005),
+        (0.5, 0.5, 1e-06, 0.12500000000025),
+        (1.0, 0.999, 0.3, 0.5216199329057304),
+        (1.0, 3.0, 1.9, 2.6133255686396835),
+        (1.0, 3.0, 2.1, 2.667656080358722),
+        (1.0, 0.0, 1.999, 1.1606771254907045),
+        (1e-09, 0.0, 1.0, 7.978845603028654e-10),
+        (2.0, 40.0, 1.0, 78.0),
+    ];
+    /// (epsilon, residual, s, value)
+    const TUBE: [(f64, f64, f64, f64); 5] = [
+        (1.0, 0.0, 0.1, 1.4949120509178743e-25),
+        (1.0, 0.0, 0.04, 9.750376370392422e-141),
+        (1.0, 0.5, 1000.0, 796.8850594806306),
+        (0.1, 1000000.0, 1.0, 999999.9),
+        (1.0, 1.0, 1e-09, 3.989422804014327e-10),
+    ];
+
+    /// Far from the corners, and with spreads much wider or narrower than the tube (mpmath, 40 digits).
+    #[test]
+    fn regression_losses_keep_their_digits_in_the_tails() {
+        let close = |value: f64, exact: f64| assert!((value / exact - 1.0).abs() < 1e-12, "{value} {exact}");
+        HUBER.iter().for_each(|&(delta, r, s, value)| close(at(&ExpectedHuber { delta }, r, 0.0, s, 0.0).value, value));
+        for &(epsilon, r, s, value) in &TUBE {
+            close(at(&ExpectedEpsilonInsensitive { epsilon }, r, 0.0, s, 0.0).value, value);
         }
     }
 

@@ -4,7 +4,7 @@
 //! ```text
 //! p(x_i | c) = sum_k pi_ck N(x_i; mu_ck, T_ck + S_i),    P(c | x_i) = prior_c p(x_i | c) / sum_c' prior_c' p(x_i | c')
 //! ```
-//! Parameters by extreme deconvolution per class ([`deconvolution`](crate::deconvolution)); with one T for all (`shared`)
+//! Parameters by extreme deconvolution per class ([`deconvolution`]); with one T for all (`shared`)
 //! and one component it is linear discriminant analysis, with a T per class the quadratic one. For zero
 //! covariances both are the classical methods (with maximum-likelihood covariances).
 //!

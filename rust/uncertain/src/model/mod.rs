@@ -5,6 +5,7 @@ pub mod discriminant;
 pub mod feature_svc;
 mod folds;
 pub mod gsu;
+pub mod gsu_regression;
 pub mod huber;
 pub mod kernel_machine;
 pub mod kernel_svc;

@@ -40,10 +40,11 @@ impl LinearObjective<'_> {
 
     /// theta M - theta^2 |A|^2 / (2 alpha) with the heavier class scaled down: see the module's notes.
     pub(crate) fn bound(&self, minus: &ClassSums, plus: &ClassSums) -> f64 {
-        if !self.problem().loss.is_support_function() {
+        let loss = self.problem().loss;
+        if !(loss.is_support_function() || loss.takes_real_targets()) {
             return f64::NEG_INFINITY;
         }
-        // p_i = -y_i dL/dm_i, so the classes' sums of c_i p_i are the bias gradients up to sign.
+        // The slopes in m are >= 0 in the one class and <= 0 in the other.
         let (p_minus, p_plus) = (minus.bias, -plus.bias);
         let balance = |own: f64, other: f64| if own > other { other / own } else { 1.0 };
         let (k_minus, k_plus) = if self.problem().fit_intercept {
@@ -51,10 +52,10 @@ impl LinearObjective<'_> {
         } else {
             (1.0, 1.0)
         };
-        let mass = k_minus * p_minus + k_plus * p_plus;
+        let mass = k_minus * minus.constant + k_plus * plus.constant;
         let a2: f64 = minus.gradient.iter().zip(&plus.gradient).map(|(a, b)| (k_minus * a + k_plus * b).powi(2)).sum();
         let alpha = self.problem().alpha;
-        let theta = if alpha * mass < a2 { alpha * mass / a2 } else { 1.0 };
+        let theta = if alpha * mass < a2 { (alpha * mass / a2).max(0.0) } else { 1.0 };
         theta * mass - theta * theta * a2 / (2.0 * alpha)
     }
 

@@ -102,6 +102,7 @@ impl LinearObjective<'_> {
                     let of_class = |plus: bool| all.iter().copied().filter(|&k| (y[k as usize] > 0.0) == plus).collect::<Vec<u32>>();
                     for (class, picks) in part.classes.iter_mut().zip([of_class(false), of_class(true)]) {
                         class.bias += picks.iter().map(|&k| dm[k as usize]).sum::<f64>();
+                        class.constant += picks.iter().map(|&k| rows[k as usize].p).sum::<f64>();
                         simd::add_rows(means, at, &picks, &dm, simd::Power::One, &mut class.gradient);
                         kind.add_images(first, &picks, &e, &along, memo, &mut class.gradient);
                     }

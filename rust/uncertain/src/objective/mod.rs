@@ -23,6 +23,9 @@
 //! scaling down (p, q) of the class with the larger sum, and the whole bound is improved by one
 //! more factor theta <= 1. A is nothing but the two classes' halves of the gradient, so the bound
 //! costs no pass over the data: every evaluation comes with it.
+//! A regression loss has no such homogeneity, but it is convex in (m, s), increasing in s and never negative.
+//! Its tangent L(m', s') >= a + dm m' + ds s' at any (smoothed) point takes the place of p d + q s, and may be
+//! scaled down because L >= k L for k in [0, 1]; rows with dm > 0 and with dm < 0 take the place of the classes.
 //! Rejected: the exact conjugate phi(Phi^-1(p)) after scaling p (slightly better far from the
 //! optimum, equal at it, and a second pass over the data).
 
@@ -50,7 +53,7 @@ use source::Reader;
 pub struct Problem<'a> {
     /// The rows.
     pub data: &'a GaussianArray,
-    /// One target per row, -1 or +1.
+    /// One target per row, -1 or +1, or a real number where the loss takes one.
     pub targets: &'a [f64],
     /// One weight >= 0 per row, on any scale; `None` weighs all alike.
     pub weights: Option<&'a [f64]>,
@@ -151,8 +154,12 @@ impl<'a> Problem<'a> {
         if self.targets.len() != n {
             return Err(Error::shape("targets", format!("{n} elements, one per row"), self.targets.len()));
         }
-        if let Some(row) = self.targets.iter().position(|y| y.abs() != 1.0) {
-            return Err(Error::Data(format!("target of row {row} is {}: must be -1 or +1", self.targets[row])));
+        let (fits, expected): (fn(&f64) -> bool, _) = match self.loss.takes_real_targets() {
+            true => (|y| y.is_finite(), "finite"),
+            false => (|y| y.abs() == 1.0, "-1 or +1"),
+        };
+        if let Some(row) = self.targets.iter().position(|y| !fits(y)) {
+            return Err(Error::Data(format!("target of row {row} is {}: must be {expected}", self.targets[row])));
         }
         let mut total = n as f64;
         if let Some(weights) = self.weights {

@@ -19,22 +19,25 @@ use crate::parallel;
 use crate::simd;
 use crate::with_kind;
 
-/// Sums over the rows of one class.
+/// Sums over the rows of one class: those that push b down (dm > 0: class -1), and those that push it up.
 #[derive(Debug, Clone)]
 pub(crate) struct ClassSums {
     /// sum c (dm x + ds t)
     pub gradient: Vec<f64>,
     /// sum c dm
     pub bias: f64,
+    /// sum c a, where a + dm m + ds s is the row's lower bound: p for a margin loss
+    pub constant: f64,
 }
 
 impl ClassSums {
     pub(super) fn zero(d: usize) -> Self {
-        Self { gradient: vec![0.0; d], bias: 0.0 }
+        Self { gradient: vec![0.0; d], bias: 0.0, constant: 0.0 }
     }
 
     pub(super) fn add(&mut self, other: &Self) {
         self.bias += other.bias;
+        self.constant += other.constant;
         self.gradient.iter_mut().zip(&other.gradient).for_each(|(a, b)| *a += b);
     }
 }
@@ -47,7 +50,7 @@ pub(super) struct Sums {
     /// Classes -1 and +1.
     pub classes: [ClassSums; 2],
     pub narrowest: f64,
-    /// sum c (p d + q s^2 / s_eps): what the slopes at the smoothed point promise for the point itself
+    /// sum c (a + dm m + ds s^2 / s_eps): what the slopes at the smoothed point promise for the point itself
     pub tangent: f64,
     pub hessian: Option<Vec<f64>>,
     pub curvature: Option<Vec<RowCurvature>>,
@@ -224,15 +227,18 @@ impl Pass<'_> {
         }
 
         s.picks.iter_mut().for_each(Vec::clear);
+        let real = loss.takes_real_targets();
         for k in 0..n {
             let c = objective.weight(first + k);
             s.dm[k] = c * eval[k].dm;
             s.e[k] = c * over_s(&eval[k], v[k]);
-            // p d = (dL/dm) (m - y) for y = -1 and +1
-            sums.tangent += s.dm[k] * (m[k] - y[k]) + s.e[k] * (v[k] - epsilon2);
+            // p = -y dL/dm for y = -1 and +1; in general the tangent's value where m and s are zero.
+            let constant = if real { c * eval[k].value - s.dm[k] * m[k] - s.e[k] * v[k] } else { -y[k] * s.dm[k] };
+            sums.tangent += constant + s.dm[k] * m[k] + s.e[k] * (v[k] - epsilon2);
+            let class = usize::from(if real { s.dm[k] < 0.0 } else { y[k] > 0.0 });
+            sums.classes[class].constant += constant;
             // A row far on the right side has underflowed to nothing: leave it out of the sums.
             if s.dm[k] != 0.0 || s.e[k] != 0.0 {
-                let class = usize::from(y[k] > 0.0);
                 sums.classes[class].bias += s.dm[k];
                 s.picks[class].push(k as u32);
             }

@@ -12,7 +12,7 @@
 //! Rows without spread make the objective kinked. Where smoothing them would have to become very
 //! narrow, Newton and L-BFGS hand over to an interior-point method, which stops on the same gap. Rows that
 //! are uncertain in few directions only, with features enough to avoid them all, go to one of their own
-//! ([`cone`]) at once, in the space that they span.
+//! (`cone`) at once, in the space that they span.
 //!
 //! To add a solver: one file, one variant of [`SolverKind`]; the tests below run every variant.
 

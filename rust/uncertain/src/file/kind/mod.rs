@@ -8,6 +8,7 @@ pub(super) mod kernel_map;
 pub(super) mod kernel_svc;
 pub(super) mod kernel_svr;
 pub(super) mod mixture;
+pub(super) mod regression;
 mod report;
 pub(super) mod scaler;
 pub(super) mod subspace;
@@ -36,6 +37,8 @@ pub(super) enum StepHeader {
     FeatureSvc(feature_svc::Header),
     #[serde(rename = "kernel-svr")]
     KernelSvr(kernel_svr::Header),
+    #[serde(rename = "gsu regression")]
+    Regression(regression::Header),
 }
 
 /// The tensors of a step by name.
@@ -80,6 +83,10 @@ impl Step {
                 let (header, tensors) = kernel_svr::write(model, params);
                 (StepHeader::KernelSvr(header), tensors)
             }
+            Self::Regression { model, params } => {
+                let (header, tensors) = regression::write(model, params);
+                (StepHeader::Regression(header), tensors)
+            }
         }
     }
 
@@ -99,6 +106,9 @@ impl Step {
             }
             StepHeader::KernelSvr(header) => {
                 kernel_svr::read(header, take).map(|(model, params)| Self::kernel_svr(model, params))
+            }
+            StepHeader::Regression(header) => {
+                regression::read(header, take).map(|(model, params)| Self::regression(model, params))
             }
         }
     }

@@ -22,7 +22,7 @@ pub struct FitReport {
 }
 
 impl FitReport {
-    pub(in crate::model) fn of(solution: &Solution) -> Self {
+    pub(crate) fn of(solution: &Solution) -> Self {
         let &Solution { objective, gap, iterations, status, .. } = solution;
         Self { objective, gap, n_iter: iterations, status }
     }

@@ -87,7 +87,7 @@ pub(super) fn maximize(
     loop {
         let loss = barrier.clone();
         let objective = Problem { weights: None, loss: &loss, ..*problem }.unpenalised()?;
-        centre(&objective, &mut x, control)?;
+        centre(&objective, &mut x, ENDLESS * length, control)?;
         if norm(&x) > ENDLESS * length {
             return Ok(None);
         }
@@ -100,8 +100,8 @@ pub(super) fn maximize(
     }
 }
 
-/// Newton's method at one tau.
-fn centre(objective: &LinearObjective<'_>, x: &mut [f64], control: &Control) -> Result<()> {
+/// Newton's method at one tau, until x is longer than `endless`: then nothing bounds it.
+fn centre(objective: &LinearObjective<'_>, x: &mut [f64], endless: f64, control: &Control) -> Result<()> {
     let (problem, n) = (*objective.problem(), x.len());
     let mut scores = objective.scores(x, control)?;
     for _ in 0..STEPS {
@@ -128,6 +128,9 @@ fn centre(objective: &LinearObjective<'_>, x: &mut [f64], control: &Control) -> 
         }
         for j in 0..n {
             x[j] += t * p[j];
+        }
+        if norm(x) > endless {
+            return Ok(());
         }
         scores = objective.scores(x, control)?;
     }

@@ -175,7 +175,11 @@ impl Method<'_> {
             let sum = &mut classes[usize::from(row.y > 0.0)];
             self.add(i, -row.c * row.y * row.p, row.c * row.scale(), self.h(point, i), sum);
         }
-        let [minus, plus] = classes.map(|mut gradient| ClassSums { bias: gradient.pop().unwrap_or(0.0), gradient });
+        let [minus, plus] = classes.map(|mut gradient| {
+            let bias = gradient.pop().unwrap_or(0.0);
+            // sum c p: the slopes of one class all have one sign.
+            ClassSums { gradient, bias, constant: bias.abs() }
+        });
         (self.objective.gradient(&point.x, &minus, &plus), self.objective.bound(&minus, &plus))
     }
 

@@ -1,0 +1,150 @@
+"""Did the error bars change anything in a regression? A fit on the means alone, side by side with the model.
+
+The same idea as ``_report.py``: both models get the same folds of a repeated cross-validation, and what is
+compared is the absolute error of rows that neither fit has seen, paired.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.model_selection import RepeatedKFold
+from sklearn.pipeline import Pipeline
+
+from ._held_out import standard_error
+from ._report import MANY_ROWS
+from .exceptions import ParameterError, UncertainError
+
+if TYPE_CHECKING:
+    from ._array import GaussianArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RegressionReport:
+    """What the error bars changed. Errors are mean absolute ones on held-out rows, in units of the target."""
+
+    n_rows: int
+    folds: int
+    repeats: int
+    errors: Floats
+    """Mean absolute error of the model with error bars in each fold, shape (folds * repeats,)."""
+    errors_means_only: Floats
+    """That of the same model without error bars in the same folds."""
+    error_se: float
+    """Standard error of `error`."""
+    error_means_only_se: float
+    """Standard error of `error_means_only`."""
+    difference_se: float
+    """Standard error of `difference`, which is paired and therefore smaller."""
+    gap: float
+    """Certified relative distance to the optimum of the fit with error bars."""
+    gap_means_only: float
+    seconds: float
+    """Time of one fit to all rows."""
+    seconds_means_only: float
+
+    @property
+    def error(self) -> float:
+        """Mean held-out absolute error with error bars."""
+        return float(self.errors.mean())
+
+    @property
+    def error_means_only(self) -> float:
+        """Mean held-out absolute error without error bars."""
+        return float(self.errors_means_only.mean())
+
+    @property
+    def difference(self) -> float:
+        """Mean of the paired differences: with error bars minus without; negative is better."""
+        return float((self.errors - self.errors_means_only).mean())
+
+    @property
+    def verdict(self) -> str:
+        """One sentence; a difference counts when it exceeds two standard errors."""
+        size = f"{abs(self.difference):.3g} +- {self.difference_se:.2g}"
+        if abs(self.difference) > 2 * self.difference_se:
+            word = "lowered" if self.difference < 0 else "raised"
+            return f"The error bars {word} the mean absolute error by {size}."
+        return f"The error bars changed nothing measurable: the mean absolute errors differ by {size}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers, strings and lists, ready for JSON or a data frame."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        derived = ("error", "error_means_only", "difference", "verdict")
+        plain |= {name: getattr(self, name) for name in derived}
+        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in plain.items()}
+
+    def __str__(self) -> str:
+        """The report as text."""
+        shape = f"{self.folds} folds x {self.repeats} repeats, {self.n_rows:,} rows"
+        with_bars = f"{self.error:10.4g} +- {self.error_se:.2g}   gap {self.gap:.1e}"
+        without = f"{self.error_means_only:10.4g} +- {self.error_means_only_se:.2g}"
+        without += f"   gap {self.gap_means_only:.1e}"
+        return "\n".join(
+            [
+                self.verdict,
+                "",
+                f"Held-out mean absolute error, {shape} (mean +- standard error)",
+                f"  with error bars   {with_bars}   {self.seconds * 1e3:8.1f} ms",
+                f"  means only        {without}   {self.seconds_means_only * 1e3:8.1f} ms",
+                f"  paired difference {self.difference:+10.4g} +- {self.difference_se:.2g}",
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def compare_regressions(
+    fitted: Pipeline,
+    data: GaussianArray,
+    y: Floats,
+    *,
+    folds: int = 5,
+    repeats: int | None = None,
+    random_state: Any = 0,
+) -> RegressionReport:
+    """The report of a fitted pipeline that takes Gaussians, on Gaussians with targets."""
+    if repeats is None:
+        repeats = 1 if len(data) > MANY_ROWS else 4
+    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
+        if not isinstance(value, int) or value < least:
+            raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
+    if len(data) < 2 * folds:
+        raise UncertainError(f"cross-validation in {folds} folds needs at least {2 * folds} rows")
+    quiet = clone(fitted)
+    quiet[-1].set_params(callback=None, verbose=0)
+    exact = data.collapse("zero")
+    splits = list(RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state).split(y))
+
+    def held_out(rows: GaussianArray) -> tuple[Floats, float, float]:
+        errors = np.full((len(splits), len(y)), np.nan)
+        for k, (train, test) in enumerate(splits):
+            predicted = clone(quiet).fit(rows[train], y[train]).predict(rows[test])
+            errors[k, test] = np.abs(predicted - y[test])
+        start = time.perf_counter()
+        gap = float(clone(quiet).fit(rows, y)[-1].optimality_gap_)
+        return errors, gap, time.perf_counter() - start
+
+    with_bars, gap, seconds = held_out(data)
+    without, gap_means, seconds_means = held_out(exact)
+    return RegressionReport(
+        n_rows=len(data),
+        folds=folds,
+        repeats=repeats,
+        errors=np.nanmean(with_bars, axis=1),
+        errors_means_only=np.nanmean(without, axis=1),
+        error_se=standard_error(with_bars),
+        error_means_only_se=standard_error(without),
+        difference_se=standard_error(with_bars - without),
+        gap=gap,
+        gap_means_only=gap_means,
+        seconds=seconds,
+        seconds_means_only=seconds_means,
+    )

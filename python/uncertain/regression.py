@@ -1,0 +1,274 @@
+"""Regression on rows that are Gaussians."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from uncertain import _uncertain
+from uncertain._kernel_map import Kernel, Kernelized, check_kernel
+from uncertain._progress import Progress, reporter
+from uncertain._validation import check_gaussians, check_numbers, seed_from
+from uncertain.exceptions import UncertainError
+
+__all__ = ["GSURegressor"]
+
+Floats = NDArray[np.float64]
+
+
+class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
+    """Regression with Gaussian sample uncertainty: the loss of every row is averaged over its error bars.
+
+    Row i is a Gaussian N(x_i, S_i) with a target y_i, known to +- t_i if ``y_std`` is given, and a weight c_i
+    (sum c_i = n). The residual of a draw is Gaussian, so the mean loss is closed:
+
+    .. code-block:: text
+
+        J(w, b) = alpha / 2 ||w||^2 + (1 / n) sum_i c_i E L(r_i + s_i Z),   Z ~ N(0, 1)
+
+        r_i = y_i - w'x_i - b
+        s_i^2 = w'S_i w + t_i^2
+
+    With zero covariances it is support vector, Huber or ridge regression. The intercept is not penalised, and
+    every fit comes with a certificate: J(w, b) is at most ``optimality_gap_`` (relative) above the minimum.
+
+    Averaging over the error bars makes *predictions from uncertain rows* good. It shrinks the coefficients
+    below those of the law between the true values (attenuation), see the user guide on regression.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-3
+        Strength of the penalty, > 0.
+    loss : {"huber", "epsilon_insensitive", "squared"}, default="huber"
+        r^2 / 2 up to delta and straight beyond; max(0, ``|r|`` - epsilon); r^2 / 2. The tube of
+        "epsilon_insensitive" has kinks that only error bars smooth: with exact points and few rows its fit
+        may end before `tol` (and says so).
+    delta : float, default=1.35
+        Where "huber" becomes straight, > 0, in units of y.
+    epsilon : float, default=0.1
+        Half the width of the tube of "epsilon_insensitive", >= 0, in units of y.
+    kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
+        All but "linear" fit the rows in the kernel's feature space, see :class:`~uncertain.KernelMap`;
+        ``coef_`` then belongs to the ``kernel_map_.rank_`` coordinates of that space.
+    gamma : float > 0 or "median", default="median"
+        Of "polynomial" and "rbf"; "median" is 1 / (2 m^2) with the median distance m of two different rows.
+    degree : int, default=3
+        Of "polynomial".
+    coef0 : float, default=1.0
+        Of "polynomial".
+    max_rank : int or None, default=300
+        Most dimensions of the feature space; ``kernel_map_.error_`` says what they leave out.
+    rank_tol : float, default=1e-6
+        Fewer dimensions are enough when no inner product is off by more than this (relative).
+    solver : {"auto", "newton", "lbfgs"}, default="auto"
+        A trust-region Newton method or a quasi-Newton one; both stop on the certified gap.
+    tol : float, default=1e-6
+        Relative duality gap at which to stop.
+    max_iter : int, default=None
+        Most iterations (500).
+    fit_intercept : bool, default=True
+        Whether to fit b; otherwise b = 0.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample of the rows that a large fit starts from.
+    n_jobs : int or None, default=None
+        Number of threads, as for :class:`~uncertain.GSUClassifier`.
+    verbose : int, default=0
+        Print a line per iteration.
+    callback : callable, default=None
+        Called with a ``Progress(task, iteration, objective, gap)`` per iteration (the objective in the
+        solver's units, in which y has variance 1); an exception ends the fit.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+        w.
+    intercept_ : float
+        b.
+    kernel_map_ : KernelMap or None
+        The way to the feature space; None for the linear kernel.
+    objective_ : float
+        J(w, b).
+    optimality_gap_ : float
+        Certified bound on (J(w, b) - min J) / J(w, b).
+    n_iter_ : int
+        Iterations done.
+    status_ : str
+        "converged", "max_iter" or "no_progress" (rounding forbids more).
+    n_features_in_ : int
+        d, the dimension of the Gaussians.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, if X was a table of scalar columns.
+
+    Raises
+    ------
+    UncertainError
+        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the fit ends before the gap is below `tol`.
+
+    References
+    ----------
+    C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain Data,
+    IEEE TPAMI 40(12), 2018, whose outlook this is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray, GSURegressor
+    >>> X = GaussianArray(np.arange(8.0)[:, None], std=0.1)
+    >>> model = GSURegressor().fit(X, 2 * np.arange(8.0) + 1)
+    >>> mean, std = model.predict(GaussianArray([[10.0]], std=0.5), return_std=True)
+    >>> round(float(mean[0]), 1), round(float(std[0]), 1)
+    (21.0, 1.0)
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1e-3,
+        *,
+        loss: Literal["huber", "epsilon_insensitive", "squared"] = "huber",
+        delta: float = 1.35,
+        epsilon: float = 0.1,
+        kernel: Kernel = "linear",
+        gamma: float | Literal["median"] = "median",
+        degree: int = 3,
+        coef0: float = 1.0,
+        max_rank: int | None = 300,
+        rank_tol: float = 1e-6,
+        solver: Literal["auto", "newton", "lbfgs"] = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.loss = loss
+        self.epsilon = epsilon
+        self.delta = delta
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.max_rank = max_rank
+        self.rank_tol = rank_tol
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        y_std: ArrayLike | None = None,
+    ) -> Self:
+        """Fit to Gaussians, or to exact points.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+        y : array-like of shape (n,)
+            Targets.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0; a row of weight 0 is as good as absent.
+        y_std : float or array-like of shape (n,), default=None
+            Standard deviations of the targets, >= 0.
+
+        Returns
+        -------
+        self
+        """
+        check_kernel(self.kernel, self.gamma)
+        data = check_gaussians(self, X, reset=True)
+        targets = check_numbers(y, X, self)
+        variances = None if y_std is None else self._variances(y_std, len(targets))
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, np.empty((len(targets), 0)), dtype=np.float64, ensure_non_negative=True
+            )
+            if not weights.all():
+                rows = np.flatnonzero(weights)
+                data, targets, weights = data.take(rows), targets[rows], weights[rows]
+                variances = None if variances is None else variances[rows]
+        self.coef_: Floats
+        self.coef_, self.intercept_, report = _uncertain.fit_gsu_regression(
+            self._fit_map(data),
+            targets,
+            variances,
+            weights,
+            self._parameters(),
+            n_jobs=self.n_jobs,
+            report=reporter(type(self).__name__, self.verbose, self.callback),
+        )
+        self.objective_, self.optimality_gap_, self.n_iter_, self.status_ = report
+        if self.status_ != "converged":
+            warnings.warn(
+                f"{type(self).__name__} did not converge ({self.status_} after {self.n_iter_} iterations): "
+                f"the objective is within a certified {self.optimality_gap_:.2g} (relative) of the minimum, "
+                f"but tol is {self.tol:g}; raise max_iter or alpha, or scale the features",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Mean of the prediction, w'x_i + b, and its spread under each row's own error bars.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points (whose spread is zero).
+        return_std : bool, default=False
+            Also return sqrt(w'S_i w): what the row's error bars make uncertain. The scatter of targets around
+            the fit is not in it.
+
+        Returns
+        -------
+        mean : ndarray of shape (n,), or with `return_std` (mean, std)
+        """
+        check_is_fitted(self, "coef_")
+        data = self._mapped(check_gaussians(self, X, reset=False))
+        mean, std = _uncertain.linear_scores(data, self.coef_, float(self.intercept_), self.n_jobs)
+        return (mean, std) if return_std else mean
+
+    def _variances(self, y_std: ArrayLike, n: int) -> Floats:
+        std = np.asarray(y_std, dtype=np.float64)
+        if std.ndim > 1 or (std.ndim == 1 and len(std) != n):
+            raise UncertainError(f"y_std: expected one number or {n}, one per row, got shape {std.shape}")
+        std = np.broadcast_to(std, (n,))
+        bad = np.flatnonzero(~((std >= 0) & (std < np.inf)))
+        if bad.size:
+            row = int(bad[0])
+            raise UncertainError(f"y_std: row {row} is {std[row]}; standard deviations must be >= 0")
+        variances: Floats = std**2
+        return variances
+
+    def _parameters(self) -> tuple[Any, ...]:
+        """As the extension takes them."""
+        options = (self.solver, self.tol, self.max_iter, self.fit_intercept, seed_from(self.random_state))
+        return (self.alpha, self.loss, self.epsilon, self.delta, *options)
+
+    def _parts(self) -> tuple[Any, ...]:
+        """The step of a model file."""
+        report = (float(self.objective_), float(self.optimality_gap_), int(self.n_iter_), str(self.status_))
+        return (self.coef_, float(self.intercept_), report, self._parameters())

@@ -1,0 +1,38 @@
+//! Regression on rows that are Gaussians: SVM-GSU's idea with a loss of the residual.
+//!
+//! ```text
+//! J(w, b) = alpha/2 |w|^2 + sum_i c_i E L(y_i + e_i - (w'x + b)),   x ~ N(x_i, S_i),  e_i ~ N(0, t_i^2),  sum c_i = 1
+//! ```
+//!
+//! with L the epsilon-insensitive, Huber or (half) squared loss: the residual is Gaussian with mean
+//! r = y - w'x_i - b and variance w'S_i w + t_i^2, so every expectation is closed ([`crate::loss`]). Exact rows give
+//! support vector, Huber and ridge regression. The intercept is not penalised.
+//!
+//! Targets are centred and scaled to unit variance for the solver, whose smoothing is in such units, and
+//! (w, b, J) scaled back: with y = y0 + k y', J is k J' for alpha' = k alpha and epsilon' = epsilon / k (k^2 J' for
+//! alpha' = alpha and delta' = delta / k with the losses that are square near zero). The relative gap is the same.
+//!
+//! ```
+//! use uncertain::gsu_regression::{Params, ResidualLoss};
+//! use uncertain::{Control, Covariances, GaussianArray, Rows};
+//!
+//! # fn main() -> uncertain::Result<()> {
+//! let means = Rows::from_vec(vec![0.0, 1.0, 2.0, 3.0], 1)?;
+//! let data = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![0.1; 4], 1)?))?;
+//! let params = Params::new().loss(ResidualLoss::Huber { delta: 1.0 }).alpha(1e-6).check()?;
+//! let model = params.fit(&data, &[1.0, 3.0, 5.0, 7.0], None, None, &Control::new())?;
+//! let (mean, std) = model.predict_distribution(&data)?;
+//! assert!((mean[3] - 7.0).abs() < 0.1);
+//! assert!((std[3] - 0.1 * model.coef[0].abs()).abs() < 1e-12);
+//! # Ok(())
+//! # }
+//! ```
+
+mod fit;
+mod fitted;
+mod params;
+#[cfg(test)]
+mod tests;
+
+pub use fitted::Model;
+pub use params::{Params, ResidualLoss, ValidParams};

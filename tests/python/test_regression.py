@@ -1,0 +1,254 @@
+"""GSURegressor: scikit-learn's regressions on exact points, Monte Carlo on Gaussians, attenuation, errors."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.svm import SVR
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import uncertain
+from uncertain import GaussianArray, GaussianDenoiser, GSURegressor
+from uncertain.cli import main
+from uncertain.exceptions import ParameterError, UncertainError
+
+LOSSES = ("epsilon_insensitive", "huber", "squared")
+
+
+def rows(n: int = 200, d: int = 3, seed: int = 0) -> tuple[GaussianArray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, d))
+    y = x @ np.arange(1.0, d + 1) + 4 + 0.3 * rng.normal(size=n)
+    return GaussianArray(x, std=rng.uniform(0.1, 0.6, (n, d))), y
+
+
+@parametrize_with_checks([GSURegressor(), GSURegressor(loss="squared", kernel="rbf")])
+def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+def test_exact_points_give_ridge_and_support_vector_regression() -> None:
+    X, y = rows()
+    n, alpha = len(y), 0.01
+    ridge = Ridge(alpha=alpha * n).fit(X.means, y)
+    ours = GSURegressor(alpha, loss="squared", tol=1e-10).fit(X.means, y)
+    assert_allclose(ours.coef_, ridge.coef_, rtol=1e-6)
+    assert_allclose(ours.intercept_, ridge.intercept_, rtol=1e-6)
+    svr = SVR(kernel="linear", C=1 / (alpha * n), epsilon=0.2, tol=1e-8).fit(X.means, y)
+    tube = GSURegressor(alpha, loss="epsilon_insensitive", epsilon=0.2).fit(X.means, y)
+
+    def primal(w: np.ndarray, b: float) -> float:
+        return alpha / 2 * w @ w + np.maximum(np.abs(y - X.means @ w - b) - 0.2, 0).mean()
+
+    assert_allclose(tube.objective_, primal(tube.coef_, tube.intercept_), rtol=1e-10)
+    assert_allclose(tube.objective_, primal(svr.coef_[0], svr.intercept_[0]), rtol=2e-6)
+    wide = GSURegressor(alpha, loss="huber", delta=1e6, tol=1e-10).fit(X.means, y)
+    assert_allclose(wide.coef_, ridge.coef_, rtol=1e-5)
+    assert (ours.predict(X.means, return_std=True)[1] == 0).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_objective_is_the_mean_loss_of_draws(loss: Any) -> None:
+    X, y = rows(60)
+    y_std = np.linspace(0, 1, 60)
+    model = GSURegressor(0.01, loss=loss, epsilon=0.3, delta=0.8).fit(X, y, y_std=y_std)
+    rng = np.random.default_rng(1)
+    draws = X.sample(20_000, 2)
+    targets = np.repeat(y, 20_000) + np.repeat(y_std, 20_000) * rng.normal(size=60 * 20_000)
+    r = np.abs(targets - draws.means @ model.coef_ - model.intercept_)
+    mean = {
+        "epsilon_insensitive": np.maximum(r - 0.3, 0).mean(),
+        "huber": np.where(r < 0.8, r * r / 2, 0.8 * (r - 0.4)).mean(),
+        "squared": (r * r / 2).mean(),
+    }[loss]
+    assert_allclose(model.objective_, 0.005 * model.coef_ @ model.coef_ + mean, rtol=0.01)
+    assert model.status_ == "converged"
+    assert model.optimality_gap_ <= 1e-6
+    mean_, std = model.predict(X, return_std=True)
+    assert_allclose(std, np.sqrt((X.covariances() @ model.coef_) @ model.coef_), rtol=1e-12)
+    assert_allclose(mean_, X.means @ model.coef_ + model.intercept_)
+    np.testing.assert_array_equal(model.predict(X), mean_)
+
+
+def test_kernels_fit_what_lines_cannot() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-3, 3, (150, 1))
+    y = np.sin(2 * x[:, 0]) + 0.05 * rng.normal(size=150)
+    ridge = KernelRidge(alpha=1e-3 * 150, kernel="rbf", gamma=1.0).fit(x, y - y.mean())
+    ours = GSURegressor(1e-3, loss="squared", kernel="rbf", gamma=1.0, rank_tol=1e-10, tol=1e-10).fit(x, y)
+    # Another intercept: the kernel's own, which is penalised, is not needed here.
+    assert np.abs(ours.predict(x) - ridge.predict(x) - y.mean()).max() < 0.02
+    for loss in LOSSES:
+        fitted = GSURegressor(1e-3, loss=loss, kernel="rbf").fit(GaussianArray(x, std=0.1), y)  # type: ignore[arg-type]
+        assert fitted.score(x, y) > 0.75
+        _, std = fitted.predict(GaussianArray(x, std=0.1), return_std=True)
+        steep = np.abs(np.cos(2 * x[:, 0])) > 0.9
+        assert std[steep].mean() > 1.5 * std[~steep & (np.abs(np.cos(2 * x[:, 0])) < 0.2)].mean()
+        again = pickle.loads(pickle.dumps(fitted))
+        np.testing.assert_array_equal(again.predict(x), fitted.predict(x))
+
+
+def test_attenuation_and_what_corrects_it() -> None:
+    """y = 2 z, x = z + noise: the noise counts once in the means, and again in the error bars."""
+    rng = np.random.default_rng(0)
+    n, sigma = 20_000, 0.5
+    z = rng.normal(size=(n, 1))
+    y = 2 * z[:, 0] + 0.1 * rng.normal(size=n)
+    X = GaussianArray(z + sigma * rng.normal(size=(n, 1)), std=sigma)
+    means_only = GSURegressor(1e-9, loss="squared").fit(X.means, y).coef_[0]
+    assert_allclose(means_only, 2 / (1 + sigma**2), rtol=0.02)
+    spread = GSURegressor(1e-9, loss="squared").fit(X, y).coef_[0]
+    assert_allclose(spread, 2 / (1 + 2 * sigma**2), rtol=0.02)
+    denoised = GaussianDenoiser().fit(X).transform(X).collapse("zero")
+    assert_allclose(GSURegressor(1e-9, loss="squared").fit(denoised, y).coef_[0], 2.0, rtol=0.03)
+    # The correction: take the mean error variance out of the second moments of the means instead.
+    variance = X.means.var() - sigma**2
+    corrected = np.cov(X.means[:, 0], y)[0, 1] / variance
+    assert_allclose(corrected, 2.0, rtol=0.03)
+
+
+def test_error_bars_of_targets_lower_the_weight_of_outliers() -> None:
+    X, y = rows(100)
+    y = y.copy()
+    y[:10] += 30
+    y_std = np.where(np.arange(100) < 10, 30.0, 0.1)
+    for loss in ("epsilon_insensitive", "huber"):
+        plain = GSURegressor(loss=loss).fit(X, y)  # type: ignore[arg-type]
+        aware = GSURegressor(loss=loss).fit(X, y, y_std=y_std)  # type: ignore[arg-type]
+        truth = X.means @ np.arange(1.0, 4) + 4
+        assert np.abs(aware.predict(X) - truth).mean() < np.abs(plain.predict(X) - truth).mean()
+
+
+def test_weights_count_rows() -> None:
+    X, y = rows(50)
+    weights = np.arange(50) % 3
+    for loss in LOSSES:
+        model = GSURegressor(loss=loss, tol=1e-9)  # type: ignore[arg-type]
+        a = clone(model).fit(X, y, sample_weight=weights, y_std=0.2)
+        b = clone(model).fit(X[np.repeat(np.arange(50), weights)], np.repeat(y, weights), y_std=0.2)
+        assert_allclose(a.predict(X), b.predict(X), rtol=1e-3, atol=1e-3)
+        assert_allclose(a.objective_, b.objective_, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({"alpha": 0.0}, "alpha"),
+        ({"loss": "absolute"}, "absolute.*huber"),
+        ({"loss": "epsilon_insensitive", "epsilon": -1.0}, "epsilon"),
+        ({"loss": "huber", "delta": 0.0}, "delta"),
+        ({"solver": "sgd"}, "sgd"),
+        ({"kernel": "cubic"}, "cubic"),
+        ({"tol": 0.0}, "tol"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(params: dict[str, Any], words: str) -> None:
+    X, y = rows(20)
+    with pytest.raises(ParameterError, match=words):
+        GSURegressor(**params).fit(X, y)
+
+
+def test_bad_data() -> None:
+    X, y = rows(20)
+    with pytest.raises(UncertainError, match="y_std: row 3 is -1"):
+        GSURegressor().fit(X, y, y_std=np.where(np.arange(20) == 3, -1.0, 1.0))
+    with pytest.raises(UncertainError, match="y_std: expected one number or 20"):
+        GSURegressor().fit(X, y, y_std=np.ones(7))
+    with pytest.raises(ValueError, match="non-zero"):
+        GSURegressor().fit(X, y, sample_weight=np.zeros(20))
+    with pytest.raises(ValueError, match="inconsistent"):
+        GSURegressor().fit(X, y[1:])
+
+
+# ---- uncertain.fit, Model, files, command line
+
+
+def table(n: int = 120) -> pl.DataFrame:
+    X, y = rows(n, 2)
+    columns = {f"x{j}": X.means[:, j] for j in range(2)}
+    return pl.DataFrame(columns | {"x0_err": np.full(n, 0.2), "x1_err": np.full(n, 0.3), "y": y})
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"loss": "epsilon_insensitive", "kernel": "rbf", "max_rank": 15}, {"loss": "squared"}],
+    ids=str,
+)
+def test_fit_to_a_target_of_floats(params: dict[str, Any], tmp_path: Path) -> None:
+    frame = table()
+    model = uncertain.fit(frame, target="y", **params)
+    assert model.is_regression_
+    assert model.score(frame) > 0.8
+    predicted = model.predict(frame)
+    assert (predicted.name, predicted.dtype) == ("y", pl.Float64)
+    both = model.predict_distribution(frame)
+    assert both.columns == ["y", "y_std"]
+    assert_allclose(both["y"], predicted)
+    assert (both["y_std"] > 0).all()
+    model.save(tmp_path / "model.safetensors")
+    for again in (uncertain.load(tmp_path / "model.safetensors"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(again.predict(frame), predicted)
+        old, new = model.pipeline_[-1].get_params(), again.pipeline_[-1].get_params()
+        assert new | {"random_state": 0} == old | {"random_state": 0}
+        for name in ("objective_", "optimality_gap_", "n_iter_", "status_", "n_features_in_"):
+            assert getattr(again.pipeline_[-1], name) == getattr(model.pipeline_[-1], name)
+    with pytest.raises(UncertainError, match="predict_distribution"):
+        model.predict_proba(frame)
+    assert "GSURegressor" in repr(model)
+    assert "classes" not in repr(model)
+
+
+def test_the_task_is_chosen_by_the_target() -> None:
+    frame = table()
+    whole = frame.with_columns(pl.Series("y", range(120)))
+    with pytest.raises(UncertainError, match='task="regression"'):
+        uncertain.fit(whole, target="y")
+    assert uncertain.fit(whole, target="y", task="regression").is_regression_
+    assert uncertain.fit(frame.drop("y"), target=frame["y"].to_numpy()).is_regression_
+    with pytest.raises(UncertainError, match="row 1 has no label"):
+        uncertain.fit(frame.with_columns(pl.Series("y", [1.5, None] * 60)), target="y")
+    with pytest.raises(ParameterError, match=r"probability.*GSURegressor"):
+        uncertain.fit(frame, target="y", probability=True)
+    with pytest.raises(UncertainError, match="predict_proba"):
+        uncertain.fit(frame.with_columns(pl.Series("y", ["a", "b"] * 60)), target="y").predict_distribution(
+            frame
+        )
+
+
+def test_the_report_compares_errors() -> None:
+    frame = table()
+    report = uncertain.fit(frame, target="y").report(frame, repeats=2)
+    assert report.errors.shape == (10,)
+    assert 0 < report.error < 1
+    assert report.difference_se > 0
+    assert report.verdict in str(report)
+    assert json.loads(json.dumps(report.to_dict()))["n_rows"] == 120
+    with pytest.raises(ParameterError, match="folds"):
+        uncertain.fit(frame, target="y").report(frame, folds=1)
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    frame = table()
+    path, model = str(tmp_path / "table.parquet"), str(tmp_path / "model.safetensors")
+    frame.write_parquet(path)
+    uncertain.fit(frame, target="y").save(model)
+    run = CliRunner()
+    evaluated = run.invoke(main, ["evaluate", model, path])
+    assert evaluated.exit_code == 0, evaluated.output
+    assert evaluated.output.startswith("R^2 0.")
+    predicted = run.invoke(main, ["predict", model, path])
+    assert predicted.exit_code == 0, predicted.output
+    assert predicted.output.startswith("y,y_std\n")
+    assert "mean absolute error" in run.invoke(main, ["report", model, path, "--repeats", "1"]).output
