@@ -98,7 +98,8 @@ def main() -> None:
     for d, n in SIZES.items():
         means = rng.normal(size=(n, d)) / np.sqrt(d)
         factor = rng.normal(size=(n, d, d)) / d
-        covariances = factor @ factor.transpose(0, 2, 1)
+        # Away from singular ones: the root of an eigenvalue near 0 is not known to 1e-11, to nobody.
+        covariances = factor @ factor.transpose(0, 2, 1) + 0.01 / d * np.eye(d)
         values, vectors = np.linalg.eigh(covariances)
         roots = (vectors * np.sqrt(values)[:, None, :]) @ vectors.transpose(0, 2, 1)
         x = GaussianArray(means, cov=covariances)
