@@ -1,0 +1,55 @@
+//! Kernel maps between a scaler and a classifier.
+
+use serde_json::json;
+use uncertain::file::{self, Class, Saved, Step};
+use uncertain::gsu::Params;
+use uncertain::kernel::PointKernel;
+use uncertain::transform::{GaussianScaler, KernelMap, KernelMapOptions, Spread};
+use uncertain::{Control, Labels};
+
+use crate::support::{data, refusal, with_metadata};
+
+const KERNELS: [PointKernel; 4] = [
+    PointKernel::Linear,
+    PointKernel::Quadratic,
+    PointKernel::Polynomial { degree: 2, gamma: 0.5, coef0: 1.0 },
+    PointKernel::Rbf { gamma: 0.3 },
+];
+
+/// A scaler and a classifier around each kernel.
+fn with_kernel(kernel: PointKernel) -> Saved {
+    let (data, control) = (data(), Control::new());
+    let labels = Labels::new((0..36).map(|i| u32::from(i % 3 == 0)).collect(), 2).unwrap();
+    let scaler = GaussianScaler::fit(&data, None, Spread::Means).unwrap();
+    let rows = scaler.transform(&data).unwrap();
+    let map = KernelMap::fit(&rows, kernel, &KernelMapOptions { tol: 1e-6, max_rank: Some(9) }, &control).unwrap();
+    let params = Params::new().check().unwrap();
+    let model = params.fit(&map.transform(&rows, &control).unwrap(), &labels, &control).unwrap();
+    let steps = vec![Step::Scaler(scaler), Step::KernelMap(Box::new(map)), Step::gsu(model, params)];
+    let mut saved = Saved::new(steps, vec![Class::from("b"), Class::from("a")]);
+    saved.features = vec!["height".into(), "width".into()];
+    saved
+}
+
+#[test]
+fn kernel_maps_come_back_and_must_fit_what_follows() {
+    for kernel in KERNELS {
+        let saved = with_kernel(kernel);
+        let bytes = file::save_to_bytes(&saved).unwrap();
+        let loaded = file::load_from_bytes(&bytes).unwrap();
+        assert_eq!(loaded, saved);
+        assert_eq!(loaded.decision(&data()).unwrap(), saved.decision(&data()).unwrap());
+        let why = refusal(&with_metadata(&bytes, |own| own["steps"][1]["kernel"] = json!("sigmoid")));
+        assert!(why.contains("sigmoid"), "{why}");
+        let why = refusal(&with_metadata(&bytes, |own| own["steps"][1]["rank"] = json!(77)));
+        assert!(why.contains("1.points"), "{why}");
+        let mut twice = saved;
+        let again = twice.steps[1].clone();
+        twice.steps.insert(1, again);
+        let different = twice.steps[1].clone();
+        if let Step::KernelMap(map) = different {
+            let fits = map.rank() == 2;
+            assert_eq!(file::save_to_bytes(&twice).is_ok(), fits);
+        }
+    }
+}
