@@ -10,29 +10,18 @@ import time
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from . import tables
 from ._array import GaussianArray
 from ._columns import Columns, choose_columns
+from ._methods import MethodName, chosen, estimator_of
 from ._model import Model, opened, partial_values, target_values
 from ._target import check_task
 from .exceptions import ParameterError
-from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-from .kernel_svm import ProbabilisticKernelSVC
 from .preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
-from .regression import GSURegressor
-from .svm import GSUClassifier
 
 __all__ = ["fit"]
-
-METHODS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "gsu": (GSUClassifier, {"probability": True, "random_state": 0}),
-    "kernel": (ProbabilisticKernelSVC, {"probability": True, "random_state": 0, "sigma": "median"}),
-    "huber": (AdaptiveHuberClassifier, {}),
-}
-"""The class of each method, and parameters whose default is another one here."""
 
 
 def fit(
@@ -48,7 +37,7 @@ def fit(
     features: Sequence[str] | None = None,
     corr: str | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
-    method: Literal["auto", "gsu", "kernel", "huber"] = "auto",
+    method: MethodName = "auto",
     meaning: Literal["spread", "measurement"] = "spread",
     scale: bool = True,
     on_missing: Literal["error", "point", "impute"] = "error",
@@ -70,10 +59,14 @@ def fit(
     corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
         all whole numbers); "classification" also takes many integers, and whole floats, for labels.
-    method : "gsu" (also "auto"): the linear support vector machine of `GSUClassifier`, or `GSURegressor`;
-        "kernel": the curved boundaries of `ProbabilisticKernelSVC`, for up to some ten thousand rows;
-        "huber": `AdaptiveHuberRegressor` for floats and for more than 20 different integers, else
-        `AdaptiveHuberClassifier`; rows whose target is null are unlabelled. No probabilities, not saved.
+    method : what learns; in brackets, for a target of numbers.
+        "gsu" (also "auto"): `GSUClassifier` (`GSURegressor`), linear unless ``kernel=`` is given;
+        "kernel": `ProbabilisticKernelSVC` (`ProbabilisticKernelSVR`), curved, up to some ten thousand rows;
+        "huber": `AdaptiveHuberClassifier` (`AdaptiveHuberRegressor`, also for more than 20 different
+        integers), which drops labels it cannot believe; rows whose target is null are unlabelled;
+        "usvc", "tsvc", "ausvc", "mpsvc", "psvm": the `RobustSVC` of that name;
+        "minimax": `MinimaxProbabilityClassifier`; "discriminant": `GaussianDiscriminant`, which takes the
+        error bars for measurement error by itself.
     meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
         "measurement": a row is one noisy reading of a true value, so that the noise is in the mean already; a
         `GaussianDenoiser` in front replaces each reading by the posterior of its true value.
@@ -81,8 +74,9 @@ def fit(
     on_missing : what a missing value or error bar means: "error" refuses it; "point" calls a value without
         error bar exact; "impute" replaces a feature whose value or error bar is missing by its conditional
         Gaussian given the others (`GaussianImputer`).
-    **params : parameters of the method's class, such as ``alpha=1e-2`` or ``C=10.0``. `probability` is True,
-        `random_state` 0 and, for kernels, `sigma` "median" unless given.
+    **params : parameters of the method's estimator, such as ``alpha=1e-2`` or ``C=10.0``. Where there are
+        such parameters `probability` is True and `random_state` 0, and `sigma` of kernels is "median",
+        unless given.
 
     Without column arguments, `mean` and the one of `cov`, `std`, `var`, `precision`, `factor` that exists are
     taken; else every scalar column x with its standard deviation in x_err, x_error, x_std, x_se or x_sigma.
@@ -108,8 +102,8 @@ def fit(
     >>> model.predict(table).to_list()
     ['star', 'star', 'quasar', 'quasar']
     """
-    _check_option("method", method, ("auto", *METHODS))
-    if method == "huber":
+    way = chosen(method)
+    if way.partial:
         _check_option("task", task, ("auto", "classification", "regression"))
     else:
         check_task(task)
@@ -130,57 +124,27 @@ def fit(
     else:
         _no_columns(table, name, given)
         columns, first = Columns(), []
-    if method == "huber":
-        estimator = _estimator(method, params)
+    if way.partial:
         y, found = partial_values(table, target, task)
-        if found == "regression":
-            if "unlabeled" in params:
-                raise ParameterError("unlabeled= is for classes; a number that is missing is null or NaN")
-            estimator = AdaptiveHuberRegressor(**params)
+        regression = found == "regression"
+        if regression and "unlabeled" in params:
+            raise ParameterError("unlabeled= is for classes; a number that is missing is null or NaN")
     else:
         y = target_values(table, target, task)
-        estimator = _regressor(method, params) if y.dtype.kind == "f" else _estimator(method, params)
+        regression = y.dtype.kind == "f"
+    estimator = estimator_of(method, regression=regression, params=params)
     if on_missing == "impute":
         first.append(("impute", GaussianImputer(random_state=0)))
-    measured = meaning == "measurement"
+    measured = meaning == "measurement" and not way.measurement
     denoiser = [("denoise", GaussianDenoiser(random_state=0))] if measured else []
     # The spread of the true values is that of their posterior means and what is left of the noise.
     scaler = [("scale", GaussianScaler(spread="total" if measured else "means"))] if scale else []
-    step = "regress" if is_regressor(estimator) else "classify"
+    step = "regress" if regression else "classify"
     pipeline = Pipeline([*first, *denoiser, *scaler, (step, estimator)])
 
     start = time.perf_counter()
     pipeline.fit(table, y)
     return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
-
-
-def _estimator(method: str, params: dict[str, Any]) -> Any:
-    kind, defaults = METHODS["gsu" if method == "auto" else method]
-    _check_params(params, kind())
-    if params.get("kernel") == "precomputed":
-        raise ParameterError(
-            "kernel='precomputed': a table has no kernel matrix; "
-            f"use {kind.__name__}(kernel='precomputed') itself"
-        )
-    return kind(**defaults | params)
-
-
-def _regressor(method: str, params: dict[str, Any]) -> GSURegressor:
-    if method == "kernel":
-        raise ParameterError(
-            'method="kernel" is for classes; for a curved regression pass kernel="rbf" instead, or use '
-            "ProbabilisticKernelSVR itself"
-        )
-    _check_params(params, GSURegressor())
-    return GSURegressor(**{"random_state": 0} | params)
-
-
-def _check_params(params: dict[str, Any], estimator: Any) -> None:
-    valid = sorted(estimator.get_params())
-    unknown = [p for p in params if p not in valid]
-    if unknown:
-        name = type(estimator).__name__
-        raise ParameterError(f"unknown parameter {unknown[0]!r}; valid ones are {', '.join(valid)} ({name})")
 
 
 def _check_option(name: str, value: Any, options: Sequence[str]) -> None:

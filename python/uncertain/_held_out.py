@@ -40,6 +40,36 @@ def standard_error(correct: Floats) -> float:
     return float(np.sqrt(sum(terms)))
 
 
+def quiet(pipeline: Pipeline) -> Pipeline:
+    """An unfitted copy that calibrates no probabilities and shows no progress."""
+    copy = clone(pipeline)
+    asked = {"probability": False, "callback": None, "verbose": 0}
+    known = copy[-1].get_params()
+    copy[-1].set_params(**{name: value for name, value in asked.items() if name in known})
+    return copy
+
+
+def gap_of(fitted: Pipeline) -> float:
+    """Certified relative distance to the optimum (of the worst problem); NaN if the fit certifies nothing."""
+    return float(np.max(getattr(fitted[-1], "optimality_gap_", np.nan)))
+
+
+def gap_text(gap: float) -> str:
+    """How the gap is printed in a line of results."""
+    return "             " if np.isnan(gap) else f"   gap {gap:.1e}"
+
+
+def json_ready(values: dict[str, Any]) -> dict[str, Any]:
+    """Arrays as lists, and None for a number that there is not."""
+
+    def ready(value: Any) -> Any:
+        if isinstance(value, (list, np.ndarray)):
+            return [ready(v) for v in (value.tolist() if isinstance(value, np.ndarray) else value)]
+        return None if isinstance(value, float) and np.isnan(value) else value
+
+    return {name: ready(value) for name, value in values.items()}
+
+
 def cross_validate(
     pipeline: Pipeline, data: GaussianArray, y: NDArray[Any], splits: list[tuple[Ints, Ints]], folds: int
 ) -> tuple[Floats, NDArray[Any]]:

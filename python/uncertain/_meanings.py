@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from ._held_out import standard_error
 from .discriminant import GaussianDiscriminant
 from .preprocessing import GaussianDenoiser, GaussianScaler
+from .svm import GSUClassifier
 
 Floats = NDArray[np.float64]
 
@@ -97,21 +98,34 @@ class Meanings:
 
 def own_meaning(pipeline: Pipeline) -> str:
     """How this pipeline understands error bars."""
+    if isinstance(pipeline[-1], GaussianDiscriminant):
+        return "discriminant"
     denoised = any(isinstance(step, GaussianDenoiser) for _, step in pipeline.steps)
     return "measurement" if denoised else "spread"
 
 
 def alternatives(pipeline: Pipeline) -> dict[str, Pipeline]:
     """Pipelines like this one for the meanings that it does not have itself."""
-    steps = [(name, clone(step)) for name, step in pipeline.steps if not isinstance(step, GaussianDenoiser)]
-    other = "spread" if own_meaning(pipeline) == "measurement" else "measurement"
-    for _, step in steps:
+    own = own_meaning(pipeline)
+    steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, GaussianDenoiser)]
+    if own == "discriminant":
+        steps[-1] = ("classify", GSUClassifier(random_state=0))
+    denoiser = ("denoise", GaussianDenoiser(random_state=0))
+    others = {
+        "spread": _scaled_by(Pipeline(steps), "means"),
+        "measurement": _scaled_by(Pipeline([denoiser, *steps]), "total"),
+        "discriminant": Pipeline([("classify", GaussianDiscriminant(random_state=0))]),
+    }
+    del others[own]
+    return others
+
+
+def _scaled_by(pipeline: Pipeline, spread: str) -> Pipeline:
+    copy = clone(pipeline)
+    for _, step in copy.steps:
         if isinstance(step, GaussianScaler):
-            step.set_params(spread="total" if other == "measurement" else "means")
-    if other == "measurement":
-        steps.insert(0, ("denoise", GaussianDenoiser(random_state=0)))
-    discriminant = Pipeline([("classify", GaussianDiscriminant(random_state=0))])
-    return {other: Pipeline(steps), "discriminant": discriminant}
+            step.set_params(spread=spread)
+    return copy
 
 
 def ranked(correct: Mapping[str, Floats]) -> Meanings:

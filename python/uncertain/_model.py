@@ -17,6 +17,7 @@ from . import _file, tables
 from ._array import GaussianArray
 from ._columns import Columns
 from ._files import read_table
+from ._held_out import gap_of
 from ._partial import partial_targets
 from ._regression_report import RegressionReport, compare_regressions
 from ._report import Report, compare
@@ -38,6 +39,7 @@ class Model:
         ``scale=True``) -> GSUClassifier or the estimator of another method.
     columns_ : which columns are means, errors and target, and which are ignored.
     is_regression_ : is the last step a regression?
+    has_distribution_ : does it answer `predict_distribution`?
     classes_ : the class labels, in the order of the columns of `predict_proba`; None for a regression.
 
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
@@ -49,6 +51,7 @@ class Model:
         self.pipeline_ = pipeline
         self.columns_ = columns
         self.is_regression_ = is_regressor(pipeline)
+        self.has_distribution_ = isinstance(pipeline[-1], GSURegressor)
         self.classes_: Any = getattr(pipeline[-1], "classes_", None)
         self._n_rows = n_rows
         self._seconds = seconds
@@ -71,12 +74,14 @@ class Model:
 
         A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
         """
-        last = type(self.pipeline_[-1])
-        if not hasattr(last, "predict_proba"):
-            raise ParameterError(
-                f"{last.__name__} gives no probabilities; "
-                + ("a regression has predict_distribution" if self.is_regression_ else "method='gsu' does")
+        if not hasattr(self.pipeline_, "predict_proba"):
+            name = type(self.pipeline_[-1]).__name__
+            hint = (
+                "a GSURegressor has predict_distribution"
+                if self.is_regression_
+                else 'fit with probability=True, or with another method such as "gsu"'
             )
+            raise ParameterError(f"{name} gives no probabilities here; {hint}")
         table = opened(table)
         probabilities = self.pipeline_.predict_proba(table)
         if not tables.is_table(table):
@@ -90,7 +95,7 @@ class Model:
         A table of the caller's kind with columns named after the target, and with ``_std`` behind it; for
         arrays, a pair of arrays.
         """
-        if not isinstance(self.pipeline_[-1], GSURegressor):
+        if not self.has_distribution_:
             raise ParameterError(
                 f"{type(self.pipeline_[-1]).__name__} predicts no distribution: GSURegressor does, and a "
                 "classifier has predict_proba"
@@ -139,10 +144,6 @@ class Model:
         listed : how many of the rows whose error bars matter most are listed (classifiers).
         meanings : False leaves out the comparison of meanings, more than half of the work (classifiers).
         """
-        if not hasattr(self.pipeline_[-1], "optimality_gap_"):
-            raise ParameterError(
-                f"report knows no {type(self.pipeline_[-1]).__name__}, only margin classifiers"
-            )
         table = opened(table)
         y = self.labels(table, y)
         if self.is_regression_:
@@ -206,11 +207,9 @@ class Model:
         names = [] if self.classes_ is None else list(map(repr, self.classes_.tolist()))
         classes = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
         status = "/".join(map(str, np.unique(classifier.status_)))
-        if hasattr(classifier, "optimality_gap_"):
-            gap = np.max(classifier.optimality_gap_)
-            fitted = f"{status}, objective certified within {gap:.1e} of the optimum (relative)"
-        else:
-            fitted = status
+        gap = gap_of(self.pipeline_)
+        certificate = f", objective certified within {gap:.1e} of the optimum (relative)"
+        fitted = status if np.isnan(gap) else status + certificate
         size = "" if self._n_rows is None else f" from {self._n_rows:,} rows in {self._seconds:.2f} s"
         lines = [
             f"Model: {type(classifier).__name__}{size}",

@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold
 from sklearn.pipeline import Pipeline
 
-from ._held_out import standard_error
+from ._held_out import gap_of, gap_text, json_ready, quiet, standard_error
 from ._report import MANY_ROWS
 from .exceptions import ParameterError, UncertainError
 
@@ -79,14 +79,14 @@ class RegressionReport:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         derived = ("error", "error_means_only", "difference", "verdict")
         plain |= {name: getattr(self, name) for name in derived}
-        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in plain.items()}
+        return json_ready(plain)
 
     def __str__(self) -> str:
         """The report as text."""
         shape = f"{self.folds} folds x {self.repeats} repeats, {self.n_rows:,} rows"
-        with_bars = f"{self.error:10.4g} +- {self.error_se:.2g}   gap {self.gap:.1e}"
+        with_bars = f"{self.error:10.4g} +- {self.error_se:.2g}{gap_text(self.gap)}"
         without = f"{self.error_means_only:10.4g} +- {self.error_means_only_se:.2g}"
-        without += f"   gap {self.gap_means_only:.1e}"
+        without += gap_text(self.gap_means_only)
         return "\n".join(
             [
                 self.verdict,
@@ -118,18 +118,17 @@ def compare_regressions(
             raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
     if len(data) < 2 * folds:
         raise UncertainError(f"cross-validation in {folds} folds needs at least {2 * folds} rows")
-    quiet = clone(fitted)
-    quiet[-1].set_params(callback=None, verbose=0)
+    unfitted = quiet(fitted)
     exact = data.collapse("zero")
     splits = list(RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state).split(y))
 
     def held_out(rows: GaussianArray) -> tuple[Floats, float, float]:
         errors = np.full((len(splits), len(y)), np.nan)
         for k, (train, test) in enumerate(splits):
-            predicted = clone(quiet).fit(rows[train], y[train]).predict(rows[test])
+            predicted = clone(unfitted).fit(rows[train], y[train]).predict(rows[test])
             errors[k, test] = np.abs(predicted - y[test])
         start = time.perf_counter()
-        gap = float(clone(quiet).fit(rows, y)[-1].optimality_gap_)
+        gap = gap_of(clone(unfitted).fit(rows, y))
         return errors, gap, time.perf_counter() - start
 
     with_bars, gap, seconds = held_out(data)

@@ -22,7 +22,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
-from ._held_out import cross_validate, standard_error
+from ._held_out import cross_validate, gap_of, gap_text, json_ready, quiet, standard_error
 from ._meanings import MEANS_ONLY, Meanings, alternatives, own_meaning, ranked
 from .exceptions import ConvergenceWarning, ParameterError, UncertainError
 
@@ -70,7 +70,8 @@ class Report:
     probability_change: Floats
     """For each of `doubtful_rows`: largest change of a class probability due to the row's own error bar."""
     gap: float
-    """Certified relative distance to the optimum of the fit with error bars (its worst problem)."""
+    """Certified relative distance to the optimum of the fit with error bars (its worst problem); NaN for a
+    method without a certificate."""
     gap_means_only: float
     seconds: float
     """Time of one fit to all rows, without calibration."""
@@ -114,7 +115,7 @@ class Report:
         derived = ("score", "score_means_only", "difference", "verdict")
         plain |= {name: getattr(self, name) for name in derived}
         plain["meanings"] = None if self.meanings is None else self.meanings.to_dict()
-        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in plain.items()}
+        return json_ready(plain)
 
     def __str__(self) -> str:
         """The report as text."""
@@ -127,8 +128,8 @@ class Report:
             self.verdict,
             "",
             f"Held-out accuracy, {shape} (mean +- standard error)",
-            f"  with error bars   {with_bars}   gap {self.gap:.1e}   {self.seconds * 1e3:8.1f} ms",
-            f"  means only        {without}   gap {self.gap_means_only:.1e}   "
+            f"  with error bars   {with_bars}{gap_text(self.gap)}   {self.seconds * 1e3:8.1f} ms",
+            f"  means only        {without}{gap_text(self.gap_means_only)}   "
             f"{self.seconds_means_only * 1e3:8.1f} ms",
             f"  paired difference {100 * self.difference:+6.2f} +- {100 * self.difference_se:.2f} %",
             *([] if self.meanings is None else ["", "What the error bars mean", *self.meanings.lines()]),
@@ -181,8 +182,7 @@ def compare(
             f"class {rare!r} has a single row: cross-validation needs at least two rows of every class"
         )
 
-    uncalibrated = clone(fitted)
-    uncalibrated[-1].set_params(probability=False, callback=None, verbose=0)
+    uncalibrated = quiet(fitted)
     exact = data.collapse("zero")
     splits = list(
         RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state).split(y, y)
@@ -227,7 +227,7 @@ def _timed(pipeline: Pipeline, data: GaussianArray, y: NDArray[Any]) -> tuple[fl
     start = time.perf_counter()
     fitted = clone(pipeline).fit(data, y)
     seconds = time.perf_counter() - start
-    return float(np.max(fitted[-1].optimality_gap_)), seconds
+    return gap_of(fitted), seconds
 
 
 def _doubtful(
@@ -242,13 +242,14 @@ def _doubtful(
     """
     moved = fitted[:-1].transform(data) if len(fitted) > 1 else data
     classifier = fitted[-1]
-    linear = hasattr(classifier, "coef_")
+    linear = hasattr(classifier, "coef_") and hasattr(classifier, "decision_distribution")
+    probable = hasattr(fitted, "predict_proba")
     if linear:
         mean, std = classifier.decision_distribution(moved)
         uncertain = np.flatnonzero((std > 0) if std.ndim == 1 else (std > 0).any(axis=1))
     else:
         uncertain = np.flatnonzero(moved.trace() > 0)
-    if classifier.probability:
+    if probable:
         change = np.abs(fitted.predict_proba(data) - fitted.predict_proba(exact)).max(axis=1)
     else:
         change = np.full(len(data), np.nan)
@@ -262,7 +263,7 @@ def _doubtful(
         drawn = fitted.predict(data[rows].sample(DRAWS, random_state)).reshape(rows.size, DRAWS)
         return np.asarray((drawn != fitted.predict(data[rows])[:, None]).mean(axis=1))
 
-    if classifier.probability:
+    if probable:
         doubt = change[uncertain]
     elif not linear:
         shift = np.abs(fitted.decision_function(data) - fitted.decision_function(exact))

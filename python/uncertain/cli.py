@@ -15,6 +15,11 @@ import click
 
 from . import __version__
 
+METHODS = (
+    *("auto", "gsu", "kernel", "huber", "discriminant", "minimax"),
+    *("usvc", "tsvc", "ausvc", "mpsvc", "psvm"),
+)
+"""Those of `uncertain.fit`, which is imported when it is needed: help must not take half a second."""
 ROLES = ("mean", "std", "var", "cov", "precision", "factor", "corr")
 
 
@@ -41,7 +46,7 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="uncertain")
 def main() -> None:
-    """Classifiers for data with error bars: every row is a Gaussian, not a point.
+    """Classification and regression with error bars: every row is a Gaussian, not a point.
 
     Tables are .parquet, .csv or .arrow files.
     """
@@ -56,13 +61,18 @@ def _columns(command: Any) -> Any:
 
 @main.command()
 @click.argument("table", type=click.Path(path_type=Path))
-@click.option("--target", default="label", show_default=True, help="Column of the class labels.")
+@click.option("--target", default="label", show_default=True, help="Column to predict.")
 @click.option("--out", "-o", default="model.safetensors", show_default=True, type=click.Path(path_type=Path))
 @_columns
-@click.option("--task", default="auto", show_default=True, help="auto or classification.")
-@click.option("--method", default="auto", show_default=True, help="auto, gsu or kernel.")
+@click.option("--task", default="auto", show_default=True, help="auto, classification or regression.")
+@click.option("--method", default="auto", show_default=True, help=f"{', '.join(METHODS)}.")
+@click.option(
+    "--meaning", default="spread", show_default=True, help="What error bars are: spread or measurement."
+)
 @click.option("--no-scale", is_flag=True, help="Leave the features as they are.")
-@click.option("--on-missing", default="error", show_default=True, help="Missing error bars: error or point.")
+@click.option(
+    "--on-missing", default="error", show_default=True, help="Missing error bars: error, point, impute."
+)
 @click.option("--param", "-p", "params", multiple=True, metavar="KEY=VALUE", help="Such as -p alpha=1e-2.")
 def fit(
     table: Path,
@@ -71,6 +81,7 @@ def fit(
     features: str | None,
     task: Any,
     method: Any,
+    meaning: Any,
     no_scale: bool,
     on_missing: Any,
     params: tuple[str, ...],
@@ -86,6 +97,7 @@ def fit(
         features=_names(features),
         task=task,
         method=method,
+        meaning=meaning,
         scale=not no_scale,
         on_missing=on_missing,
         **chosen,
@@ -99,7 +111,7 @@ def fit(
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Table to write; printed as CSV without.")
 def predict(model: Path, table: Path, out: Path | None) -> None:
-    """Predict the class of every row of TABLE, and the probability of each class."""
+    """Predict the class of every row of TABLE, and its probabilities; or the number, and its spread."""
     import polars
 
     from ._files import write_table
@@ -108,9 +120,9 @@ def predict(model: Path, table: Path, out: Path | None) -> None:
     fitted = load(model)
     frame = opened(table)
     predicted = polars.DataFrame({"prediction": fitted.predict(frame)})
-    if fitted.is_regression_:
+    if fitted.has_distribution_:
         predicted = fitted.predict_distribution(frame)
-    elif fitted.pipeline_[-1].probability:
+    elif hasattr(fitted.pipeline_, "predict_proba"):
         probabilities = fitted.predict_proba(frame)
         predicted = predicted.hstack(probabilities.rename({c: f"p_{c}" for c in probabilities.columns}))
     if out is None:

@@ -202,7 +202,7 @@ def test_scaling_is_optional_and_parameters_reach_the_classifier() -> None:
     model = uncertain.fit(table, scale=False, alpha=0.1, solver="lbfgs", probability=False)
     assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "classify"]
     assert model.pipeline_[-1].alpha == 0.1
-    with pytest.raises(AttributeError, match="predict_proba"):
+    with pytest.raises(UncertainError, match="no probabilities here; fit with probability=True"):
         model.predict_proba(table)
     assert uncertain.fit(table).pipeline_[-1].probability
 

@@ -1,0 +1,84 @@
+"""Every method of `uncertain.fit`, by its name: fitted, asked, reported, refused where it cannot serve."""
+
+from __future__ import annotations
+
+import json
+from typing import get_args
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain import cli
+from uncertain._methods import METHODS, MethodName
+
+
+@pytest.fixture(scope="module")
+def table() -> pl.DataFrame:
+    rng = np.random.default_rng(5)
+    n = 80
+    z = rng.normal(size=(n, 2))
+    std = rng.uniform(0.05, 0.8, (n, 2))
+    x = z + std * rng.normal(size=(n, 2))
+    return pl.DataFrame(
+        {
+            "u": x[:, 0],
+            "u_err": std[:, 0],
+            "v": x[:, 1],
+            "v_err": std[:, 1],
+            "label": np.where(z.sum(axis=1) > 0, "up", "down"),
+            "height": z @ [1.0, 2.0],
+        }
+    )
+
+
+def test_the_names_are_the_same_everywhere() -> None:
+    assert get_args(MethodName) == ("auto", *METHODS) == cli.METHODS
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_classes(method: str, table: pl.DataFrame) -> None:
+    rows = table.drop("height")
+    model = uncertain.fit(rows, method=method)  # type: ignore[arg-type]
+    assert isinstance(model.pipeline_[-1], METHODS[method].classifier)
+    assert model.score(rows) > 0.75
+    report = model.report(rows, folds=2, repeats=1)
+    certified = method in ("gsu", "kernel", "usvc", "ausvc")
+    assert np.isnan(report.gap) != certified
+    assert ("gap" in str(report)) == ("certified" in str(model)) == certified
+    json.dumps(report.to_dict(), allow_nan=False)
+    if hasattr(model.pipeline_[-1], "predict_proba"):
+        assert model.predict_proba(rows).columns == ["down", "up"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_numbers(method: str, table: pl.DataFrame) -> None:
+    rows = table.drop("label")
+    kind = METHODS[method].regressor
+    if kind is None:
+        with pytest.raises(uncertain.UncertainError, match=f'"{method}" is for classes; numbers .* "huber"'):
+            uncertain.fit(rows, target="height", method=method)  # type: ignore[arg-type]
+        return
+    model = uncertain.fit(rows, target="height", method=method)  # type: ignore[arg-type]
+    assert isinstance(model.pipeline_[-1], kind)
+    assert model.score(rows) > 0.4
+    assert model.report(rows, folds=2, repeats=1).n_rows == len(rows)
+    assert model.has_distribution_ == (method == "gsu")
+
+
+def test_a_discriminant_denoises_by_itself(table: pl.DataFrame) -> None:
+    """Both meanings are the same model: the noise must not be taken off twice."""
+    rows = table.drop("height")
+    spread = uncertain.fit(rows, method="discriminant")
+    measured = uncertain.fit(rows, method="discriminant", meaning="measurement")
+    assert [type(s) for _, s in spread.pipeline_.steps] == [type(s) for _, s in measured.pipeline_.steps]
+    meanings = spread.report(rows, folds=2, repeats=1).meanings
+    assert {m.name for m in meanings.ranking} == {"means only", "spread", "measurement", "discriminant"}
+
+
+def test_what_makes_a_method_is_no_parameter(table: pl.DataFrame) -> None:
+    with pytest.raises(uncertain.UncertainError, match="unknown parameter 'alpha'; valid ones are C, "):
+        uncertain.fit(table.drop("height"), method="usvc", alpha=1.0)
+    with pytest.raises(uncertain.UncertainError, match="method='robust': must be one of \"auto\""):
+        uncertain.fit(table.drop("height"), method="robust")  # type: ignore[arg-type]
