@@ -1,0 +1,94 @@
+//! Cholesky factors by panels, and solves with them.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{MatMut, MatRef, Par, Spec};
+
+use super::product::add_below;
+use super::{Matrix, PANEL, col_tiles, row_tiles, tile_size};
+use crate::control::Control;
+use crate::error::Result;
+use crate::parallel;
+
+/// L of A = L L' in the lower triangle; the rest is not touched. False when A is not positive definite.
+pub fn cholesky(a: &mut Matrix, control: &Control) -> Result<bool> {
+    factor(a.view_mut(), control)
+}
+
+pub(super) fn factor(a: MatMut<'_, f64>, control: &Control) -> Result<bool> {
+    let mut left = a;
+    while left.nrows() > 0 {
+        control.check()?;
+        let width = left.nrows().min(PANEL);
+        let (mut diagonal, _, mut panel, mut rest) = left.split_at_mut(width, width);
+        // A copy, so that nothing above the diagonal is read or written.
+        let mut block = Matrix::zeros(width, width)?;
+        for j in 0..width {
+            for i in j..width {
+                block.values[j * width + i] = diagonal[(i, j)];
+            }
+        }
+        if !small_cholesky(&mut block) {
+            return Ok(false);
+        }
+        for j in 0..width {
+            for i in j..width {
+                diagonal[(i, j)] = block.values[j * width + i];
+            }
+        }
+        if rest.nrows() > 0 {
+            let size = tile_size(panel.nrows());
+            parallel::for_each(row_tiles(panel.rb_mut_all(), size), |tile| {
+                control.check()?;
+                solve_lower_triangular_in_place(block.view(), tile.transpose_mut(), Par::Seq);
+                Ok(())
+            })?;
+            let panel = panel.rb_all();
+            let size = tile_size(rest.nrows());
+            let jobs = col_tiles(rest.rb_mut_all(), size).into_iter().enumerate().collect();
+            parallel::for_each(jobs, |(k, tile): (usize, MatMut<'_, f64>)| {
+                control.check()?;
+                let right = panel.subrows(k * size, tile.ncols()).transpose();
+                add_below(tile, k * size, panel, right, -1.0);
+                Ok(())
+            })?;
+        }
+        left = rest;
+    }
+    Ok(true)
+}
+
+/// `A <- A L^{-T}` for a lower triangular L, of which only the lower triangle is read.
+pub fn solve_right(a: &mut Matrix, l: &Matrix, control: &Control) -> Result<()> {
+    let size = tile_size(a.n_rows);
+    parallel::for_each(row_tiles(a.view_mut(), size), |tile| {
+        control.check()?;
+        solve_lower_triangular_in_place(l.view(), tile.transpose_mut(), Par::Seq);
+        Ok(())
+    })
+}
+
+/// Short names for the library's reborrowing.
+trait Reborrowed {
+    fn rb_mut_all(&mut self) -> MatMut<'_, f64>;
+    fn rb_all(&self) -> MatRef<'_, f64>;
+}
+
+impl Reborrowed for MatMut<'_, f64> {
+    fn rb_mut_all(&mut self) -> MatMut<'_, f64> {
+        self.as_mut()
+    }
+
+    fn rb_all(&self) -> MatRef<'_, f64> {
+        self.as_ref()
+    }
+}
+
+fn small_cholesky(a: &mut Matrix) -> bool {
+    let n = a.n_rows;
+    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, Par::Seq, Spec::default());
+    let mut buffer = MemBuffer::new(scratch);
+    let stack = MemStack::new(&mut buffer);
+    llt::factor::cholesky_in_place(a.view_mut(), Default::default(), Par::Seq, stack, Spec::default()).is_ok()
+}
