@@ -56,14 +56,14 @@ def update(name: str, tables: Mapping[str, str], *, quick: bool) -> str:
     return report
 
 
-def panels(width: float, height: float, columns: int, **shared: Any) -> tuple[Any, Any]:
-    """A figure that needs no display, and its axes side by side."""
+def panels(width: float, height: float, columns: int, *, rows: int = 1, **shared: Any) -> tuple[Any, Any]:
+    """A figure that needs no display, and its axes side by side (or in rows)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), dpi=100, layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.subplots(1, columns, **shared)
+    return figure, figure.subplots(rows, columns, **shared)
 
 
 def picture(name: str, figure: Any, *, quick: bool, colors: int = 96) -> None:

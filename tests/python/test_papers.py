@@ -49,6 +49,14 @@ def test_quick(script: str, data: bool, rows: int) -> None:
     assert before == after
 
 
+def test_refinements_of_wrong_labels_drop_them_all() -> None:
+    pytest.importorskip("matplotlib")
+    report, before, after = before_and_after("huber_refinements")
+    spoiled, clean = report.splitlines()
+    assert ", 30 of them wrong" in spoiled and ", 0 of them wrong" in clean
+    assert before == after
+
+
 def test_missing_data_says_where_it_comes_from(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"ida_breast_cancer\.parquet is not there.*Raetsch"):
         importlib.import_module("huber_labels").main(["--quick", "--data", str(tmp_path)])

@@ -9,7 +9,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss
 
-from uncertain import GaussianArray, GSUClassifier, plot
+from uncertain import AdaptiveHuberClassifier, AdaptiveHuberRegressor, GaussianArray, GSUClassifier, plot
 from uncertain.exceptions import UncertainError
 
 pytest.importorskip("matplotlib")
@@ -107,3 +107,71 @@ def test_reliability_of_an_estimator(rows: tuple[GaussianArray, Any]) -> None:
         plot.ReliabilityDisplay.from_predictions([0, 1], [0.5, 1.5])
     with pytest.raises(UncertainError, match="same shape"):
         plot.ReliabilityDisplay.from_predictions([0, 1], [0.5])
+
+
+@pytest.fixture
+def flipped(rng: np.random.Generator) -> tuple[AdaptiveHuberRegressor, Any]:
+    """A line through 60 points, ten of which have the wrong sign, and a model that dropped labels."""
+    x = rng.uniform(0.5, 1.0, size=(60, 1))
+    y = 1.5 * x[:, 0]
+    y[:10] *= -1.0
+    model = AdaptiveHuberRegressor(1e-3, 0.0, delta=0.4, max_refinements=6, kernel="linear", graph=None)
+    return model.fit(x, y), x
+
+
+def test_refinements_are_those_of_the_model(flipped: tuple[AdaptiveHuberRegressor, Any]) -> None:
+    model, _ = flipped
+    wrong = np.arange(10)
+    display = plot.RefinementDisplay.from_estimator(model, wrong=wrong)
+    # The staircase goes through the thresholds, at refinements 0, 1, ...
+    np.testing.assert_array_equal(display.threshold_line_.get_ydata(), model.thresholds_)
+    np.testing.assert_array_equal(display.threshold_line_.get_xdata(), np.arange(len(model.thresholds_)))
+    np.testing.assert_array_equal(display.tried_line_.get_ydata(), [step.tried for step in model.history_])
+    # A dot per dropped label, at the height of its residual, near its refinement and above what was tried.
+    right, bad = (dots.get_offsets() for dots in display.removed_)
+    assert len(bad) == len(np.intersect1d(model.removed_, wrong)) == 10
+    assert len(right) + len(bad) == len(model.removed_)
+    heights = np.abs(model.removed_residuals_)[np.isin(model.removed_, wrong)]
+    np.testing.assert_allclose(bad[:, 1], heights)
+    for x, height in np.concatenate([right, bad]):
+        assert abs(x - round(x)) < 0.31
+        assert height >= model.history_[round(x) - 1].tried - 1e-12
+    # A bar per refinement, as high as the number of labels that it dropped.
+    assert display.bars_ is not None and display.counts_ax_ is not None
+    assert [bar.get_height() for bar in display.bars_] == [step.n_dropped for step in model.history_]
+    assert (
+        display.counts_ax_.get_title()
+        == f"{len(model.removed_)} of 60 labels dropped ({100 * len(model.removed_) / 60:.0f} %)"
+    )
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts[-1] == "dropped, was wrong (10)"
+
+
+def test_refinements_into_given_axes(flipped: tuple[AdaptiveHuberRegressor, Any]) -> None:
+    model, x = flipped
+    _, ax = plot.new_figure()
+    display = plot.RefinementDisplay.from_estimator(model, ax=ax)
+    assert display.ax_ is ax and display.counts_ax_ is None and display.bars_ is None
+    (dots,) = display.removed_
+    np.testing.assert_allclose(np.sort(dots.get_offsets()[:, 1]), np.sort(np.abs(model.removed_residuals_)))
+    again = display.plot([plot.new_figure()[1], ax])
+    assert again.counts_ax_ is ax
+    with pytest.raises(UncertainError, match="expected one Axes or two, got 3"):
+        display.plot([ax, ax, ax])
+    with pytest.raises(UncertainError, match="leave it out"):
+        plot.RefinementDisplay.from_estimator(model, target=1)
+    # Without refinements there is a threshold, and nothing else.
+    plain = AdaptiveHuberRegressor(max_refinements=0, threshold=0.3).fit(x, x[:, 0])
+    none = plot.RefinementDisplay.from_estimator(plain)
+    assert none.thresholds.tolist() == [0.3] and len(none.refinement) == 0 and none.n_labels == 60
+
+
+def test_refinements_of_one_class_of_several(rng: np.random.Generator) -> None:
+    y = np.repeat(["a", "b", "c"], 20)
+    X = rng.normal(size=(60, 2)) + 3.0 * np.repeat(np.eye(3)[:, :2], 20, axis=0)
+    model = AdaptiveHuberClassifier(delta=0.3, max_refinements=2).fit(X, y)
+    display = plot.RefinementDisplay.from_estimator(model, target="b")
+    np.testing.assert_array_equal(display.removed, model.removed_[1])
+    np.testing.assert_array_equal(display.thresholds, model.thresholds_[1])
+    with pytest.raises(UncertainError, match="must be one of the classes"):
+        plot.RefinementDisplay.from_estimator(model)

@@ -7,6 +7,7 @@ again, and ``ax_`` and ``figure_`` are there to go on with.
 
 from uncertain.plot._boundary import DecisionBoundaryDisplay, boundaries
 from uncertain.plot._gaussians import GaussianDisplay, ellipses
+from uncertain.plot._refinement import RefinementDisplay
 from uncertain.plot._reliability import ReliabilityDisplay
 from uncertain.plot._style import COLORS, new_figure
 
@@ -14,6 +15,7 @@ __all__ = [
     "COLORS",
     "DecisionBoundaryDisplay",
     "GaussianDisplay",
+    "RefinementDisplay",
     "ReliabilityDisplay",
     "boundaries",
     "ellipses",

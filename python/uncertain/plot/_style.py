@@ -24,13 +24,24 @@ MARKERS = "os^Dv*"
 
 def new_figure(width: float = 8.0, height: float = 6.0) -> tuple[Figure, Axes]:
     """A figure that needs no display, and its axes; ``figure.savefig(path)`` writes it."""
+    figure = _blank(width, height)
+    return figure, figure.add_subplot()
+
+
+def new_pair(width: float = 8.0, height: float = 6.5) -> tuple[Axes, Axes]:
+    """Two axes of a new figure, a high one above a low one."""
+    upper, lower = _blank(width, height).subplots(2, 1, height_ratios=(3, 1), sharex=True)
+    return upper, lower
+
+
+def _blank(width: float, height: float) -> Figure:
     matplotlib_or_error()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
     FigureCanvasAgg(figure)
-    return figure, figure.add_subplot()
+    return figure
 
 
 def axes_for(ax: Axes | None, width: float = 8.0, height: float = 6.0) -> Axes:

@@ -1,0 +1,207 @@
+"""What adaptive Huber regression did to the labels, refinement by refinement.
+
+Idea: a refinement lowers the threshold and drops the labels whose residuals reach it. Above, the thresholds
+as a staircase and every dropped label at the refinement that dropped it, as high as its residual was then;
+below, how many labels went. Whoever looks sees whether the stairs ended in a gap (wrong labels stand out,
+and are gone) or in the middle of a crowd (right labels are being thrown away).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from uncertain.exceptions import ParameterError, ShapeError
+from uncertain.plot._style import COLORS, bare, new_pair
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class RefinementDisplay:
+    """Thresholds and dropped labels of an adaptive Huber model, refinement by refinement.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (T + 1,)
+        The threshold at the start and after every refinement.
+    tried : ndarray of shape (T,)
+        The threshold at which each refinement dropped labels.
+    n_dropped : ndarray of int, shape (T,)
+        How many it dropped.
+    removed, residuals : ndarrays of shape (sum of n_dropped,)
+        Rows of the dropped labels and their residuals at that moment, refinement by refinement.
+    n_labels : int
+        Labels before the first refinement.
+
+    Attributes
+    ----------
+    refinement : ndarray of int, shape (sum of n_dropped,)
+        The refinement, from 1, that dropped each of `removed`.
+    ax_, counts_ax_, figure_ : matplotlib's Axes and Figure, after `plot`; there may be no `counts_ax_`.
+    threshold_line_, tried_line_ : the staircase, and the ticks of `tried`.
+    removed_, bars_ : the dots, a PathCollection per kind of label, and the BarContainer (or None)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import AdaptiveHuberRegressor
+    >>> from uncertain.plot import RefinementDisplay
+    >>> x = np.linspace(0.0, 4.0, 41)
+    >>> y = np.sin(x)
+    >>> y[7] += 5.0
+    >>> model = AdaptiveHuberRegressor(delta=1.0, max_refinements=1).fit(x[:, None], y)
+    >>> display = RefinementDisplay.from_estimator(model, wrong=[7])
+    >>> display.removed.tolist(), display.refinement.tolist()
+    ([7], [1])
+    """
+
+    ax_: Axes
+
+    def __init__(
+        self,
+        *,
+        thresholds: Floats,
+        tried: Floats,
+        n_dropped: Ints,
+        removed: Ints,
+        residuals: Floats,
+        n_labels: int,
+    ) -> None:
+        self.thresholds, self.tried, self.n_dropped = thresholds, tried, n_dropped
+        self.removed, self.residuals, self.n_labels = removed, residuals, n_labels
+        if len(removed) != n_dropped.sum() or len(residuals) != len(removed):
+            raise ShapeError(
+                f"removed and residuals: expected {int(n_dropped.sum())} of each, as many as n_dropped sums "
+                f"to, got {len(removed)} and {len(residuals)}"
+            )
+        self.refinement: Ints = np.repeat(np.arange(1, len(n_dropped) + 1), n_dropped)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        target: Any = None,
+        wrong: ArrayLike | None = None,
+        ax: Axes | Sequence[Axes] | None = None,
+    ) -> Self:
+        """Draw the refinements of a fitted `AdaptiveHuberRegressor` or `AdaptiveHuberClassifier`.
+
+        Parameters
+        ----------
+        estimator : fitted model
+        target : which class against the rest, of a classifier with more than two classes.
+        wrong : row numbers whose labels are known to be wrong; they are drawn in another colour.
+        ax : Axes for thresholds and residuals, or a pair of Axes, the second for the numbers of labels; a new
+            figure with both without.
+
+        Raises
+        ------
+        UncertainError
+            For a `target` that is needed and missing, not one of the classes, or not needed.
+        """
+        check_is_fitted(estimator, "thresholds_")
+        pick = _output(estimator, target)
+        history = pick(estimator.history_)
+        removed = np.asarray(pick(estimator.removed_), dtype=np.int64)
+        left = history[-1].n_labels if history else None
+        display = cls(
+            thresholds=np.asarray(pick(estimator.thresholds_), dtype=np.float64),
+            tried=np.array([step.tried for step in history], dtype=np.float64),
+            n_dropped=np.array([step.n_dropped for step in history], dtype=np.int64),
+            removed=removed,
+            residuals=np.asarray(pick(estimator.removed_residuals_), dtype=np.float64),
+            n_labels=int(estimator.n_labels_) if left is None else left + len(removed),
+        )
+        return display.plot(ax, wrong=wrong)
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None, *, wrong: ArrayLike | None = None) -> Self:
+        """Draw on `ax`, on a pair of Axes, or on a new figure; `wrong` as for `from_estimator`."""
+        upper, lower = _axes(ax)
+        from matplotlib.ticker import MaxNLocator
+
+        self.ax_, self.counts_ax_ = upper, lower
+        self.figure_ = upper.figure
+        steps = np.arange(len(self.thresholds))
+        (self.threshold_line_,) = upper.step(
+            steps, self.thresholds, where="mid", color="black", linewidth=1.8, label="threshold", zorder=3
+        )
+        (self.tried_line_,) = upper.plot(
+            steps[1:], self.tried, "_", color="#666666", markersize=11, label="dropped from here on", zorder=2
+        )
+        self._dots(upper, wrong)
+        upper.set(ylabel="|residual|", ylim=(0.0, None))
+        upper.set_xlim(-0.6, len(self.thresholds) - 0.4)
+        upper.legend(loc="upper right", framealpha=0.92)
+        bare(upper)
+        self.bars_ = None
+        if lower is None:
+            upper.set_xlabel("refinement")
+        else:
+            self.bars_ = lower.bar(steps[1:], self.n_dropped, width=0.7, color=COLORS[1])
+            share = 100.0 * len(self.removed) / self.n_labels
+            lower.set(xlabel="refinement", ylabel="labels dropped", xlim=upper.get_xlim())
+            lower.set_title(
+                f"{len(self.removed)} of {self.n_labels} labels dropped ({share:.0f} %)", fontsize="medium"
+            )
+            bare(lower)
+        for each in (upper, lower):
+            if each is not None:
+                each.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return self
+
+    def _dots(self, ax: Axes, wrong: ArrayLike | None) -> None:
+        """A dot for every dropped label, moved sideways so that those of one refinement do not hide."""
+        # The place within the refinement, from -0.3 to 0.3: no random numbers in a picture.
+        starts = np.repeat(np.cumsum(self.n_dropped) - self.n_dropped, self.n_dropped)
+        rank = np.arange(len(self.removed)) - starts
+        side = 0.6 * ((rank * 0.618033988749895) % 1.0) - 0.3
+        known = np.isin(self.removed, np.asarray([] if wrong is None else wrong, dtype=np.int64))
+        kinds = [(~known, COLORS[0], "o", "dropped label" if wrong is None else "dropped, was right")]
+        if wrong is not None:
+            kinds.append((known, COLORS[1], "x", "dropped, was wrong"))
+        self.removed_ = [
+            ax.scatter(
+                (self.refinement + side)[rows],
+                np.abs(self.residuals[rows]),
+                s=18,
+                marker=marker,
+                color=color,
+                alpha=0.75,
+                linewidths=1.0,
+                label=f"{name} ({int(rows.sum())})",
+                zorder=4,
+            )
+            for rows, color, marker, name in kinds
+        ]
+
+
+def _output(estimator: Any, target: Any) -> Any:
+    """Picks the wanted class from the attributes of a model: the only one, or one of several."""
+    classes = getattr(estimator, "classes_", None)
+    if classes is None or len(classes) == 2:
+        if target is not None:
+            raise ParameterError(f"target = {target!r}: the model has one function only; leave it out")
+        return lambda values: values
+    found = [k for k, label in enumerate(classes) if label == target]
+    if not found:
+        raise ParameterError(f"target = {target!r}: must be one of the classes, {list(classes)}")
+    return lambda values: values[found[0]]
+
+
+def _axes(ax: Axes | Sequence[Axes] | None) -> tuple[Axes, Axes | None]:
+    if ax is None:
+        return new_pair()
+    if not isinstance(ax, (Sequence, np.ndarray)):
+        return ax, None
+    if len(ax) != 2:
+        raise ShapeError(f"ax: expected one Axes or two, got {len(ax)}")
+    return ax[0], ax[1]
