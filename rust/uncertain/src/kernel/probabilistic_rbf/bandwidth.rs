@@ -58,7 +58,9 @@ pub fn median_distance(x: &GaussianArray, seed: u64) -> Result<f64> {
 pub(crate) fn median(x: &GaussianArray, parameter: &str, seed: u64) -> Result<f64> {
     let (n, d) = (x.n_rows(), x.n_features());
     if n < 2 {
-        return Err(Error::Data(format!("{parameter} = \"median\" needs at least two rows, got {n}; pass a number")));
+        return Err(Error::Data(format!(
+            "{parameter} = \"median\" needs at least two different rows, got {n}; pass a number"
+        )));
     }
     let distance = |i: usize, j: usize| {
         let squares = x.means().row(i).iter().zip(x.means().row(j)).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
