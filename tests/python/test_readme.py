@@ -52,3 +52,16 @@ def test_every_make_command_that_is_named_exists() -> None:
         text = page.read_text(encoding="utf-8")
         named = set(re.findall(r"(?:`|^|^\$ )make ([a-z-]+)", text, re.MULTILINE))
         assert named <= targets, (name(page), named - targets)
+
+
+def test_every_file_and_test_that_the_papers_page_names_exists() -> None:
+    text = (ROOT / "docs" / "guide" / "from-paper-to-code.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.(?:rs|py))(?:::(\w+))?`", text)
+    assert len(named) > 80
+    for path, function in named:
+        places = [ROOT / path, ROOT / "rust" / "uncertain" / "src" / path]
+        found = [place for place in places if place.is_file()]
+        assert found, path
+        assert not function or re.search(rf"(fn|def) {function}\b", found[0].read_text(encoding="utf-8")), (
+            f"{path} has no {function}"
+        )
