@@ -2,16 +2,23 @@
 
 import argparse
 import io
+import os
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import click
 import polars as pl
 from numpy.typing import NDArray
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "papers"
+PROGRESS = "UNCERTAIN_PAPERS_PROGRESS"
+"""Name of the environment variable in which run.py names the file that it reads a script's progress from."""
+
+T = TypeVar("T")
 
 
 def options(description: str, argv: Sequence[str] | None, *, data: bool = False) -> argparse.Namespace:
@@ -75,6 +82,16 @@ def picture(name: str, figure: Any, *, quick: bool, colors: int = 96) -> None:
     if not quick:
         image = Image.open(buffer).convert("RGB").quantize(colors, dither=Image.Dither.NONE)
         image.save(PAGES / name, optimize=True)
+
+
+def progress(work: Sequence[T], label: str) -> Iterator[T]:
+    """The items of `work` with a bar on the terminal, or, under run.py, with a share done in its file."""
+    file = os.environ.get(PROGRESS)
+    with click.progressbar(work, label=label, file=sys.stderr, hidden=bool(file)) as bar:
+        for done, item in enumerate(bar):
+            yield item
+            if file:
+                Path(file).write_text(str((done + 1) / len(work)), encoding="utf-8")
 
 
 def cpu_seconds(work: Callable[[], object], repeats: int = 3) -> float:

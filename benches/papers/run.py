@@ -1,0 +1,115 @@
+"""All experiments of this folder, two at a time, with a bar: rewrites the tables and pictures of docs/papers.
+
+    python benches/papers/run.py [--data FOLDER] [--quick] [--jobs 2] [--only gsu_toy,gsu_tv]
+
+--quick tries every script out on little data and writes nothing. Scripts whose data or packages are missing
+are named at the end, with what they said; the exit status is 1 if one failed.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+import page
+
+HERE = Path(__file__).resolve().parent
+
+MINUTES = {
+    "huber_labels": 6.0,
+    "gsu_mnist_more": 6.0,
+    "huber_uci": 5.0,
+    "gsu_wdbc": 4.0,
+    "gsu_tv": 4.0,
+    "gsu_mnist": 3.0,
+    "huber_speed": 3.0,
+    "gsu_standins": 2.0,
+    "gsu_toy": 2.0,
+    "measurement_error": 1.0,
+    "huber_flipped": 1.0,
+    "probabilistic_kernel": 0.5,
+}
+"""Scripts that write pages, longest first, and about how long each takes: the weights of the bar."""
+DATA = {"huber_labels", "huber_uci", "gsu_mnist", "gsu_mnist_more", "gsu_wdbc", "gsu_tv"}
+
+
+@dataclass
+class Run:
+    """One script under way: its process, and files for its words and its progress."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    said: Path
+    share: Path
+    start: float = field(default_factory=time.monotonic)
+
+    def done(self) -> float:
+        """Share of the work done, by the script's own account."""
+        if self.process.poll() is not None:
+            return 1.0
+        try:
+            return float(self.share.read_text(encoding="utf-8"))
+        except (OSError, ValueError):  # not yet, or in the middle of writing
+            return 0.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="little data; write nothing")
+    parser.add_argument("--data", type=Path, help="folder of Parquet files")
+    parser.add_argument("--jobs", type=int, default=2, help="scripts at a time, one thread each")
+    parser.add_argument("--only", help="names of scripts, separated by commas")
+    options = parser.parse_args(argv)
+    names = options.only.split(",") if options.only else list(MINUTES)
+    unknown = set(names) - set(MINUTES)
+    if unknown:
+        parser.error(f"no such script: {', '.join(sorted(unknown))}; there are {', '.join(MINUTES)}")
+    with tempfile.TemporaryDirectory() as folder:
+        ended = work(names, options, Path(folder))
+    failed = 0
+    for run, seconds, said in ended:
+        code = run.process.returncode
+        failed += code != 0
+        last = said.strip().splitlines()[-1:] or [""]
+        click.echo(f"{run.name:22} {seconds:7.1f} s   {'ok' if code == 0 else last[0]}")
+    return int(failed > 0)
+
+
+def work(names: list[str], options: argparse.Namespace, folder: Path) -> list[tuple[Run, float, str]]:
+    """Run them all; (run, seconds, what it said) in the order of their ends."""
+    waiting, running, ended = list(names), [], []
+    total = sum(MINUTES[name] for name in names)
+    with click.progressbar(length=1000, label="papers", file=sys.stderr, item_show_func=str) as bar:
+        while waiting or running:
+            while waiting and len(running) < options.jobs:
+                running.append(start(waiting.pop(0), options, folder))
+            time.sleep(0.5)
+            for run in [r for r in running if r.process.poll() is not None]:
+                running.remove(run)
+                said = run.said.read_text(encoding="utf-8", errors="replace")
+                ended.append((run, time.monotonic() - run.start, said))
+            share = sum(MINUTES[r.name] * r.done() for r in running)
+            share += sum(MINUTES[run.name] for run, _, _ in ended)
+            bar.update(int(1000 * share / total) - bar.pos, ", ".join(r.name for r in running))
+    return ended
+
+
+def start(name: str, options: argparse.Namespace, folder: Path) -> Run:
+    command = [sys.executable, str(HERE / f"{name}.py")]
+    command += ["--quick"] if options.quick else []
+    command += ["--data", str(options.data)] if options.data and name in DATA else []
+    said, share = folder / f"{name}.txt", folder / f"{name}.share"
+    environment = {**os.environ, page.PROGRESS: str(share), "OMP_NUM_THREADS": "1"}
+    with said.open("wb") as words:
+        process = subprocess.Popen(command, stdout=words, stderr=subprocess.STDOUT, env=environment)
+    return Run(name, process, said, share)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
