@@ -22,21 +22,34 @@ import page
 HERE = Path(__file__).resolve().parent
 
 MINUTES = {
+    "gsu_mnist_more": 8.0,
     "huber_labels": 6.0,
-    "gsu_mnist_more": 6.0,
+    "gsu_wdbc": 5.0,
     "huber_uci": 5.0,
-    "gsu_wdbc": 4.0,
     "gsu_tv": 4.0,
-    "gsu_mnist": 3.0,
-    "huber_speed": 3.0,
+    "gsu_mnist": 2.0,
     "gsu_standins": 2.0,
     "gsu_toy": 2.0,
     "measurement_error": 1.0,
     "huber_flipped": 1.0,
     "probabilistic_kernel": 0.5,
 }
-"""Scripts that write pages, longest first, and about how long each takes: the weights of the bar."""
-DATA = {"huber_labels", "huber_uci", "gsu_mnist", "gsu_mnist_more", "gsu_wdbc", "gsu_tv"}
+"""About how long a script takes: its weight in the bar, and the longest start first."""
+OTHERS = 3.0
+
+
+def scripts() -> dict[str, bool]:
+    """Scripts of this folder that take `page.options`, and whether they take --data."""
+    found = {}
+    for path in HERE.glob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        if "page.options(" in source and path.stem != "run":
+            found[path.stem] = "data=True" in source
+    return dict(sorted(found.items(), key=lambda item: -minutes(item[0])))
+
+
+def minutes(name: str) -> float:
+    return MINUTES.get(name, OTHERS)
 
 
 @dataclass
@@ -66,10 +79,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2, help="scripts at a time, one thread each")
     parser.add_argument("--only", help="names of scripts, separated by commas")
     options = parser.parse_args(argv)
-    names = options.only.split(",") if options.only else list(MINUTES)
-    unknown = set(names) - set(MINUTES)
+    known = scripts()
+    names = options.only.split(",") if options.only else list(known)
+    unknown = set(names) - set(known)
     if unknown:
-        parser.error(f"no such script: {', '.join(sorted(unknown))}; there are {', '.join(MINUTES)}")
+        parser.error(f"no such script: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     with tempfile.TemporaryDirectory() as folder:
         ended = work(names, options, Path(folder))
     failed = 0
@@ -84,7 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def work(names: list[str], options: argparse.Namespace, folder: Path) -> list[tuple[Run, float, str]]:
     """Run them all; (run, seconds, what it said) in the order of their ends."""
     waiting, running, ended = list(names), [], []
-    total = sum(MINUTES[name] for name in names)
+    total = sum(minutes(name) for name in names)
     with click.progressbar(length=1000, label="papers", file=sys.stderr, item_show_func=str) as bar:
         while waiting or running:
             while waiting and len(running) < options.jobs:
@@ -94,8 +108,8 @@ def work(names: list[str], options: argparse.Namespace, folder: Path) -> list[tu
                 running.remove(run)
                 said = run.said.read_text(encoding="utf-8", errors="replace")
                 ended.append((run, time.monotonic() - run.start, said))
-            share = sum(MINUTES[r.name] * r.done() for r in running)
-            share += sum(MINUTES[run.name] for run, _, _ in ended)
+            share = sum(minutes(r.name) * r.done() for r in running)
+            share += sum(minutes(run.name) for run, _, _ in ended)
             bar.update(int(1000 * share / total) - bar.pos, ", ".join(r.name for r in running))
     return ended
 
@@ -103,7 +117,7 @@ def work(names: list[str], options: argparse.Namespace, folder: Path) -> list[tu
 def start(name: str, options: argparse.Namespace, folder: Path) -> Run:
     command = [sys.executable, str(HERE / f"{name}.py")]
     command += ["--quick"] if options.quick else []
-    command += ["--data", str(options.data)] if options.data and name in DATA else []
+    command += ["--data", str(options.data)] if options.data and scripts()[name] else []
     said, share = folder / f"{name}.txt", folder / f"{name}.share"
     environment = {**os.environ, page.PROGRESS: str(share), "OMP_NUM_THREADS": "1"}
     with said.open("wb") as words:

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT / "benches" / "papers"))
     ("script", "data", "rows"),
     [
         ("gsu_toy", "", 2 + 2 * 5),
-        ("gsu_standins", "", 7 + 5),
+        ("gsu_standins", "", 7 + 9),
         ("gsu_mnist", "mnist", 1 + 3 + 1 + 1),
         ("gsu_mnist_more", "mnist", 2 + 7),
         ("gsu_wdbc", "wdbc", 1 + 3),
@@ -147,3 +147,10 @@ def test_methods_see_the_covariances_they_say() -> None:
         kind = methods.KINDS.get(method)
         expected = GSUClassifier(0.1).fit(data.collapse(kind) if kind else data, y)
         np.testing.assert_allclose(methods.decision(found, data), expected.decision_function(data.means))
+
+
+def test_runner_finds_the_scripts() -> None:
+    found = importlib.import_module("run").scripts()
+    assert {"gsu_toy", "gsu_standins", "huber_flipped"} <= {name for name, data in found.items() if not data}
+    assert {"gsu_mnist", "gsu_tv", "huber_uci"} <= {name for name, data in found.items() if data}
+    assert not {"run", "page", "significance", "gsu_methods"} & set(found)
