@@ -31,6 +31,7 @@ pub mod data;
 pub mod deconvolution;
 pub mod error;
 pub mod file;
+mod huge_pages;
 pub mod kernel;
 pub(crate) mod linalg;
 pub mod loss;

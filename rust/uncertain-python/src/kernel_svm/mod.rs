@@ -3,9 +3,7 @@
 //! A machine of Gaussians holds its support rows and answers about Gaussians; one of another kernel (precomputed, or
 //! a Python function) answers about kernel values. Both look the same from Python.
 
-use std::sync::Arc;
-
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
 use uncertain::Error;
@@ -15,11 +13,13 @@ use uncertain::probabilistic_kernel::Bandwidth;
 use uncertain::solver::smo::Options;
 
 use crate::error::{BorderResult, core_error};
-use crate::gaussians::Gaussians;
 
 mod features;
+mod machine;
 mod svc;
 mod svr;
+
+use machine::{Input, Machine, mismatch};
 
 pub use features::{FeatureSvc, FeatureSvcParams};
 pub use svc::{KernelSvc, KernelSvcParams};
@@ -29,19 +29,6 @@ type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 /// Objectives, certified gaps, iterations, status: one each per solve.
 pub type Reports<'py> = (Floats<'py>, Floats<'py>, Bound<'py, PyArray1<i64>>, Vec<&'static str>);
-
-/// X: Gaussians, or (other kernels) a matrix of kernel values.
-#[derive(FromPyObject)]
-pub enum Input<'py> {
-    Rows(PyRef<'py, Gaussians>),
-    Values(PyReadonlyArray2<'py, f64>),
-}
-
-/// A machine of Gaussians, or of kernel values.
-pub enum Machine<M, E> {
-    Rows(Arc<M>),
-    Values(Arc<E>),
-}
 
 fn options(tol: f64, max_iter: i64, shrinking: bool, cache_size: f64) -> PyResult<Options> {
     let max_iter = match max_iter {
@@ -67,27 +54,6 @@ pub fn reports<'py>(py: Python<'py>, fits: &[FitReport]) -> Reports<'py> {
     let n_iter: Vec<i64> = fits.iter().map(|fit| i64::try_from(fit.n_iter).unwrap_or(i64::MAX)).collect();
     let status = fits.iter().map(|fit| fit.status.name()).collect();
     (floats(|fit| fit.objective), floats(|fit| fit.gap), n_iter.into_pyarray(py), status)
-}
-
-/// The elements of a C-contiguous n x n matrix.
-fn square<'a>(gram: &'a PyReadonlyArray2<'_, f64>) -> PyResult<(&'a [f64], usize)> {
-    match gram.as_slice() {
-        Ok(values) => Ok((values, gram.shape()[0])),
-        Err(_) => Err(core_error(Error::Internal("the kernel matrix is not contiguous".into()))),
-    }
-}
-
-/// What this machine does not answer about.
-fn mismatch<T>() -> PyResult<T> {
-    Err(core_error(Error::Internal("Gaussians for a machine of kernel values, or the reverse".into())))
-}
-
-fn no_file<T>() -> PyResult<T> {
-    Err(core_error(Error::Data(
-        "the model cannot be saved: a model file holds no kernels but the probabilistic one; \
-         pickle the estimator, or fit with kernel=\"probabilistic\""
-            .into(),
-    )))
 }
 
 /// What a pickle calls, and with what.

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use uncertain::file::{self, Class, Saved, Step};
-use uncertain::solver::smo::Dense;
-use uncertain::{Control, Error, kernel_svc, parallel};
+use uncertain::{Error, kernel_svc, parallel};
 
 use super::{
-    Floats, Input, Machine, Matrix, Reduced, Reports, bandwidth, fit_numbers, fit_report, mismatch, no_file, options,
-    pickled, reports, row_numbers, square, values_only,
+    Floats, Input, Machine, Matrix, Reduced, Reports, bandwidth, fit_numbers, fit_report, mismatch, options, pickled,
+    reports, values_only,
 };
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
@@ -62,18 +61,13 @@ impl KernelSvcParams {
         report: Option<Py<PyAny>>,
     ) -> BorderResult<KernelSvc> {
         let labels = labels(&codes, n_classes, weights.as_ref())?;
-        let inner = match x {
-            Input::Rows(rows) => {
-                let rows = &rows.inner;
-                let fit = |control: &Control| self.inner.fit(rows, &labels, control);
-                Machine::Rows(Arc::new(interrupt::run(py, report, fit)?))
-            }
-            Input::Values(gram) => {
-                let (values, n) = square(&gram)?;
-                let fit = |control: &Control| self.inner.fit_kernel(&Dense::new(values, n)?, &labels, control);
-                Machine::Values(Arc::new(interrupt::run(py, report, fit)?))
-            }
-        };
+        let inner = Machine::fit(
+            py,
+            &x,
+            report,
+            |rows, control| self.inner.fit(rows, &labels, control),
+            |gram, control| self.inner.fit_kernel(gram, &labels, control),
+        )?;
         Ok(KernelSvc { inner })
     }
 }
@@ -81,7 +75,7 @@ impl KernelSvcParams {
 /// A fitted kernel classifier.
 #[pyclass(frozen, module = "uncertain._uncertain")]
 pub struct KernelSvc {
-    inner: Machine<kernel_svc::Model, kernel_svc::Expansion>,
+    inner: Machine<kernel_svc::Model>,
 }
 
 impl From<kernel_svc::Model> for KernelSvc {
@@ -91,42 +85,20 @@ impl From<kernel_svc::Model> for KernelSvc {
 }
 
 impl KernelSvc {
-    fn expansion(&self) -> &kernel_svc::Expansion {
-        match &self.inner {
-            Machine::Rows(model) => &model.expansion,
-            Machine::Values(expansion) => expansion,
-        }
-    }
-
     /// The model of Gaussians, which a file can hold.
     pub fn model(&self) -> PyResult<&kernel_svc::Model> {
-        match &self.inner {
-            Machine::Rows(model) => Ok(model),
-            Machine::Values(_) => no_file(),
-        }
+        self.inner.model()
     }
 
-    /// A question that both kinds answer, without the GIL.
     fn answer<'py>(
         &self,
         py: Python<'py>,
-        x: Input<'_>,
+        x: &Input<'_>,
         n_jobs: Option<i64>,
         question: fn(&kernel_svc::Expansion, ndarray::ArrayView2<'_, f64>) -> Result<ndarray::Array2<f64>, Error>,
     ) -> BorderResult<Matrix<'py>> {
-        let threads = threads::resolve(n_jobs)?;
-        let values = match (&self.inner, &x) {
-            (Machine::Rows(model), Input::Rows(rows)) => {
-                let (model, rows) = (&**model, &rows.inner);
-                interrupt::run(py, None, |c| parallel::install(threads, || model.answer(rows, question, c))?)?
-            }
-            (Machine::Values(expansion), Input::Values(kernel)) => {
-                let kernel = kernel.as_array();
-                py.detach(|| question(expansion, kernel))?
-            }
-            _ => return Ok(mismatch()?),
-        };
-        Ok(PyArray2::from_owned_array(py, values))
+        let rows = |model: &kernel_svc::Model, rows: &_, control: &_| model.answer(rows, question, control);
+        Ok(PyArray2::from_owned_array(py, self.inner.answer(py, x, n_jobs, rows, question)?))
     }
 }
 
@@ -164,7 +136,7 @@ impl KernelSvc {
         let py = slf.py();
         let machine = &slf.get().inner;
         let Machine::Rows(model) = machine else {
-            let e = slf.get().expansion();
+            let e = slf.get().inner.expansion();
             let sigmoids = e.sigmoids().map(|sigmoids| PyArray2::from_owned_array(py, sigmoids));
             let dual_coef = PyArray2::from_array(py, &e.dual_coef);
             let (support, n_support, intercept) = (e.support.clone(), e.n_support.clone(), e.intercept.clone());
@@ -179,55 +151,55 @@ impl KernelSvc {
     /// Features of the Gaussians; None of other kernels.
     #[getter]
     fn n_features(&self) -> Option<usize> {
-        self.model().ok().map(|model| model.basis.rows().n_features())
+        self.inner.n_features()
     }
 
     #[getter]
     fn support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        row_numbers(py, &self.expansion().support)
+        self.inner.support(py)
     }
 
     /// The support rows, and sigma; None of other kernels.
     #[getter]
     fn basis(&self) -> Option<(Gaussians, f64)> {
-        self.model().ok().map(|model| (model.basis.rows().clone().into(), model.basis.sigma()))
+        self.inner.basis()
     }
 
     #[getter]
     fn n_support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        self.expansion().n_support.iter().map(|&n| n as i64).collect::<Vec<_>>().into_pyarray(py)
+        self.inner.expansion().n_support.iter().map(|&n| n as i64).collect::<Vec<_>>().into_pyarray(py)
     }
 
     #[getter]
     fn dual_coef<'py>(&self, py: Python<'py>) -> Matrix<'py> {
-        PyArray2::from_array(py, &self.expansion().dual_coef)
+        PyArray2::from_array(py, &self.inner.expansion().dual_coef)
     }
 
     #[getter]
     fn intercept<'py>(&self, py: Python<'py>) -> Floats<'py> {
-        self.expansion().intercept.clone().into_pyarray(py)
+        self.inner.expansion().intercept.clone().into_pyarray(py)
     }
 
     #[getter]
     fn reports<'py>(&self, py: Python<'py>) -> Reports<'py> {
-        reports(py, &self.expansion().fits)
+        reports(py, &self.inner.expansion().fits)
     }
 
     #[getter]
     fn has_probabilities(&self) -> bool {
-        self.expansion().platt.is_some()
+        self.inner.expansion().platt.is_some()
     }
 
     /// Scores, (n, 1) or (n, K).
     #[pyo3(signature = (x, n_jobs=None))]
     fn decision<'py>(&self, py: Python<'py>, x: Input<'_>, n_jobs: Option<i64>) -> BorderResult<Matrix<'py>> {
-        self.answer(py, x, n_jobs, kernel_svc::Expansion::decision)
+        self.answer(py, &x, n_jobs, kernel_svc::Expansion::decision)
     }
 
     /// Class probabilities, (n, K).
     #[pyo3(signature = (x, n_jobs=None))]
     fn predict_proba<'py>(&self, py: Python<'py>, x: Input<'_>, n_jobs: Option<i64>) -> BorderResult<Matrix<'py>> {
-        self.answer(py, x, n_jobs, kernel_svc::Expansion::predict_proba)
+        self.answer(py, &x, n_jobs, kernel_svc::Expansion::predict_proba)
     }
 
     /// Means and standard deviations of the scores of all pairs, each (n, K (K - 1) / 2).

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use uncertain::file::{self, Saved, Step};
-use uncertain::solver::smo::Dense;
-use uncertain::{Control, Error, kernel_svr, parallel};
+use uncertain::{Error, kernel_svr};
 
 use super::{
-    Floats, Input, Machine, Reduced, Reports, bandwidth, fit_numbers, fit_report, mismatch, no_file, options, pickled,
-    reports, row_numbers, square, values_only,
+    Floats, Input, Machine, Reduced, Reports, bandwidth, fit_numbers, fit_report, options, pickled, reports,
+    values_only,
 };
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
-use crate::{interrupt, threads};
+use crate::threads;
 
 /// Checked parameters of a regressor.
 #[pyclass(frozen, module = "uncertain._uncertain")]
@@ -60,19 +59,13 @@ impl KernelSvrParams {
         let targets = targets.as_array().to_vec();
         let weights = weights.map(|weights| weights.as_array().to_vec());
         let weights = weights.as_deref();
-        let inner = match x {
-            Input::Rows(rows) => {
-                let rows = &rows.inner;
-                let fit = |control: &Control| self.inner.fit(rows, &targets, weights, control);
-                Machine::Rows(Arc::new(interrupt::run(py, report, fit)?))
-            }
-            Input::Values(gram) => {
-                let (values, n) = square(&gram)?;
-                let fit =
-                    |control: &Control| self.inner.fit_kernel(&Dense::new(values, n)?, &targets, weights, control);
-                Machine::Values(Arc::new(interrupt::run(py, report, fit)?))
-            }
-        };
+        let inner = Machine::fit(
+            py,
+            &x,
+            report,
+            |rows, control| self.inner.fit(rows, &targets, weights, control),
+            |gram, control| self.inner.fit_kernel(gram, &targets, weights, control),
+        )?;
         Ok(KernelSvr { inner })
     }
 }
@@ -80,7 +73,7 @@ impl KernelSvrParams {
 /// A fitted kernel regressor.
 #[pyclass(frozen, module = "uncertain._uncertain")]
 pub struct KernelSvr {
-    inner: Machine<kernel_svr::Model, kernel_svr::Expansion>,
+    inner: Machine<kernel_svr::Model>,
 }
 
 impl From<kernel_svr::Model> for KernelSvr {
@@ -90,19 +83,9 @@ impl From<kernel_svr::Model> for KernelSvr {
 }
 
 impl KernelSvr {
-    fn expansion(&self) -> &kernel_svr::Expansion {
-        match &self.inner {
-            Machine::Rows(model) => &model.expansion,
-            Machine::Values(expansion) => expansion,
-        }
-    }
-
     /// The model of Gaussians, which a file can hold.
     pub fn model(&self) -> PyResult<&kernel_svr::Model> {
-        match &self.inner {
-            Machine::Rows(model) => Ok(model),
-            Machine::Values(_) => no_file(),
-        }
+        self.inner.model()
     }
 }
 
@@ -133,7 +116,7 @@ impl KernelSvr {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> BorderResult<Reduced<'py>> {
         let py = slf.py();
         let Machine::Rows(model) = &slf.get().inner else {
-            let e = slf.get().expansion();
+            let e = slf.get().inner.expansion();
             let fit = fit_numbers(std::slice::from_ref(&e.fit)).pop();
             let state = (e.support.clone(), e.dual_coef.clone(), e.intercept, fit).into_pyobject(py)?;
             return Ok(values_only(&py.get_type::<Self>(), state)?);
@@ -145,50 +128,40 @@ impl KernelSvr {
     /// Features of the Gaussians; None of other kernels.
     #[getter]
     fn n_features(&self) -> Option<usize> {
-        self.model().ok().map(|model| model.basis.rows().n_features())
+        self.inner.n_features()
     }
 
     #[getter]
     fn support<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
-        row_numbers(py, &self.expansion().support)
+        self.inner.support(py)
     }
 
     /// The support rows, and sigma; None of other kernels.
     #[getter]
     fn basis(&self) -> Option<(Gaussians, f64)> {
-        self.model().ok().map(|model| (model.basis.rows().clone().into(), model.basis.sigma()))
+        self.inner.basis()
     }
 
     #[getter]
     fn dual_coef<'py>(&self, py: Python<'py>) -> Floats<'py> {
-        self.expansion().dual_coef.clone().into_pyarray(py)
+        self.inner.expansion().dual_coef.clone().into_pyarray(py)
     }
 
     #[getter]
     fn intercept(&self) -> f64 {
-        self.expansion().intercept
+        self.inner.expansion().intercept
     }
 
     #[getter]
     fn reports<'py>(&self, py: Python<'py>) -> Reports<'py> {
-        reports(py, std::slice::from_ref(&self.expansion().fit))
+        reports(py, std::slice::from_ref(&self.inner.expansion().fit))
     }
 
     /// Predicted targets, (n,).
     #[pyo3(signature = (x, n_jobs=None))]
     fn predict<'py>(&self, py: Python<'py>, x: Input<'_>, n_jobs: Option<i64>) -> BorderResult<Floats<'py>> {
-        let threads = threads::resolve(n_jobs)?;
-        let values = match (&self.inner, &x) {
-            (Machine::Rows(model), Input::Rows(rows)) => {
-                let (model, rows) = (&**model, &rows.inner);
-                interrupt::run(py, None, |c| parallel::install(threads, || model.predict_within(rows, c))?)?
-            }
-            (Machine::Values(expansion), Input::Values(kernel)) => {
-                let kernel = kernel.as_array();
-                py.detach(|| expansion.predict(kernel))?
-            }
-            _ => return Ok(mismatch()?),
-        };
+        let rows = |model: &kernel_svr::Model, rows: &_, control: &_| model.predict_within(rows, control);
+        let values = self.inner.answer(py, &x, n_jobs, rows, kernel_svr::Expansion::predict)?;
         Ok(values.into_pyarray(py))
     }
 }

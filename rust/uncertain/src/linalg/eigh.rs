@@ -98,7 +98,7 @@ impl Eigh {
     }
 }
 
-fn power_of_two_near(x: f64) -> f64 {
+pub(crate) fn power_of_two_near(x: f64) -> f64 {
     // The exponent bits alone; subnormals count as the smallest normal number.
     f64::from_bits(x.to_bits() & 0x7ff0_0000_0000_0000).max(f64::MIN_POSITIVE)
 }

@@ -1,4 +1,4 @@
-//! Run-time choice of the instruction set: the only `unsafe` of the crate.
+//! Run-time choice of the instruction set.
 
 /// A piece of work that is compiled once per instruction set.
 ///

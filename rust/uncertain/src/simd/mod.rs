@@ -20,6 +20,7 @@ pub(crate) mod mixture;
 pub(crate) mod normal;
 pub(crate) mod pairs;
 mod rank_update;
+pub(crate) mod roots;
 pub(crate) mod smo;
 pub(crate) mod spread;
 mod vector;

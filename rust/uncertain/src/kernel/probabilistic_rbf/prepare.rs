@@ -2,11 +2,11 @@
 
 use crate::control::Control;
 use crate::data::convert::zeros;
-use crate::data::covariance::{Kind, packed_index};
+use crate::data::covariance::Kind;
 use crate::data::{Covariances, GaussianArray};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
-use crate::linalg::Eigh;
+use crate::kernel::probabilistic_rbf::spread::Spreads;
 use crate::parallel;
 use crate::simd::pairs::Spread;
 use crate::simd::{LANES, Pack};
@@ -66,18 +66,32 @@ pub(super) struct Side {
 
 impl Side {
     pub(super) fn new(array: &GaussianArray, form: &Form, sigma: f64, control: &Control) -> Result<Self> {
-        let (n, d, width) = (array.n_rows(), form.d, form.width());
+        let (n, width) = (array.n_rows(), form.width());
         let mut rows = zeros(n, width)?;
+        let covariances = array.covariances();
+        // One matrix for all rows: its root is taken once.
+        let common = matches!(covariances, Covariances::Shared(_)) && n > 0;
+        let mut first = vec![0.0; if common { width } else { 0 }];
+        if common {
+            Spreads::new(covariances, form, sigma).fill(0..1, &mut first)?;
+        }
         parallel::fill_rows(&mut rows, width, |range, out| {
-            let mut workspace = None;
-            for (row, out) in range.zip(out.chunks_exact_mut(width)) {
+            let mut spreads = Spreads::new(covariances, form, sigma);
+            for start in range.clone().step_by(LANES) {
                 control.check()?;
-                let (mean, spread) = out.split_at_mut(d);
-                mean.iter_mut().zip(array.means().row(row)).for_each(|(m, x)| *m = x / sigma);
-                fill_spread(array.covariances(), row, form, sigma, &mut workspace, spread)?;
-                if !out.iter().all(|x| x.abs() < FAR) {
-                    let wanted = format!("so large that x / sigma and the error bars in sigmas stay below {FAR:e}");
-                    return Err(Error::parameter("sigma", sigma, format!("{wanted}; see row {row}")));
+                let group = start..range.end.min(start + LANES);
+                let out = &mut out[(start - range.start) * width..][..group.len() * width];
+                if common {
+                    out.chunks_exact_mut(width).for_each(|out| out.copy_from_slice(&first));
+                } else {
+                    spreads.fill(group.clone(), out)?;
+                }
+                for (row, out) in group.zip(out.chunks_exact_mut(width)) {
+                    out.iter_mut().zip(array.means().row(row)).for_each(|(m, x)| *m = x / sigma);
+                    if !out.iter().all(|x| x.abs() < FAR) {
+                        let wanted = format!("so large that x / sigma and the error bars in sigmas stay below {FAR:e}");
+                        return Err(Error::parameter("sigma", sigma, format!("{wanted}; see row {row}")));
+                    }
                 }
             }
             Ok(())
@@ -113,53 +127,4 @@ impl Side {
     pub(super) fn triangle(&self, form: &Form, row: usize, out: &mut [f64]) {
         out.copy_from_slice(&self.rows[row * form.width() + form.d..][..form.spread.len(form.d)]);
     }
-}
-
-/// S / sigma^2 of one row, or its symmetric square root (shared coupling), into zeros.
-fn fill_spread(
-    covariances: &Covariances,
-    row: usize,
-    form: &Form,
-    sigma: f64,
-    workspace: &mut Option<Eigh>,
-    out: &mut [f64],
-) -> Result<()> {
-    let d = form.d;
-    let root = form.coupling == Coupling::Shared;
-    let scaled = |variance: f64| if root { variance.sqrt() / sigma } else { variance / sigma / sigma };
-    match (form.spread, covariances.kind()) {
-        (Spread::None, _) | (_, Kind::Zero) => {}
-        (Spread::Isotropic, _) => {
-            let mut first = [0.0];
-            match covariances {
-                // One feature, or one variance for all: element 0 says it all.
-                Covariances::Isotropic(k) => first[0] = k.variance(row),
-                other => other.variances(row, &mut first),
-            }
-            out[0] = scaled(first[0]);
-        }
-        (Spread::Diagonal, _) => {
-            covariances.variances(row, out);
-            out.iter_mut().for_each(|v| *v = scaled(*v));
-        }
-        (Spread::Dense, Kind::Isotropic | Kind::Diagonal) => {
-            let mut variances = vec![0.0; d];
-            covariances.variances(row, &mut variances);
-            (0..d).for_each(|i| out[packed_index(i, i)] = scaled(variances[i]));
-        }
-        (Spread::Dense, _) => {
-            covariances.add_to(row, 1.0, d, out);
-            if root {
-                let eigh = workspace.get_or_insert_with(|| Eigh::new(d));
-                eigh.packed(out)?;
-                // The rounding of a zero eigenvalue is 1e-16, but that of its root would be 1e-8.
-                let largest = eigh.values.last().copied().unwrap_or(0.0);
-                let zero = largest * d as f64 * f64::EPSILON;
-                out.copy_from_slice(&eigh.function(|x| if x > zero { scaled(x) } else { 0.0 }));
-            } else {
-                out.iter_mut().for_each(|v| *v = *v / sigma / sigma);
-            }
-        }
-    }
-    Ok(())
 }

@@ -1,15 +1,16 @@
 //! The Gram matrix in square tiles, each the same work for some thread.
 //!
 //! A tile is computed into a buffer of its own and then written: once, or for a symmetric matrix also
-//! transposed into its mirror place. Strips of rows sit behind locks that are held only while a tile is
+//! transposed into its mirror place. That place has left the caches long ago, and where a pair is cheap it takes less
+//! time to compute it twice ([`mirrored`]; both values have the same bits). Strips of rows sit behind locks that are held only while a tile is
 //! copied, so no thread waits for long, and the triangle splits as evenly as the square.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::control::Control;
-use crate::data::convert::zeros;
 use crate::error::Result;
+use crate::huge_pages::fresh_zeros;
 use crate::kernel::probabilistic_rbf::Coupling;
 use crate::kernel::probabilistic_rbf::large::Large;
 use crate::kernel::probabilistic_rbf::prepare::{Form, Side};
@@ -37,12 +38,24 @@ pub(super) fn workspace_bytes(form: &Form) -> usize {
     matrices + tile_size(form).pow(2) * size_of::<f64>()
 }
 
+/// Is a symmetric matrix computed in one triangle and copied to the other? Measured: below these dimensions a
+/// second computation is faster.
+fn mirrored(form: &Form) -> bool {
+    let least = match form.spread {
+        Spread::None => 24,
+        Spread::Isotropic => 12,
+        Spread::Diagonal => 5,
+        Spread::Dense => 3,
+    };
+    form.d >= least
+}
+
 /// All pairs, row-major: n x m, or n x n for `z` = `None`.
 pub(super) fn fill(x: &Side, z: Option<&Side>, form: &Form, control: &Control) -> Result<Vec<f64>> {
-    let symmetric = z.is_none();
+    let symmetric = z.is_none() && mirrored(form);
     let z = z.unwrap_or(x);
     let (n, m, size) = (x.n_rows, z.n_rows, tile_size(form));
-    let mut out = zeros(n, m)?;
+    let mut out = fresh_zeros(n, m)?;
     if n == 0 || m == 0 {
         return Ok(out);
     }
@@ -71,17 +84,44 @@ pub(super) fn fill(x: &Side, z: Option<&Side>, form: &Form, control: &Control) -
                 drop(strip);
                 strip = lock(&strips[j]);
             }
-            for c in 0..columns.len() {
-                let first = if triangle { c + 1 } else { 0 };
-                let target = &mut strip[c * m + rows.start..][..rows.len()];
-                for r in first..rows.len() {
-                    target[r] = values[r * width + c];
-                }
-            }
+            transpose(values, width, (rows.len(), columns.len()), triangle, &mut strip[rows.start..], m);
         }
         Ok(())
     })?;
     Ok(out)
+}
+
+/// A tile (lines `width` apart) transposed into `out` (lines `stride` apart); of a triangle, what is below its
+/// diagonal. Eight lines at a time, so that a line of the target, which no cache holds, is written at once.
+fn transpose(
+    values: &[f64],
+    width: usize,
+    (rows, columns): (usize, usize),
+    triangle: bool,
+    out: &mut [f64],
+    stride: usize,
+) {
+    for c in (0..columns).step_by(LANES) {
+        for r in (0..rows).step_by(LANES) {
+            if !triangle && r + LANES <= rows && c + LANES <= columns {
+                let mut block = [[0.0; LANES]; LANES];
+                for k in 0..LANES {
+                    let line = &values[(r + k) * width + c..][..LANES];
+                    (0..LANES).for_each(|l| block[l][k] = line[l]);
+                }
+                for l in 0..LANES {
+                    out[(c + l) * stride + r..][..LANES].copy_from_slice(&block[l]);
+                }
+            } else {
+                for l in c..columns.min(c + LANES) {
+                    let first = if triangle { r.max(l + 1) } else { r };
+                    for k in first..rows.min(r + LANES) {
+                        out[l * stride + k] = values[k * width + l];
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn lock<'a, 'b>(strip: &'a Mutex<&'b mut [f64]>) -> MutexGuard<'a, &'b mut [f64]> {

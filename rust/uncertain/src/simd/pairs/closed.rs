@@ -1,15 +1,15 @@
 //! Pairs whose M is a number, a diagonal, or 2 x 2: closed forms without cancellation.
 
-use super::{Others, Pairs, Vector, difference, finish, joint};
+use super::{Others, Single, Vector, difference, finish, joint};
 
 /// Exact points: the RBF kernel. The distance is summed from differences, so it does not cancel.
 pub(super) struct Points {
     pub d: usize,
 }
 
-impl Pairs for Points {
+impl<V: Vector> Single<V> for Points {
     #[inline(always)]
-    fn some<V: Vector>(&mut self, own: &[f64], others: Others<'_>) -> V {
+    fn some(&mut self, own: &[f64], others: Others<'_>) -> V {
         squared_distance::<V>(&own[..self.d], others.cut(self.d)).exp_half()
     }
 }
@@ -35,9 +35,9 @@ pub(super) struct Isotropic<const SHARED: bool> {
     pub d: usize,
 }
 
-impl<const SHARED: bool> Pairs for Isotropic<SHARED> {
+impl<V: Vector, const SHARED: bool> Single<V> for Isotropic<SHARED> {
     #[inline(always)]
-    fn some<V: Vector>(&mut self, own: &[f64], others: Others<'_>) -> V {
+    fn some(&mut self, own: &[f64], others: Others<'_>) -> V {
         let t = widened::<V, SHARED>(joint::<V, SHARED>(own, others, self.d)).recip();
         let distance = squared_distance::<V>(&own[..self.d], others.cut(self.d));
         // t^d by squaring.
@@ -58,9 +58,9 @@ pub(super) struct Diagonal<const SHARED: bool> {
     pub d: usize,
 }
 
-impl<const SHARED: bool> Pairs for Diagonal<SHARED> {
+impl<V: Vector, const SHARED: bool> Single<V> for Diagonal<SHARED> {
     #[inline(always)]
-    fn some<V: Vector>(&mut self, own: &[f64], others: Others<'_>) -> V {
+    fn some(&mut self, own: &[f64], others: Others<'_>) -> V {
         let (own, others) = (&own[..2 * self.d], others.cut(2 * self.d));
         let (mut product, mut sum) = (V::splat(1.0), V::splat(0.0));
         for k in 0..self.d {
@@ -77,9 +77,9 @@ impl<const SHARED: bool> Pairs for Diagonal<SHARED> {
 /// |U^2| = |U|^2 and adj(U^2) = adj(U)^2: sums of squares only, and one inverse root.
 pub(super) struct Two<const SHARED: bool>;
 
-impl<const SHARED: bool> Pairs for Two<SHARED> {
+impl<V: Vector, const SHARED: bool> Single<V> for Two<SHARED> {
     #[inline(always)]
-    fn some<V: Vector>(&mut self, own: &[f64], others: Others<'_>) -> V {
+    fn some(&mut self, own: &[f64], others: Others<'_>) -> V {
         let (own, others) = (&own[..5], others.cut(5));
         let (x, y) = (difference::<V>(own, others, 0), difference::<V>(own, others, 1));
         let a = joint::<V, SHARED>(own, others, 2);

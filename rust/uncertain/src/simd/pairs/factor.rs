@@ -1,9 +1,9 @@
 //! Factorisations M = L D L' in any number of dimensions, M formed on the way.
 //!
 //! Idea: blocks of P x P elements (each a register of pairs) stay in registers while they are a product of
-//! rows of U, or are eliminated by the columns before them: P^2 multiply-adds for 2 P loads. First all of
-//! U^2, then the factor in its place, so that each phase has one triangle to read and one to write: what
-//! counts is how much of that the caches hold. L D L' instead of L L' needs one reciprocal per pivot and no
+//! rows of U, and then are eliminated by the columns before them: P^2 multiply-adds for 2 P loads. A block's
+//! product does not wait for the block before it, so the machine works on it while pivots and solves, each a
+//! chain of divisions, are under way. L D L' instead of L L' needs one reciprocal per pivot and no
 //! root. Pivots are at least 1, because M >= I; what rounding makes of a pivot below that is cut.
 //!
 //! Rejected: U^2 = S_i + S_j - A_i A_j - (A_i A_j)' with all products of a tile from one GEMM. It takes
@@ -11,14 +11,14 @@
 
 use std::ops::Range;
 
-use super::{Others, Pack, Pairs, Vector, difference, finish, joint as joint_of};
+use super::{Others, Pack, Single, Vector, difference, finish, joint as joint_of};
 
 /// Memory of one thread, kept between tiles.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     /// The lower triangle of U with its diagonal blocks whole: d rows of `stride`.
     joint: Vec<Pack>,
-    /// U^2 or S_i + S_j, then L without its diagonal, and L^{-1} (x_i - x_j) / D below: d + 1 rows.
+    /// S_i + S_j, or nothing; then L without its diagonal, and L^{-1} (x_i - x_j) / D below: d + 1 rows.
     lower: Vec<Pack>,
     /// L D of the rows of one panel.
     panel: Vec<Pack>,
@@ -148,21 +148,19 @@ fn square<V: Vector, const FLIP_A: bool, const FLIP_B: bool, const R: usize, con
 }
 
 impl<V: Vector> State<'_, V> {
-    /// A block of U^2 in its place.
+    /// The block of U^2 with corner (row, column).
     #[inline(always)]
-    fn square<const R: usize, const C: usize>(&mut self, row: usize, column: usize) {
+    fn squared<const R: usize, const C: usize>(&self, row: usize, column: usize) -> Block<V, R, C> {
         let stride = stride(self.d);
         let mut block = [[V::splat(0.0); C]; R];
         let (first, second) = (column + C, (row + R).max(column + C));
         square::<V, false, false, R, C>(&mut block, self.joint, stride, row, column, 0..first);
         square::<V, false, true, R, C>(&mut block, self.joint, stride, row, column, first..second);
         square::<V, true, true, R, C>(&mut block, self.joint, stride, row, column, second..self.d);
-        for r in 0..R {
-            self.lower[(row + r) * stride + column..][..C].copy_from_slice(&block[r]);
-        }
+        block
     }
 
-    /// The block of U^2 or S_i + S_j with corner (row, column).
+    /// The block of S_i + S_j with corner (row, column).
     #[inline(always)]
     fn block<const R: usize, const C: usize>(&self, row: usize, column: usize) -> Block<V, R, C> {
         let stride = stride(self.d);
@@ -173,24 +171,15 @@ impl<V: Vector> State<'_, V> {
         block
     }
 
-    /// R rows of U^2 up to the diagonal.
-    #[inline(always)]
-    fn squares<const R: usize, const P: usize>(&mut self, row: usize) {
-        for column in (0..row).step_by(P) {
-            self.square::<R, P>(row, column);
-        }
-        self.square::<R, R>(row, row);
-    }
-
     /// Factor R rows of M from `row` on; the rows above are done.
     #[inline(always)]
-    fn rows<const R: usize, const P: usize>(&mut self, row: usize) {
+    fn rows<const SHARED: bool, const R: usize, const P: usize>(&mut self, row: usize) {
         let stride = stride(self.d);
         for column in (0..row).step_by(P) {
-            let block = self.block::<R, P>(row, column);
+            let block = if SHARED { self.squared::<R, P>(row, column) } else { self.block::<R, P>(row, column) };
             self.eliminate::<R, P>(block, row, column);
         }
-        let mut block = self.block::<R, R>(row, row);
+        let mut block = if SHARED { self.squared::<R, R>(row, row) } else { self.block::<R, R>(row, row) };
         accumulate::<V, R, R>(&mut block, self.panel, &self.lower[row * stride..], stride, row);
         for c in 0..R {
             // I is added last: the pivot without it is a sum of squares minus another, at least -rounding.
@@ -230,9 +219,9 @@ impl<V: Vector> State<'_, V> {
     }
 }
 
-impl<const SHARED: bool, const P: usize> Pairs for Dense<'_, SHARED, P> {
+impl<V: Vector, const SHARED: bool, const P: usize> Single<V> for Dense<'_, SHARED, P> {
     #[inline(always)]
-    fn some<V: Vector>(&mut self, own: &[f64], others: Others<'_>) -> V {
+    fn some(&mut self, own: &[f64], others: Others<'_>) -> V {
         let (d, stride) = (self.d, stride(self.d));
         let mut state = self.workspace.state::<V>(d);
         let target = if SHARED { &mut *state.joint } else { &mut *state.lower };
@@ -248,24 +237,13 @@ impl<const SHARED: bool, const P: usize> Pairs for Dense<'_, SHARED, P> {
             }
         }
         let body = d / P * P;
-        if SHARED {
-            for row in (0..body).step_by(P) {
-                state.squares::<P, P>(row);
-            }
-            match d - body {
-                1 => state.squares::<1, P>(body),
-                2 => state.squares::<2, P>(body),
-                3 => state.squares::<3, P>(body),
-                _ => {}
-            }
-        }
         for row in (0..body).step_by(P) {
-            state.rows::<P, P>(row);
+            state.rows::<SHARED, P, P>(row);
         }
         match d - body {
-            1 => state.rows::<1, P>(body),
-            2 => state.rows::<2, P>(body),
-            3 => state.rows::<3, P>(body),
+            1 => state.rows::<SHARED, 1, P>(body),
+            2 => state.rows::<SHARED, 2, P>(body),
+            3 => state.rows::<SHARED, 3, P>(body),
             _ => {}
         }
         // x_i - x_j as one more row of L D: y = L^{-1} (x_i - x_j), and the form is y' D^{-1} y.

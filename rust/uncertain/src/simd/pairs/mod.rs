@@ -10,7 +10,7 @@
 //! M = I + (A_i - A_j)^2      or      M = I + S_i + S_j,        d = x_i - x_j,        always M >= I
 //! ```
 //! The determinant is a product of inverse pivots <= 1 and its root is taken once: no logarithm, and
-//! nothing can overflow; kernel values below 1e-154 become 0.
+//! nothing can overflow. (Roots of determinants above 1e290 are taken for 1e145.)
 
 mod closed;
 mod factor;
@@ -77,9 +77,39 @@ impl Others<'_> {
     }
 }
 
-/// Kernel values of the row `own` with as many others as a register holds.
-trait Pairs {
-    fn some<V: Vector>(&mut self, own: &[f64], others: Others<'_>) -> V;
+/// One row and as many others as a register holds: as many pairs.
+#[derive(Clone, Copy)]
+struct Set<'a> {
+    own: &'a [f64],
+    others: Others<'a>,
+}
+
+/// So many sets side by side at most.
+const MOST: usize = 2;
+
+/// Kernel values of some sets.
+trait Pairs<V: Vector> {
+    /// Sets that go side by side, so that one is worked on while the other waits for a division.
+    const SIDE: usize = 1;
+    /// The values of the first `SIDE` sets.
+    fn sets(&mut self, sets: &[Set<'_>; MOST]) -> [V; MOST];
+}
+
+/// Kernels of one set after the other.
+trait Single<V: Vector> {
+    fn some(&mut self, own: &[f64], others: Others<'_>) -> V;
+}
+
+/// A [`Single`] as [`Pairs`].
+struct OneByOne<T>(T);
+
+impl<V: Vector, T: Single<V>> Pairs<V> for OneByOne<T> {
+    #[inline(always)]
+    fn sets(&mut self, sets: &[Set<'_>; MOST]) -> [V; MOST] {
+        let mut out = [V::splat(0.0); MOST];
+        out[0] = self.0.some(sets[0].own, sets[0].others);
+        out
+    }
 }
 
 /// A rectangle of pairs: rows of x with packs of z.
@@ -108,20 +138,45 @@ impl Tile<'_> {
     }
 
     #[inline(always)]
-    fn with<V: Vector>(&mut self, mut pairs: impl Pairs) {
+    fn with<V: Vector, P: Pairs<V>>(&mut self, mut pairs: P) {
         let width = self.d + self.spread.len(self.d);
         let out_width = LANES * self.packs.len();
-        for (pack, column) in self.packs.clone().zip((0..out_width).step_by(LANES)) {
-            let others = &self.z[pack * width..][..width];
-            let first = if self.triangle { self.rows.start.max(LANES * pack) } else { self.rows.start };
-            for i in first..self.rows.end {
-                let own = &self.x[i * width..][..width];
-                let out = &mut self.out[(i - self.rows.start) * out_width + column..][..LANES];
-                for at in (0..LANES).step_by(V::WIDTH) {
-                    pairs.some::<V>(own, Others { pack: others, at }).store(&mut out[at..]);
+        let mut at = (self.packs.start, self.first(self.packs.start));
+        let mut more = !self.rows.is_empty() && !self.packs.is_empty();
+        while more {
+            let (mut own, mut packs, mut places) = ([0; MOST], [0; MOST], [0; MOST]);
+            for s in 0..P::SIDE {
+                let (pack, row) = at;
+                (own[s], packs[s]) = (row * width, pack * width);
+                places[s] = (row - self.rows.start) * out_width + LANES * (pack - self.packs.start);
+                // Beyond the last one it is that one again.
+                at = if row + 1 < self.rows.end {
+                    (pack, row + 1)
+                } else if pack + 1 < self.packs.end {
+                    (pack + 1, self.first(pack + 1))
+                } else {
+                    more = false;
+                    at
+                };
+            }
+            for lane in (0..LANES).step_by(V::WIDTH) {
+                let mut sets = [Set { own: &[], others: Others { pack: &[], at: lane } }; MOST];
+                for s in 0..P::SIDE {
+                    sets[s].own = &self.x[own[s]..][..width];
+                    sets[s].others.pack = &self.z[packs[s]..][..width];
+                }
+                let values = pairs.sets(&sets);
+                for s in 0..P::SIDE {
+                    values[s].store(&mut self.out[places[s] + lane..]);
                 }
             }
         }
+    }
+
+    /// The first row wanted with a pack; a tile on the diagonal has as many rows as columns.
+    #[inline(always)]
+    fn first(&self, pack: usize) -> usize {
+        if self.triangle { self.rows.start.max(LANES * pack) } else { self.rows.start }
     }
 
     #[inline(always)]
@@ -130,9 +185,9 @@ impl Tile<'_> {
         workspace.reserve(self.d);
         let d = self.d;
         if V::PANEL == 4 {
-            self.with::<V>(Dense::<SHARED, 4> { d, workspace: &mut workspace });
+            self.with::<V, _>(OneByOne(Dense::<SHARED, 4> { d, workspace: &mut workspace }));
         } else {
-            self.with::<V>(Dense::<SHARED, 3> { d, workspace: &mut workspace });
+            self.with::<V, _>(OneByOne(Dense::<SHARED, 3> { d, workspace: &mut workspace }));
         }
         *self.workspace = workspace;
     }
@@ -140,16 +195,16 @@ impl Tile<'_> {
     #[inline(always)]
     fn small<V: Vector, const SHARED: bool>(&mut self) {
         match self.d {
-            3 => self.with::<V>(Small::<3, SHARED>),
-            4 => self.with::<V>(Small::<4, SHARED>),
-            5 => self.with::<V>(Small::<5, SHARED>),
-            6 => self.with::<V>(Small::<6, SHARED>),
-            7 => self.with::<V>(Small::<7, SHARED>),
-            8 => self.with::<V>(Small::<8, SHARED>),
-            9 => self.with::<V>(Small::<9, SHARED>),
-            10 => self.with::<V>(Small::<10, SHARED>),
-            11 => self.with::<V>(Small::<11, SHARED>),
-            _ => self.with::<V>(Small::<12, SHARED>),
+            3 => self.with::<V, _>(Small::<V, 3, SHARED>::new()),
+            4 => self.with::<V, _>(Small::<V, 4, SHARED>::new()),
+            5 => self.with::<V, _>(Small::<V, 5, SHARED>::new()),
+            6 => self.with::<V, _>(Small::<V, 6, SHARED>::new()),
+            7 => self.with::<V, _>(Small::<V, 7, SHARED>::new()),
+            8 => self.with::<V, _>(Small::<V, 8, SHARED>::new()),
+            9 => self.with::<V, _>(Small::<V, 9, SHARED>::new()),
+            10 => self.with::<V, _>(Small::<V, 10, SHARED>::new()),
+            11 => self.with::<V, _>(Small::<V, 11, SHARED>::new()),
+            _ => self.with::<V, _>(Small::<V, 12, SHARED>::new()),
         }
     }
 
@@ -157,11 +212,11 @@ impl Tile<'_> {
     fn coupled<V: Vector, const SHARED: bool>(mut self) {
         let d = self.d;
         match (self.spread, d) {
-            (Spread::None, _) => self.with::<V>(Points { d }),
-            (Spread::Isotropic, _) => self.with::<V>(Isotropic::<SHARED> { d }),
-            (Spread::Diagonal, _) => self.with::<V>(Diagonal::<SHARED> { d }),
-            (Spread::Dense, 2) => self.with::<V>(Two::<SHARED>),
-            (Spread::Dense, 3..=12) if V::UNROLL => self.small::<V, SHARED>(),
+            (Spread::None, _) => self.with::<V, _>(OneByOne(Points { d })),
+            (Spread::Isotropic, _) => self.with::<V, _>(OneByOne(Isotropic::<SHARED> { d })),
+            (Spread::Diagonal, _) => self.with::<V, _>(OneByOne(Diagonal::<SHARED> { d })),
+            (Spread::Dense, 2) => self.with::<V, _>(OneByOne(Two::<SHARED>)),
+            (Spread::Dense, 5 | 10) if V::UNROLL => self.small::<V, SHARED>(),
             (Spread::Dense, _) => self.dense::<V, SHARED>(),
         }
     }
@@ -178,7 +233,8 @@ impl Wide for Tile<'_> {
 /// sqrt(inverse_det) exp(-quad / 2)
 #[inline(always)]
 fn finish<V: Vector>(inverse_det: V, quad: V) -> V {
-    inverse_det.sqrt().mul(quad.exp_half())
+    let inverse_det = inverse_det.max(V::splat(1e-290));
+    inverse_det.mul(inverse_det.rsqrt()).mul(quad.exp_half())
 }
 
 /// A number of one row minus those of others.

@@ -1,24 +1,25 @@
 //! Factorisations M = L D L' in few dimensions, M formed on the way, all loop bounds known to the compiler.
 //!
 //! Idea: two rows of M at a time, their (at most 24) elements in registers: first the product of rows of U,
-//! then the elimination by the rows before them. D has 2 x 2 blocks, each inverted by one division: half the
-//! divisions, and half as many that wait for each other. The determinant of a block is at least as large as
-//! its diagonal, because M >= I; what rounding makes of one below that is cut.
+//! then the elimination by the rows before them. A factorisation is a chain of pivots, each a reciprocal that
+//! the next one waits for: two rows of data go side by side, step by step, so that one works while the other
+//! waits. Pivots are at least 1, because M >= I; what rounding makes of one below that is cut.
 
-use super::{Others, Pairs, Vector, difference, finish, joint};
+use super::{MOST, Pairs, Set, Vector, difference, finish, joint};
 
 /// N x N matrices, 3 <= N <= 12.
-pub(super) struct Small<const N: usize, const SHARED: bool>;
+pub(super) struct Small<V, const N: usize, const SHARED: bool> {
+    states: [State<V, N>; MOST],
+}
 
 /// U (or S_i + S_j) and the factors of M so far.
+#[derive(Clone, Copy)]
 struct State<V, const N: usize> {
     joint: [[V; N]; N],
     /// Row k: column k of L.
     lower: [[V; N]; N],
-    /// The inverse of the block of D with row k (even): elements (k, k) and (k + 1, k + 1) at their places ..
+    /// 1 / D
     inverse: [V; N],
-    /// .. and (k, k + 1) at k.
-    cross: [V; N],
 }
 
 /// Statements with a constant K = 0, 2, .. 10 below N: a loop that is certain to be unrolled.
@@ -31,22 +32,24 @@ macro_rules! by_two {
     };
 }
 
-/// rows -= (columns K and K + 1 of them) (these rows of L'), for the columns from K + 2 on.
+/// Take what the columns K and K + 1 explain out of rows I .. I + R, and divide these two by D.
 #[inline(always)]
 fn eliminate<V: Vector, const N: usize, const R: usize, const I: usize, const K: usize>(
     rows: &mut [[V; N]; R],
     state: &mut State<V, N>,
 ) {
+    for r in 0..R {
+        rows[r][K + 1] = rows[r][K].neg_mul_add(state.lower[K][K + 1], rows[r][K + 1]);
+    }
     for c in K + 2..I {
         let (l, l2) = (state.lower[K][c], state.lower[K + 1][c]);
         for r in 0..R {
             rows[r][c] = rows[r][K + 1].neg_mul_add(l2, rows[r][K].neg_mul_add(l, rows[r][c]));
         }
     }
-    let (inverse, inverse2, cross) = (state.inverse[K], state.inverse[K + 1], state.cross[K]);
     for r in 0..R {
-        let (w, w2) = (rows[r][K], rows[r][K + 1]);
-        let (l, l2) = (w.mul_add(inverse, w2.mul(cross)), w2.mul_add(inverse2, w.mul(cross)));
+        let l = rows[r][K].mul(state.inverse[K]);
+        let l2 = rows[r][K + 1].mul(state.inverse[K + 1]);
         state.lower[K][I + r] = l;
         state.lower[K + 1][I + r] = l2;
         for below in 0..R {
@@ -88,67 +91,90 @@ fn factor<V: Vector, const N: usize, const SHARED: bool, const R: usize, const I
         }
     }
     by_two!(K < I => { eliminate::<V, N, R, I, K>(&mut rows, state) });
-    if R == 2 {
-        let (a, b, c) = (rows[0][I], rows[1][I], rows[1][I + 1]);
-        let least = a.max(c).max(one);
-        let inverse = one.div(b.neg_mul_add(b, a.mul(c)).max(least));
-        state.inverse[I] = c.mul(inverse);
-        state.inverse[I + 1] = a.mul(inverse);
-        state.cross[I] = V::splat(0.0).sub(b).mul(inverse);
-        inverse
-    } else {
-        state.inverse[I] = one.div(rows[0][I].max(one));
-        state.inverse[I]
+    let inverse = rows[0][I].max(one).recip();
+    state.inverse[I] = inverse;
+    if R == 1 {
+        return inverse;
     }
+    let w = rows[R - 1][I];
+    let l = w.mul(inverse);
+    state.lower[I][I + R - 1] = l;
+    let next = w.neg_mul_add(l, rows[R - 1][I + R - 1]).max(one).recip();
+    state.inverse[I + R - 1] = next;
+    inverse.mul(next)
 }
 
-/// One block of the form y' D^{-1} y with y = L^{-1} (x_i - x_j).
+/// Two terms of the form y' D^{-1} y with y = L^{-1} (x_i - x_j).
 #[inline(always)]
 fn form<V: Vector, const N: usize, const K: usize>(y: &mut [V; N], state: &State<V, N>, sum: V) -> V {
+    let a = y[K];
+    let sum = a.mul(a).mul_add(state.inverse[K], sum);
     if K + 1 == N {
-        return y[K].mul(y[K]).mul_add(state.inverse[K], sum);
+        return sum;
     }
-    let (a, b) = (y[K], y[K + 1]);
+    let b = a.neg_mul_add(state.lower[K][K + 1], y[K + 1]);
     for c in K + 2..N {
         y[c] = b.neg_mul_add(state.lower[K + 1][c], a.neg_mul_add(state.lower[K][c], y[c]));
     }
-    let (inverse, inverse2, cross) = (state.inverse[K], state.inverse[K + 1], state.cross[K]);
-    let (first, second) = (a.mul_add(inverse, b.mul(cross)), b.mul_add(inverse2, a.mul(cross)));
-    a.mul_add(first, b.mul_add(second, sum))
+    b.mul(b).mul_add(state.inverse[K + 1], sum)
 }
 
-impl<const N: usize, const SHARED: bool> Pairs for Small<N, SHARED> {
-    #[inline(always)]
-    fn some<V: Vector>(&mut self, own: &[f64], others: Others<'_>) -> V {
-        let width = N * (N + 3) / 2;
-        let (own, others) = (&own[..width], others.cut(width));
+impl<V: Vector, const N: usize, const SHARED: bool> Small<V, N, SHARED> {
+    pub(super) fn new() -> Self {
         let zero = V::splat(0.0);
-        let mut state = State { joint: [[zero; N]; N], lower: [[zero; N]; N], inverse: [zero; N], cross: [zero; N] };
-        let mut e = N;
-        for r in 0..N {
-            for c in 0..N {
-                if c <= r {
-                    let u = joint::<V, SHARED>(own, others, e);
-                    state.joint[r][c] = u;
-                    state.joint[c][r] = u;
-                    e += 1;
+        let state = State { joint: [[zero; N]; N], lower: [[zero; N]; N], inverse: [zero; N] };
+        Self { states: [state; MOST] }
+    }
+}
+
+impl<V: Vector, const N: usize, const SHARED: bool> Pairs<V> for Small<V, N, SHARED> {
+    const SIDE: usize = MOST;
+
+    #[inline(always)]
+    fn sets(&mut self, sets: &[Set<'_>; MOST]) -> [V; MOST] {
+        let width = N * (N + 3) / 2;
+        let states = &mut self.states;
+        let (zero, one) = (V::splat(0.0), V::splat(1.0));
+        for s in 0..Self::SIDE {
+            let (own, others) = (&sets[s].own[..width], sets[s].others.cut(width));
+            let mut e = N;
+            for r in 0..N {
+                for c in 0..N {
+                    if c <= r {
+                        let u = joint::<V, SHARED>(own, others, e);
+                        states[s].joint[r][c] = u;
+                        states[s].joint[c][r] = u;
+                        e += 1;
+                    }
                 }
             }
         }
-        let mut product = V::splat(1.0);
+        let mut product = [one; MOST];
         by_two!(ROW < N => {
-            let inverse = if ROW + 1 < N {
-                factor::<V, N, SHARED, 2, ROW>(&mut state)
-            } else {
-                factor::<V, N, SHARED, 1, ROW>(&mut state)
-            };
-            product = product.mul(inverse);
+            for s in 0..Self::SIDE {
+                let inverse = if ROW + 1 < N {
+                    factor::<V, N, SHARED, 2, ROW>(&mut states[s])
+                } else {
+                    factor::<V, N, SHARED, 1, ROW>(&mut states[s])
+                };
+                product[s] = product[s].mul(inverse);
+            }
         });
-        let (mut y, mut sum) = ([zero; N], zero);
-        for k in 0..N {
-            y[k] = difference::<V>(own, others, k);
+        let (mut y, mut out) = ([[zero; N]; MOST], [zero; MOST]);
+        for s in 0..Self::SIDE {
+            let (own, others) = (&sets[s].own[..width], sets[s].others.cut(width));
+            for k in 0..N {
+                y[s][k] = difference::<V>(own, others, k);
+            }
         }
-        by_two!(K < N => { sum = form::<V, N, K>(&mut y, &state, sum) });
-        finish(product, sum.max(zero))
+        by_two!(K < N => {
+            for s in 0..Self::SIDE {
+                out[s] = form::<V, N, K>(&mut y[s], &states[s], out[s]);
+            }
+        });
+        for s in 0..Self::SIDE {
+            out[s] = finish(product[s], out[s]);
+        }
+        out
     }
 }

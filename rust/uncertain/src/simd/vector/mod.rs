@@ -39,6 +39,10 @@ pub(crate) unsafe trait Vector: Copy {
     fn max(self, b: Self) -> Self;
     /// The smaller one; b where self is not a number.
     fn min(self, b: Self) -> Self;
+    /// The size of self with the sign of b.
+    fn copysign(self, b: Self) -> Self;
+    /// self where `size` > `limit`, else 0.
+    fn where_above(self, size: Self, limit: Self) -> Self;
     fn div(self, b: Self) -> Self;
     fn sqrt(self) -> Self;
     /// 1 / self, to two units in the last place; exact for 1. For 1e-290 to 1e290. Where division keeps the
@@ -208,6 +212,15 @@ unsafe impl<const FMA: bool> Vector for Pairs<FMA> {
     fn min(self, b: Self) -> Self {
         let smaller = |l: usize| if self.0[l] < b.0[l] { self.0[l] } else { b.0[l] };
         Self([smaller(0), smaller(1)])
+    }
+    #[inline(always)]
+    fn copysign(self, b: Self) -> Self {
+        Self([self.0[0].copysign(b.0[0]), self.0[1].copysign(b.0[1])])
+    }
+    #[inline(always)]
+    fn where_above(self, size: Self, limit: Self) -> Self {
+        let kept = |l: usize| if size.0[l] > limit.0[l] { self.0[l] } else { 0.0 };
+        Self([kept(0), kept(1)])
     }
     #[inline(always)]
     fn div(self, b: Self) -> Self {

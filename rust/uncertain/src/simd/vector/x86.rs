@@ -80,6 +80,19 @@ unsafe impl Vector for Eight {
         unsafe { Self(_mm512_min_pd(self.0, b.0)) }
     }
     #[inline(always)]
+    fn copysign(self, b: Self) -> Self {
+        // Bit by bit: b's where the mask has a one (the sign), else self's.
+        unsafe {
+            let sign = _mm512_castpd_si512(_mm512_set1_pd(-0.0));
+            let (a, b) = (_mm512_castpd_si512(self.0), _mm512_castpd_si512(b.0));
+            Self(_mm512_castsi512_pd(_mm512_ternarylogic_epi64::<0xCA>(sign, b, a)))
+        }
+    }
+    #[inline(always)]
+    fn where_above(self, size: Self, limit: Self) -> Self {
+        unsafe { Self(_mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(size.0, limit.0), self.0)) }
+    }
+    #[inline(always)]
     fn div(self, b: Self) -> Self {
         unsafe { Self(_mm512_div_pd(self.0, b.0)) }
     }
@@ -175,6 +188,17 @@ unsafe impl Vector for Four {
     #[inline(always)]
     fn min(self, b: Self) -> Self {
         unsafe { Self(_mm256_min_pd(self.0, b.0)) }
+    }
+    #[inline(always)]
+    fn copysign(self, b: Self) -> Self {
+        unsafe {
+            let sign = _mm256_set1_pd(-0.0);
+            Self(_mm256_or_pd(_mm256_and_pd(sign, b.0), _mm256_andnot_pd(sign, self.0)))
+        }
+    }
+    #[inline(always)]
+    fn where_above(self, size: Self, limit: Self) -> Self {
+        unsafe { Self(_mm256_and_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(size.0, limit.0), self.0)) }
     }
     #[inline(always)]
     fn div(self, b: Self) -> Self {
