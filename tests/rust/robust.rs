@@ -6,7 +6,9 @@ use serde::Deserialize;
 use uncertain::data::covariance::{Full, Isotropic, Layout, Shared};
 use uncertain::loss::{Hinge, Loss, MarginError, WorstCaseHinge};
 use uncertain::objective::{Objective, Problem, Want};
-use uncertain::robust::{Method, Model, Params};
+use uncertain::robust::{Bound, Method, Model, Params};
+#[cfg(feature = "clarabel")]
+use uncertain::solver::fit_clarabel;
 use uncertain::solver::{Options, SolverKind, Status, fit_linear};
 use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, Unit, minimax};
 
@@ -96,6 +98,137 @@ fn the_cone_programs_optima_are_reached_for_every_kind_radius_and_penalty() {
             assert!((-1e-7..1.1e-6).contains(&excess), "{what}: {excess}");
         }
     }
+}
+
+#[cfg(feature = "clarabel")]
+#[test]
+fn clarabel_reaches_them_too_and_its_multipliers_certify_it() {
+    let golden = golden();
+    for Case { kind, c, radius, objective } in &golden.usvc {
+        let data = golden.data(kind);
+        let (radii, weights) = golden.of(radius);
+        let total = weights.map_or(radii.len() as f64, |w| w.iter().sum());
+        let loss = &WorstCaseHinge::new(&radii);
+        let problem =
+            Problem { data: &data, targets: &golden.y, weights, alpha: 1.0 / (c * total), fit_intercept: true, loss };
+        let s = fit_clarabel(&problem, &Options::default(), &Control::new()).unwrap();
+        let what = format!("{kind} C = {c} radius = {radius}");
+        assert_eq!(s.status, Status::Converged, "{what}, gap {}", s.gap);
+        let excess = s.objective * c * total / objective - 1.0;
+        assert!((-1e-7..1.1e-6).contains(&excess), "{what}: {excess}");
+    }
+}
+
+/// Penalties and radii between and beyond the golden ones, without an intercept and beside a diagonal.
+#[cfg(feature = "clarabel")]
+#[test]
+fn our_optimum_is_clarabels() {
+    use uncertain::robust::Solver;
+    let golden = golden();
+    let labels = golden.labels().with_weights((0..40).map(|i| f64::from(i % 4)).collect()).unwrap();
+    let beside = Covariances::from_factor(rows(&golden.low_rank), 1, Some(rows(&golden.diagonal)), &Names::default());
+    let beside = GaussianArray::new(rows(&golden.x), beside.unwrap()).unwrap();
+    for kind in KINDS.iter().chain(&["beside"]) {
+        let data = if *kind == "beside" { beside.clone() } else { golden.data(kind) };
+        for c in [1e-2, 0.3, 10.0, 1e2] {
+            for (radius, intercept) in [(0.0, true), (0.2, false), (1.7, true), (3.0, false)] {
+                let of = |solver| {
+                    let params = Params::new().c(c).radius(radius).solver(solver).fit_intercept(intercept);
+                    let model = fit(params, &data, &labels).linear;
+                    assert!(intercept || model.intercept[0] == 0.0);
+                    assert!(model.fits[0].gap <= 1e-6, "{kind} {c} {radius} {solver:?}: {:?}", model.fits[0]);
+                    model.fits[0].objective
+                };
+                let (ours, theirs) = (of(Solver::Auto), of(Solver::Clarabel));
+                assert!((ours / theirs - 1.0).abs() < 1e-6, "{kind} {c} {radius}: {ours} {theirs}");
+            }
+        }
+    }
+    // The methods made of such problems.
+    let data = golden.data("full");
+    for method in [Method::Ausvc, Method::Tsvc, Method::Mpsvc] {
+        let of = |solver| fit(Params::new().method(method).solver(solver), &data, &labels).linear.fits[0].objective;
+        let (ours, theirs) = (of(Solver::Auto), of(Solver::Clarabel));
+        assert!((ours / theirs - 1.0).abs() < 1e-4, "{method:?}: {ours} {theirs}");
+    }
+}
+
+#[cfg(feature = "clarabel")]
+#[test]
+fn clarabel_hears_a_stop_and_says_when_it_ends_early() {
+    let golden = golden();
+    let data = golden.data("full");
+    let loss: &dyn Loss = &WorstCaseHinge::new(&golden.radii);
+    let problem = Problem { data: &data, targets: &golden.y, weights: None, alpha: 1e-2, fit_intercept: true, loss };
+    let few = Options { max_iter: Some(3), ..Options::default() };
+    let early = fit_clarabel(&problem, &few, &Control::new()).unwrap();
+    assert_eq!((early.status, early.iterations), (Status::MaxIterations, 3));
+    let end = fit_clarabel(&problem, &Options::default(), &Control::new()).unwrap();
+    // The gap that is reported is honest: the optimum lies within it.
+    assert!(early.gap > 1e-6 && early.objective * (1.0 - early.gap) <= end.objective);
+    let control = Control::new();
+    let stop = control.clone();
+    let control = control.with_listener(move |progress| {
+        if progress.iteration == 2 {
+            stop.stop()
+        }
+    });
+    assert_eq!(fit_clarabel(&problem, &Options::default(), &control), Err(uncertain::Error::Interrupted));
+    let smooth = Problem { loss: &uncertain::loss::ExpectedHinge, ..problem };
+    let message = fit_clarabel(&smooth, &Options::default(), &Control::new()).unwrap_err().to_string();
+    assert!(message.contains("solver") && message.contains("hinges"), "{message}");
+}
+
+#[cfg(not(feature = "clarabel"))]
+#[test]
+fn without_the_feature_clarabel_is_refused() {
+    let message = Params::new().solver(uncertain::robust::Solver::Clarabel).check().unwrap_err().to_string();
+    assert!(message.contains("feature clarabel"), "{message}");
+}
+
+#[test]
+fn models_come_back_from_files_with_their_answers() {
+    use uncertain::file::{self, Class, Saved, Step};
+    let golden = golden();
+    let (data, labels) = (golden.data("full"), golden.labels());
+    let classes = vec![Class::from(-1), Class::from(1)];
+    let params = Params::new().method(Method::Ausvc).confidence(Some(0.8), Bound::Chebyshev).probability(true);
+    let params = params.check().unwrap();
+    let linear = params.fit(&data, &labels, &Control::new()).unwrap().linear;
+    let machine = minimax::Params::new().ridge(1e-3).probability(true).seed(5).check().unwrap();
+    let fitted = machine.fit(&data, &labels, &Control::new()).unwrap();
+    let minimax = Step::minimax(fitted.linear.clone(), fitted.worst_case_accuracy.clone(), machine);
+    for (step, linear) in [(Step::robust(linear.clone(), params), linear), (minimax, fitted.linear)] {
+        let bytes = file::save_to_bytes(&Saved::new(vec![step], classes.clone())).unwrap();
+        let again = file::load_from_bytes(&bytes).unwrap();
+        assert_eq!(file::save_to_bytes(&again).unwrap(), bytes);
+        assert_eq!(again.predict(&data).unwrap(), linear.predict(&data).unwrap());
+        assert_eq!(again.decision(&data).unwrap(), linear.decision(&data).unwrap());
+        assert_eq!(again.predict_proba(&data).unwrap(), linear.predict_proba(&data).unwrap());
+        match &again.steps[0] {
+            Step::Robust { params, .. } => assert!((params.radius() - 2.0).abs() < 1e-12),
+            Step::Minimax { model, .. } => assert_eq!(model.worst_case_accuracy, fitted.worst_case_accuracy),
+            other => panic!("{other:?}"),
+        }
+        for cut in 0..bytes.len() {
+            assert!(file::load_from_bytes(&bytes[..cut]).is_err());
+        }
+    }
+}
+
+#[test]
+fn minimax_probabilities_follow_the_scores() {
+    let golden = golden();
+    let data = golden.data("diagonal");
+    let labels = golden.labels();
+    let model = minimax::Params::new().probability(true).check().unwrap().fit(&data, &labels, &Control::new()).unwrap();
+    let points = GaussianArray::points(data.means().clone()).unwrap();
+    let (scores, probabilities) =
+        (model.linear.decision(&points).unwrap(), model.linear.predict_proba(&points).unwrap());
+    let mut order: Vec<usize> = (0..golden.y.len()).collect();
+    order.sort_by(|&i, &j| scores[[i, 0]].total_cmp(&scores[[j, 0]]));
+    assert!(order.windows(2).all(|w| probabilities[[w[0], 1]] <= probabilities[[w[1], 1]]));
+    assert!(probabilities.rows().into_iter().all(|p| (p.sum() - 1.0).abs() < 1e-12));
 }
 
 const KINDS: [&str; 6] = ["zero", "isotropic", "diagonal", "low-rank", "full", "shared"];
@@ -212,7 +345,7 @@ fn minimax_accuracies_are_those_of_the_cone_program() {
     for kind in KINDS {
         let data = golden.data(kind);
         let model =
-            minimax::Params { ridge: 0.0, ..Default::default() }.fit(&data, &golden.labels(), &Control::new()).unwrap();
+            minimax::Params::new().ridge(0.0).check().unwrap().fit(&data, &golden.labels(), &Control::new()).unwrap();
         let (found, expected) = (model.worst_case_accuracy[0], golden.minimax[kind]);
         assert!((found - expected).abs() < 1e-7, "{kind}: {found} {expected}");
         assert_eq!(model.linear.fits[0].status, Status::Converged);
@@ -222,7 +355,6 @@ fn minimax_accuracies_are_those_of_the_cone_program() {
 #[test]
 fn bad_parameters_are_refused() {
     use uncertain::Error;
-    use uncertain::robust::Bound;
     let refused = |params: Params, name: &str| match params.check() {
         Err(Error::Parameter { name: found, .. }) => assert_eq!(found, name),
         other => panic!("{other:?}"),

@@ -20,13 +20,16 @@ use crate::error::BorderResult;
 use crate::gsu::{GsuModel, GsuParams};
 use crate::kernel_svm::{FeatureSvc, FeatureSvcParams, KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
 use crate::regression::{RegressionIn, parts_of_step, step_of_parts};
+use crate::robust::{MinimaxParams, RobustParams, parts_of_minimax, parts_of_robust};
 use crate::transforms::{MapIn, map_of_parts, parts_of_map};
 
-/// A step as Python writes it: (model, parameters), (mean, scale), (variance, project), the parts of a kernel map or a
+/// A step as Python writes it: (model, parameters), (model, accuracies, parameters), (mean, scale), (variance, project), the parts of a kernel map or a
 /// regression, or ("denoiser" or "imputer", shares, means, covariances).
 #[derive(FromPyObject)]
 pub enum StepIn<'py> {
     Gsu(PyRef<'py, GsuModel>, PyRef<'py, GsuParams>),
+    Robust(PyRef<'py, GsuModel>, PyRef<'py, RobustParams>),
+    Minimax(PyRef<'py, GsuModel>, PyReadonlyArray1<'py, f64>, PyRef<'py, MinimaxParams>),
     KernelSvc(PyRef<'py, KernelSvc>, PyRef<'py, KernelSvcParams>),
     FeatureSvc(PyRef<'py, FeatureSvc>, PyRef<'py, FeatureSvcParams>),
     KernelSvr(PyRef<'py, KernelSvr>, PyRef<'py, KernelSvrParams>),
@@ -96,6 +99,10 @@ fn saved(steps: Vec<StepIn<'_>>, classes: Vec<Label>, features: Vec<String>, col
 fn step(step: StepIn<'_>) -> BorderResult<Step> {
     Ok(match step {
         StepIn::Gsu(model, params) => Step::gsu(model.inner.as_ref().clone(), params.inner.clone()),
+        StepIn::Robust(model, params) => Step::robust(model.inner.as_ref().clone(), params.inner.clone()),
+        StepIn::Minimax(model, accuracy, params) => {
+            Step::minimax(model.inner.as_ref().clone(), accuracy.as_array().to_vec(), params.inner.clone())
+        }
         StepIn::KernelSvc(model, params) => Step::kernel_svc(model.model()?.clone(), params.inner.clone()),
         StepIn::FeatureSvc(model, params) => Step::feature_svc((*model.inner).clone(), params.inner.clone()),
         StepIn::KernelSvr(model, params) => Step::kernel_svr(model.model()?.clone(), params.inner.clone()),
@@ -141,6 +148,8 @@ fn parts(py: Python<'_>, saved: Saved) -> BorderResult<Parts<'_>> {
 
 fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
     let tuple = match step {
+        Step::Robust { model, params } => return parts_of_robust(py, *model, params.params()),
+        Step::Minimax { model, params } => return parts_of_minimax(py, *model, params.params()),
         Step::Regression { model, params } => return parts_of_step(py, *model, params.params()),
         Step::Scaler(scaler) => {
             let (mean, scale) = (scaler.mean().to_vec(), scaler.scale().to_vec());

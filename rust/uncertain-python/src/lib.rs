@@ -51,7 +51,7 @@ mod _uncertain {
     #[pymodule_export]
     use super::regression::{fit_gsu_regression, linear_scores};
     #[pymodule_export]
-    use super::robust::{RobustParams, fit_minimax};
+    use super::robust::{MinimaxParams, RobustParams};
     #[pymodule_export]
     use super::rows::Rows;
     #[pymodule_export]

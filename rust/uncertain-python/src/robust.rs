@@ -2,8 +2,9 @@
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use uncertain::robust::{Bound, Method, Params, ValidParams};
-use uncertain::{minimax, parallel};
+use pyo3::types::PyDict;
+use uncertain::robust::{Bound, Method, Params, Solver, ValidParams};
+use uncertain::{gsu, minimax};
 
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
@@ -13,7 +14,7 @@ use crate::{interrupt, threads};
 /// Checked parameters of a fit.
 #[pyclass(frozen, module = "uncertain._uncertain")]
 pub struct RobustParams {
-    inner: ValidParams,
+    pub inner: ValidParams,
 }
 
 /// Per hyperplane an array.
@@ -22,7 +23,7 @@ type Columns<'py> = Vec<pyo3::Bound<'py, PyArray1<f64>>>;
 #[pymethods]
 impl RobustParams {
     #[new]
-    #[pyo3(signature = (*, c, method, radius, confidence, bound, polish, tol, max_iter, fit_intercept, probability,
+    #[pyo3(signature = (*, c, method, radius, confidence, bound, polish, solver, tol, max_iter, fit_intercept, probability,
                         seed, n_jobs))]
     fn new(
         c: f64,
@@ -31,6 +32,7 @@ impl RobustParams {
         confidence: Option<f64>,
         bound: &str,
         polish: bool,
+        solver: &str,
         tol: f64,
         max_iter: Option<i64>,
         fit_intercept: bool,
@@ -44,6 +46,7 @@ impl RobustParams {
             .radius(radius)
             .confidence(confidence, bound.parse::<Bound>().map_err(core_error)?)
             .polish(polish)
+            .solver(solver.parse::<Solver>().map_err(core_error)?)
             .tol(tol)
             .max_iter(max_iter.map(count))
             .fit_intercept(fit_intercept)
@@ -78,25 +81,72 @@ impl RobustParams {
     }
 }
 
-/// (model, worst-case accuracy per hyperplane) of the minimax probability machine.
-#[pyfunction]
-#[pyo3(signature = (data, codes, n_classes, weights, *, ridge, tol, max_iter, n_jobs, report=None))]
-pub fn fit_minimax<'py>(
+/// Checked parameters of a minimax probability machine.
+#[pyclass(frozen, module = "uncertain._uncertain")]
+pub struct MinimaxParams {
+    pub inner: minimax::ValidParams,
+}
+
+#[pymethods]
+impl MinimaxParams {
+    #[new]
+    #[pyo3(signature = (*, ridge, tol, max_iter, probability, seed, n_jobs))]
+    fn new(ridge: f64, tol: f64, max_iter: i64, probability: bool, seed: u64, n_jobs: Option<i64>) -> PyResult<Self> {
+        let params = minimax::Params::new()
+            .ridge(ridge)
+            .tol(tol)
+            .max_iter(count(max_iter))
+            .probability(probability)
+            .seed(seed)
+            .threads(threads::resolve(n_jobs)?);
+        Ok(Self { inner: params.check().map_err(core_error)? })
+    }
+
+    /// (model, worst-case accuracy per hyperplane)
+    #[pyo3(signature = (data, codes, n_classes, weights=None, report=None))]
+    fn fit<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Gaussians,
+        codes: PyReadonlyArray1<'_, u32>,
+        n_classes: usize,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
+        report: Option<Py<PyAny>>,
+    ) -> BorderResult<(GsuModel, pyo3::Bound<'py, PyArray1<f64>>)> {
+        let labels = labels(&codes, n_classes, weights.as_ref())?;
+        let model = interrupt::run(py, report, |control| self.inner.fit(&data.inner, &labels, control))?;
+        Ok((model.linear.into(), model.worst_case_accuracy.into_pyarray(py)))
+    }
+}
+
+/// ("robust", hyperplanes, arguments of `RobustSVC`) of such a step.
+pub fn parts_of_robust<'py>(py: Python<'py>, model: gsu::Model, params: &Params) -> PyResult<pyo3::Bound<'py, PyAny>> {
+    let arguments = PyDict::new(py);
+    arguments.set_item("C", params.c)?;
+    arguments.set_item("method", params.method.name())?;
+    arguments.set_item("radius", params.radius)?;
+    arguments.set_item("confidence", params.confidence)?;
+    arguments.set_item("bound", params.bound.name())?;
+    arguments.set_item("polish", params.polish)?;
+    arguments.set_item("solver", params.solver.name())?;
+    arguments.set_item("tol", params.options.tol)?;
+    arguments.set_item("max_iter", params.options.max_iter)?;
+    arguments.set_item("fit_intercept", params.fit_intercept)?;
+    arguments.set_item("probability", params.probability)?;
+    Ok(("robust", pyo3::Bound::new(py, GsuModel::from(model))?, arguments).into_pyobject(py)?.into_any())
+}
+
+/// ("minimax", hyperplanes, accuracies, arguments of `MinimaxProbabilityClassifier`) of such a step.
+pub fn parts_of_minimax<'py>(
     py: Python<'py>,
-    data: &Gaussians,
-    codes: PyReadonlyArray1<'_, u32>,
-    n_classes: usize,
-    weights: Option<PyReadonlyArray1<'_, f64>>,
-    ridge: f64,
-    tol: f64,
-    max_iter: i64,
-    n_jobs: Option<i64>,
-    report: Option<Py<PyAny>>,
-) -> BorderResult<(GsuModel, pyo3::Bound<'py, PyArray1<f64>>)> {
-    let labels = labels(&codes, n_classes, weights.as_ref())?;
-    let (params, threads) = (minimax::Params { ridge, tol, max_iter: count(max_iter) }, threads::resolve(n_jobs)?);
-    let model = interrupt::run(py, report, |control| {
-        parallel::install(threads, || params.fit(&data.inner, &labels, control))?
-    })?;
-    Ok((model.linear.into(), model.worst_case_accuracy.into_pyarray(py)))
+    model: minimax::Model,
+    params: &minimax::Params,
+) -> PyResult<pyo3::Bound<'py, PyAny>> {
+    let arguments = PyDict::new(py);
+    arguments.set_item("ridge", params.ridge)?;
+    arguments.set_item("tol", params.tol)?;
+    arguments.set_item("max_iter", params.max_iter)?;
+    arguments.set_item("probability", params.probability)?;
+    let (linear, accuracy) = (pyo3::Bound::new(py, GsuModel::from(model.linear))?, model.worst_case_accuracy);
+    Ok(("minimax", linear, accuracy.into_pyarray(py), arguments).into_pyobject(py)?.into_any())
 }

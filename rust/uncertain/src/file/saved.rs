@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector};
-use crate::{feature_svc, gsu, gsu_regression, kernel_svc, kernel_svr};
+use crate::{feature_svc, gsu, gsu_regression, kernel_svc, kernel_svr, minimax, robust};
 
 /// One step of a model: transforms first, the classifier or regressor last.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +59,20 @@ pub enum Step {
         /// With what.
         params: Box<gsu_regression::ValidParams>,
     },
+    /// A robust SVM.
+    Robust {
+        /// Its hyperplanes.
+        model: Box<gsu::Model>,
+        /// With what they were fitted.
+        params: Box<robust::ValidParams>,
+    },
+    /// A minimax probability machine.
+    Minimax {
+        /// What was fitted.
+        model: Box<minimax::Model>,
+        /// With what.
+        params: Box<minimax::ValidParams>,
+    },
 }
 
 impl Step {
@@ -72,6 +86,18 @@ impl Step {
     #[must_use]
     pub fn regression(model: gsu_regression::Model, params: gsu_regression::ValidParams) -> Self {
         Self::Regression { model: Box::new(model), params: Box::new(params) }
+    }
+
+    /// A [`Step::Robust`] of [`robust::Model::linear`].
+    #[must_use]
+    pub fn robust(model: gsu::Model, params: robust::ValidParams) -> Self {
+        Self::Robust { model: Box::new(model), params: Box::new(params) }
+    }
+
+    /// A [`Step::Minimax`] of the parts of a [`minimax::Model`].
+    #[must_use]
+    pub fn minimax(linear: gsu::Model, worst_case_accuracy: Vec<f64>, params: minimax::ValidParams) -> Self {
+        Self::Minimax { model: Box::new(minimax::Model { linear, worst_case_accuracy }), params: Box::new(params) }
     }
 
     /// Features of what it makes of `d` features.
@@ -105,7 +131,8 @@ impl Step {
             Self::KernelMap(map) => Some(map.n_features()),
             Self::Denoiser(denoiser) => Some(denoiser.mixture().n_features()),
             Self::Imputer(imputer) => Some(imputer.mixture().n_features()),
-            Self::Gsu { model, .. } => Some(model.n_features()),
+            Self::Gsu { model, .. } | Self::Robust { model, .. } => Some(model.n_features()),
+            Self::Minimax { model, .. } => Some(model.linear.n_features()),
             Self::KernelSvc { model, .. } => Some(model.n_features()),
             Self::FeatureSvc { model, .. } => Some(model.map.n_features()),
             Self::KernelSvr { model, .. } => Some(model.basis.rows().n_features()),
@@ -117,7 +144,8 @@ impl Step {
     fn n_classes(&self) -> Option<usize> {
         match self {
             Self::Scaler(_) | Self::Subspace(_) | Self::KernelMap(_) | Self::Denoiser(_) | Self::Imputer(_) => None,
-            Self::Gsu { model, .. } => Some(model.n_classes()),
+            Self::Gsu { model, .. } | Self::Robust { model, .. } => Some(model.n_classes()),
+            Self::Minimax { model, .. } => Some(model.linear.n_classes()),
             Self::KernelSvc { model, .. } => Some(model.n_classes()),
             Self::FeatureSvc { model, .. } => Some(model.n_classes),
             Self::KernelSvr { .. } | Self::Regression { .. } => Some(0),
@@ -219,6 +247,8 @@ impl Saved {
                 | Step::KernelSvc { .. }
                 | Step::FeatureSvc { .. }
                 | Step::KernelSvr { .. }
+                | Step::Robust { .. }
+                | Step::Minimax { .. }
                 | Step::Regression { .. } => data,
             };
         }
@@ -229,7 +259,8 @@ impl Saved {
     pub fn predict(&self, data: &GaussianArray) -> Result<Vec<u32>> {
         let rows = self.transform(data)?;
         match self.steps.last() {
-            Some(Step::Gsu { model, .. }) => model.predict(&rows),
+            Some(Step::Gsu { model, .. } | Step::Robust { model, .. }) => model.predict(&rows),
+            Some(Step::Minimax { model, .. }) => model.linear.predict(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict(&rows, &Control::new()),
             _ => no_classifier(),
@@ -262,7 +293,8 @@ impl Saved {
     pub fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
         let rows = self.transform(data)?;
         match self.steps.last() {
-            Some(Step::Gsu { model, .. }) => model.predict_proba(&rows),
+            Some(Step::Gsu { model, .. } | Step::Robust { model, .. }) => model.predict_proba(&rows),
+            Some(Step::Minimax { model, .. }) => model.linear.predict_proba(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict_proba(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict_proba(&rows, &Control::new()),
             _ => no_classifier(),
@@ -273,7 +305,8 @@ impl Saved {
     pub fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
         let rows = self.transform(data)?;
         match self.steps.last() {
-            Some(Step::Gsu { model, .. }) => model.decision(&rows),
+            Some(Step::Gsu { model, .. } | Step::Robust { model, .. }) => model.decision(&rows),
+            Some(Step::Minimax { model, .. }) => model.linear.decision(&rows),
             Some(Step::KernelSvc { model, .. }) => model.decision(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.decision(&rows, &Control::new()),
             _ => no_classifier(),

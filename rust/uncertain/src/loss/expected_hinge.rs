@@ -22,29 +22,7 @@ const STEEPEST: f64 = 1e100;
 
 impl Loss for ExpectedHinge {
     fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]) {
-        let Scores { y, m, v, .. } = *at;
-        let (mut d, mut s) = ([0.0; BLOCK], [0.0; BLOCK]);
-        let mut parts = HingeParts::new();
-        for start in (0..out.len()).step_by(BLOCK) {
-            let n = BLOCK.min(out.len() - start);
-            for k in 0..n {
-                d[k] = 1.0 - y[start + k] * m[start + k];
-                s[k] = v[start + k].sqrt();
-            }
-            normal::expected_hinge(&d[..n], &s[..n], &mut parts);
-            for k in 0..n {
-                let (y, u, pdf) = (y[start + k], parts.u[k], parts.pdf[k]);
-                let a = if pdf > 0.0 { (pdf / s[k]).min(STEEPEST) } else { 0.0 };
-                out[start + k] = LossEval {
-                    value: parts.value[k],
-                    dm: -y * parts.cdf[k],
-                    ds: pdf,
-                    dmm: a,
-                    dms: y * u * a,
-                    dss: u * u * a,
-                };
-            }
-        }
+        eval(at, |_| 1.0, out);
     }
 
     fn is_support_function(&self) -> bool {
@@ -53,6 +31,33 @@ impl Loss for ExpectedHinge {
 
     fn dual(&self, _row: usize) -> Option<Dual> {
         Some(Dual::Normal)
+    }
+}
+
+/// E max(0, a - y f); `offset(row)` is a.
+pub(super) fn eval(at: &Scores<'_>, offset: impl Fn(usize) -> f64, out: &mut [LossEval]) {
+    let Scores { first, y, m, v, .. } = *at;
+    let (mut d, mut s) = ([0.0; BLOCK], [0.0; BLOCK]);
+    let mut parts = HingeParts::new();
+    for start in (0..out.len()).step_by(BLOCK) {
+        let n = BLOCK.min(out.len() - start);
+        for k in 0..n {
+            d[k] = offset(first + start + k) - y[start + k] * m[start + k];
+            s[k] = v[start + k].sqrt();
+        }
+        normal::expected_hinge(&d[..n], &s[..n], &mut parts);
+        for k in 0..n {
+            let (y, u, pdf) = (y[start + k], parts.u[k], parts.pdf[k]);
+            let a = if pdf > 0.0 { (pdf / s[k]).min(STEEPEST) } else { 0.0 };
+            out[start + k] = LossEval {
+                value: parts.value[k],
+                dm: -y * parts.cdf[k],
+                ds: pdf,
+                dmm: a,
+                dms: y * u * a,
+                dss: u * u * a,
+            };
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use super::hessian::{DenseHessian, RowCurvature};
 use super::pass::ClassSums;
 use super::sketch::Sketch;
-use super::{LinearObjective, pass};
+use super::{LinearObjective, Objective, pass};
 use crate::control::Control;
 use crate::data::Kind;
 use crate::data::covariance::BlockVerbs;
@@ -66,7 +66,7 @@ impl LinearObjective<'_> {
         control: &Control,
     ) -> Result<System> {
         let d = x.len() - 1;
-        let n_rows = self.problem().data.n_rows();
+        let (n_rows, loss) = (self.problem().data.n_rows(), self.problem().loss);
         let along = self.covariances().along(&x[..d]);
         let exact = self.covariances().kind() == Kind::Zero;
         let new = || Part {
@@ -102,7 +102,7 @@ impl LinearObjective<'_> {
                     let of_class = |plus: bool| all.iter().copied().filter(|&k| (y[k as usize] > 0.0) == plus).collect::<Vec<u32>>();
                     for (class, picks) in part.classes.iter_mut().zip([of_class(false), of_class(true)]) {
                         class.bias += picks.iter().map(|&k| dm[k as usize]).sum::<f64>();
-                        class.constant += picks.iter().map(|&k| rows[k as usize].p).sum::<f64>();
+                        class.constant += picks.iter().map(|&k| rows[k as usize].p * loss.offset(first + k as usize)).sum::<f64>();
                         simd::add_rows(means, at, &picks, &dm, simd::Power::One, &mut class.gradient);
                         kind.add_images(first, &picks, &e, &along, memo, &mut class.gradient);
                     }
@@ -132,6 +132,30 @@ impl LinearObjective<'_> {
             rhs[d] = 0.0;
         }
         Ok(System { bound: self.bound(minus, plus), matrix: self.penalised(total.dense.finish(), d), rhs })
+    }
+
+    /// sum a_i (x_i, 1) over all rows.
+    pub(crate) fn combination(&self, a: &[f64], control: &Control) -> Result<Vec<f64>> {
+        let d = self.dim() - 1;
+        let parts = parallel::map_parts(a.len(), |range| -> Result<Vec<f64>> {
+            let mut sum = vec![0.0; d + 1];
+            let mut reader = self.reader();
+            let block = self.block_rows(d);
+            for first in range.clone().step_by(block) {
+                control.check()?;
+                let n = block.min(range.end - first);
+                let (means, at) = reader.rows(first, n)?;
+                let (all, a): (Vec<u32>, _) = ((0..n as u32).collect(), &a[first..first + n]);
+                simd::add_rows(means, at, &all, a, simd::Power::One, &mut sum[..d]);
+                sum[d] += a.iter().sum::<f64>();
+            }
+            Ok(sum)
+        })?;
+        let mut total = vec![0.0; d + 1];
+        for part in parts {
+            total.iter_mut().zip(part?).for_each(|(t, p)| *t += p);
+        }
+        Ok(total)
     }
 
     /// Score means and variances of all rows at x: (m, v).

@@ -56,6 +56,8 @@ const FRACTION: f64 = 0.99;
 struct Row {
     dual: Dual,
     y: f64,
+    /// d = a - y m
+    a: f64,
     c: f64,
     m: f64,
     v: f64,
@@ -66,8 +68,8 @@ struct Row {
 
 impl Row {
     /// On the central path: p solves d = s z(p) + mu / (1 - p) - mu / p.
-    fn central(dual: Dual, y: f64, c: f64, (m, v): (f64, f64), mu: f64) -> Self {
-        let (mut d, s) = (1.0 - y * m, v.sqrt());
+    fn central(dual: Dual, (y, a, c): (f64, f64, f64), (m, v): (f64, f64), mu: f64) -> Self {
+        let (mut d, s) = (a - y * m, v.sqrt());
         if let Dual::Radius(r) = dual {
             d += r * s;
         }
@@ -83,7 +85,7 @@ impl Row {
             p = cdf(0.5 * (low + high));
         }
         let p = p.clamp(1e-9, 1.0 - 1e-9);
-        Self { dual, y, c, m, v, p, xi: mu / (1.0 - p), eta: mu / p }
+        Self { dual, y, a, c, m, v, p, xi: mu / (1.0 - p), eta: mu / p }
     }
 
     /// The spread, kept above zero by epsilon: at w = 0 every row's is zero, with a kink of its own.
@@ -92,7 +94,7 @@ impl Row {
     }
 
     fn d(&self) -> f64 {
-        1.0 - self.y * self.m
+        self.a - self.y * self.m
     }
 
     /// (z, q, s dz/dp): what matters of p where there is spread; z = -dq/dp.
@@ -184,7 +186,7 @@ pub(super) fn minimize(
     let scores = objective.scores(&x, control)?;
     let mut rows: Vec<Row> = (0..scores.len())
         .into_par_iter()
-        .map(|i| Ok(Row::central(dual(i)?, targets[i], objective.weight(i), scores[i], mu)))
+        .map(|i| Ok(Row::central(dual(i)?, (targets[i], loss.offset(i), objective.weight(i)), scores[i], mu)))
         .collect::<Result<_>>()?;
     let mut here = value(objective, &x, &rows);
     let mut open = complementarity(&rows);
@@ -217,7 +219,7 @@ pub(super) fn minimize(
             best.objective = assess(objective, &best.x, control)?.objective;
             return Ok(best.solution(iteration, Status::NoProgress));
         }
-        let p = solve(matrix, &rhs, x.len())?;
+        let p = Factored::new(matrix, x.len()).solve(&rhs)?;
         let motion = objective.motion(&x, &p, control)?;
         let directions: Vec<[f64; 3]> =
             rows.par_iter().zip(&motion).map(|(row, m)| row.direction(mu, epsilon, m)).collect();
@@ -254,27 +256,42 @@ pub(super) fn minimize(
     Ok(best.solution(options.iterations(), Status::MaxIterations))
 }
 
-/// -M^-1 rhs.
-pub(super) fn solve(mut lower: Vec<f64>, rhs: &[f64], n: usize) -> Result<Vec<f64>> {
-    for i in 0..n {
-        for j in 0..i {
-            lower[j * n + i] = lower[i * n + j];
+/// A matrix (lower triangle valid) with its Cholesky factor, where rounding leaves it one.
+pub(super) struct Factored {
+    n: usize,
+    matrix: Vec<f64>,
+    factor: Option<Vec<f64>>,
+}
+
+impl Factored {
+    pub fn new(mut matrix: Vec<f64>, n: usize) -> Self {
+        for i in 0..n {
+            for j in 0..i {
+                matrix[j * n + i] = matrix[i * n + j];
+            }
         }
+        let mut factor = matrix.clone();
+        let factor = linalg::cholesky(&mut factor, n).then_some(factor);
+        Self { n, matrix, factor }
     }
-    let mut factor = lower.clone();
-    if linalg::cholesky(&mut factor, n) {
-        let mut p: Vec<f64> = rhs.iter().map(|r| -r).collect();
-        linalg::cholesky_solve(&factor, n, &mut p);
-        if p.iter().all(|p| p.is_finite()) {
-            return Ok(p);
+
+    /// -M^-1 rhs.
+    pub fn solve(&self, rhs: &[f64]) -> Result<Vec<f64>> {
+        let (n, lower) = (self.n, &self.matrix);
+        if let Some(factor) = &self.factor {
+            let mut p: Vec<f64> = rhs.iter().map(|r| -r).collect();
+            linalg::cholesky_solve(factor, n, &mut p);
+            if p.iter().all(|p| p.is_finite()) {
+                return Ok(p);
+            }
         }
+        // Rounding has made the matrix indefinite: CG copes with that.
+        let largest = (0..n).map(|j| lower[j * n + j]).fold(0.0, f64::max);
+        let m: Vec<f64> = (0..n).map(|j| lower[j * n + j].max(1e-14 * largest).max(f64::MIN_POSITIVE)).collect();
+        let step = step(rhs, &m, f64::INFINITY, 1e-12, 10 * n, |v, out| {
+            out.iter_mut().zip(lower.chunks_exact(n)).for_each(|(o, row)| *o = simd::dot(row, v));
+            Ok(())
+        })?;
+        Ok(step.p)
     }
-    // Rounding has made the matrix indefinite: CG copes with that.
-    let largest = (0..n).map(|j| lower[j * n + j]).fold(0.0, f64::max);
-    let m: Vec<f64> = (0..n).map(|j| lower[j * n + j].max(1e-14 * largest).max(f64::MIN_POSITIVE)).collect();
-    let step = step(rhs, &m, f64::INFINITY, 1e-12, 10 * n, |v, out| {
-        out.iter_mut().zip(lower.chunks_exact(n)).for_each(|(o, row)| *o = simd::dot(row, v));
-        Ok(())
-    })?;
-    Ok(step.p)
 }

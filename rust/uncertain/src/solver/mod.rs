@@ -10,16 +10,23 @@
 //! price of a gradient, whatever the scales of the features.
 //!
 //! Rows without spread make the objective kinked. Where smoothing them would have to become very
-//! narrow, Newton and L-BFGS hand over to an interior-point method, which stops on the same gap. Rows that
+//! narrow, Newton and L-BFGS hand over to an interior-point method, which stops on the same gap; where all rows are
+//! exact it is the one for quadratic programs (`points`) from the start. Rows that
 //! are uncertain in few directions only, with features enough to avoid them all, go to one of their own
 //! (`cone`) at once, in the space that they span.
 //!
+//! Hinges can also be given to a cone solver as a whole ([`fit_clarabel`], a feature of the build): slow, but
+//! written by others.
+//!
 //! To add a solver: one file, one variant of [`SolverKind`]; the tests below run every variant.
 
+#[cfg(feature = "clarabel")]
+mod clarabel;
 mod cone;
 mod interior;
 mod lbfgs;
 mod newton;
+mod points;
 pub mod sgd;
 pub mod smo;
 mod smoothing;
@@ -27,6 +34,8 @@ mod trust_region;
 
 use std::str::FromStr;
 
+#[cfg(feature = "clarabel")]
+pub use clarabel::fit_clarabel;
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -301,6 +310,18 @@ fn fit(
     })?
 }
 
+/// Is [`fit_clarabel`] in this build (Cargo feature `clarabel`)?
+pub const HAS_CLARABEL: bool = cfg!(feature = "clarabel");
+
+/// The place of Clarabel in a build without it.
+///
+/// # Errors
+/// Always: [`Error::Parameter`].
+#[cfg(not(feature = "clarabel"))]
+pub fn fit_clarabel(_: &Problem<'_>, _: &Options, _: &Control) -> Result<Solution> {
+    Err(Error::parameter("solver", "\"clarabel\"", "\"auto\": this build is without the Cargo feature clarabel"))
+}
+
 /// Solve with Newton or L-BFGS, and with the interior-point method what they cannot.
 fn smooth(
     kind: SolverKind,
@@ -313,6 +334,14 @@ fn smooth(
     let largest = if objective.source().is_some() { interior::LARGEST_COMPUTED } else { interior::LARGEST };
     let hand_over = objective.dim() <= largest && problem.loss.dual(0).is_some();
     let kinked = problem.loss.smoothness() == Smoothness::Kinked || objective.covariances().kind() == Kind::Zero;
+    if hand_over && objective.source().is_none() && objective.covariances().kind() == Kind::Zero {
+        let solution = points::minimize(objective, start.x, start.epsilon, options, control)?;
+        return if solution.status == Status::NoProgress {
+            slowly(objective, solution, options, control)
+        } else {
+            Ok(solution)
+        };
+    }
     if hand_over && kinked {
         // After a sample of computed rows many duals are still on the wrong side: further from the border they turn sooner.
         let mu = if objective.source().is_some() { start.epsilon.max(COMPUTED_MU) } else { start.epsilon };
@@ -341,27 +370,47 @@ fn smooth(
     }
 }
 
-/// Newton with a smoothing that shrinks slowly: for spreads that vanish together at the optimum (a
-/// few directions per row, more features than rows), where the interior-point method's step ends short.
+/// What is left where the interior-point method's step ends short, such as for spreads that vanish together at
+/// the optimum (a few directions per row, more features than rows): the cone-aware method; for small
+/// problems of hinges Clarabel, whose cones are exact where ours stalls near 1e-5; and Newton with a
+/// smoothing that shrinks slowly.
 fn slowly(objective: &LinearObjective<'_>, before: Solution, options: &Options, control: &Control) -> Result<Solution> {
+    let mut best = before;
+    let mut improved = false;
     if cone::fits(objective) {
-        let after = cone::minimize(objective, before.iterations, options, control)?;
-        if after.gap <= options.tol.max(before.gap) {
-            return Ok(after);
-        }
+        let after = cone::minimize(objective, best.iterations, options, control)?;
+        improved = take_better(&mut best, after);
     }
-    let mut x = before.w.clone();
-    x.push(before.b);
+    #[cfg(feature = "clarabel")]
+    if best.gap > options.tol && clarabel::is_small(objective) {
+        let after = clarabel::minimize(objective, options, control)?;
+        let iterations = best.iterations + after.iterations;
+        improved |= take_better(&mut best, Solution { iterations, ..after });
+    }
+    if improved {
+        return Ok(best);
+    }
+    let mut x = best.w.clone();
+    x.push(best.b);
     let start = Start { x, epsilon: SLOW_EPSILON, factor: None };
-    let left = Options { max_iter: Some(options.iterations().saturating_sub(before.iterations).max(1)), ..*options };
+    let left = Options { max_iter: Some(options.iterations().saturating_sub(best.iterations).max(1)), ..*options };
     match newton::minimize(objective, start, false, &left, control)? {
         Ended::Done(after) => {
-            let iterations = before.iterations + after.iterations;
-            let better = if after.gap < before.gap { after } else { before };
-            Ok(Solution { iterations, ..better })
+            let iterations = best.iterations + after.iterations;
+            take_better(&mut best, after);
+            Ok(Solution { iterations, ..best })
         }
         Ended::Narrow { .. } => Err(Error::Internal("smoothing gave up where it must not".into())),
     }
+}
+
+/// Put the solution with the smaller gap into `best`; was it the new one?
+fn take_better(best: &mut Solution, after: Solution) -> bool {
+    let better = after.gap < best.gap;
+    if better {
+        *best = after;
+    }
+    better
 }
 
 /// Descend from `start` to a local minimum of an objective that need not be convex.

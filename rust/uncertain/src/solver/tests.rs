@@ -127,6 +127,39 @@ fn few_rows_are_solved_in_their_span() {
     assert!((small.objective / wide.objective - 1.0).abs() < 2e-7, "{} {}", small.objective, wide.objective);
 }
 
+/// Features of size 300 and classes far apart, where a hundred points once took 500 iterations.
+#[test]
+fn exact_points_take_few_iterations_whatever_their_scale() {
+    for scale in [1e-3, 1.0, 300.0] {
+        for apart in [0.0, 0.5, 5.0] {
+            for alpha in [1e-6, 1e-2, 1.0] {
+                let mut numbers = Numbers::new(3);
+                let targets: Vec<f64> = (0..150).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
+                let means = (0..450).map(|k| scale * (numbers.normal() + apart * targets[k / 3])).collect();
+                let points = GaussianArray::points(Rows::from_vec(means, 3).unwrap()).unwrap();
+                let weights: Vec<f64> = (0..150).map(|i| f64::from(i % 4)).collect();
+                let problem = Problem { alpha, weights: Some(&weights), loss: &Hinge, ..problem(&points, &targets) };
+                let s = fit_linear(&problem, SolverKind::Auto, &Options::default(), None, &Control::new()).unwrap();
+                assert_eq!(s.status, Status::Converged, "{scale} {apart} {alpha}");
+                assert!(s.iterations <= 40, "{scale} {apart} {alpha}: {} iterations", s.iterations);
+            }
+        }
+    }
+}
+
+/// The worst case of spreads in few directions, where the cone-aware method stalls between 1e-6 and 1e-3.
+#[cfg(feature = "clarabel")]
+#[test]
+fn the_worst_case_of_thin_spreads_is_certified() {
+    let (data, targets) = thin(30, 60);
+    for (c, radius) in [(10.0, 1.0), (10.0, 3.0), (1000.0, 0.3), (1000.0, 3.0)] {
+        let loss = &WorstCaseHinge::new(&[radius; 30]);
+        let problem = Problem { alpha: 1.0 / (30.0 * c), loss, ..problem(&data, &targets) };
+        let s = fit_linear(&problem, SolverKind::Auto, &Options::default(), None, &Control::new()).unwrap();
+        assert_eq!(s.status, Status::Converged, "{c} {radius}: {} after {}", s.gap, s.iterations);
+    }
+}
+
 fn solve_points(points: &GaussianArray, targets: &[f64]) -> Solution {
     let s =
         fit_linear(&problem(points, targets), SolverKind::Auto, &Options::default(), None, &Control::new()).unwrap();

@@ -1,13 +1,10 @@
-//! An SVM-GSU with its parameters: tensors `coef` (hyperplanes x features), `intercept`, and `platt`
-//! (hyperplanes x 2, the sigmoids' a and b) when it has probabilities.
+//! An SVM-GSU with its parameters: the tensors of [`linear`].
 
-use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-use super::report::{Fit, read_platt, write_platt};
-use super::{TakeTensor, Tensors};
+use super::report::Fit;
+use super::{TakeTensor, Tensors, linear};
 use crate::error::{Error, Result};
-use crate::file::container::Tensor;
 use crate::gsu::{Model, Params, ValidParams};
 use crate::solver::Options;
 
@@ -41,41 +38,15 @@ struct ParamsHeader {
 }
 
 pub(super) fn write(model: &Model, params: &ValidParams) -> (Header, Tensors) {
-    let (hyperplanes, n_features) = model.coef.dim();
-    let coef = Tensor { shape: vec![hyperplanes, n_features], values: model.coef.iter().copied().collect() };
-    let mut tensors = vec![("coef", coef), ("intercept", Tensor::vector(&model.intercept))];
-    if let Some(sigmoids) = &model.platt {
-        tensors.push(("platt", write_platt(sigmoids)));
-    }
-    let header = Header {
-        n_features,
-        hyperplanes,
-        platt: model.platt.is_some(),
-        steps: model.steps,
-        fits: model.fits.iter().map(Fit::of).collect(),
-        params: describe(params.params()),
-    };
-    (header, tensors)
+    let (linear::Header { n_features, hyperplanes, platt, fits }, tensors) = linear::write(model);
+    (Header { n_features, hyperplanes, platt, steps: model.steps, fits, params: describe(params.params()) }, tensors)
 }
 
 pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, ValidParams)> {
-    let params = checked(header.params)?;
-    let (k, d) = (header.hyperplanes, header.n_features);
-    if k == 0 || k == 2 || d == 0 {
-        return Err(Error::ModelFile(format!("{k} hyperplanes in {d} dimensions make no classifier")));
-    }
-    if header.fits.len() != k {
-        return Err(Error::ModelFile(format!("it has {} reports for {k} hyperplanes", header.fits.len())));
-    }
-    let coef = take("coef", &[k, d])?;
-    let model = Model {
-        coef: Array2::from_shape_vec((k, d), coef).map_err(|e| Error::Internal(format!("checked shape: {e}")))?,
-        intercept: take("intercept", &[k])?,
-        fits: header.fits.into_iter().map(Fit::report).collect::<Result<_>>()?,
-        platt: read_platt(header.platt, k, take)?,
-        steps: header.steps,
-    };
-    Ok((model, params))
+    let Header { n_features, hyperplanes, platt, steps, fits, params } = header;
+    let params = checked(params)?;
+    let model = linear::read(linear::Header { n_features, hyperplanes, platt, fits }, take)?;
+    Ok((Model { steps, ..model }, params))
 }
 
 fn describe(params: &Params) -> ParamsHeader {

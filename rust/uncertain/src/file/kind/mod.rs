@@ -7,9 +7,12 @@ mod kernel;
 pub(super) mod kernel_map;
 pub(super) mod kernel_svc;
 pub(super) mod kernel_svr;
+mod linear;
+pub(super) mod minimax;
 pub(super) mod mixture;
 pub(super) mod regression;
 mod report;
+pub(super) mod robust;
 pub(super) mod scaler;
 pub(super) mod subspace;
 
@@ -39,6 +42,8 @@ pub(super) enum StepHeader {
     KernelSvr(kernel_svr::Header),
     #[serde(rename = "gsu regression")]
     Regression(regression::Header),
+    Robust(robust::Header),
+    Minimax(minimax::Header),
 }
 
 /// The tensors of a step by name.
@@ -87,6 +92,14 @@ impl Step {
                 let (header, tensors) = regression::write(model, params);
                 (StepHeader::Regression(header), tensors)
             }
+            Self::Robust { model, params } => {
+                let (header, tensors) = robust::write(model, params);
+                (StepHeader::Robust(header), tensors)
+            }
+            Self::Minimax { model, params } => {
+                let (header, tensors) = minimax::write(model, params);
+                (StepHeader::Minimax(header), tensors)
+            }
         }
     }
 
@@ -110,6 +123,9 @@ impl Step {
             StepHeader::Regression(header) => {
                 regression::read(header, take).map(|(model, params)| Self::regression(model, params))
             }
+            StepHeader::Robust(header) => robust::read(header, take).map(|(model, params)| Self::robust(model, params)),
+            StepHeader::Minimax(header) => minimax::read(header, take)
+                .map(|(model, params)| Self::Minimax { model: Box::new(model), params: Box::new(params) }),
         }
     }
 }

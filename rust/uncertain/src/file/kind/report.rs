@@ -11,7 +11,7 @@ use crate::model::platt::Sigmoid;
 /// JSON has no NaN: a number that is not known is null.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Fit {
+pub(in crate::file) struct Fit {
     objective: Option<f64>,
     gap: Option<f64>,
     n_iter: usize,

@@ -1,6 +1,6 @@
 //! Fitting, in units in which the targets have mean 0 and variance 1.
 
-use super::{Model, ValidParams};
+use super::{Model, ResidualLoss, ValidParams, tube};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
@@ -26,6 +26,7 @@ impl ValidParams {
         let params = &self.0;
         let (center, scale) = units(targets, weights, params.fit_intercept)?;
         let own: Vec<f64> = targets.iter().map(|y| (y - center) / scale).collect();
+        let is_exact = variances.is_none_or(|t| t.iter().all(|t| *t == 0.0));
         let variances = variances.map(|t| t.iter().map(|t| t / (scale * scale)).collect());
         let (loss, power) = params.loss.scaled(scale, variances);
         let problem = Problem {
@@ -36,8 +37,16 @@ impl ValidParams {
             fit_intercept: params.fit_intercept,
             loss: &*loss,
         };
-        let solution =
-            parallel::install(params.threads, || fit_linear(&problem, params.solver, &params.options, None, control))??;
+        let tube = match params.loss {
+            // A target that is known to +- t is not on an end of its tube, whatever w.
+            ResidualLoss::EpsilonInsensitive { epsilon } if is_exact => Some(epsilon / scale),
+            _ => None,
+        };
+        let solve = || fit_linear(&problem, params.solver, &params.options, None, control);
+        let solution = parallel::install(params.threads, || match tube {
+            Some(epsilon) => tube::fit(&problem, epsilon, params.solver, &params.options, solve, control),
+            None => solve(),
+        })??;
         let mut fit = FitReport::of(&solution);
         fit.objective *= scale.powi(power);
         let coef: Vec<f64> = solution.w.iter().map(|w| w * scale).collect();

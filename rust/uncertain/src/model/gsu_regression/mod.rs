@@ -33,6 +33,7 @@ mod fitted;
 mod params;
 #[cfg(test)]
 mod tests;
+mod tube;
 
 pub use fitted::Model;
 pub use params::{Params, ResidualLoss, ValidParams};

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::loss::{ExpectedEpsilonInsensitive, ExpectedHuber, ExpectedSquared, Loss, NoisyTargets};
+use crate::model::params::{check_positive, check_threads, setters};
 use crate::solver::{Options, SolverKind};
 
 /// What is averaged: a loss of the residual r.
@@ -114,61 +115,33 @@ impl Params {
         Self::default()
     }
 
-    /// Strength of the penalty, > 0 (default 1e-3).
-    pub fn alpha(self, alpha: f64) -> Self {
-        Self { alpha, ..self }
-    }
-
-    /// The loss (default: epsilon-insensitive with epsilon = 0.1).
-    pub fn loss(self, loss: ResidualLoss) -> Self {
-        Self { loss, ..self }
-    }
-
-    /// The solver (default: chosen by the data); not SGD.
-    pub fn solver(self, solver: SolverKind) -> Self {
-        Self { solver, ..self }
-    }
-
-    /// Certified relative duality gap at which to stop, > 0 (default 1e-6).
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.options.tol = tol;
-        self
-    }
-
-    /// Iterations at most; `None` leaves it to the solver.
-    pub fn max_iter(mut self, max_iter: Option<usize>) -> Self {
-        self.options.max_iter = max_iter;
-        self
-    }
-
-    /// Seed of the sample that a large fit starts from.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.options.seed = seed;
-        self
-    }
-
-    /// Fit b, or hold it at 0?
-    pub fn fit_intercept(self, fit_intercept: bool) -> Self {
-        Self { fit_intercept, ..self }
-    }
-
-    /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
-    pub fn threads(self, threads: Option<usize>) -> Self {
-        Self { threads, ..self }
+    setters! {
+        /// Strength of the penalty, > 0 (default 1e-3).
+        alpha: f64 => alpha;
+        /// The loss (default: epsilon-insensitive with epsilon = 0.1).
+        loss: ResidualLoss => loss;
+        /// The solver (default: chosen by the data); not SGD.
+        solver: SolverKind => solver;
+        /// Certified relative duality gap at which to stop, > 0 (default 1e-6).
+        tol: f64 => options.tol;
+        /// Iterations at most; `None` leaves it to the solver.
+        max_iter: Option<usize> => options.max_iter;
+        /// Seed of the sample that a large fit starts from.
+        seed: u64 => options.seed;
+        /// Fit b, or hold it at 0?
+        fit_intercept: bool => fit_intercept;
+        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
+        threads: Option<usize> => threads;
     }
 
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
-        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
-            return Err(Error::parameter("alpha", self.alpha, "a finite number > 0"));
-        }
+        check_positive("alpha", self.alpha)?;
         self.loss.check()?;
         if self.solver == SolverKind::Sgd {
             return Err(Error::parameter("solver", "sgd", "one of auto, newton, lbfgs for regression"));
         }
-        if self.threads == Some(0) {
-            return Err(Error::parameter("threads", 0, "at least 1"));
-        }
+        check_threads(self.threads)?;
         self.options.check()?;
         Ok(ValidParams(self))
     }

@@ -156,3 +156,41 @@ fn bad_input_is_refused() {
     control.stop();
     assert_eq!(params.fit(&data, &y, None, None, &control).unwrap_err(), crate::Error::Interrupted);
 }
+
+/// Few exact points, where the kinks of the tube are all there is: the optimum of the linear program's dual form is
+/// certified, and both halves of a row keep its weight.
+#[test]
+fn the_tube_on_few_exact_points_is_solved() {
+    for (n, d) in [(3, 1), (8, 1), (8, 3), (6, 20), (40, 5)] {
+        let (data, y) = rows(n, d, "zero");
+        let weights: Vec<f64> = (0..n).map(|i| f64::from(u32::from(i % 3 != 1)) + 0.5).collect();
+        for epsilon in [0.0, 0.1, 2.0] {
+            for alpha in [1e-6, 1e-2] {
+                for fit_intercept in [true, false] {
+                    let params = Params::new().alpha(alpha).loss(ResidualLoss::EpsilonInsensitive { epsilon });
+                    let params = params.fit_intercept(fit_intercept).check().unwrap();
+                    let model = params.fit(&data, &y, None, Some(&weights), &Control::new()).unwrap();
+                    let what = format!("{n} {d} {epsilon} {alpha} {fit_intercept}: {:?}", model.fit);
+                    assert_eq!(model.fit.status, Status::Converged, "{what}");
+                    assert!(model.fit.n_iter <= 60, "{what}");
+                    let total: f64 = weights.iter().sum();
+                    let predicted = model.predict(&data).unwrap();
+                    let losses = (0..n).map(|i| weights[i] / total * ((y[i] - predicted[i]).abs() - epsilon).max(0.0));
+                    let penalty = 0.5 * alpha * model.coef.iter().map(|w| w * w).sum::<f64>();
+                    let value = penalty + losses.sum::<f64>();
+                    assert!((value - model.fit.objective).abs() <= 1e-9 * value, "{what}: {value}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn targets_inside_one_tube_cost_nothing() {
+    let (data, _) = rows(10, 2, "zero");
+    let y: Vec<f64> = (0..10).map(|i| 7.0 + 0.1 * f64::from(i % 3)).collect();
+    let params = Params::new().loss(ResidualLoss::EpsilonInsensitive { epsilon: 0.11 }).check().unwrap();
+    let model = params.fit(&data, &y, None, None, &Control::new()).unwrap();
+    assert_eq!((model.fit.objective, model.fit.status), (0.0, Status::Converged));
+    assert!(model.coef == [0.0, 0.0] && (model.intercept - 7.1).abs() < 1e-12);
+}

@@ -1,13 +1,13 @@
 //! [`Binary`]: one problem of two classes, and the convex programs that all methods are made of.
 
-use super::ValidParams;
+use super::{Solver, ValidParams};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::Result;
 use crate::loss::{Loss, MarginError, WorstCaseHinge};
 use crate::model::score;
 use crate::objective::{Objective, Problem, Want};
-use crate::solver::{Solution, SolverKind, fit_linear};
+use crate::solver::{Solution, SolverKind, fit_clarabel, fit_linear};
 
 /// Rows of positive weight with targets -1 and +1.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,11 @@ impl Binary<'_> {
     /// The minimum for a convex loss, on the scale of 1/2 |w|^2 + C sum c L.
     pub fn solve(&self, data: &GaussianArray, loss: &dyn Loss, start: Option<&[f64]>) -> Result<Solution> {
         let options = &self.params.params.options;
-        let solution = fit_linear(&self.problem(data, loss), SolverKind::Auto, options, start, self.control)?;
+        let problem = self.problem(data, loss);
+        let solution = match self.params.params.solver {
+            Solver::Auto => fit_linear(&problem, SolverKind::Auto, options, start, self.control)?,
+            Solver::Clarabel => fit_clarabel(&problem, options, self.control)?,
+        };
         Ok(Solution { objective: solution.objective * self.scale(), ..solution })
     }
 

@@ -44,5 +44,5 @@ mod radius;
 mod total;
 
 pub use fit::Model;
-pub use params::{Method, Params, ValidParams};
+pub use params::{Method, Params, Solver, ValidParams};
 pub use radius::Bound;

@@ -2,7 +2,8 @@
 
 use super::Bound;
 use crate::error::{Error, Result};
-use crate::solver::Options;
+use crate::model::params::{check_folds, check_positive, check_threads, named, setters};
+use crate::solver::{HAS_CLARABEL, Options};
 
 /// The members of the family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,15 +32,24 @@ impl Method {
     ];
 }
 
-impl std::str::FromStr for Method {
-    type Err = Error;
+named!(Method, "method");
 
-    fn from_str(name: &str) -> Result<Self> {
-        let names = Self::ALL.map(|(known, _)| known).join(", ");
-        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, method)| method).ok_or_else(|| Error::parameter("method", name, format!("one of {names}")))
-    }
+/// What solves the convex problems that the methods are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Solver {
+    /// An interior-point method in d + 1 unknowns.
+    #[default]
+    Auto,
+    /// A general cone solver, to compare with; only in builds with the Cargo feature `clarabel`.
+    Clarabel,
 }
+
+impl Solver {
+    /// Both, by the names users write.
+    pub const ALL: [(&'static str, Self); 2] = [("auto", Self::Auto), ("clarabel", Self::Clarabel)];
+}
+
+named!(Solver, "solver");
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +67,8 @@ pub struct Params {
     pub bound: Bound,
     /// MPSVC: finish with a descent on its measure?
     pub polish: bool,
+    /// What solves the convex problems.
+    pub solver: Solver,
     /// Gap and iterations of every convex problem, seed of the folds.
     pub options: Options,
     /// Whether b is fitted.
@@ -78,6 +90,7 @@ impl Default for Params {
             confidence: None,
             bound: Bound::Gaussian,
             polish: true,
+            solver: Solver::Auto,
             options: Options::default(),
             fit_intercept: true,
             probability: false,
@@ -93,19 +106,31 @@ impl Params {
         Self::default()
     }
 
-    /// C, > 0 (default 1).
-    pub fn c(self, c: f64) -> Self {
-        Self { c, ..self }
-    }
-
-    /// The member of the family (default: USVC).
-    pub fn method(self, method: Method) -> Self {
-        Self { method, ..self }
-    }
-
-    /// Radius of the ellipsoids, >= 0 (default 1).
-    pub fn radius(self, radius: f64) -> Self {
-        Self { radius, ..self }
+    setters! {
+        /// C, > 0 (default 1).
+        c: f64 => c;
+        /// The member of the family (default: USVC).
+        method: Method => method;
+        /// Radius of the ellipsoids, >= 0 (default 1).
+        radius: f64 => radius;
+        /// MPSVC: finish with a descent on its measure (default), or stop where the paper's algorithm does?
+        polish: bool => polish;
+        /// What solves the convex problems (default: ours).
+        solver: Solver => solver;
+        /// Certified relative duality gap of every convex problem, > 0 (default 1e-6).
+        tol: f64 => options.tol;
+        /// Iterations of every convex problem at most; `None` is 500.
+        max_iter: Option<usize> => options.max_iter;
+        /// Seed of the folds of the calibration.
+        seed: u64 => options.seed;
+        /// Fit b, or hold it at 0?
+        fit_intercept: bool => fit_intercept;
+        /// Also fit probabilities, by cross-validation?
+        probability: bool => probability;
+        /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
+        folds: usize => folds;
+        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
+        threads: Option<usize> => threads;
     }
 
     /// The radius from a probability, with this bound; `None` leaves it to [`radius`](Self::radius).
@@ -113,57 +138,17 @@ impl Params {
         Self { confidence, bound, ..self }
     }
 
-    /// MPSVC: finish with a descent on its measure (default), or stop where the paper's algorithm does?
-    pub fn polish(self, polish: bool) -> Self {
-        Self { polish, ..self }
-    }
-
-    /// Certified relative duality gap of every convex problem, > 0 (default 1e-6).
-    pub fn tol(mut self, tol: f64) -> Self {
-        self.options.tol = tol;
-        self
-    }
-
-    /// Iterations of every convex problem at most; `None` is 500.
-    pub fn max_iter(mut self, max_iter: Option<usize>) -> Self {
-        self.options.max_iter = max_iter;
-        self
-    }
-
-    /// Seed of the folds of the calibration.
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.options.seed = seed;
-        self
-    }
-
-    /// Fit b, or hold it at 0?
-    pub fn fit_intercept(self, fit_intercept: bool) -> Self {
-        Self { fit_intercept, ..self }
-    }
-
-    /// Also fit probabilities, by cross-validation?
-    pub fn probability(self, probability: bool) -> Self {
-        Self { probability, ..self }
-    }
-
-    /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
-    pub fn threads(self, threads: Option<usize>) -> Self {
-        Self { threads, ..self }
-    }
-
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
-        if !(self.c > 0.0 && self.c.is_finite()) {
-            return Err(Error::parameter("C", self.c, "a finite number > 0"));
-        }
+        check_positive("C", self.c)?;
         if !(self.radius >= 0.0 && self.radius.is_finite()) {
             return Err(Error::parameter("radius", self.radius, "a finite number >= 0"));
         }
-        if self.folds < 2 {
-            return Err(Error::parameter("folds", self.folds, "at least 2"));
-        }
-        if self.threads == Some(0) {
-            return Err(Error::parameter("threads", 0, "at least 1"));
+        check_folds(self.folds)?;
+        check_threads(self.threads)?;
+        if self.solver == Solver::Clarabel && !HAS_CLARABEL {
+            let expected = "\"auto\": this build is without the Cargo feature clarabel";
+            return Err(Error::parameter("solver", "\"clarabel\"", expected));
         }
         self.options.check()?;
         let radius = self.confidence.map_or(Ok(self.radius), |confidence| self.bound.radius(confidence))?;

@@ -1,6 +1,7 @@
 //! Radii from confidences.
 
 use crate::error::{Error, Result};
+use crate::model::params::named;
 use crate::special::quantile;
 
 /// What is assumed of a row's distribution, besides its mean and covariance.
@@ -36,14 +37,7 @@ impl Bound {
     }
 }
 
-impl std::str::FromStr for Bound {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
-        found.map(|(_, bound)| bound).ok_or_else(|| Error::parameter("bound", name, "one of gaussian, chebyshev"))
-    }
-}
+named!(Bound, "bound");
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,8 @@ mod row;
 
 use row::{Local, Row, norm2};
 
-use super::{Best, Options, Solution, Status, assess, interior};
+use super::interior::Factored;
+use super::{Best, Options, Solution, Status, assess};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::linalg;
@@ -147,7 +148,9 @@ impl Method<'_> {
         let problem = self.objective.problem();
         let (mut d, mut xi) = (vec![], vec![]);
         for (i, &row) in self.data.rows.iter().enumerate() {
-            d.push(1.0 - problem.targets[row] * (simd::dot(self.data.mean(i), &x[..dim]) + x[dim]));
+            d.push(
+                problem.loss.offset(row) - problem.targets[row] * (simd::dot(self.data.mean(i), &x[..dim]) + x[dim]),
+            );
             xi.extend((0..rank).map(|k| simd::dot(self.data.column(i, k), &x[..dim])));
         }
         Margins { d, xi }
@@ -160,7 +163,7 @@ impl Method<'_> {
         let mut sum = 0.5 * problem.alpha * norm2(&point.x[..self.data.dim]);
         for (i, row) in point.rows.iter().enumerate() {
             let v = [norm2(&margins.xi[i * rank..(i + 1) * rank])];
-            let m = [row.y * (1.0 - margins.d[i])];
+            let m = [row.y * (problem.loss.offset(self.data.rows[i]) - margins.d[i])];
             problem.loss.eval(&Scores { first: self.data.rows[i], y: &[row.y], m: &m, v: &v, width: 0.0 }, &mut eval);
             sum += row.c * eval[0].value;
         }
@@ -171,14 +174,17 @@ impl Method<'_> {
     fn gradient(&self, point: &Point) -> (Vec<f64>, f64) {
         let dim = self.data.dim;
         let mut classes = [vec![0.0; dim + 1], vec![0.0; dim + 1]];
+        let mut constants = [0.0; 2];
         for (i, row) in point.rows.iter().enumerate() {
-            let sum = &mut classes[usize::from(row.y > 0.0)];
+            let class = usize::from(row.y > 0.0);
+            constants[class] += row.c * row.p * self.objective.problem().loss.offset(self.data.rows[i]);
+            let sum = &mut classes[class];
             self.add(i, -row.c * row.y * row.p, row.c * row.scale(), self.h(point, i), sum);
         }
-        let [minus, plus] = classes.map(|mut gradient| {
+        let [minus, plus] = [0, 1].map(|class| {
+            let mut gradient = std::mem::take(&mut classes[class]);
             let bias = gradient.pop().unwrap_or(0.0);
-            // sum c p: the slopes of one class all have one sign.
-            ClassSums { gradient, bias, constant: bias.abs() }
+            ClassSums { gradient, bias, constant: constants[class] }
         });
         (self.objective.gradient(&point.x, &minus, &plus), self.objective.bound(&minus, &plus))
     }
@@ -205,25 +211,13 @@ impl Method<'_> {
         let local: Vec<Local> =
             point.rows.iter().enumerate().map(|(i, row)| row.local(norm2(self.h(point, i)))).collect();
         let matrix = self.matrix(point, &local, control)?;
-        let n = point.x.len();
-        let mut factor = matrix.clone();
-        let is_factor = linalg::cholesky(&mut factor, n);
-        let solve = |rhs: &[f64]| -> Result<Vec<f64>> {
-            if is_factor {
-                let mut x: Vec<f64> = rhs.iter().map(|r| -r).collect();
-                linalg::cholesky_solve(&factor, n, &mut x);
-                if x.iter().all(|x| x.is_finite()) {
-                    return Ok(x);
-                }
-            }
-            interior::solve(matrix.clone(), rhs, n)
-        };
+        let matrix = Factored::new(matrix, point.x.len());
         let open = self.complementarity(point);
-        let predictor = self.step(point, margins, &local, gradient, 0.0, &solve)?;
+        let predictor = self.step(point, margins, &local, gradient, 0.0, &matrix)?;
         let t = self.longest(point, &local, &predictor);
         let reached = self.complementarity(&self.moved(point, &predictor, t)) / open;
         let mu = if lags { open } else { reached.clamp(0.0, 1.0).powi(3).max(BOLDEST) * open };
-        let step = self.step(point, margins, &local, gradient, mu, &solve)?;
+        let step = self.step(point, margins, &local, gradient, mu, &matrix)?;
         let t = self.longest(point, &local, &step);
         let next = self.moved(point, &step, t);
         let usable = t > 1e-9 && next.x.iter().all(|x| x.is_finite());
@@ -287,7 +281,7 @@ impl Method<'_> {
         local: &[Local],
         gradient: &[f64],
         mu: f64,
-        solve: &dyn Fn(&[f64]) -> Result<Vec<f64>>,
+        matrix: &Factored,
     ) -> Result<Step> {
         let (dim, rank) = (self.data.dim, self.data.rank);
         let width = 1 + rank;
@@ -304,7 +298,7 @@ impl Method<'_> {
         if !self.objective.problem().fit_intercept {
             rhs[dim] = 0.0;
         }
-        let x = solve(&rhs)?;
+        let x = matrix.solve(&rhs)?;
         let mut multipliers = Vec::with_capacity(point.rows.len());
         for (i, v) in v.chunks_exact_mut(width).enumerate() {
             let (row, h) = (&point.rows[i], self.h(point, i));

@@ -17,6 +17,8 @@
 //! Source: G. Lanckriet, L. El Ghaoui, C. Bhattacharyya, M. Jordan, A Robust Minimax Approach to
 //! Classification, JMLR 3, 2002.
 
+mod params;
+
 use ndarray::Array2;
 
 use crate::control::Control;
@@ -25,26 +27,15 @@ use crate::data::covariance::{packed_index, packed_len};
 use crate::error::{Error, Result};
 use crate::gsu;
 use crate::linalg;
+use crate::loss::Hinge;
 use crate::model::Labels;
+use crate::model::calibrate::calibrate;
+use crate::model::folds::Folds;
+use crate::objective::Problem;
+use crate::parallel;
 use crate::solver::{Solution, Status};
 
-/// Parameters.
-#[derive(Debug, Clone, PartialEq)]
-#[must_use]
-pub struct Params {
-    /// Added to the diagonal of both covariances in units of their mean variance, >= 0.
-    pub ridge: f64,
-    /// Relative change of the minimum at which to stop, > 0.
-    pub tol: f64,
-    /// Iterations at most, >= 1.
-    pub max_iter: usize,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { ridge: 1e-6, tol: 1e-10, max_iter: 1000 }
-    }
-}
+pub use params::{Params, ValidParams};
 
 /// A fitted machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,37 +60,46 @@ impl Moments {
     }
 }
 
-impl Params {
+impl ValidParams {
     /// Fit to rows with labels, one class against the rest if there are more than two.
     ///
     /// # Errors
-    /// Parameters out of range, sizes that do not fit, a class without rows of positive weight, classes with
-    /// equal means, [`Error::Interrupted`].
+    /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
+    /// probabilities, classes with equal means, [`Error::Interrupted`].
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
-        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
-            return Err(Error::parameter("ridge", self.ridge, "a finite number >= 0"));
-        }
-        if !(self.tol > 0.0 && self.tol.is_finite()) {
-            return Err(Error::parameter("tol", self.tol, "a finite number > 0"));
-        }
-        if self.max_iter == 0 {
-            return Err(Error::parameter("max_iter", 0, ">= 1"));
-        }
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
+        let Params { probability, folds, seed, threads, .. } = self.0;
+        let folds = probability.then(|| Folds::new(labels, folds, seed)).transpose()?;
+        parallel::install(threads, || self.fit_classes(data, labels, folds.as_ref(), control))?
+    }
+
+    fn fit_classes(
+        &self,
+        data: &GaussianArray,
+        labels: &Labels,
+        folds: Option<&Folds>,
+        control: &Control,
+    ) -> Result<Model> {
         let d = data.n_features();
-        let classes = gsu::hyperplane_classes(labels.n_classes());
-        let mut linear = gsu::Model::zero(d, 0);
+        let mut linear = gsu::Model { platt: folds.map(|_| vec![]), ..gsu::Model::zero(d, 0) };
         let (mut coef, mut worst_case_accuracy) = (vec![], vec![]);
-        for class in classes {
+        for class in gsu::hyperplane_classes(labels.n_classes()) {
             let targets = labels.targets(class);
-            let mut moments = [-1.0, 1.0].map(|sign| moments(data, labels, |i| targets[i] == sign));
-            let variance = moments.iter().map(|m| m.variance(d)).sum::<f64>() / 2.0;
-            for Moments { cov, .. } in &mut moments {
-                (0..d).for_each(|j| cov[packed_index(j, j)] += self.ridge * variance);
+            // Only rows and weights matter here: the machine has no loss.
+            let problem = Problem {
+                data,
+                targets: &targets,
+                weights: labels.weights(),
+                alpha: 1.0,
+                fit_intercept: true,
+                loss: &Hinge,
+            };
+            let solution = self.fit_rows(&problem, control)?;
+            if let (Some(folds), Some(sigmoids)) = (folds, &mut linear.platt) {
+                let solve = |rest: &Problem<'_>, control: &Control| self.fit_rows(rest, control);
+                sigmoids.push(calibrate(&problem, folds, "", control, solve)?);
             }
-            let [minus, plus] = moments;
-            let solution = self.solve(&minus, &plus, control)?;
             let kappa2 = solution.objective.powi(-2);
             worst_case_accuracy.push(if solution.objective > 0.0 { kappa2 / (1.0 + kappa2) } else { 1.0 });
             coef.extend_from_slice(&solution.w);
@@ -109,6 +109,18 @@ impl Params {
         linear.coef = Array2::from_shape_vec((linear.intercept.len(), d), coef)
             .map_err(|e| Error::Internal(format!("coefficients of one fit: {e}")))?;
         Ok(Model { linear, worst_case_accuracy })
+    }
+
+    /// One hyperplane.
+    fn fit_rows(&self, problem: &Problem<'_>, control: &Control) -> Result<Solution> {
+        let d = problem.data.n_features();
+        let mut moments = [-1.0, 1.0].map(|sign| moments(problem, sign));
+        let variance = moments.iter().map(|m| m.variance(d)).sum::<f64>() / 2.0;
+        for Moments { cov, .. } in &mut moments {
+            (0..d).for_each(|j| cov[packed_index(j, j)] += self.0.ridge * variance);
+        }
+        let [minus, plus] = moments;
+        self.solve(&minus, &plus, control)
     }
 
     fn solve(&self, minus: &Moments, plus: &Moments, control: &Control) -> Result<Solution> {
@@ -123,14 +135,14 @@ impl Params {
         let (mut s_plus, mut s_minus) = (1.0, 1.0);
         let mut status = Status::MaxIterations;
         let mut iterations = 0;
-        while iterations < self.max_iter {
+        while iterations < self.0.max_iter {
             control.check()?;
             w = toward(&plus.cov, &minus.cov, s_plus, s_minus, &apart, d)?;
             (s_plus, s_minus) = (spread(&plus.cov, &w), spread(&minus.cov, &w));
             iterations += 1;
             let sum = s_plus + s_minus;
             control.report(iterations, sum, f64::NAN);
-            if before - sum <= self.tol * sum {
+            if before - sum <= self.0.tol * sum {
                 status = Status::Converged;
                 break;
             }
@@ -145,19 +157,20 @@ impl Params {
     }
 }
 
-/// Mean and covariance of a draw from a random row of a class.
-fn moments(data: &GaussianArray, labels: &Labels, member: impl Fn(usize) -> bool) -> Moments {
-    let d = data.n_features();
-    let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| member(i) && labels.weight(i) > 0.0).collect();
-    let total: f64 = rows.iter().map(|&i| labels.weight(i)).sum();
+/// Mean and covariance of a draw from a random row with this target.
+fn moments(problem: &Problem<'_>, sign: f64) -> Moments {
+    let (data, d) = (problem.data, problem.data.n_features());
+    let weight = |i: usize| problem.weights.map_or(1.0, |c| c[i]);
+    let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| problem.targets[i] == sign && weight(i) > 0.0).collect();
+    let total: f64 = rows.iter().map(|&i| weight(i)).sum();
     let (mut mean, mut cov) = (vec![0.0; d], vec![0.0; packed_len(d)]);
     for &i in &rows {
-        let c = labels.weight(i) / total;
+        let c = weight(i) / total;
         mean.iter_mut().zip(data.means().row(i)).for_each(|(m, x)| *m += c * x);
         data.covariances().add_to(i, c, d, &mut cov);
     }
     for &i in &rows {
-        let c = labels.weight(i) / total;
+        let c = weight(i) / total;
         let off: Vec<f64> = data.means().row(i).iter().zip(&mean).map(|(x, m)| x - m).collect();
         for j in 0..d {
             for k in 0..=j {

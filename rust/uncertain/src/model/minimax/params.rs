@@ -1,0 +1,79 @@
+//! Parameters of the machine: unchecked, then checked.
+
+use crate::error::{Error, Result};
+use crate::model::params::{check_folds, check_positive, check_threads, setters};
+
+/// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Params {
+    /// Added to the diagonal of both covariances in units of their mean variance.
+    pub ridge: f64,
+    /// Relative change of the minimum at which to stop.
+    pub tol: f64,
+    /// Iterations at most.
+    pub max_iter: usize,
+    /// Whether the sigmoids of probabilities are fitted.
+    pub probability: bool,
+    /// Folds of the cross-validation behind the sigmoids.
+    pub folds: usize,
+    /// Seed of the folds.
+    pub seed: u64,
+    /// Number of threads; `None` is the environment's default.
+    pub threads: Option<usize>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { ridge: 1e-6, tol: 1e-10, max_iter: 1000, probability: false, folds: 5, seed: 0, threads: None }
+    }
+}
+
+impl Params {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// Added to the diagonal of both covariances in units of their mean variance, >= 0 (default 1e-6).
+        ridge: f64 => ridge;
+        /// Relative change of the minimum at which to stop, > 0 (default 1e-10).
+        tol: f64 => tol;
+        /// Iterations at most, >= 1 (default 1000).
+        max_iter: usize => max_iter;
+        /// Also fit probabilities, by cross-validation?
+        probability: bool => probability;
+        /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
+        folds: usize => folds;
+        /// Seed of the folds.
+        seed: u64 => seed;
+        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
+        threads: Option<usize> => threads;
+    }
+
+    /// Parameters that can fit, or the first one that is out of range.
+    pub fn check(self) -> Result<ValidParams> {
+        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
+            return Err(Error::parameter("ridge", self.ridge, "a finite number >= 0"));
+        }
+        check_positive("tol", self.tol)?;
+        if self.max_iter == 0 {
+            return Err(Error::parameter("max_iter", 0, ">= 1"));
+        }
+        check_folds(self.folds)?;
+        check_threads(self.threads)?;
+        Ok(ValidParams(self))
+    }
+}
+
+/// Parameters that have passed [`Params::check`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct ValidParams(pub(super) Params);
+
+impl ValidParams {
+    /// The parameters, to look at or to change.
+    pub fn params(&self) -> &Params {
+        &self.0
+    }
+}
