@@ -29,6 +29,7 @@ from uncertain.exceptions import UncertainError
 from uncertain.huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from uncertain.kernel_features import ProbabilisticKernelFeatures
 from uncertain.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
+from uncertain.minimax import MinimaxProbabilityClassifier
 from uncertain.preprocessing import (
     AsGaussians,
     GaussianDenoiser,
@@ -38,7 +39,7 @@ from uncertain.preprocessing import (
     SubspaceProjector,
 )
 from uncertain.regression import GSURegressor
-from uncertain.robust import MinimaxProbabilityClassifier, RobustSVC
+from uncertain.robust import RobustSVC
 from uncertain.svm import GSUClassifier
 
 try:

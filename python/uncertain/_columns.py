@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from .exceptions import ColumnError, ParameterError
@@ -37,6 +37,7 @@ class Columns:
     corr: str | None = None
     ignored: tuple[str, ...] = ()
     automatic: bool = False
+    target_std: str | None = None
 
     def roles(self) -> dict[str, Any]:
         """Keyword arguments of `AsGaussians`."""
@@ -51,7 +52,15 @@ class Columns:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, strings and dictionaries, for the model file."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        if self.target_std is None:
+            del plain["target_std"]  # versions that do not know it can read the file
+        return plain
+
+    def with_target_std(self, column: str) -> Columns:
+        """The same with the error bars of the target, which are then not ignored."""
+        rest = tuple(name for name in self.ignored if name != column)
+        return replace(self, target_std=column, ignored=rest)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Columns:
@@ -75,7 +84,8 @@ class Columns:
             lines.append(_line("errors", "none: every row is an exact point"))
         if self.corr:
             lines.append(_line("", f"corr = {self.corr}"))
-        lines.append(_line("target", self.target or "given as values"))
+        error = f", known to +- {self.target_std}" if self.target_std else ""
+        lines.append(_line("target", (self.target or "given as values") + error))
         if self.ignored:
             lines.append(_line("ignored", _listing(self.ignored)))
         return "\n".join(lines)
@@ -88,6 +98,7 @@ def choose_columns(
     mean: str | None = None,
     features: Sequence[str] | None = None,
     corr: str | None = None,
+    target_std: str | None = None,
     **errors: str | None,
 ) -> Columns:
     """Fill in the roles that the caller left open.
@@ -95,7 +106,7 @@ def choose_columns(
     Parameters
     ----------
     names : the table's column names, in order.
-    target : the target's column; None when the target is not a column.
+    target, target_std : the target's column and that of its error bars; None for what is not a column.
     mean, features, corr, **errors : what the caller fixed; keys of `errors` are those of `KINDS`.
 
     Raises
@@ -106,10 +117,18 @@ def choose_columns(
     names = [n for n in names if isinstance(n, str)]
     given = {kind: column for kind in KINDS if (column := errors.get(kind)) is not None}
     _check_given(mean, features, given, corr)
-    for column in (target, mean, *(features or ()), *(c for c in given.values() if "{}" not in c)):
+    for column in (
+        target,
+        target_std,
+        mean,
+        *(features or ()),
+        *(c for c in given.values() if "{}" not in c),
+    ):
         if column is not None:
             require(column, names)
-    candidates = [n for n in names if n != target]
+    # The target's error bars know the answer as well as anybody: no features.
+    own = {target, target_std, *target_errors(names, target)}
+    candidates = [n for n in names if n not in own]
     automatic = mean is None and features is None and not given
     pattern = next((c for c in given.values() if "{}" in c), None)
 
@@ -139,10 +158,14 @@ def choose_columns(
         else:
             raise ColumnError(_no_errors(candidates))
 
-    chosen = Columns(target, mean, tuple(features or ()), given, corr, (), automatic)
-    used = {target, mean, *chosen.features, *used_by(chosen)}
-    ignored = tuple(n for n in names if n not in used)
-    return Columns(target, mean, chosen.features, given, corr, ignored, automatic)
+    chosen = Columns(target, mean, tuple(features or ()), given, corr, (), automatic, target_std)
+    used = {target, target_std, mean, *chosen.features, *used_by(chosen)}
+    return replace(chosen, ignored=tuple(n for n in names if n not in used))
+
+
+def target_errors(names: Sequence[str], target: str | None) -> list[str]:
+    """The columns that are called like standard deviations of the target."""
+    return [] if target is None else [target + suffix for suffix in _error_columns(target, names)]
 
 
 def used_by(columns: Columns) -> set[str]:

@@ -21,6 +21,7 @@ from ._columns import Columns
 from ._kernel_map import Kernelized
 from .exceptions import ModelFileError, UncertainError
 from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
+from .minimax import MinimaxProbabilityClassifier
 from .preprocessing import (
     AsGaussians,
     GaussianDenoiser,
@@ -30,6 +31,7 @@ from .preprocessing import (
     SubspaceProjector,
 )
 from .regression import GSURegressor
+from .robust import RobustSVC
 from .svm import GSUClassifier
 
 NOT_SAVED = ("n_jobs", "verbose", "callback")
@@ -75,10 +77,12 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], 
             steps.append((float(step.variance), step.project))
         elif isinstance(step, KernelMap):
             steps.append(step._parts())
-        elif isinstance(step, GSUClassifier):
+        elif isinstance(step, (GSUClassifier, RobustSVC)):
             if step.kernel_map_ is not None:
                 steps.append(step.kernel_map_._parts())
-            steps.append((step._model, step._params(step.solver)))
+            steps.append((step._model, step._params()))
+        elif isinstance(step, MinimaxProbabilityClassifier):
+            steps.append((step._model, np.atleast_1d(step.worst_case_accuracy_), step._params()))
         elif isinstance(step, (ProbabilisticKernelSVC, ProbabilisticKernelSVR)):
             steps.append((step._model, step._params()))
         elif isinstance(step, GSURegressor):
@@ -167,6 +171,18 @@ def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
             estimator = GSUClassifier(**parameters)
             estimator.classes_ = np.asarray(classes)
             estimator.kernel_map_ = None
+            estimator._fitted(model)
+        case ("robust", model, parameters):
+            # The rows' radii and the history stay behind.
+            estimator = RobustSVC(**parameters)
+            estimator.classes_ = np.asarray(classes)
+            estimator.radius_ = estimator._params().radius
+            estimator.kernel_map_ = None
+            estimator._fitted(model)
+        case ("minimax", model, accuracy, parameters):
+            estimator = MinimaxProbabilityClassifier(**parameters)
+            estimator.classes_ = np.asarray(classes)
+            estimator._accuracies(accuracy)
             estimator._fitted(model)
         case ("kernel-svc" | "feature-svc", model, parameters):
             estimator = ProbabilisticKernelSVC(**parameters)

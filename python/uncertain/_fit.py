@@ -14,12 +14,13 @@ from sklearn.pipeline import Pipeline
 
 from . import tables
 from ._array import GaussianArray
-from ._columns import Columns, choose_columns
+from ._columns import Columns, choose_columns, target_errors
 from ._methods import MethodName, chosen, estimator_of
-from ._model import Model, opened, partial_values, target_values
+from ._model import Model, opened, partial_values, target_stds, target_values
 from ._target import check_task
-from .exceptions import ParameterError
+from .exceptions import ColumnError, ParameterError
 from .preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
+from .regression import GSURegressor
 
 __all__ = ["fit"]
 
@@ -28,6 +29,7 @@ def fit(
     table: Any,
     target: Any = "label",
     *,
+    target_std: Any = None,
     mean: str | None = None,
     std: str | None = None,
     var: str | None = None,
@@ -51,6 +53,9 @@ def fit(
         .parquet, .csv or .arrow file; or a GaussianArray or array of exact points, with labels as `target`.
     target : name of the column of class labels (strings, booleans, integers, categoricals), or the labels
         themselves, one per row.
+    target_std : for the numbers of `GSURegressor`: the column of the target's standard deviations, or the
+        values, one per row. By default, where columns are found by name, y_err, y_error, y_std, y_se or
+        y_sigma for a target y. Such columns are never features.
     mean : column with a list of d numbers per row.
     std, var, cov, precision, factor : column with the uncertainty of `mean`: one number, d numbers (diagonal)
         or d * d numbers (row-major matrix) per row. Beside scalar `features`: a pattern such as ``"{}_err"``.
@@ -117,12 +122,13 @@ def fit(
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
         "features": features, "corr": corr,
     }  # fmt: skip
-    name = target if isinstance(target, str) else None
+    name, std_name = (t if isinstance(t, str) else None for t in (target, target_std))
     if tables.is_table(table):
-        columns = choose_columns(tables.open_table(table).names, name, **given)
+        names = tables.open_table(table).names
+        columns = choose_columns(names, name, target_std=std_name, **given)
         first: list[tuple[str, Any]] = [("gaussians", AsGaussians(**columns.roles(), on_missing=on_missing))]
     else:
-        _no_columns(table, name, given)
+        _no_columns(table, name, given | {"target_std": std_name})
         columns, first = Columns(), []
     if way.partial:
         y, found = partial_values(table, target, task)
@@ -133,6 +139,24 @@ def fit(
         y = target_values(table, target, task)
         regression = y.dtype.kind == "f"
     estimator = estimator_of(method, regression=regression, params=params)
+    known: dict[str, Any] = {}
+    if isinstance(estimator, GSURegressor):
+        beside = target_errors(names, name) if columns.automatic and target_std is None else []
+        if len(beside) > 1:
+            raise ColumnError(
+                f"the target {name!r} has several error columns ({', '.join(beside)}); say which one to use, "
+                f"such as target_std={beside[0]!r}"
+            )
+        if beside:
+            columns, target_std = columns.with_target_std(beside[0]), beside[0]
+        if target_std is not None:
+            missing = 0.0 if on_missing == "point" else None
+            known = {"regress__y_std": target_stds(table, target_std, missing)}
+    elif target_std is not None:
+        raise ParameterError(
+            "target_std=: only GSURegressor knows error bars of the target; it is the method "
+            f'"gsu" for numbers, but this is {type(estimator).__name__}'
+        )
     if on_missing == "impute":
         first.append(("impute", GaussianImputer(random_state=0)))
     measured = meaning == "measurement" and not way.measurement
@@ -143,7 +167,7 @@ def fit(
     pipeline = Pipeline([*first, *denoiser, *scaler, (step, estimator)])
 
     start = time.perf_counter()
-    pipeline.fit(table, y)
+    pipeline.fit(table, y, **known)
     return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
 
 

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from uncertain._uncertain import Gaussians, GsuModel
-from uncertain._validation import check_gaussians
+from uncertain._validation import check_gaussians, check_labels, check_weights
 
-__all__ = ["LinearClassifier"]
+__all__ = ["LinearClassifier", "training_rows"]
 
 Floats = NDArray[np.float64]
+
+
+class Training(NamedTuple):
+    """Rows of positive weight with their labels, as the extension takes them."""
+
+    data: Gaussians
+    codes: NDArray[np.uint32]
+    weights: Floats | None
+    classes: NDArray[Any]
+    """All labels, also those whose rows have no weight: the fit refuses such classes."""
+    kept: NDArray[np.intp]
+    """Numbers of these rows among the caller's."""
+    n_given: int
+
+
+def training_rows(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, class_weight: Any = None
+) -> Training:
+    """Check what a classifier is fitted on; rows without weight are dropped, so that no solver sees them."""
+    data = check_gaussians(estimator, X, reset=True)
+    classes, codes = check_labels(y, X, estimator)
+    weights = check_weights(sample_weight, class_weight, classes=classes, codes=codes)
+    n = len(codes)
+    kept = np.arange(n) if weights is None else np.flatnonzero(weights)
+    if weights is not None and len(kept) < n:
+        data, codes, weights = data.take(kept), codes[kept], weights[kept]
+    return Training(data, codes, weights, classes, kept, n)
 
 
 def _with_probability(estimator: Any) -> bool:

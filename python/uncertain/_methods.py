@@ -13,8 +13,9 @@ from .discriminant import GaussianDiscriminant
 from .exceptions import ParameterError
 from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
+from .minimax import MinimaxProbabilityClassifier
 from .regression import GSURegressor
-from .robust import MinimaxProbabilityClassifier, RobustSVC
+from .robust import RobustSVC
 from .svm import GSUClassifier
 
 MethodName = Literal[

@@ -21,7 +21,7 @@ from ._held_out import gap_of
 from ._partial import partial_targets
 from ._regression_report import RegressionReport, compare_regressions
 from ._report import Report, compare
-from ._target import as_list, is_quantity, labels_from, numbers_from
+from ._target import as_list, errors_from, is_quantity, labels_from, numbers_from
 from .exceptions import ParameterError, UncertainError
 from .preprocessing import AsGaussians, GaussianImputer
 from .regression import GSURegressor
@@ -148,8 +148,10 @@ class Model:
         y = self.labels(table, y)
         if self.is_regression_:
             rest, gaussians = self.pipeline_[self._n_reading :], self.gaussians(table)
+            column = self.columns_.target_std
+            y_std = None if column is None else target_stds(table, column, missing=0.0)
             return compare_regressions(
-                rest, gaussians, y, folds=folds, repeats=repeats, random_state=random_state
+                rest, gaussians, y, y_std=y_std, folds=folds, repeats=repeats, random_state=random_state
             )
         return compare(
             self.pipeline_[self._n_reading :],
@@ -252,6 +254,14 @@ def partial_values(table: Any, target: Any, task: str) -> tuple[NDArray[Any], st
     if isinstance(target, str):
         return partial_targets(tables.open_table(table).values(target), target, task, n_rows)
     return partial_targets(as_list(target), "target", task, n_rows)
+
+
+def target_stds(table: Any, target_std: Any, missing: float | None = None) -> NDArray[np.float64]:
+    """Standard deviations of the targets from a column, by name, or the caller's own sequence, checked."""
+    n_rows = tables.open_table(table).n_rows if tables.is_table(table) else len(table)
+    named = isinstance(target_std, str)
+    values = tables.open_table(table).values(target_std) if named else as_list(target_std)
+    return errors_from(values, target_std if named else "target_std", n_rows, missing=missing)
 
 
 def target_values(table: Any, target: Any, task: str) -> NDArray[Any]:

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from .exceptions import NullError, ParameterError, ShapeError, UncertainError
 
+Floats = NDArray[np.float64]
+
 MANY_CLASSES = 20
 """Integer targets with more distinct values than this are taken for quantities, not classes."""
 
@@ -87,6 +89,33 @@ def numbers_from(values: Sequence[Any], what: str, n_rows: int) -> NDArray[np.fl
         if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool) or abs(value) == math.inf:
             raise UncertainError(
                 f"{what}: row {row} is {value!r}; the target of a regression must be a finite number"
+            )
+    return np.asarray(plain, dtype=np.float64)
+
+
+def errors_from(values: Sequence[Any], what: str, n_rows: int, *, missing: float | None) -> Floats:
+    """Standard deviations of the targets of a regression: finite numbers >= 0, one per row.
+
+    `missing` takes the place of a null or NaN; with None that is a `NullError`.
+    """
+    if len(values) != n_rows:
+        raise ShapeError(f"{what}: expected {n_rows} standard deviations, one per row, got {len(values)}")
+    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    for row, value in enumerate(plain):
+        if value is None or value != value:
+            if missing is None:
+                raise NullError(
+                    f"{what}: row {row} has no error bar of its target; drop such rows, or pass "
+                    'on_missing="point" to call the target exact'
+                )
+            plain[row] = missing
+        elif (
+            not isinstance(value, (int, float, Decimal))
+            or isinstance(value, bool)
+            or not 0 <= value < math.inf
+        ):
+            raise UncertainError(
+                f"{what}: row {row} is {value!r}; the standard deviation of a target must be a number >= 0"
             )
     return np.asarray(plain, dtype=np.float64)
 

@@ -18,6 +18,7 @@ __all__ = [
     "KernelSvcParams",
     "KernelSvr",
     "KernelSvrParams",
+    "MinimaxParams",
     "RobustParams",
     "Rows",
     "apply_features",
@@ -33,7 +34,6 @@ __all__ = [
     "fit_huber",
     "fit_imputer",
     "fit_kernel_map",
-    "fit_minimax",
     "fit_scaler",
     "impute",
     "linear_scores",
@@ -160,6 +160,7 @@ class RobustParams:
         confidence: float | None,
         bound: str,
         polish: bool,
+        solver: str,
         tol: float,
         max_iter: int | None,
         fit_intercept: bool,
@@ -178,18 +179,28 @@ class RobustParams:
         report: _Report | None = None,
     ) -> tuple[GsuModel, list[_Floats], list[_Floats]]: ...
 
-def fit_minimax(
-    data: Gaussians,
-    codes: NDArray[np.uint32],
-    n_classes: int,
-    weights: _Floats | None,
-    *,
-    ridge: float,
-    tol: float,
-    max_iter: int,
-    n_jobs: int | None,
-    report: _Report | None = None,
-) -> tuple[GsuModel, _Floats]: ...
+@final
+class MinimaxParams:
+    """Checked parameters of a minimax probability machine."""
+
+    def __new__(
+        cls,
+        *,
+        ridge: float,
+        tol: float,
+        max_iter: int,
+        probability: bool,
+        seed: int,
+        n_jobs: int | None,
+    ) -> MinimaxParams: ...
+    def fit(
+        self,
+        data: Gaussians,
+        codes: NDArray[np.uint32],
+        n_classes: int,
+        weights: _Floats | None = None,
+        report: _Report | None = None,
+    ) -> tuple[GsuModel, _Floats]: ...
 
 @final
 class GsuModel:

@@ -62,6 +62,7 @@ def _columns(command: Any) -> Any:
 @main.command()
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--target", default="label", show_default=True, help="Column to predict.")
+@click.option("--target-std", help="Column of the target's standard deviations (regression).")
 @click.option("--out", "-o", default="model.safetensors", show_default=True, type=click.Path(path_type=Path))
 @_columns
 @click.option("--task", default="auto", show_default=True, help="auto, classification or regression.")
@@ -77,6 +78,7 @@ def _columns(command: Any) -> Any:
 def fit(
     table: Path,
     target: str,
+    target_std: str | None,
     out: Path,
     features: str | None,
     task: Any,
@@ -94,6 +96,7 @@ def fit(
     model = fit_table(
         table,
         target,
+        target_std=target_std,
         features=_names(features),
         task=task,
         method=method,

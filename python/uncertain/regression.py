@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from uncertain import _uncertain
+from uncertain._convergence import warn_unless_converged
 from uncertain._kernel_map import Kernel, Kernelized, check_kernel
 from uncertain._progress import Progress, reporter
-from uncertain._validation import check_gaussians, check_numbers, seed_from
+from uncertain._validation import check_gaussians, check_numbers, check_sample_weight, seed_from
 from uncertain.exceptions import UncertainError
 
 __all__ = ["GSURegressor"]
@@ -47,9 +46,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     alpha : float, default=1e-3
         Strength of the penalty, > 0.
     loss : {"huber", "epsilon_insensitive", "squared"}, default="huber"
-        r^2 / 2 up to delta and straight beyond; max(0, ``|r|`` - epsilon); r^2 / 2. The tube of
-        "epsilon_insensitive" has kinks that only error bars smooth: with exact points and few rows its fit
-        may end before `tol` (and says so).
+        r^2 / 2 up to delta and straight beyond; max(0, ``|r|`` - epsilon); r^2 / 2.
     delta : float, default=1.35
         Where "huber" becomes straight, > 0, in units of y.
     epsilon : float, default=0.1
@@ -201,15 +198,11 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         data = check_gaussians(self, X, reset=True)
         targets = check_numbers(y, X, self)
         variances = None if y_std is None else self._variances(y_std, len(targets))
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, np.empty((len(targets), 0)), dtype=np.float64, ensure_non_negative=True
-            )
-            if not weights.all():
-                rows = np.flatnonzero(weights)
-                data, targets, weights = data.take(rows), targets[rows], weights[rows]
-                variances = None if variances is None else variances[rows]
+        weights = check_sample_weight(sample_weight, targets)
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            data, targets, weights = data.take(rows), targets[rows], weights[rows]
+            variances = None if variances is None else variances[rows]
         self.coef_: Floats
         self.coef_, self.intercept_, report = _uncertain.fit_gsu_regression(
             self._fit_map(data),
@@ -221,14 +214,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
             report=reporter(type(self).__name__, self.verbose, self.callback),
         )
         self.objective_, self.optimality_gap_, self.n_iter_, self.status_ = report
-        if self.status_ != "converged":
-            warnings.warn(
-                f"{type(self).__name__} did not converge ({self.status_} after {self.n_iter_} iterations): "
-                f"the objective is within a certified {self.optimality_gap_:.2g} (relative) of the minimum, "
-                f"but tol is {self.tol:g}; raise max_iter or alpha, or scale the features",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_unless_converged(self, type(self).__name__, "raise max_iter or alpha, or scale the features")
         return self
 
     def predict(self, X: Any, return_std: bool = False) -> Any:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import ArrayLike
 
+from uncertain._convergence import warn_unless_converged
 from uncertain._kernel_map import Kernel, Kernelized, check_kernel
-from uncertain._linear import LinearClassifier
+from uncertain._linear import LinearClassifier, training_rows
 from uncertain._progress import Progress, reporter
-from uncertain._uncertain import Gaussians, RobustParams, fit_minimax
-from uncertain._validation import check_gaussians, check_labels, check_weights, seed_from
-from uncertain.exceptions import ParameterError
+from uncertain._uncertain import Gaussians, RobustParams
+from uncertain._validation import check_gaussians, seed_from
 
-__all__ = ["MinimaxProbabilityClassifier", "RobustSVC"]
-
-Floats = NDArray[np.float64]
+__all__ = ["RobustSVC"]
 
 
 class RobustSVC(Kernelized, LinearClassifier):
@@ -70,8 +66,11 @@ class RobustSVC(Kernelized, LinearClassifier):
         Most dimensions of the feature space.
     polish : bool, default=True
         Whether "mpsvc" ends with a descent on its measure, or is the paper's algorithm 3 alone.
-    solver : {"auto"}, default="auto"
-        "auto" is a primal-dual interior-point method in d + 1 unknowns.
+    solver : {"auto", "clarabel"}, default="auto"
+        What solves the convex problems. "auto" is a primal-dual interior-point method in d + 1 unknowns;
+        "clarabel" gives the cone program, row by row, to the solver of that name, which is much slower and
+        needs memory like n d^2: something to compare with. Its answer is certified by our own gap. It hears
+        Ctrl-C only between its iterations.
     tol : float, default=1e-6
         Relative duality gap of each convex problem; for "tsvc" and "psvm" also the relative decrease at
         which to stop.
@@ -173,7 +172,7 @@ class RobustSVC(Kernelized, LinearClassifier):
         rank_tol: float = 1e-6,
         max_rank: int | None = 300,
         polish: bool = True,
-        solver: Literal["auto"] = "auto",
+        solver: Literal["auto", "clarabel"] = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
         fit_intercept: bool = True,
@@ -225,31 +224,26 @@ class RobustSVC(Kernelized, LinearClassifier):
         """
         check_kernel(self.kernel, self.gamma)
         params = self._params()
-        data = check_gaussians(self, X, reset=True)
-        classes, codes = check_labels(y, X, self)
-        weights = check_weights(sample_weight, self.class_weight, classes=classes, codes=codes)
-        rows = np.arange(len(codes)) if weights is None else np.flatnonzero(weights)
-        n = len(codes)
-        if len(rows) < n and weights is not None:
-            data, codes, weights = data.take(rows), codes[rows], weights[rows]
-        data = self._fit_map(data)
+        rows = training_rows(self, X, y, sample_weight, self.class_weight)
+        data = self._fit_map(rows.data)
         report = reporter(type(self).__name__, self.verbose, self.callback)
-        model, radii, history = params.fit(data, codes, len(classes), weights, report)
-        self.classes_ = classes
+        model, radii, history = params.fit(data, rows.codes, len(rows.classes), rows.weights, report)
+        self.classes_ = rows.classes
         self.radius_ = params.radius
-        all_radii = np.full((len(radii), n), np.nan)
-        all_radii[:, rows] = radii
+        all_radii = np.full((len(radii), rows.n_given), np.nan)
+        all_radii[:, rows.kept] = radii
         binary = len(radii) == 1
         self.radii_ = all_radii[0] if binary else all_radii
         self.history_ = history[0] if binary else history
-        return self._fitted(model)._warned()
+        self._fitted(model)
+        name = f"{type(self).__name__}(method={self.method!r})"
+        warn_unless_converged(self, name, "raise max_iter, lower C, or scale the features")
+        return self
 
     def _rows(self, X: Any) -> Gaussians:
         return self._mapped(check_gaussians(self, X, reset=False))
 
     def _params(self) -> RobustParams:
-        if self.solver != "auto":
-            raise ParameterError(f"solver = {self.solver!r}: must be 'auto'")
         return RobustParams(
             c=self.C,
             method=self.method,
@@ -257,6 +251,7 @@ class RobustSVC(Kernelized, LinearClassifier):
             confidence=self.confidence,
             bound=self.bound,
             polish=self.polish,
+            solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
             fit_intercept=self.fit_intercept,
@@ -264,147 +259,3 @@ class RobustSVC(Kernelized, LinearClassifier):
             seed=seed_from(self.random_state),
             n_jobs=self.n_jobs,
         )
-
-    def _warned(self) -> Self:
-        late = [status for status in np.atleast_1d(self.status_) if status != "converged"]
-        if late:
-            gap = float(np.nanmax(np.atleast_1d(self.optimality_gap_), initial=0.0))
-            certified = f" (certified gap {gap:.2g})" if gap > 0.0 else ""
-            warnings.warn(
-                f"RobustSVC(method={self.method!r}) did not converge: {late[0]}{certified}, but tol is "
-                f"{self.tol:g}; raise max_iter, lower C, or scale the features",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
-
-
-class MinimaxProbabilityClassifier(LinearClassifier):
-    """The hyperplane with the best worst-case accuracy, given each class's mean and covariance only.
-
-    Of all pairs of distributions with the classes' moments, the worst one still puts the share
-    kappa^2 / (1 + kappa^2) of either class on its side:
-
-    .. code-block:: text
-
-        1 / kappa = min |S_+^(1/2) w| + |S_-^(1/2) w|    subject to    w'(mu_+ - mu_-) = 1
-
-    The moments of a class of uncertain rows are those of a draw from a random row: its covariance is the
-    scatter of the means plus the mean of the rows' own covariances. No parameter has to be tuned.
-
-    More than two classes are fitted one against the rest.
-
-    Parameters
-    ----------
-    ridge : float, default=1e-6
-        Added to the diagonal of both covariances, in units of their mean variance, >= 0: the exact answer to
-        covariances that are known to within so much in the Frobenius norm. Zero leaves the solution open when
-        there are fewer rows than features.
-    tol : float, default=1e-10
-        Relative decrease of the minimum at which to stop.
-    max_iter : int, default=1000
-        Most iterations.
-    n_jobs : int or None, default=None
-        Number of threads of predictions.
-
-    Notes
-    -----
-    Weights of whole classes would change nothing: only ratios within a class matter.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, d) or (K, d)
-        w of each problem.
-    intercept_ : ndarray of shape (1,) or (K,)
-        b of each problem.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
-    worst_case_accuracy_ : float, or ndarray of shape (K,)
-        kappa^2 / (1 + kappa^2).
-    objective_ : float, or ndarray of shape (K,)
-        1 / kappa.
-    optimality_gap_ : float, or ndarray of shape (K,)
-        NaN: not certified.
-    n_iter_ : int, or ndarray of shape (K,)
-        Iterations done.
-    status_ : str, or ndarray of shape (K,)
-        "converged" or "max_iter".
-    n_features_in_ : int
-        d, the dimension of the Gaussians.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, if X was a table of scalar columns.
-
-    Raises
-    ------
-    UncertainError
-        (a ValueError) For data or parameters that cannot be used; the message says which and where.
-
-    References
-    ----------
-    G. Lanckriet, L. El Ghaoui, C. Bhattacharyya, M. Jordan, A Robust Minimax Approach to Classification,
-    JMLR 3, 2002.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uncertain import GaussianArray
-    >>> from uncertain.robust import MinimaxProbabilityClassifier
-    >>> X = GaussianArray([[-2.0], [-1.0], [1.0], [2.0]], std=0.5)
-    >>> model = MinimaxProbabilityClassifier(ridge=0).fit(X, [0, 0, 1, 1])
-    >>> round(float(model.worst_case_accuracy_), 6)  # kappa = 3 / (2 sqrt(0.5)), the variances are 0.5
-    0.818182
-    """
-
-    def __init__(
-        self,
-        *,
-        ridge: float = 1e-6,
-        tol: float = 1e-10,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.ridge = ridge
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to Gaussians, or to exact points.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
-        y : array-like of shape (n,)
-            Labels of any type that sorts.
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0; a row of weight 0 is as good as absent.
-
-        Returns
-        -------
-        self
-        """
-        data = check_gaussians(self, X, reset=True)
-        classes, codes = check_labels(y, X, self)
-        weights = check_weights(sample_weight, None, classes=classes, codes=codes)
-        model, accuracy = fit_minimax(
-            data,
-            codes,
-            len(classes),
-            weights,
-            ridge=self.ridge,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_jobs=self.n_jobs,
-        )
-        self.classes_ = classes
-        self.worst_case_accuracy_ = accuracy[0] if len(classes) == 2 else accuracy
-        self._fitted(model)
-        if "max_iter" in model.status:
-            warnings.warn(
-                f"MinimaxProbabilityClassifier did not converge in {self.max_iter} iterations; "
-                "raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        return self

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
+from uncertain._convergence import warn_unless_converged
 from uncertain._kernel_map import Kernel, Kernelized, check_kernel
-from uncertain._linear import LinearClassifier
+from uncertain._linear import LinearClassifier, training_rows
 from uncertain._progress import Progress, reporter
 from uncertain._uncertain import Gaussians, GsuParams
-from uncertain._validation import check_gaussians, check_labels, check_targets, check_weights, seed_from
+from uncertain._validation import check_gaussians, check_targets, check_weights, seed_from
 from uncertain.exceptions import ParameterError, UncertainError
 
 __all__ = ["GSUClassifier"]
@@ -218,19 +217,15 @@ class GSUClassifier(Kernelized, LinearClassifier):
         self
         """
         check_kernel(self.kernel, self.gamma)
-        params = self._params(self.solver)
-        data = check_gaussians(self, X, reset=True)
-        classes, codes = check_labels(y, X, self)
-        weights = check_weights(sample_weight, self.class_weight, classes=classes, codes=codes)
-        if weights is not None and not weights.all():
-            # Dropped, not carried along: a solver's path must not see them either.
-            rows = np.flatnonzero(weights)
-            data, codes, weights = data.take(rows), codes[rows], weights[rows]
-        data = self._fit_map(data)
+        params = self._params()
+        rows = training_rows(self, X, y, sample_weight, self.class_weight)
+        data = self._fit_map(rows.data)
         report = reporter(type(self).__name__, self.verbose, self.callback)
-        model = params.fit(data, codes, len(classes), weights, report)
-        self.classes_ = classes
-        return self._fitted(model)._warned()
+        model = params.fit(data, rows.codes, len(rows.classes), rows.weights, report)
+        self.classes_ = rows.classes
+        self._fitted(model)
+        warn_unless_converged(self, type(self).__name__, "raise max_iter or alpha, or scale the features")
+        return self
 
     @available_if(_in_batches)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -278,10 +273,10 @@ class GSUClassifier(Kernelized, LinearClassifier):
         """Rows to predict, as the linear model takes them."""
         return self._mapped(check_gaussians(self, X, reset=False))
 
-    def _params(self, solver: str) -> GsuParams:
+    def _params(self, solver: str | None = None) -> GsuParams:
         return GsuParams(
             alpha=self.alpha,
-            solver=solver,
+            solver=self.solver if solver is None else solver,
             tol=self.tol,
             max_iter=self.max_iter,
             batch_size=self.batch_size,
@@ -315,17 +310,3 @@ class GSUClassifier(Kernelized, LinearClassifier):
             label = labels[row : row + 1].tolist()[0]
             raise UncertainError(f"y: row {row} is {label!r}, which is not one of {self.classes_.tolist()}")
         return np.searchsorted(self.classes_, labels).astype(np.uint32)
-
-    def _warned(self) -> Self:
-        status, gap, n_iter = map(np.atleast_1d, (self.status_, self.optimality_gap_, self.n_iter_))
-        late = np.flatnonzero((status != "converged") & (status != "steps_done"))
-        if len(late):
-            worst = late[np.argmax(gap[late])]
-            warnings.warn(
-                f"{type(self).__name__} did not converge ({status[worst]} after {n_iter[worst]} iterations): "
-                f"the objective is within a certified {gap[worst]:.2g} (relative) of the minimum, but tol is "
-                f"{self.tol:g}; raise max_iter or alpha, or scale the features",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self

@@ -252,3 +252,95 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert predicted.exit_code == 0, predicted.output
     assert predicted.output.startswith("y,y_std\n")
     assert "mean absolute error" in run.invoke(main, ["report", model, path, "--repeats", "1"]).output
+
+
+# ---- the tube on exact points, error bars of the target
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_tube_on_few_exact_points_is_support_vector_regression() -> None:
+    rng = np.random.default_rng(2)
+    for n, d in [(8, 1), (12, 3), (40, 2)]:
+        X = rng.normal(size=(n, d))
+        y = X.sum(axis=1) + 0.3 * rng.normal(size=n)
+        for alpha in (1e-5, 1e-2):
+            model = GSURegressor(alpha, loss="epsilon_insensitive", epsilon=0.1).fit(X, y)
+            assert model.optimality_gap_ <= 1e-6 and model.status_ == "converged"
+            theirs = SVR(kernel="linear", C=1.0 / (alpha * n), epsilon=0.1, tol=1e-9).fit(X, y)
+            loss = np.maximum(0.0, np.abs(y - theirs.predict(X)) - 0.1).mean()
+            best = 0.5 * alpha * np.sum(theirs.coef_**2) + loss
+            # LIBSVM itself stays a little above the minimum where its C is large.
+            assert best * (1 - 1e-3) < model.objective_ <= best * (1 + 1e-6)
+
+
+def with_target_errors() -> tuple[pl.DataFrame, np.ndarray]:
+    std = np.random.default_rng(4).gamma(2.0, 0.3, size=120)
+    return table().with_columns(pl.Series("y_err", std)), std
+
+
+def test_error_bars_of_the_target_are_used_and_are_no_feature(tmp_path: Path) -> None:
+    frame, std = with_target_errors()
+    plain = uncertain.fit(frame.drop("y_err"), target="y")
+    named = uncertain.fit(frame.rename({"y_err": "dy"}), target="y", target_std="dy")
+    found = uncertain.fit(frame, target="y")
+    values = uncertain.fit(frame.drop("y_err"), target="y", target_std=std)
+    data = found.gaussians(frame)
+    by_hand = found.pipeline_[1:-1].transform(data)
+    direct = GSURegressor(random_state=0).fit(by_hand, frame["y"].to_numpy(), y_std=std)
+    for model in (named, found, values):
+        np.testing.assert_array_equal(model.pipeline_[-1].coef_, direct.coef_)
+        assert model.pipeline_[-1].n_features_in_ == 2
+    assert np.abs(plain.pipeline_[-1].coef_ - direct.coef_).max() > 1e-4
+    assert found.columns_.target_std == "y_err" and "y_err" not in found.columns_.ignored
+    assert "known to +- y_err" in repr(found)
+    path = tmp_path / "model.safetensors"
+    found.save(path)
+    again = uncertain.load(path)
+    assert again.columns_ == found.columns_
+    np.testing.assert_array_equal(again.predict(frame.drop("y", "y_err")), found.predict(frame))
+    assert found.report(frame, repeats=1).error != plain.report(frame, repeats=1).error
+    frame.write_parquet(tmp_path / "table.parquet")
+    arguments = ["fit", str(tmp_path / "table.parquet"), "--target", "y", "--target-std", "y_err"]
+    run = CliRunner().invoke(main, [*arguments, "--out", str(path)])
+    assert run.exit_code == 0, run.output
+    np.testing.assert_array_equal(uncertain.load(path).predict(frame), found.predict(frame))
+
+
+def test_error_bars_of_the_target_never_become_features() -> None:
+    frame, _ = with_target_errors()
+    # An error bar of the error bar would make y_err a feature.
+    traps = frame.with_columns(pl.Series("y_err_std", np.full(120, 0.1)), kind=pl.Series(["a", "b"] * 60))
+    assert uncertain.fit(traps, target="y").columns_.features == ("x0", "x1")
+    labels = traps.rename({"kind": "k", "y_err": "k_err", "y_err_std": "k_err_err"})
+    model = uncertain.fit(labels, target="k")
+    assert model.columns_.features == ("x0", "x1") and "k_err" in model.columns_.ignored
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "words"),
+    [
+        ({"y_err": [0.1, None] * 60}, {}, "y_err: row 1 has no error bar"),
+        ({"y_err": [0.1, -0.5] * 60}, {}, "y_err: row 1 is -0.5"),
+        ({"y_err": ["0.1"] * 120}, {}, "y_err: row 0 is '0.1'"),
+        ({"y_std": [0.1] * 120}, {}, "several error columns"),
+        ({}, {"target_std": "y_erg"}, "did you mean 'y_err'"),
+        ({}, {"target_std": [0.1] * 3}, "expected 120 standard deviations"),
+        ({}, {"target_std": "y_err", "method": "kernel"}, "only GSURegressor"),
+        ({"y": ["a", "b"] * 60}, {"target_std": "y_err"}, "only GSURegressor"),
+    ],
+)
+def test_bad_error_bars_of_the_target(change: Any, arguments: Any, words: str) -> None:
+    frame, _ = with_target_errors()
+    frame = frame.with_columns(**{name: pl.Series(values, strict=False) for name, values in change.items()})
+    with pytest.raises(UncertainError, match=words):
+        uncertain.fit(frame, target="y", **arguments)
+    with pytest.raises(ParameterError, match="target_std= names a column"):
+        uncertain.fit(rows(20, 2)[0], target=np.linspace(0, 1.5, 20), target_std="y_err")
+
+
+def test_a_missing_error_bar_may_mean_exact() -> None:
+    frame, std = with_target_errors()
+    gaps = frame.with_columns(pl.when(pl.col("y_err") > 0.5).then(pl.col("y_err")))
+    filled = uncertain.fit(frame, target="y", target_std=np.where(std > 0.5, std, 0.0))
+    model = uncertain.fit(gaps, target="y", on_missing="point")
+    np.testing.assert_array_equal(model.pipeline_[-1].coef_, filled.pipeline_[-1].coef_)

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+import uncertain
 from uncertain import (
     GaussianArray,
     GaussianScaler,
@@ -62,6 +64,45 @@ def test_usvc_reaches_the_cone_programs_optimum(kind: str) -> None:
         std = model.decision_distribution(X)[1]
         loss = np.maximum(0.0, 1.0 - margins + float(case["radius"]) * std)
         assert model.objective_ == pytest.approx(0.5 * np.sum(model.coef_**2) + case["C"] * loss.sum())
+
+
+@pytest.mark.parametrize("kernel", ["quadratic", "rbf"])
+@pytest.mark.parametrize("solver", ["auto", "clarabel"])
+def test_kernels_reach_the_optimum_of_the_extended_gram_matrix(kernel: Any, solver: Any) -> None:
+    golden = json.loads((Path(__file__).parents[1] / "golden" / "kernel_map.json").read_text())
+    X, y = GaussianArray(golden["means"], std=golden["std"]), golden["labels"]
+    gamma = golden["gamma"] if kernel == "rbf" else "median"
+    model = RobustSVC(
+        C=golden["C"], radius=golden["radius"], kernel=kernel, gamma=gamma, rank_tol=1e-9, solver=solver
+    ).fit(X, y)
+    assert model.objective_ == pytest.approx(golden["kernels"][kernel]["usvc"], rel=1e-4)
+    assert model.optimality_gap_ <= 1e-6
+
+
+@pytest.mark.parametrize("method", ["usvc", "ausvc", "tsvc"])
+def test_clarabel_agrees(method: Any) -> None:
+    X, y = blobs()
+    ours = RobustSVC(method=method, C=3.0).fit(X, y)
+    theirs = RobustSVC(method=method, C=3.0, solver="clarabel").fit(X, y)
+    assert theirs.objective_ == pytest.approx(ours.objective_, rel=2e-6)
+    assert theirs.status_ == "converged"
+    np.testing.assert_allclose(theirs.coef_, ours.coef_, atol=1e-3)
+    if method != "tsvc":
+        assert theirs.optimality_gap_ <= 1e-6
+        with pytest.warns(ConvergenceWarning, match="certified"):
+            RobustSVC(method=method, C=3.0, solver="clarabel", max_iter=3).fit(X, y)
+
+
+def test_total_support_vectors_converge_on_wide_ellipsoids() -> None:
+    """Moved points of size 300, nearly separable: once the end of the interior-point method's patience."""
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        means = rng.uniform(-5.0, 5.0, size=(100, 2))
+        y = np.where(means[:, 0] ** 2 - means[:, 1] ** 2 > 0.0, 1, -1)
+        X = GaussianArray(means + 3.0 * rng.normal(size=(100, 2)), std=rng.uniform(0.5, 5.0, size=(100, 2)))
+        model = RobustSVC(method="tsvc", kernel="quadratic").fit(X, y)
+        assert model.status_ == "converged"
+        assert model.n_iter_ < 400
 
 
 def test_without_error_bars_it_is_the_ordinary_svm() -> None:
@@ -167,8 +208,23 @@ def test_minimax_accuracies_are_those_of_the_cone_program_and_hold() -> None:
     assert min(right[y > 0].mean(), right[y < 0].mean()) > model.worst_case_accuracy_
     ridged = MinimaxProbabilityClassifier(ridge=1.0).fit(X, y)
     assert ridged.worst_case_accuracy_ < model.worst_case_accuracy_
-    three = MinimaxProbabilityClassifier().fit(X, np.arange(len(y)) % 3)
+    three = MinimaxProbabilityClassifier(probability=True, random_state=0).fit(X, np.arange(len(y)) % 3)
     assert three.worst_case_accuracy_.shape == (3,)
+    probability = three.predict_proba(X)
+    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
+    assert three.decision_distribution(X)[1].shape == three.decision_function(X).shape == (len(y), 3)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(three)).predict_proba(X), probability)
+    assert not hasattr(MinimaxProbabilityClassifier(), "predict_proba")
+
+
+def test_minimax_weights_are_counts() -> None:
+    X, y = blobs(40)
+    weight = np.arange(40) % 3
+    rows = np.repeat(np.arange(40), weight)
+    weighted = MinimaxProbabilityClassifier().fit(X, y, sample_weight=weight)
+    repeated = MinimaxProbabilityClassifier().fit(X[rows], y[rows])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
+    assert weighted.worst_case_accuracy_ == pytest.approx(repeated.worst_case_accuracy_)
 
 
 def test_minimax_refuses_equal_means_and_bad_parameters() -> None:
@@ -212,7 +268,7 @@ def test_measures_refuse_what_they_cannot_count() -> None:
         ({"confidence": 0.3}, "confidence = 0.3"),
         ({"confidence": 1.0, "bound": "chebyshev"}, "confidence = 1"),
         ({"bound": "markov"}, "gaussian, chebyshev"),
-        ({"solver": "simplex"}, "solver = 'simplex'"),
+        ({"solver": "simplex"}, "auto, clarabel"),
         ({"max_iter": 0}, "max_iter = 0"),
     ],
 )
@@ -227,3 +283,38 @@ def test_an_early_end_is_a_warning() -> None:
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         model = RobustSVC(max_iter=2).fit(X, y)
     assert model.status_ == "max_iter" and model.optimality_gap_ > 1e-6
+
+
+ROBUST = {
+    "usvc": {"method": "usvc", "confidence": 0.9, "bound": "chebyshev", "C": 2.0},
+    "ausvc, kernel": {"method": "ausvc", "kernel": "rbf", "gamma": 0.3, "max_rank": 12},
+    "mpsvc, three classes": {"method": "mpsvc", "probability": False, "polish": False},
+    "minimax": {"method": "minimax", "ridge": 1e-3},
+    "minimax, three classes": {"method": "minimax", "probability": False},
+}
+
+
+@pytest.mark.parametrize("case", ROBUST)
+def test_model_files_hold_all_that_answers_need(case: str, tmp_path: Path) -> None:
+    X, y = blobs()
+    columns = {f"x{k}": X.means[:, k] for k in range(2)}
+    errors = {f"x{k}_err": np.sqrt(X.covariances()[:, k, k]) for k in range(2)}
+    label = np.array(["a", "b", "c"])[np.arange(80) % 3] if "three" in case else y
+    table = pl.DataFrame(columns | errors | {"label": label})
+    model = uncertain.fit(table, **ROBUST[case])
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    for again in (uncertain.load(path), pickle.loads(pickle.dumps(model))):
+        assert again.predict(table).equals(model.predict(table))
+        if ROBUST[case].get("probability", True):
+            assert again.predict_proba(table).equals(model.predict_proba(table))
+        old, new = model.pipeline_[-1], again.pipeline_[-1]
+        assert type(old) is type(new)
+        assert new.get_params() | {"random_state": 0} == old.get_params() | {"random_state": 0}
+        for name in ("objective_", "n_iter_", "status_", "coef_", "intercept_", "n_features_in_"):
+            np.testing.assert_array_equal(getattr(new, name), getattr(old, name))
+        for name in ("radius_", "worst_case_accuracy_"):
+            np.testing.assert_array_equal(getattr(new, name, None), getattr(old, name, None))
+    path.write_bytes(path.read_bytes().replace(b"folds", b"holds"))
+    with pytest.raises(UncertainError, match="not a usable model file"):
+        uncertain.load(path)

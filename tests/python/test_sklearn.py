@@ -41,6 +41,7 @@ ESTIMATORS = [
     RobustSVC(method="ausvc"),
     RobustSVC(method="mpsvc"),
     RobustSVC(method="psvm"),
+    RobustSVC(solver="clarabel"),
     MinimaxProbabilityClassifier(),
     GaussianScaler(),
     ProbabilisticKernelFeatures(20),

@@ -1,0 +1,152 @@
+"""The minimax probability machine."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uncertain._convergence import warn_unless_converged
+from uncertain._linear import LinearClassifier, training_rows
+from uncertain._uncertain import MinimaxParams
+from uncertain._validation import seed_from
+
+__all__ = ["MinimaxProbabilityClassifier"]
+
+
+class MinimaxProbabilityClassifier(LinearClassifier):
+    """The hyperplane with the best worst-case accuracy, given each class's mean and covariance only.
+
+    Of all pairs of distributions with the classes' moments, the worst one still puts the share
+    kappa^2 / (1 + kappa^2) of either class on its side:
+
+    .. code-block:: text
+
+        1 / kappa = min |S_+^(1/2) w| + |S_-^(1/2) w|    subject to    w'(mu_+ - mu_-) = 1
+
+    The moments of a class of uncertain rows are those of a draw from a random row: its covariance is the
+    scatter of the means plus the mean of the rows' own covariances. No parameter has to be tuned.
+
+    More than two classes are fitted one against the rest.
+
+    Parameters
+    ----------
+    ridge : float, default=1e-6
+        Added to the diagonal of both covariances, in units of their mean variance, >= 0: the exact answer to
+        covariances that are known to within so much in the Frobenius norm. Zero leaves the solution open when
+        there are fewer rows than features.
+    tol : float, default=1e-10
+        Relative decrease of the minimum at which to stop.
+    max_iter : int, default=1000
+        Most iterations.
+    probability : bool, default=False
+        Whether to fit Platt's sigmoid on cross-validated scores, which ``predict_proba`` needs; about five
+        times the work.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of ``probability``.
+    n_jobs : int or None, default=None
+        Number of threads.
+
+    Notes
+    -----
+    Weights of whole classes would change nothing: only ratios within a class matter.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (K, d)
+        w of each problem.
+    intercept_ : ndarray of shape (1,) or (K,)
+        b of each problem.
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    worst_case_accuracy_ : float, or ndarray of shape (K,)
+        kappa^2 / (1 + kappa^2).
+    objective_ : float, or ndarray of shape (K,)
+        1 / kappa.
+    optimality_gap_ : float, or ndarray of shape (K,)
+        NaN: not certified.
+    n_iter_ : int, or ndarray of shape (K,)
+        Iterations done.
+    status_ : str, or ndarray of shape (K,)
+        "converged" or "max_iter".
+    n_features_in_ : int
+        d, the dimension of the Gaussians.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, if X was a table of scalar columns.
+
+    Raises
+    ------
+    UncertainError
+        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+
+    References
+    ----------
+    G. Lanckriet, L. El Ghaoui, C. Bhattacharyya, M. Jordan, A Robust Minimax Approach to Classification,
+    JMLR 3, 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray
+    >>> from uncertain import MinimaxProbabilityClassifier
+    >>> X = GaussianArray([[-2.0], [-1.0], [1.0], [2.0]], std=0.5)
+    >>> model = MinimaxProbabilityClassifier(ridge=0).fit(X, [0, 0, 1, 1])
+    >>> round(float(model.worst_case_accuracy_), 6)  # kappa = 3 / (2 sqrt(0.5)), the variances are 0.5
+    0.818182
+    """
+
+    def __init__(
+        self,
+        *,
+        ridge: float = 1e-6,
+        tol: float = 1e-10,
+        max_iter: int = 1000,
+        probability: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.ridge = ridge
+        self.tol = tol
+        self.max_iter = max_iter
+        self.probability = probability
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to Gaussians, or to exact points.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Gaussians, or exact points.
+        y : array-like of shape (n,)
+            Labels of any type that sorts.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0; a row of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        params = self._params()
+        rows = training_rows(self, X, y, sample_weight)
+        model, accuracy = params.fit(rows.data, rows.codes, len(rows.classes), rows.weights)
+        self.classes_ = rows.classes
+        self._fitted(model)
+        self._accuracies(accuracy)
+        warn_unless_converged(self, type(self).__name__, "raise max_iter or tol")
+        return self
+
+    def _accuracies(self, accuracy: NDArray[np.float64]) -> None:
+        self.worst_case_accuracy_ = accuracy[0] if len(accuracy) == 1 else accuracy
+
+    def _params(self) -> MinimaxParams:
+        return MinimaxParams(
+            ridge=self.ridge,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            probability=self.probability,
+            seed=seed_from(self.random_state),
+            n_jobs=self.n_jobs,
+        )
