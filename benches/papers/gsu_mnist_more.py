@@ -21,7 +21,7 @@ import page
 from gsu_mnist import Digits, Floats
 from numpy.typing import NDArray
 from significance import paired, percent
-from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedShuffleSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, StratifiedShuffleSplit
 
 from uncertain import GaussianArray, GSUClassifier, SubspaceProjector, uncertainty
 
@@ -30,6 +30,8 @@ SIZES = {25: 10, 100: 10, 400: 5, 1500: 3, 6000: 3}
 STOCHASTIC = 6000
 ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1)
 COMPARED = (methods.LSVM, methods.ISO, methods.GSU)
+SHARES = (0.5, 0.9)
+"""Of the trace of the covariance of all shifts, whose rank is 48."""
 COPIES = "linear SVM on all copies"
 
 
@@ -54,22 +56,23 @@ def main(argv: Sequence[str] | None = None) -> str:
         gain = str(paired(right[methods.GSU], right[methods.LSVM])) if len(draws) > 1 else "one draw"
         cells = [percent(right[m]) for m in COMPARED]
         rows.append([f"D{k}, {what} a class", f"{len(draws)}", *cells, gain])
-    draws = found["moments", far]
-    names = list(draws[0])
-    scores = {name: np.array([d[name] for d in draws]) for name in names}
-    base = scores[names[0]]
-    moment_rows = [
-        [name, percent(s), str(paired(s, base)) if len(s) > 1 and name != names[0] else ""]
-        for name, s in scores.items()
-    ]
     tables = {
         "sizes": page.table(["set, training images", "draws", *COMPARED, "GSU - linear SVM"], rows),
-        "moments": page.table(
-            [f"D{far}, 25 a class, {len(draws)} draws", "accuracy", "against the linear SVM"], moment_rows
-        ),
+        "moments": moments_table(far, found["moments", far]),
     }
     picture(found, sizes, sets, options.quick)
     return page.update("gsu-mnist.md", tables, quick=options.quick)
+
+
+def moments_table(k: int, draws: list[dict[str, float]]) -> str:
+    scores = {name: [d[name] for d in draws] for name in draws[0]}
+    base = next(iter(scores.values()))
+    rows = [
+        [name, percent(s), str(paired(s, base)) if len(s) > 1 and s is not base else ""]
+        for name, s in scores.items()
+    ]
+    head = [f"D{k}, 25 a class, {len(draws)} draws", "accuracy", "against the linear SVM"]
+    return page.table(head, rows)
 
 
 def of_size(per_class: int, k: int, seed: int, train: Digits, test: Digits) -> dict[str, float]:
@@ -100,30 +103,42 @@ def moments(k: int, seed: int, train: Digits, test: Digits) -> dict[str, float]:
     """Accuracies with first-order shifts, with the moments of all shifts, and with the copies themselves."""
     (x, y), (new, truth) = gsu_mnist.draw(k, seed, train, test)
     first_order = uncertainty.translation(x, gsu_mnist.SIGMA)
+    images = x.reshape(len(x), -1)
     every = copies(x, k)
     mean = every.mean(axis=2)
     factor = (every - mean[:, :, None]) / np.sqrt(every.shape[2])
-    around = GaussianArray(mean, factor=factor)
-    own = GaussianArray(x.reshape(len(x), -1), factor=factor)
+    around, own = GaussianArray(mean, factor=factor), GaussianArray(images, factor=factor)
     cases = {
-        "linear SVM": (methods.LSVM, first_order),
-        "SVM-GSU, first-order shifts": (methods.GSU, first_order),
-        "SVM-GSU, covariance of all shifts about the image": (methods.SUBSPACE, own),
-        "linear SVM, mean of all shifts": (methods.LSVM, around),
-        "isotropic, mean and variance of all shifts": (methods.ISO, around),
-        "SVM-GSU in subspaces, mean and covariance of all shifts": (methods.SUBSPACE, around),
+        "linear SVM": [first_order.collapse("zero")],
+        "SVM-GSU, first-order shifts": [first_order],
+        "SVM-GSU in subspaces, covariance of all shifts about the image": subspaces(own),
+        "linear SVM, mean of all shifts": [around.collapse("zero")],
+        "isotropic, mean and variance of all shifts": [around.collapse("isotropic")],
+        "SVM-GSU in subspaces, mean and covariance of all shifts": subspaces(around),
     }
     scores = {}
-    for name, (method, data) in cases.items():
-        if method == methods.SUBSPACE:  # the share is chosen among what is left after a first cut
-            data = SubspaceProjector(0.9).fit_transform(data)
-        shares = (0.5, 0.999)
-        found = methods.search(
-            method, data, y, alphas=ALPHAS[1:], shares=shares, seed=seed, settings={"tol": 1e-4}
-        )
-        scores[name] = float(np.mean(methods.predict(found, new) == truth))
+    for name, candidates in cases.items():
+        model = of_images(candidates, y, images, seed)
+        scores[name] = float(np.mean(model.predict(new) == truth))
     scores[COPIES] = on_copies(every, y, new, truth)
     return scores
+
+
+def subspaces(data: GaussianArray) -> list[GaussianArray]:
+    return [SubspaceProjector(p).fit_transform(data) for p in SHARES]
+
+
+def of_images(candidates: list[GaussianArray], y: NDArray[Any], images: Floats, seed: int) -> GSUClassifier:
+    """The best candidate and alpha by five folds, *images* held out: means of shifts are no images."""
+    folds = list(StratifiedKFold(5, shuffle=True, random_state=seed).split(y, y))
+
+    def held_out(data: GaussianArray, alpha: float) -> float:
+        fits = [(GSUClassifier(alpha, tol=1e-4, n_jobs=1).fit(data[a], y[a]), b) for a, b in folds]
+        return float(np.mean([model.score(images[b], y[b]) for model, b in fits]))
+
+    grid = [(data, alpha) for data in candidates for alpha in ALPHAS[1:]]
+    data, alpha = max(grid, key=lambda pair: held_out(*pair))
+    return GSUClassifier(alpha, tol=1e-4, n_jobs=1).fit(data, y)
 
 
 def on_copies(every: Floats, y: NDArray[Any], new: Floats, truth: NDArray[Any]) -> float:
