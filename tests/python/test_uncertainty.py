@@ -104,6 +104,29 @@ def test_propagated_covariance_is_that_of_mapped_draws() -> None:
         uncertainty.propagate(np.zeros((4, 3)), X)
 
 
+def test_correlated_errors_scatter_as_their_covariance_says() -> None:
+    """Errors with a common part, drawn; read from arrays, from columns and from `uncertainties`."""
+    import polars as pl
+
+    rng = np.random.default_rng(9)
+    std, r = np.array([[0.5, 2.0]]), 0.6
+    shared, own = rng.normal(size=(2, 200_000, 2))
+    draws = std * (np.sqrt(r) * shared[:, :1] + np.sqrt(1 - r) * own)
+    expected = sample_covariance(draws)
+    arrays = uncertainty.from_correlations(np.zeros((1, 2)), std, [[1.0, r], [r, 1.0]])
+    table = pl.DataFrame({"a": [0.0], "b": [0.0], "a_err": [0.5], "b_err": [2.0], "a_b_corr": [r]})
+    reader = uncertain.AsGaussians(features=["a", "b"], std="{}_err", corr="{}_{}_corr")
+    columns = reader.fit_transform(table)
+    for X in (arrays, columns):
+        np.testing.assert_allclose(X.covariances()[0], expected, rtol=0.02)
+    uncertainties = pytest.importorskip("uncertainties")
+    common = uncertainties.ufloat(0.0, np.sqrt(r))
+    parts = [uncertainties.ufloat(0.0, np.sqrt(1 - r)) for _ in range(2)]
+    numbers = [[s * (common + part) for s, part in zip(std[0], parts, strict=True)]]
+    X = uncertainty.from_uncertainties(numbers, correlated=True)
+    np.testing.assert_allclose(X.covariances()[0], expected, rtol=0.02)
+
+
 def test_correlations() -> None:
     std = np.array([[1.0, 2.0], [3.0, 0.5]])
     X = uncertainty.from_correlations(np.zeros((2, 2)), std, [[1.0, 0.3], [0.3, 1.0]])

@@ -72,6 +72,17 @@ def rotation(images: ArrayLike, sigma: float, *, shape: tuple[int, int] | None =
 
     ``F = sigma (c dx/drow - r dx/dcol)`` with r, c the distances from the centre in pixels. See `translation`
     for the arguments and limits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain.uncertainty import rotation
+    >>> ramp = np.tile(np.arange(3.0), (1, 3, 1))  # brighter by 1 per column
+    >>> turned = rotation(ramp, 0.1).covariances()[0].diagonal()
+    >>> turned.reshape(3, 3).round(3)  # the middle row does not change
+    array([[0.01, 0.01, 0.01],
+           [0.  , 0.  , 0.  ],
+           [0.01, 0.01, 0.01]])
     """
     return image_moves(images, rotation=sigma, shape=shape)
 
@@ -81,6 +92,14 @@ def scaling(images: ArrayLike, sigma: float, *, shape: tuple[int, int] | None = 
 
     ``F = sigma (r dx/drow + c dx/dcol)`` with r, c the distances from the centre in pixels. See `translation`
     for the arguments and limits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain.uncertainty import scaling
+    >>> ramp = np.tile(np.arange(3.0), (1, 3, 1))  # brighter by 1 per column
+    >>> scaling(ramp, 0.1).covariances()[0].diagonal()[:3].round(3)  # the middle column does not change
+    array([0.01, 0.  , 0.01])
     """
     return image_moves(images, scaling=sigma, shape=shape)
 

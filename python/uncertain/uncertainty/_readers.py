@@ -36,6 +36,15 @@ def from_uncertainties(values: Any, *, correlated: bool = False) -> GaussianArra
     ------
     UncertainError
         For a shape that is not (n, d), or an element that is no number.
+
+    Examples
+    --------
+    >>> from uncertainties import ufloat
+    >>> from uncertain.uncertainty import from_uncertainties
+    >>> length, width = ufloat(2.0, 0.1), ufloat(1.0, 0.1)
+    >>> from_uncertainties([[length, 2 * length + 2 * width]], correlated=True).covariances().round(3)
+    array([[[0.01, 0.02],
+            [0.02, 0.08]]])
     """
     array = np.asarray(values, dtype=object)
     if array.ndim != 2:
@@ -116,6 +125,23 @@ def read_gsu(
     UncertainError
         Naming the file and the line: what cannot be read, an id that appears twice, indices outside 1..d; no
         common id.
+
+    Warns
+    -----
+    UncertainWarning
+        With the number of ids that are not in every file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from uncertain.uncertainty import read_gsu
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "mean.dat").write_text("doc1 1:0.5 2:1.5\\ndoc2 2:2.0\\n")
+    >>> _ = (folder / "cov.dat").write_text("doc1 1,1:0.1 2,2:0.2\\ndoc2 1,1:0.3\\n")
+    >>> _ = (folder / "labels.dat").write_text("doc1 +1\\ndoc2 -1\\n")
+    >>> found = read_gsu(folder / "mean.dat", folder / "cov.dat", folder / "labels.dat")
+    >>> found.X, found.y, found.n_dropped
+    (GaussianArray(2 rows x 2 features, diagonal covariances), array([ 1, -1]), 0)
     """
     mean_rows = {where.id: where for where in _lines(Path(means))}
     cov_rows = {} if covariances is None else {where.id: where for where in _lines(Path(covariances))}
@@ -148,7 +174,8 @@ def read_gsu(
         counts = ", ".join(f"{len(keys)} only in {name}" for name, keys in dropped.items() if keys)
         example = next(key for keys in dropped.values() for key in keys)
         warnings.warn(
-            f"{found.n_dropped} ids are not in every file and were dropped ({counts}), such as {example!r}",
+            f"{found.n_dropped} {'id is' if found.n_dropped == 1 else 'ids are'} not in every file and "
+            f"{'was' if found.n_dropped == 1 else 'were'} dropped ({counts}), such as {example!r}",
             UncertainWarning,
             stacklevel=2,
         )

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
-from scipy.signal import get_window
+from scipy.signal import get_window, spectrogram
 
 from uncertain._array import GaussianArray
 from uncertain._numbers import float_array
@@ -113,13 +112,10 @@ def welch(
     if of not in ("population", "mean"):
         raise ParameterError(f"of = {of!r}: must be 'population' or 'mean'")
     taper: Floats = get_window(window, nperseg)
-    frequencies: Floats = np.fft.rfftfreq(nperseg, 1 / fs).astype(np.float64)
+    # One-sided densities of every window, (n, channels, frequencies, windows).
+    frequencies, _, density = spectrogram(x, fs, taper, noverlap=nperseg - hop, detrend="constant")
     masks = [_frequencies_of(band, frequencies, fs, name) for name, band in named]
-    cuts = sliding_window_view(x, nperseg, axis=2)[:, :, ::hop]  # (n, channels, windows, nperseg), a view
-    density = np.square(np.abs(np.fft.rfft((cuts - cuts.mean(axis=3, keepdims=True)) * taper)))
-    density /= fs * np.square(taper).sum()
-    density[..., 1 : (nperseg + 1) // 2] *= 2  # one-sided: all but f = 0 and f = fs / 2 stand for two
-    powers = np.stack([density[..., mask].sum(axis=3) * (fs / nperseg) for mask in masks], axis=3)
+    powers = np.stack([density[:, :, mask].sum(axis=2) * (fs / nperseg) for mask in masks], axis=3)
     if not (powers > 0).all():
         i, c, k, b = np.argwhere(~(powers > 0))[0]
         raise UncertainError(
