@@ -22,9 +22,11 @@ import page
 HERE = Path(__file__).resolve().parent
 
 MINUTES = {
+    "gain_map": 9.0,
     "gsu_mnist_more": 8.0,
     "huber_labels": 6.0,
     "gsu_wdbc": 5.0,
+    "kepler": 5.0,
     "huber_uci": 5.0,
     "gsu_tv": 4.0,
     "gsu_mnist": 2.0,
