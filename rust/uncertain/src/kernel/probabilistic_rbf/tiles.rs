@@ -84,44 +84,17 @@ pub(super) fn fill(x: &Side, z: Option<&Side>, form: &Form, control: &Control) -
                 drop(strip);
                 strip = lock(&strips[j]);
             }
-            transpose(values, width, (rows.len(), columns.len()), triangle, &mut strip[rows.start..], m);
+            for c in 0..columns.len() {
+                let first = if triangle { c + 1 } else { 0 };
+                let target = &mut strip[c * m + rows.start..][..rows.len()];
+                for r in first..rows.len() {
+                    target[r] = values[r * width + c];
+                }
+            }
         }
         Ok(())
     })?;
     Ok(out)
-}
-
-/// A tile (lines `width` apart) transposed into `out` (lines `stride` apart); of a triangle, what is below its
-/// diagonal. Eight lines at a time, so that a line of the target, which no cache holds, is written at once.
-fn transpose(
-    values: &[f64],
-    width: usize,
-    (rows, columns): (usize, usize),
-    triangle: bool,
-    out: &mut [f64],
-    stride: usize,
-) {
-    for c in (0..columns).step_by(LANES) {
-        for r in (0..rows).step_by(LANES) {
-            if !triangle && r + LANES <= rows && c + LANES <= columns {
-                let mut block = [[0.0; LANES]; LANES];
-                for k in 0..LANES {
-                    let line = &values[(r + k) * width + c..][..LANES];
-                    (0..LANES).for_each(|l| block[l][k] = line[l]);
-                }
-                for l in 0..LANES {
-                    out[(c + l) * stride + r..][..LANES].copy_from_slice(&block[l]);
-                }
-            } else {
-                for l in c..columns.min(c + LANES) {
-                    let first = if triangle { r.max(l + 1) } else { r };
-                    for k in first..rows.min(r + LANES) {
-                        out[l * stride + k] = values[k * width + l];
-                    }
-                }
-            }
-        }
-    }
 }
 
 fn lock<'a, 'b>(strip: &'a Mutex<&'b mut [f64]>) -> MutexGuard<'a, &'b mut [f64]> {
