@@ -54,10 +54,11 @@ def draw(n: int, noise: str, rng: np.random.Generator) -> tuple[np.ndarray, np.n
     y = rng.permutation(np.arange(n) % 2)
     z = rng.normal(size=(n, D))
     z[:, :INFORMATIVE] += SHIFT * (y[:, None] - 0.5)
-    # Variances exp(2.1 N(0, 1)): median 1, mean 9.
-    log = 2.1 * rng.normal(size=(n, D if noise == "cell" else 1)) * np.ones(D)
+    normal = rng.normal(size=(n, D if noise == "cell" else 1)) * np.ones(D)
+    # Log-normal variances of mean 9 (median 2.9).
+    log = np.log(9.0) - 1.5**2 / 2 + 1.5 * normal
     if noise == "class":
-        log = np.where(y[:, None] == 1, 2.0, -1.0) + 0.5 * log
+        log = np.where(y[:, None] == 1, 2.0, -1.0) + normal
     return z, np.exp(log / 2), y
 
 

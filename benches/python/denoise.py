@@ -92,7 +92,7 @@ def run(scale: float = 1.0, steps: int = 20) -> list[Row]:
 def fit(data: GaussianArray, k: int, steps: int) -> GaussianDenoiser:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return GaussianDenoiser(k, tol=0.0, max_iter=steps, random_state=0).fit(data)
+        return GaussianDenoiser(k, tol=0.0, max_iter=steps, acceleration=None, random_state=0).fit(data)
 
 
 def timed(work: Callable[[], object]) -> tuple[object, tuple[float, float]]:

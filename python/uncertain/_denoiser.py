@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from uncertain import _uncertain
 from uncertain._array import GaussianArray
-from uncertain._progress import Progress, reporter
-from uncertain._validation import check_gaussians, seed_from
-from uncertain.exceptions import ConvergenceWarning, ParameterError
+from uncertain._em import (
+    Mixture,
+    MixtureAttributes,
+    component_number,
+    em_options,
+    em_reporter,
+    keep_report,
+)
+from uncertain._progress import Progress
+from uncertain._validation import check_gaussians, check_sample_weight
 
 __all__ = ["GaussianDenoiser"]
 
 Floats = NDArray[np.float64]
-Mixture = tuple[Floats, Floats, Floats]
 
 
-class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class GaussianDenoiser(  # type: ignore[call-arg]
+    MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Measurement error: replace every reading by what it says about the true value (extreme deconvolution).
 
     Row i is one reading x_i = z_i + e_i of an unknown z_i, with known noise e_i ~ N(0, S_i). The distribution
@@ -55,7 +62,11 @@ class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     tol : float, default=1e-6
         EM stops when a step raises the mean log-likelihood per row by no more than this.
     max_iter : int, default=1000
-        Most steps.
+        Most passes over the rows after the first one.
+    acceleration : "squarem" or None, default="squarem"
+        "squarem" extrapolates pairs of steps (Varadhan and Roland 2008) and keeps an extrapolation only if
+        the likelihood did not fall below the first step's; where noise dominates, EM alone needs several
+        times as many iterations. None is plain EM.
     reg_covar : float, default=1e-6
         Every T_k is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
         feature j over the half of the rows that know it best. This is a constraint of the fit, not an
@@ -79,12 +90,12 @@ class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         T_k, without the noise.
     n_components_ : int
         K.
-    log_likelihoods_ : ndarray of shape (steps + 1,)
-        Mean log-likelihood per row at the start and after every step, never falling.
+    log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
+        Mean log-likelihood per row at the start and after every step that was kept, never falling.
     held_out_log_likelihoods_ : ndarray
         Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
     n_iter_ : int
-        Steps done.
+        Passes over the rows after the first one: steps of EM, and extrapolations, kept or not.
     status_ : str
         "converged", "max_iter" or "no_progress" (rounding forbids more).
     n_features_in_ : int
@@ -92,8 +103,9 @@ class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if X was a table of scalar columns.
 
-    The result is always a GaussianArray: exact points stay exact, a covariance shared by all rows gives a
-    shared one (K = 1), everything else a full matrix per row.
+    The result is always a GaussianArray: exact points stay exact; with one component a covariance shared by
+    all rows gives a shared one, and factors of at most d / 3 columns give factors of as many; everything else
+    gives a full matrix per row.
 
     Warns
     -----
@@ -103,7 +115,9 @@ class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
     References
     ----------
     J. Bovy, D. W. Hogg, S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi
-    10.1214/10-AOAS439.
+    10.1214/10-AOAS439. R. Varadhan, C. Roland, Simple and globally convergent methods for accelerating the
+    convergence of any EM algorithm, Scandinavian Journal of Statistics 35, 2008, doi
+    10.1111/j.1467-9469.2007.00585.x.
 
     Examples
     --------
@@ -125,6 +139,7 @@ class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         max_components: int = 10,
         tol: float = 1e-6,
         max_iter: int = 1000,
+        acceleration: Literal["squarem"] | None = "squarem",
         reg_covar: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -135,6 +150,7 @@ class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         self.max_components = max_components
         self.tol = tol
         self.max_iter = max_iter
+        self.acceleration = acceleration
         self.reg_covar = reg_covar
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -158,30 +174,12 @@ class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         """
         components = component_number(self.n_components)
         data = check_gaussians(self, X, reset=True)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, np.empty((data.n_rows, 0)), dtype=np.float64, ensure_non_negative=True
-            )
-        mixture, history, status, held_out = _uncertain.fit_denoiser(
-            data,
-            weights,
-            n_components=components,
-            max_components=self.max_components,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            reg_covar=self.reg_covar,
-            seed=seed_from(self.random_state),
-            n_jobs=self.n_jobs,
-            report=reporter(type(self).__name__, self.verbose, self.callback),
+        weights = check_sample_weight(sample_weight, np.empty((data.n_rows, 0)))
+        mixture, report = _uncertain.fit_denoiser(
+            data, weights, em_options(self, components), em_reporter(self)
         )
         self._set(mixture)
-        self.log_likelihoods_: Floats = history
-        self.n_iter_ = len(history) - 1
-        self.status_: str = status
-        if held_out is not None:
-            self.held_out_log_likelihoods_: Floats = held_out
-        warn_unless_converged(self, history)
+        keep_report(self, report)
         return self
 
     def transform(self, X: Any) -> GaussianArray:
@@ -210,40 +208,11 @@ class GaussianDenoiser(TransformerMixin, BaseEstimator, auto_wrap_output_keys=No
         """Mean of `score_samples`."""
         return float(self.score_samples(X).mean())
 
-    def _mixture(self) -> Mixture:
-        return self.weights_, self.means_, self.covariances_
-
     def _set(self, mixture: Mixture) -> None:
-        self.weights_: Floats
-        self.means_: Floats
-        self.covariances_: Floats
-        self.weights_, self.means_, self.covariances_ = mixture
+        super()._set(mixture)
         self.n_components_ = len(self.weights_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = False
         return tags
-
-
-def component_number(n_components: Any) -> int | None:
-    """A number for the core; None for "auto"."""
-    if isinstance(n_components, str) and n_components == "auto":
-        return None
-    whole = isinstance(n_components, (int, np.integer)) and not isinstance(n_components, bool)
-    if whole and n_components > 0:
-        return int(n_components)
-    raise ParameterError(f'n_components = {n_components!r}: must be an integer >= 1 or "auto"')
-
-
-def warn_unless_converged(estimator: Any, history: Floats) -> None:
-    """Say when EM was ended by `max_iter`, or by rounding far from an end."""
-    if estimator.status_ != "converged":
-        last = f"{history[-1] - history[-2]:.2g}" if len(history) > 1 else "nan"
-        warnings.warn(
-            f"{type(estimator).__name__} did not converge ({estimator.status_} after {estimator.n_iter_} "
-            f"iterations): the last one raised the mean log-likelihood by {last}, but tol is "
-            f"{estimator.tol:g}; raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=3,
-        )

@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from . import _uncertain
 from ._columns import Columns
 from ._kernel_map import Kernelized
+from .discriminant import GaussianDiscriminant
 from .exceptions import ModelFileError, UncertainError
 from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from .minimax import MinimaxProbabilityClassifier
@@ -85,6 +86,8 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], 
             steps.append((step._model, np.atleast_1d(step.worst_case_accuracy_), step._params()))
         elif isinstance(step, (ProbabilisticKernelSVC, ProbabilisticKernelSVR)):
             steps.append((step._model, step._params()))
+        elif isinstance(step, GaussianDiscriminant):
+            steps.append(step._parts())
         elif isinstance(step, GSURegressor):
             if step.kernel_map_ is not None:
                 steps.append(step.kernel_map_._parts())
@@ -138,7 +141,10 @@ def _pipeline(
 def _estimators(steps: Sequence[tuple[Any, ...]], classes: Sequence[Any]) -> list[Any]:
     """The estimators of the steps; the number of features is known from the last one on backwards."""
     model = steps[-1][1]
-    d = len(model) if isinstance(model, np.ndarray) else model.n_features
+    if isinstance(model, tuple):  # a mixture: shares, means, covariances
+        d = model[1].shape[1]
+    else:
+        d = len(model) if isinstance(model, np.ndarray) else model.n_features
     fitted = []
     for step in reversed(steps):
         estimator = _fitted(step, classes, d)
@@ -188,6 +194,11 @@ def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
             estimator = ProbabilisticKernelSVC(**parameters)
             estimator.classes_ = np.asarray(classes)
             estimator._fitted(model)
+        case ("discriminant", mixture, _, report, parameters):
+            estimator = GaussianDiscriminant(**parameters)
+            estimator.classes_ = np.asarray(classes)
+            estimator._set(mixture)
+            estimator.log_likelihoods_, estimator.n_iter_, estimator.status_ = report
         case ("kernel-svr", model, parameters):
             estimator = ProbabilisticKernelSVR(**parameters)._fitted(model)
         case ("gsu regression", coef, intercept, report, (alpha, loss, epsilon, delta, *options)):
@@ -216,6 +227,8 @@ def _plain(value: Any) -> Any:
         return {"pairs": [[_plain(k), _plain(v)] for k, v in value.items()]}
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
     return value if value is None or isinstance(value, (bool, int, float, str)) else None

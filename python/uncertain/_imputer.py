@@ -8,14 +8,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from uncertain import _uncertain
 from uncertain._array import GaussianArray
-from uncertain._denoiser import Mixture, component_number, warn_unless_converged
+from uncertain._em import MixtureAttributes, component_number, em_options, em_reporter, keep_report
 from uncertain._incomplete import Incomplete
-from uncertain._progress import Progress, reporter
-from uncertain._validation import check_labels, refuse_nested_tables, seed_from
+from uncertain._progress import Progress
+from uncertain._validation import check_labels, check_sample_weight, refuse_nested_tables
 from uncertain.exceptions import ParameterError
 
 __all__ = ["GaussianImputer"]
@@ -23,7 +23,9 @@ __all__ = ["GaussianImputer"]
 Floats = NDArray[np.float64]
 
 
-class GaussianImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
+class GaussianImputer(  # type: ignore[call-arg]
+    MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
     """Missing features become Gaussians: conditional mean and covariance given the features that are there.
 
     The distribution N(mu, T) of all features (or a mixture) is learned by EM from what every row has, the
@@ -46,7 +48,7 @@ class GaussianImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         for new rows.
     max_components : int, default=10
         The most that "auto" tries.
-    tol, max_iter, reg_covar : float, int, float
+    tol, max_iter, acceleration, reg_covar : float, int, "squarem" or None, float
         As for `GaussianDenoiser`.
     random_state : int, RandomState or None, default=None
         Seed of the start, and of the folds of "auto".
@@ -61,10 +63,10 @@ class GaussianImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
     ----------
     weights_, means_, covariances_ : ndarrays of shape (K,), (K, d), (K, d, d)
         The distribution of the features, without noise; with ``per_class=True`` over all classes.
-    log_likelihoods_ : ndarray of shape (steps + 1,)
-        Mean log-likelihood per row at the start and after every step, never falling.
+    log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
+        Mean log-likelihood per row at the start and after every step that was kept, never falling.
     n_iter_, status_ : int, str
-        Steps done, and "converged", "max_iter" or "no_progress".
+        Passes over the rows after the first one, and "converged", "max_iter" or "no_progress".
     n_features_in_ : int
         Dimension d.
 
@@ -89,6 +91,7 @@ class GaussianImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         max_components: int = 10,
         tol: float = 1e-6,
         max_iter: int = 1000,
+        acceleration: Literal["squarem"] | None = "squarem",
         reg_covar: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -100,6 +103,7 @@ class GaussianImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         self.max_components = max_components
         self.tol = tol
         self.max_iter = max_iter
+        self.acceleration = acceleration
         self.reg_covar = reg_covar
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -130,33 +134,18 @@ class GaussianImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
         if self.per_class:
             classes, codes = check_labels(y, rows, self)
             n_classes = len(classes)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, np.empty((len(rows), 0)), dtype=np.float64, ensure_non_negative=True
-            )
-        mixture, history, status, held_out = _uncertain.fit_imputer(
+        weights = check_sample_weight(sample_weight, np.empty((len(rows), 0)))
+        mixture, report = _uncertain.fit_imputer(
             rows.gaussians._core,
             rows.missing,
             weights,
             codes,
             n_classes,
-            n_components=components,
-            max_components=self.max_components,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            reg_covar=self.reg_covar,
-            seed=seed_from(self.random_state),
-            n_jobs=self.n_jobs,
-            report=reporter(type(self).__name__, self.verbose, self.callback),
+            em_options(self, components),
+            em_reporter(self),
         )
         self._set(mixture)
-        self.log_likelihoods_: Floats = history
-        self.n_iter_ = len(history) - 1
-        self.status_: str = status
-        if held_out is not None:
-            self.held_out_log_likelihoods_: Floats = held_out
-        warn_unless_converged(self, history)
+        keep_report(self, report)
         return self
 
     def transform(self, X: Any) -> GaussianArray:
@@ -187,15 +176,6 @@ class GaussianImputer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=Non
             self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
         )
         return Incomplete.of(checked)
-
-    def _mixture(self) -> Mixture:
-        return self.weights_, self.means_, self.covariances_
-
-    def _set(self, mixture: Mixture) -> None:
-        self.weights_: Floats
-        self.means_: Floats
-        self.covariances_: Floats
-        self.weights_, self.means_, self.covariances_ = mixture
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,19 +249,26 @@ def project_subspace(data: Gaussians, variance: float, project: str) -> Gaussian
 # Shares (K,), means (K, d), covariances (K, d, d).
 _Mixture = tuple[_Floats, _Floats, _Floats]
 
+# Parameters of EM; n_components None is automatic, up to max_components.
+class _Em(TypedDict):
+    n_components: int | None
+    max_components: int
+    tol: float
+    max_iter: int
+    acceleration: str | None
+    reg_covar: float
+    seed: int
+    n_jobs: int | None
+
+# Log-likelihoods, iterations, how it ended, held-out log-likelihoods.
+_EmReport = tuple[_Floats, int, str, _Floats | None]
+
 def fit_denoiser(
     data: Gaussians,
     weights: _Floats | None,
-    *,
-    n_components: int | None,
-    max_components: int,
-    tol: float,
-    max_iter: int,
-    reg_covar: float,
-    seed: int,
-    n_jobs: int | None,
+    em: _Em,
     report: _Report | None,
-) -> tuple[_Mixture, _Floats, str, _Floats | None]: ...
+) -> tuple[_Mixture, _EmReport]: ...
 def denoise(data: Gaussians, mixture: _Mixture, n_jobs: int | None = None) -> Gaussians: ...
 def fit_discriminant(
     data: Gaussians,
@@ -269,16 +276,10 @@ def fit_discriminant(
     n_classes: int,
     weights: _Floats | None,
     priors: _Floats | None,
-    *,
     shared: bool,
-    n_components: int,
-    tol: float,
-    max_iter: int,
-    reg_covar: float,
-    seed: int,
-    n_jobs: int | None,
+    em: _Em,
     report: _Report | None,
-) -> tuple[_Mixture, _Floats, str]: ...
+) -> tuple[_Mixture, _EmReport]: ...
 def discriminant_log_proba(
     data: Gaussians, mixture: _Mixture, n_classes: int, n_jobs: int | None = None
 ) -> _Floats: ...
@@ -288,16 +289,9 @@ def fit_imputer(
     weights: _Floats | None,
     codes: NDArray[np.uint32] | None,
     n_classes: int,
-    *,
-    n_components: int | None,
-    max_components: int,
-    tol: float,
-    max_iter: int,
-    reg_covar: float,
-    seed: int,
-    n_jobs: int | None,
+    em: _Em,
     report: _Report | None,
-) -> tuple[_Mixture, _Floats, str, _Floats | None]: ...
+) -> tuple[_Mixture, _EmReport]: ...
 def impute(
     data: Gaussians, missing: NDArray[np.bool_], mixture: _Mixture, n_jobs: int | None = None
 ) -> Gaussians: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from uncertain import _uncertain
-from uncertain._denoiser import component_number, warn_unless_converged
-from uncertain._progress import Progress, reporter
+from uncertain._em import Mixture, component_number, em_options, em_reporter, keep_report
+from uncertain._progress import Progress
 from uncertain._validation import check_gaussians, check_labels, check_weights, seed_from
 from uncertain.exceptions import ParameterError
 
@@ -48,7 +48,9 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
     tol : float, default=1e-6
         EM stops when a step raises the mean log-likelihood per row by no more than this.
     max_iter : int, default=1000
-        Most steps.
+        Most passes over the rows after the first one.
+    acceleration : "squarem" or None, default="squarem"
+        Extrapolated steps or plain EM; see `GaussianDenoiser`.
     reg_covar : float, default=1e-6
         T is kept at or above this part of the features' variances in every direction; see `GaussianDenoiser`.
     random_state : int, RandomState or None, default=None
@@ -72,10 +74,11 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         Means of the components.
     covariances_ : ndarray of shape (C, K, d, d)
         T of the components, without the noise.
-    log_likelihoods_ : ndarray of shape (steps + 1,)
-        Mean log-likelihood per row given its class, at the start and after every step, never falling.
+    log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
+        Mean log-likelihood per row given its class, at the start and after every step that was kept, never
+        falling.
     n_iter_ : int
-        Steps done.
+        Passes over the rows after the first one.
     status_ : str
         "converged", "max_iter" or "no_progress" (rounding forbids more).
     n_features_in_ : int
@@ -109,6 +112,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         priors: ArrayLike | None = None,
         tol: float = 1e-6,
         max_iter: int = 1000,
+        acceleration: Literal["squarem"] | None = "squarem",
         reg_covar: float = 1e-6,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -120,6 +124,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         self.priors = priors
         self.tol = tol
         self.max_iter = max_iter
+        self.acceleration = acceleration
         self.reg_covar = reg_covar
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -154,35 +159,47 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
             # Dropped, not carried along: the start of EM must not see them either.
             rows = np.flatnonzero(weights)
             data, codes, weights = data.take(rows), codes[rows], weights[rows]
-        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64).ravel()
-        mixture, history, status = _uncertain.fit_discriminant(
+        mixture, report = _uncertain.fit_discriminant(
             data,
             codes,
             len(classes),
             weights,
-            priors,
-            shared=bool(self.shared_covariance),
-            n_components=k,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            reg_covar=self.reg_covar,
-            seed=seed_from(self.random_state),
-            n_jobs=self.n_jobs,
-            report=reporter(type(self).__name__, self.verbose, self.callback),
+            self._given_priors(),
+            bool(self.shared_covariance),
+            em_options(self, k),
+            em_reporter(self),
         )
-        n_classes, d = len(classes), data.n_features
-        joint, means, covariances = mixture
         self.classes_ = classes
-        joint = joint.reshape(n_classes, k)
+        self._set(mixture)
+        keep_report(self, report)
+        return self
+
+    def _given_priors(self) -> Floats | None:
+        return None if self.priors is None else np.asarray(self.priors, dtype=np.float64).ravel()
+
+    def _set(self, mixture: Mixture) -> None:
+        """From the components of all classes, class by class, with their shares of all rows."""
+        joint, means, covariances = mixture
+        n_classes, d = len(self.classes_), means.shape[1]
+        joint = joint.reshape(n_classes, -1)
         self.priors_: Floats = joint.sum(axis=1)
         self.weights_: Floats = joint / self.priors_[:, None]
-        self.means_: Floats = means.reshape(n_classes, k, d)
-        self.covariances_: Floats = covariances.reshape(n_classes, k, d, d)
-        self.log_likelihoods_: Floats = history
-        self.n_iter_ = len(history) - 1
-        self.status_: str = status
-        warn_unless_converged(self, history)
-        return self
+        self.means_: Floats = means.reshape(n_classes, -1, d)
+        self.covariances_: Floats = covariances.reshape(n_classes, -1, d, d)
+
+    def _mixture(self) -> Mixture:
+        d = self.means_.shape[-1]
+        joint = (self.weights_ * self.priors_[:, None]).ravel()
+        return joint / joint.sum(), self.means_.reshape(-1, d), self.covariances_.reshape(-1, d, d)
+
+    def _parts(self) -> tuple[Any, ...]:
+        """The step of a model file."""
+        # What the fit drew from a generator is not known any more.
+        seed = seed_from(self.random_state if isinstance(self.random_state, (int, np.integer)) else 0)
+        em = em_options(self, component_number(self.n_components), seed=seed)
+        report = (self.log_likelihoods_, self.n_iter_, self.status_)
+        options = (bool(self.shared_covariance), self._given_priors())
+        return self._mixture(), len(self.classes_), report, options, em
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithm of :meth:`predict_proba`, exact also where that is 0 in rounding.
@@ -198,10 +215,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "means_")
         data = check_gaussians(self, X, reset=False)
-        d = self.means_.shape[-1]
-        joint = (self.weights_ * self.priors_[:, None]).ravel()
-        mixture = (joint / joint.sum(), self.means_.reshape(-1, d), self.covariances_.reshape(-1, d, d))
-        return _uncertain.discriminant_log_proba(data, mixture, len(self.classes_), self.n_jobs)
+        return _uncertain.discriminant_log_proba(data, self._mixture(), len(self.classes_), self.n_jobs)
 
     def predict_proba(self, X: Any) -> Floats:
         """P(c | x_i) of every class under the model, each row with its own noise.

@@ -67,7 +67,7 @@ def readings(request: pytest.FixtureRequest, rng: np.random.Generator) -> Gaussi
 @pytest.mark.parametrize("k", [1, 2])
 def test_agrees_with_numpy(readings: GaussianArray, k: int) -> None:
     def fit(steps: int) -> GaussianDenoiser:
-        return GaussianDenoiser(k, tol=0, max_iter=steps, random_state=3).fit(readings)
+        return GaussianDenoiser(k, tol=0, max_iter=steps, acceleration=None, random_state=3).fit(readings)
 
     first, last = fit(2), fit(8)
     if last.n_iter_ < 8:
@@ -92,6 +92,35 @@ def test_agrees_with_numpy(readings: GaussianArray, k: int) -> None:
     ]
     assert_allclose(last.score_samples(readings), np.logaddexp.reduce(logs, axis=0), rtol=1e-10)
     assert_allclose(last.score(readings), last.log_likelihoods_[-1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_extrapolation_climbs_as_high_in_fewer_iterations(k: int) -> None:
+    rng = np.random.default_rng(2)
+    z = rng.normal(size=(400, 4)) @ rng.normal(size=(4, 4)) + 2 * rng.integers(0, 2, size=(400, 1))
+    std = 4 * rng.uniform(0.3, 1.5, size=z.shape)
+    X = GaussianArray(z + std * rng.normal(size=z.shape), std=std)
+    plain = GaussianDenoiser(k, tol=1e-8, max_iter=20_000, acceleration=None, random_state=0).fit(X)
+    fast = GaussianDenoiser(k, tol=1e-8, max_iter=20_000, random_state=0).fit(X)
+    assert plain.status_ == fast.status_ == "converged"
+    assert np.all(np.diff(fast.log_likelihoods_) >= 0)
+    assert fast.log_likelihoods_[-1] >= plain.log_likelihoods_[-1] - 1e-7
+    assert fast.n_iter_ < plain.n_iter_ / 2
+    assert len(fast.log_likelihoods_) <= fast.n_iter_ + 1
+    assert len(plain.log_likelihoods_) == plain.n_iter_ + 1
+
+
+def test_few_columns_stay_few() -> None:
+    rng = np.random.default_rng(3)
+    x, factor = rng.normal(size=(50, 12)), rng.normal(size=(50, 12, 2))
+    thin, full = GaussianArray(x, factor=factor), GaussianArray(x, cov=factor @ factor.swapaxes(1, 2))
+    model = GaussianDenoiser(random_state=0).fit(full)
+    again = GaussianDenoiser(random_state=0).fit(thin)
+    assert_allclose(again.log_likelihoods_, model.log_likelihoods_, rtol=1e-9)
+    out, expected = model.transform(thin), model.transform(full)
+    assert out.kind == "low-rank" and expected.kind == "full"
+    assert_allclose(out.means, expected.means, rtol=1e-10, atol=1e-10)
+    assert_allclose(out.covariances(), expected.covariances(), rtol=1e-10, atol=1e-10)
 
 
 def test_posteriors_are_honest() -> None:
@@ -166,7 +195,7 @@ def test_callers_data_and_bad_parameters(rng: np.random.Generator) -> None:
     model.transform(X)
     assert_array_equal(x, kept)
     bad: list[dict[str, Any]] = [{"n_components": n} for n in (0, "two", 1.5)]
-    for wrong in [*bad, {"tol": -1.0}, {"reg_covar": 0.0}, {"max_iter": 0}]:
+    for wrong in [*bad, {"tol": -1.0}, {"reg_covar": 0.0}, {"max_iter": 0}, {"acceleration": "fast"}]:
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             GaussianDenoiser(**wrong).fit(X)
     with pytest.raises(UncertainError, match="21 components"):

@@ -40,6 +40,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         three_classes(),
         {"method": "kernel", "sigma": 0.7, "coupling": "independent", "probability": False},
     ),
+    "discriminant": (scalars(), {"method": "discriminant"}),
+    "quadratic discriminant, given priors": (
+        three_classes(),
+        {"method": "discriminant", "shared_covariance": False, "n_components": 2, "priors": [0.2, 0.3, 0.5]},
+    ),
+    "plain EM": (scalars(), {"method": "discriminant", "acceleration": None, "max_iter": 3}),
     "stochastic": (scalars(), {"solver": "sgd", "max_iter": 200, "batch_size": 8}),
 }
 

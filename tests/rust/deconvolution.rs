@@ -123,7 +123,7 @@ fn near_plain(a: &Plain, b: &Plain, what: &str) {
 }
 
 fn params(k: usize, steps: usize) -> Params {
-    Params { components: Components::Fixed(k), tol: 0.0, max_iter: steps, ..Params::default() }
+    Params { components: Components::Fixed(k), tol: 0.0, max_iter: steps, accelerate: false, ..Params::default() }
 }
 
 fn plain_rows(case: &Case, missing: Option<&[bool]>, weights: Option<&[f64]>) -> Vec<Row> {
@@ -141,7 +141,7 @@ fn plain_rows(case: &Case, missing: Option<&[bool]>, weights: Option<&[f64]>) ->
 fn steps_are_those_of_the_paper_for_every_kind() {
     let n = 70;
     let weights: Vec<f64> = Numbers(8).take(n).iter().map(|x| (x + 0.5).max(0.0)).collect();
-    for (d, k) in [(1, 1), (2, 2), (3, 1), (4, 2)] {
+    for (d, k) in [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1), (7, 1), (9, 2), (14, 1)] {
         let some: Vec<bool> = Numbers(77).take(n * d).iter().map(|x| *x > 0.4).collect();
         for case in cases(n, d, 5) {
             for missing in [None, Some(some.as_slice())] {
@@ -161,7 +161,12 @@ fn steps_are_those_of_the_paper_for_every_kind() {
 
 #[test]
 fn posteriors_and_likelihoods_are_the_dense_ones() {
-    let (n, d) = (50, 3);
+    for (n, d) in [(50, 3), (21, 10)] {
+        posteriors_are_dense(n, d);
+    }
+}
+
+fn posteriors_are_dense(n: usize, d: usize) {
     for case in cases(n, d, 6) {
         for k in [1, 2] {
             let (denoiser, fitted) = GaussianDenoiser::fit(&params(k, 5), &case.array, None, &Control::new()).unwrap();
@@ -187,12 +192,108 @@ fn posteriors_and_likelihoods_are_the_dense_ones() {
             let expected = match case.array.covariances().kind() {
                 Kind::Zero => Kind::Zero,
                 Kind::Shared if k == 1 => Kind::Shared,
+                Kind::LowRank if k == 1 && few_columns(&case.array) => Kind::LowRank,
                 _ => Kind::Full,
             };
             assert_eq!(out.covariances().kind(), expected);
             // Valid for whoever checks it again, also where S is singular.
             GaussianArray::new(out.means().clone(), out.covariances().clone()).unwrap();
         }
+    }
+}
+
+/// So few that Woodbury's identity is used.
+fn few_columns(data: &GaussianArray) -> bool {
+    match data.covariances() {
+        Covariances::LowRank(k) => k.diagonal.is_none() && 3 * k.rank <= data.n_features(),
+        _ => false,
+    }
+}
+
+#[test]
+fn factors_of_few_columns_are_their_matrices_at_less_cost() {
+    let (n, control) = (60, Control::new());
+    for (d, rank, size) in [(6, 2, 1.0), (31, 1, 10.0), (31, 4, 1.0), (31, 9, 1e-3), (64, 21, 1.0)] {
+        let mut numbers = Numbers(d as u64);
+        let means = Rows::from_vec(numbers.take(n * d), d).unwrap();
+        let f: Vec<f64> = numbers.take(n * d * rank).iter().map(|x| size * x).collect();
+        let names = Names::default();
+        let dense = Rows::from_vec(cases::gram(&f, n, d, rank), d * d).unwrap();
+        let thin = Covariances::from_factor(Rows::from_vec(f, d * rank).unwrap(), rank, None, &names).unwrap();
+        let thin = GaussianArray::new(means.clone(), thin).unwrap();
+        let full = GaussianArray::new(means, Covariances::from_cov(dense, &names).unwrap()).unwrap();
+        assert!(few_columns(&thin));
+        for k in [1, 3] {
+            // One step: later ones magnify rounding where components have few rows.
+            let fit = |data| params(k, 1).fit(data, None, None, &control).unwrap();
+            let (a, b) = (fit(&thin), fit(&full));
+            let close = |x: &[f64], y: &[f64], what: &str| {
+                let scale = y.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
+                let off = x.iter().zip(y).fold(0.0, |m: f64, (x, y)| m.max((x - y).abs()));
+                assert!(off <= 1e-10 * scale, "{what}: d = {d}, rank = {rank}, k = {k}: {off} of {scale}");
+            };
+            close(&a.history, &b.history, "likelihoods");
+            close(a.mixture.means(), b.mixture.means(), "means");
+            close(a.mixture.covariances(), b.mixture.covariances(), "covariances");
+            let denoiser = GaussianDenoiser::new(b.mixture);
+            let post = |data| denoiser.transform(data, &control).unwrap();
+            let (a, b) = (post(&thin), post(&full));
+            close(&a.means().to_vec(), &b.means().to_vec(), "posterior means");
+            close(&a.dense().unwrap(), &b.dense().unwrap(), "posterior covariances");
+            assert_eq!(a.covariances().kind(), if k == 1 { Kind::LowRank } else { Kind::Full });
+        }
+    }
+}
+
+/// Correlated true values under much larger noise: where EM is slow.
+fn noisy(n: usize, d: usize, noise: f64) -> GaussianArray {
+    let mut numbers = Numbers(5);
+    let mix = numbers.take(d * d);
+    let (mut x, mut s) = (vec![], vec![]);
+    for _ in 0..n {
+        let z = numbers.take(d);
+        for j in 0..d {
+            let own: f64 = (0..d / 2 + 1).map(|c| mix[j * d + c] * z[c]).sum();
+            let std = noise * (0.2 + numbers.next().abs());
+            x.push(own + std * 3f64.sqrt() * numbers.next());
+            s.push(std);
+        }
+    }
+    let covariances = Covariances::from_std(Rows::from_vec(s, d).unwrap());
+    GaussianArray::new(Rows::from_vec(x, d).unwrap(), covariances).unwrap()
+}
+
+#[test]
+fn extrapolated_steps_climb_as_high_in_fewer_passes() {
+    for (d, k, noise) in [(3, 1, 2.0), (5, 1, 4.0), (4, 2, 1.0)] {
+        let data = noisy(500, d, noise);
+        let fit = |accelerate| {
+            let components = Components::Fixed(k);
+            let params = Params { components, accelerate, tol: 1e-8, max_iter: 20_000, ..Params::default() };
+            params.fit(&data, None, None, &Control::new()).unwrap()
+        };
+        let (plain, fast) = (fit(false), fit(true));
+        for fitted in [&plain, &fast] {
+            assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]), "d = {d}, k = {k}");
+            assert_eq!(fitted.status.name(), "converged");
+            assert!(fitted.history.len() <= fitted.n_iter + 1);
+        }
+        assert_eq!(plain.history.len(), plain.n_iter + 1);
+        // The first step is that of EM.
+        assert_eq!(plain.history[..2], fast.history[..2]);
+        let (low, high) = (plain.history.last().unwrap(), fast.history.last().unwrap());
+        assert!(high >= &(low - 1e-7), "d = {d}, k = {k}: {high} after {} steps, {low}", fast.n_iter);
+        assert!(2 * fast.n_iter < plain.n_iter, "d = {d}, k = {k}: {} and {}", fast.n_iter, plain.n_iter);
+    }
+}
+
+#[test]
+fn as_many_passes_as_allowed() {
+    let data = noisy(300, 4, 3.0);
+    for most in 1..12 {
+        let params = Params { tol: 0.0, max_iter: most, ..Params::default() };
+        let fitted = params.fit(&data, None, None, &Control::new()).unwrap();
+        assert_eq!((fitted.n_iter, fitted.status.name()), (most, "max_iter"));
     }
 }
 

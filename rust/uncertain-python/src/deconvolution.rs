@@ -4,20 +4,23 @@
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray3};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use uncertain::data::covariance::{packed_index, packed_len};
-use uncertain::deconvolution::{Components, Fitted, Mixture, Params};
+use uncertain::deconvolution::{Components, Fitted, Mixture, Params, Report};
+use uncertain::file::Step;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
 use uncertain::{Error, Labels, discriminant, parallel};
 
-use crate::error::{BorderResult, core_error};
+use crate::error::BorderResult;
 use crate::gaussians::Gaussians;
 use crate::{interrupt, threads};
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 /// Shares (K,), means (K, d), covariances (K, d, d).
 pub type MixtureOut<'py> = (Floats<'py>, Bound<'py, PyAny>, Bound<'py, PyAny>);
-/// The mixture, the history of the log-likelihood, how it ended, held-out log-likelihoods if K was chosen.
-type FittedOut<'py> = (MixtureOut<'py>, Floats<'py>, &'static str, Option<Floats<'py>>);
+/// The history of the log-likelihood, iterations, how it ended, held-out log-likelihoods if K was chosen.
+type ReportOut<'py> = (Floats<'py>, usize, &'static str, Option<Floats<'py>>);
+type FittedOut<'py> = (MixtureOut<'py>, ReportOut<'py>);
 
 /// A mixture as Python keeps it: shares (K,), means (K, d), covariances (K, d, d).
 #[derive(FromPyObject)]
@@ -57,54 +60,67 @@ pub fn mixture_out<'py>(py: Python<'py>, mixture: &Mixture) -> PyResult<MixtureO
     ))
 }
 
-/// Parameters from Python; `n_components` None is automatic, up to `most`.
-pub fn params(
-    n_components: Option<i64>,
-    most: i64,
-    tol: f64,
-    max_iter: i64,
-    reg: f64,
-    seed: u64,
-    n_jobs: Option<i64>,
-) -> PyResult<Params> {
-    // A negative count is as wrong as zero, and the core says so.
-    let count = |n: i64| usize::try_from(n).unwrap_or(0);
-    let components = match n_components {
-        Some(n) => Components::Fixed(count(n)),
-        None => Components::Auto { most: count(most) },
-    };
-    let threads = threads::resolve(n_jobs)?;
-    let params = Params { components, tol, max_iter: count(max_iter), reg, seed, threads };
-    params.check().map_err(core_error)?;
-    Ok(params)
-}
-
-pub fn fitted_out<'py>(py: Python<'py>, fitted: Fitted) -> PyResult<FittedOut<'py>> {
-    let choice = fitted.choice.map(|choice| choice.log_likelihoods.into_pyarray(py));
-    Ok((mixture_out(py, &fitted.mixture)?, fitted.history.into_pyarray(py), fitted.status.name(), choice))
-}
-
-/// The distribution behind noisy rows; `report(task, iteration, log-likelihood, nan)` hears of every step.
-#[pyfunction]
-#[pyo3(signature = (data, weights, *, n_components, max_components, tol, max_iter, reg_covar, seed, n_jobs, report))]
-pub fn fit_denoiser<'py>(
-    py: Python<'py>,
-    data: &Gaussians,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
+/// Parameters of EM as a Python dictionary; `n_components` None is automatic, up to `max_components`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct EmIn {
     n_components: Option<i64>,
     max_components: i64,
     tol: f64,
     max_iter: i64,
+    acceleration: Option<String>,
     reg_covar: f64,
     seed: u64,
     n_jobs: Option<i64>,
+}
+
+impl EmIn {
+    /// Checked.
+    pub fn params(&self) -> BorderResult<Params> {
+        // A negative count is as wrong as zero, and the core says so.
+        let count = |n: i64| usize::try_from(n).unwrap_or(0);
+        let accelerate = match self.acceleration.as_deref() {
+            None => false,
+            Some("squarem") => true,
+            Some(other) => return Err(Error::parameter("acceleration", other, "\"squarem\" or None").into()),
+        };
+        let params = Params {
+            components: match self.n_components {
+                Some(n) => Components::Fixed(count(n)),
+                None => Components::Auto { most: count(self.max_components) },
+            },
+            tol: self.tol,
+            max_iter: count(self.max_iter),
+            accelerate,
+            reg: self.reg_covar,
+            seed: self.seed,
+            threads: threads::resolve(self.n_jobs)?,
+        };
+        params.check()?;
+        Ok(params)
+    }
+}
+
+pub fn fitted_out(py: Python<'_>, fitted: Fitted) -> PyResult<FittedOut<'_>> {
+    let choice = fitted.choice.map(|choice| choice.log_likelihoods.into_pyarray(py));
+    let mixture = mixture_out(py, &fitted.mixture)?;
+    Ok((mixture, (fitted.history.into_pyarray(py), fitted.n_iter, fitted.status.name(), choice)))
+}
+
+/// The distribution behind noisy rows; `report(task, iteration, log-likelihood, nan)` hears of every step.
+#[pyfunction]
+pub fn fit_denoiser<'py>(
+    py: Python<'py>,
+    data: &Gaussians,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    em: EmIn,
     report: Option<Py<PyAny>>,
-) -> PyResult<FittedOut<'py>> {
-    let params = params(n_components, max_components, tol, max_iter, reg_covar, seed, n_jobs)?;
+) -> BorderResult<FittedOut<'py>> {
+    let params = em.params()?;
     let weights = weights.map(|w| w.as_array().to_vec());
     let data = data.inner.clone();
     let fitted = interrupt::run(py, report, |control| params.fit(&data, None, weights.as_deref(), control))?;
-    fitted_out(py, fitted)
+    Ok(fitted_out(py, fitted)?)
 }
 
 /// The posterior of every row's true value under this mixture.
@@ -150,10 +166,8 @@ fn labels(
     })
 }
 
-/// (the components of all classes with their shares of all rows, history, status) of a Gaussian discriminant.
+/// A Gaussian discriminant: the components of all classes with their shares of all rows, and how the fit went.
 #[pyfunction]
-#[pyo3(signature = (data, codes, n_classes, weights, priors, *, shared, n_components, tol, max_iter, reg_covar, seed,
-                    n_jobs, report))]
 pub fn fit_discriminant<'py>(
     py: Python<'py>,
     data: &Gaussians,
@@ -162,21 +176,16 @@ pub fn fit_discriminant<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     priors: Option<PyReadonlyArray1<'py, f64>>,
     shared: bool,
-    n_components: i64,
-    tol: f64,
-    max_iter: i64,
-    reg_covar: f64,
-    seed: u64,
-    n_jobs: Option<i64>,
+    em: EmIn,
     report: Option<Py<PyAny>>,
-) -> BorderResult<(MixtureOut<'py>, Floats<'py>, &'static str)> {
-    let em = params(Some(n_components), 1, tol, max_iter, reg_covar, seed, n_jobs)?;
+) -> BorderResult<FittedOut<'py>> {
     let priors = priors.map(|p| p.as_array().to_vec());
-    let params = discriminant::Params { shared, priors, em };
+    let params = discriminant::Params { shared, priors, em: em.params()? };
     let labels = labels(&codes, n_classes, weights.as_ref())?;
     let data = data.inner.clone();
     let (model, fitted) = interrupt::run(py, report, |control| params.fit(&data, &labels, control))?;
-    Ok((mixture_out(py, model.mixture())?, fitted.history.into_pyarray(py), fitted.status.name()))
+    // The shares of all rows, not those within a class.
+    Ok(fitted_out(py, Fitted { mixture: model.mixture().clone(), ..fitted })?)
 }
 
 /// log P(class | row), (n, C), from the components of all classes, class by class.
@@ -195,10 +204,50 @@ pub fn discriminant_log_proba<'py>(
     Ok(PyArray2::from_owned_array(py, interrupt::run(py, None, work)?))
 }
 
+/// A discriminant for a model file, as Python writes it: all components, classes, how the fit went, (shared covariance,
+/// priors), parameters of EM.
+#[derive(FromPyObject)]
+pub struct DiscriminantIn<'py>(
+    MixtureIn<'py>,
+    usize,
+    (PyReadonlyArray1<'py, f64>, usize, String),
+    (bool, Option<PyReadonlyArray1<'py, f64>>),
+    EmIn,
+);
+
+/// The step of a model file.
+pub fn step_of_discriminant(parts: DiscriminantIn<'_>) -> BorderResult<Step> {
+    let DiscriminantIn(mixture, n_classes, (history, n_iter, status), (shared, priors), em) = parts;
+    let model = discriminant::Model::new(mixture.mixture()?, n_classes)?;
+    let priors = priors.map(|p| p.as_array().to_vec());
+    let params = discriminant::Params { shared, priors, em: em.params()? };
+    let report = Report { history: history.as_array().to_vec(), n_iter, status: status.parse()? };
+    Ok(Step::discriminant(model, params, report))
+}
+
+/// ("discriminant", mixture, classes, how the fit went, arguments of `GaussianDiscriminant`) of such a step.
+pub fn discriminant_of_step<'py>(
+    py: Python<'py>,
+    model: &discriminant::Model,
+    params: &discriminant::Params,
+    report: Report,
+) -> PyResult<Bound<'py, PyAny>> {
+    let arguments = PyDict::new(py);
+    let em = &params.em;
+    arguments.set_item("shared_covariance", params.shared)?;
+    arguments.set_item("n_components", model.mixture().n_components() / model.n_classes())?;
+    arguments.set_item("priors", params.priors.clone())?;
+    arguments.set_item("tol", em.tol)?;
+    arguments.set_item("max_iter", em.max_iter)?;
+    arguments.set_item("acceleration", em.accelerate.then_some("squarem"))?;
+    arguments.set_item("reg_covar", em.reg)?;
+    let report = (report.history.into_pyarray(py), report.n_iter, report.status.name());
+    let tuple = ("discriminant", mixture_out(py, model.mixture())?, model.n_classes(), report, arguments);
+    Ok(tuple.into_pyobject(py)?.into_any())
+}
+
 /// The distribution of features of which some are missing; with `codes`, a mixture over the classes.
 #[pyfunction]
-#[pyo3(signature = (data, missing, weights, codes, n_classes, *, n_components, max_components, tol, max_iter, reg_covar,
-                    seed, n_jobs, report))]
 pub fn fit_imputer<'py>(
     py: Python<'py>,
     data: &Gaussians,
@@ -206,16 +255,10 @@ pub fn fit_imputer<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     codes: Option<PyReadonlyArray1<'py, u32>>,
     n_classes: usize,
-    n_components: Option<i64>,
-    max_components: i64,
-    tol: f64,
-    max_iter: i64,
-    reg_covar: f64,
-    seed: u64,
-    n_jobs: Option<i64>,
+    em: EmIn,
     report: Option<Py<PyAny>>,
 ) -> BorderResult<FittedOut<'py>> {
-    let params = params(n_components, max_components, tol, max_iter, reg_covar, seed, n_jobs)?;
+    let params = em.params()?;
     let labels = codes.map(|codes| labels(&codes, n_classes, None)).transpose()?;
     let weights = weights.map(|w| w.as_array().to_vec());
     let missing: Vec<bool> = missing.as_array().iter().copied().collect();

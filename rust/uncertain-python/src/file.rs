@@ -15,7 +15,7 @@ use uncertain::probabilistic_kernel::{Bandwidth, Coupling};
 use uncertain::solver::smo::Options;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, SubspaceProjector};
 
-use crate::deconvolution::{MixtureIn, mixture_out};
+use crate::deconvolution::{DiscriminantIn, MixtureIn, discriminant_of_step, mixture_out, step_of_discriminant};
 use crate::error::BorderResult;
 use crate::gsu::{GsuModel, GsuParams};
 use crate::kernel_svm::{FeatureSvc, FeatureSvcParams, KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
@@ -23,8 +23,8 @@ use crate::regression::{RegressionIn, parts_of_step, step_of_parts};
 use crate::robust::{MinimaxParams, RobustParams, parts_of_minimax, parts_of_robust};
 use crate::transforms::{MapIn, map_of_parts, parts_of_map};
 
-/// A step as Python writes it: (model, parameters), (model, accuracies, parameters), (mean, scale), (variance, project), the parts of a kernel map or a
-/// regression, or ("denoiser" or "imputer", shares, means, covariances).
+/// A step as Python writes it: (model, parameters), (model, accuracies, parameters), (mean, scale), (variance, project),
+/// the parts of a kernel map, a regression or a discriminant, or ("denoiser" or "imputer", shares, means, covariances).
 #[derive(FromPyObject)]
 pub enum StepIn<'py> {
     Gsu(PyRef<'py, GsuModel>, PyRef<'py, GsuParams>),
@@ -40,6 +40,8 @@ pub enum StepIn<'py> {
     Mixture(String, PyReadonlyArray1<'py, f64>, PyReadonlyArray2<'py, f64>, PyReadonlyArray3<'py, f64>),
     #[pyo3(transparent)]
     Regression(RegressionIn<'py>),
+    #[pyo3(transparent)]
+    Discriminant(DiscriminantIn<'py>),
 }
 
 /// A class label; the order matters, because Python's `True` is an integer too.
@@ -110,6 +112,7 @@ fn step(step: StepIn<'_>) -> BorderResult<Step> {
             Step::Scaler(GaussianScaler::new(mean.as_array().to_vec(), scale.as_array().to_vec())?)
         }
         StepIn::Regression(parts) => step_of_parts(parts)?,
+        StepIn::Discriminant(parts) => step_of_discriminant(parts)?,
         StepIn::KernelMap(parts) => Step::KernelMap(Box::new(map_of_parts(&parts)?)),
         StepIn::Mixture(kind, weights, means, covariances) => {
             let mixture = MixtureIn(weights, means, covariances).mixture()?;
@@ -151,6 +154,7 @@ fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
         Step::Robust { model, params } => return parts_of_robust(py, *model, params.params()),
         Step::Minimax { model, params } => return parts_of_minimax(py, *model, params.params()),
         Step::Regression { model, params } => return parts_of_step(py, *model, params.params()),
+        Step::Discriminant { model, params, report } => return discriminant_of_step(py, &model, &params, *report),
         Step::Scaler(scaler) => {
             let (mean, scale) = (scaler.mean().to_vec(), scaler.scale().to_vec());
             ("scaler", mean.into_pyarray(py), scale.into_pyarray(py)).into_pyobject(py)?

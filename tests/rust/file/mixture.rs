@@ -1,12 +1,13 @@
-//! The denoiser and the imputer: steps with a mixture.
+//! The denoiser, the imputer and the discriminant: steps with a mixture.
 
+use serde_json::json;
 use uncertain::deconvolution::{self, Components};
 use uncertain::file::{self, Class, Saved, Step};
 use uncertain::gsu::Params;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
-use uncertain::{Control, Labels};
+use uncertain::{Control, Labels, discriminant};
 
-use crate::support::{data, refusal, seal};
+use crate::support::{data, refusal, seal, with_metadata};
 
 #[test]
 fn mixtures_come_back_and_must_be_distributions() {
@@ -33,4 +34,65 @@ fn mixtures_come_back_and_must_be_distributions() {
     let mut altered = bytes.clone();
     altered[at..at + 8].copy_from_slice(&0.0_f64.to_le_bytes());
     assert!(refusal(&seal(altered)).contains("shares of a mixture"));
+}
+
+/// Three classes with two components each, priors given, behind a denoiser.
+pub(crate) fn discriminants() -> Vec<Saved> {
+    let (data, control) = (data(), Control::new());
+    let labels = Labels::new((0..36).map(|i| i % 3).collect(), 3).unwrap();
+    let em = deconvolution::Params { components: Components::Fixed(2), max_iter: 7, seed: 3, ..Default::default() };
+    let classes = || vec![Class::from("a"), Class::from("b"), Class::from("c")];
+    let fit = |params: &discriminant::Params| {
+        let (model, fitted) = params.fit(&data, &labels, &control).unwrap();
+        Step::discriminant(model, params.clone(), fitted.report())
+    };
+    let quadratic = discriminant::Params { shared: false, priors: Some(vec![1.0, 2.0, 3.0]), em };
+    let em = deconvolution::Params { accelerate: false, threads: Some(2), ..Default::default() };
+    let linear = discriminant::Params { em, ..discriminant::Params::new() };
+    vec![Saved::new(vec![fit(&quadratic)], classes()), Saved::new(vec![fit(&linear)], classes())]
+}
+
+#[test]
+fn discriminants_come_back_with_the_way_they_were_fitted() {
+    let data = data();
+    for saved in discriminants() {
+        let bytes = file::save_to_bytes(&saved).unwrap();
+        let again = file::load_from_bytes(&bytes).unwrap();
+        assert_eq!(again, saved);
+        assert_eq!(file::save_to_bytes(&again).unwrap(), bytes);
+        let Some(Step::Discriminant { model, report, .. }) = saved.steps.last() else { panic!() };
+        assert!(report.history.len() > 1);
+        let proba = again.predict_proba(&data).unwrap();
+        assert_eq!(proba, model.predict_proba(&data, &Control::new()).unwrap());
+        assert!(proba.rows().into_iter().all(|p| (p.sum() - 1.0).abs() < 1e-12));
+        let codes = again.predict(&data).unwrap();
+        assert!(codes.iter().zip(proba.rows()).all(|(&c, p)| p.iter().all(|x| *x <= p[c as usize])));
+        assert_eq!(again.decision(&data).unwrap().mapv(f64::exp), proba);
+        assert!(again.predict_targets(&data).is_err() && again.model().is_err());
+    }
+}
+
+#[test]
+fn altered_discriminants_are_refused() {
+    let all = discriminants();
+    let altered = |which: usize, key: &[&str], value: serde_json::Value, reason: &str| {
+        let bytes = file::save_to_bytes(&all[which]).unwrap();
+        let why = refusal(&with_metadata(&bytes, |own| {
+            let place = key.iter().fold(&mut own["steps"][0], |at, key| &mut at[*key]);
+            *place = value;
+        }));
+        assert!(why.contains(reason), "expected `{reason}` in: {why}");
+    };
+    altered(0, &["n_classes"], json!(4), "cannot be 2 for each of 4 classes");
+    altered(0, &["n_classes"], json!(u64::MAX), "cannot be");
+    altered(0, &["params", "n_components"], json!(0), "cannot be 0");
+    altered(0, &["mixture", "n_components"], json!(0), "make no mixture");
+    altered(0, &["mixture", "n_features"], json!(3), "shape");
+    altered(0, &["fit", "steps"], json!(1), "history");
+    altered(0, &["fit", "status"], json!("fine"), "`fine` is not a way");
+    altered(0, &["params", "priors"], json!(false), "unexpected tensor `0.priors`");
+    altered(1, &["params", "priors"], json!(true), "`0.priors` is missing");
+    altered(1, &["params", "tol"], json!(-1), "tol = -1");
+    altered(1, &["params", "reg"], json!(2), "reg_covar = 2");
+    altered(1, &["surprise"], json!(1), "surprise");
 }

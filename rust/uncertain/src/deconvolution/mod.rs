@@ -19,23 +19,29 @@
 //! adding reg to the diagonal would not promise.
 //!
 //! A missing feature is one with infinite variance: zero rows and columns of M^{-1}, computed by leaving it out.
+//! EM is slow where noise dominates: T then moves by a share T / (T + S) of the way. `squarem` extrapolates its steps, and
+//! keeps an extrapolation only if the likelihood did not fall.
+//!
 //! Rows with labels see the components of their class only; `tied` components share one T.
 //!
 //! Used by the denoiser, the imputer and the discriminant.
 
 mod choose;
+mod climb;
 mod fit;
 mod mixture;
 mod observed;
+mod passes;
 mod prepare;
+mod squarem;
 mod start;
+mod task;
 mod update;
 
 pub use choose::Choice;
-pub use fit::{Components, Fitted, Params};
+pub use fit::{Components, Fitted, Params, Report};
 pub use mixture::Mixture;
 
 pub(crate) use choose::log_sum;
-pub(crate) use fit::{Group, Task};
-
 pub(crate) use observed::Observed;
+pub(crate) use task::{Group, Task};

@@ -1,4 +1,4 @@
-//! [`Observed`]: the rows as the vector kernels read them, and the passes over them.
+//! [`Observed`]: the rows as the vector kernels read them, and what a mixture says about each.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::deconvolution::Mixture;
 use crate::deconvolution::prepare::prepared;
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::simd::mixture::{Component, Densities, Noise, Posteriors, Shape, Sums, Workspace};
+use crate::simd::mixture::{Densities, Factors, Noise, Posteriors, Shape, Workspace};
 use crate::simd::{LANES, Pack};
 
 /// Packs of eight rows per call of a kernel.
@@ -22,14 +22,15 @@ pub(crate) struct Observed<'a> {
     /// n x d: is the feature missing? Its mean and covariances are not looked at.
     pub missing: Option<&'a [bool]>,
     pub weights: Option<&'a [f64]>,
-    shape: Shape,
+    pub(super) shape: Shape,
 }
 
-/// What EM wants of a pass: per component the packed triangle of d + 1 rows (G n, then s n and n), and
-/// the sum of weighted log densities.
-pub(crate) struct Pass {
-    pub sums: Vec<f64>,
-    pub total: f64,
+/// The columns of every row's factor, where S = F F' has few enough for Woodbury's identity to pay.
+fn few_columns(data: &GaussianArray) -> Option<usize> {
+    match data.covariances() {
+        Covariances::LowRank(k) if k.diagonal.is_none() && 3 * k.rank <= data.n_features() => Some(k.rank),
+        _ => None,
+    }
 }
 
 impl<'a> Observed<'a> {
@@ -38,7 +39,9 @@ impl<'a> Observed<'a> {
         let noise = match data.covariances().kind() {
             Kind::Zero | Kind::Isotropic | Kind::Shared if !masked => Noise::Rotated,
             Kind::Zero | Kind::Isotropic | Kind::Diagonal => Noise::Diagonal,
-            Kind::LowRank | Kind::Full | Kind::Shared => Noise::Full,
+            Kind::LowRank | Kind::Full | Kind::Shared => {
+                few_columns(data).filter(|_| !masked).map_or(Noise::Full, Noise::Factor)
+            }
         };
         Self { data, missing, weights, shape: Shape { d: data.n_features(), noise, masked } }
     }
@@ -51,32 +54,8 @@ impl<'a> Observed<'a> {
         self.missing.is_some_and(|m| m[row * self.shape.d + feature])
     }
 
-    pub fn rotated(&self) -> bool {
-        self.shape.noise == Noise::Rotated
-    }
-
-    /// One pass of EM over these rows (`None`: all) with these components.
-    pub fn sums(&self, rows: Option<&[usize]>, components: &[Component], control: &Control) -> Result<Pass> {
-        let count = rows.map_or(self.data.n_rows(), <[usize]>::len);
-        let len = components.len() * self.shape.sums_len();
-        let parts = parallel::map_parts(count, |part| -> Result<Pass> {
-            let (mut sums, mut total) = (vec![Pack::ZERO; len], [0.0; LANES]);
-            let mut workspace = Workspace::default();
-            self.blocks(rows, part, control, |block, _| {
-                let (shape, workspace) = (self.shape, &mut workspace);
-                Sums { shape, components, rows: block, workspace, sums: &mut sums, total: &mut total }.run();
-                Ok(())
-            })?;
-            let sums = sums.iter().map(|lanes| lanes.0.iter().sum()).collect();
-            Ok(Pass { sums, total: total.iter().sum() })
-        })?;
-        let mut all = Pass { sums: vec![0.0; len], total: 0.0 };
-        for part in parts {
-            let part = part?;
-            all.sums.iter_mut().zip(&part.sums).for_each(|(a, b)| *a += b);
-            all.total += part.total;
-        }
-        Ok(all)
+    pub fn noise(&self) -> Noise {
+        self.shape.noise
     }
 
     /// log (pi_k N(x_i; mu_k, T_k + S_i)) for all rows (or these), n x K.
@@ -112,40 +91,59 @@ impl<'a> Observed<'a> {
     pub fn posteriors(&self, mixture: &Mixture, impute: bool, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
         let components = prepared(mixture, self)?;
         let d = self.shape.d;
-        let width = d + packed_len(d);
+        self.two_outputs([d, packed_len(d)], control, |rows, workspace, means, covariances| {
+            let (shape, components) = (self.shape, components.as_slice());
+            Posteriors { shape, components, rows, workspace, impute, means, covariances }.run();
+        })
+    }
+
+    /// Two results per row, of these widths, that `work` writes for a block of packs.
+    fn two_outputs(
+        &self,
+        [a, b]: [usize; 2],
+        control: &Control,
+        work: impl Fn(&[Pack], &mut Workspace, &mut [Pack], &mut [Pack]) + Sync,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
         let parts = parallel::map_parts(self.data.n_rows(), |part| -> Result<(Vec<f64>, Vec<f64>)> {
-            let (mut means, mut covariances) = (vec![], vec![]);
-            means.reserve_exact(part.len() * d);
-            covariances.reserve_exact(part.len() * packed_len(d));
-            let (mut lanes, mut workspace) = (vec![Pack::ZERO; PACKS * width], Workspace::default());
+            let (mut first, mut second) = (vec![], vec![]);
+            first.reserve_exact(part.len() * a);
+            second.reserve_exact(part.len() * b);
+            let (mut lanes, mut workspace) = (vec![Pack::ZERO; PACKS * (a + b)], Workspace::default());
             self.blocks(None, part, control, |block, n| {
-                let (m, c) = lanes.split_at_mut(PACKS * d);
-                let (shape, workspace, components) = (self.shape, &mut workspace, components.as_slice());
-                Posteriors { shape, components, rows: block, workspace, impute, means: m, covariances: c }.run();
+                let (x, y) = lanes.split_at_mut(PACKS * a);
+                work(block, &mut workspace, x, y);
                 for i in 0..n {
                     let (pack, lane) = (i / LANES, i % LANES);
-                    means.extend(m[pack * d..(pack + 1) * d].iter().map(|x| x.0[lane]));
-                    let len = packed_len(d);
-                    covariances.extend(c[pack * len..(pack + 1) * len].iter().map(|x| x.0[lane]));
+                    first.extend(x[pack * a..(pack + 1) * a].iter().map(|x| x.0[lane]));
+                    second.extend(y[pack * b..(pack + 1) * b].iter().map(|y| y.0[lane]));
                 }
                 Ok(())
             })?;
-            Ok((means, covariances))
+            Ok((first, second))
         })?;
-        let (mut means, mut covariances) = (vec![], vec![]);
+        let (mut first, mut second) = (vec![], vec![]);
         for part in parts {
-            let (m, c) = part?;
-            means.extend(m);
-            covariances.extend(c);
+            let (x, y) = part?;
+            first.extend(x);
+            second.extend(y);
         }
-        match means.iter().chain(&covariances).all(|x| x.is_finite()) {
-            true => Ok((means, covariances)),
-            false => Err(unusable(means.iter().position(|x| !x.is_finite()).map_or(0, |at| at / d))),
+        match first.iter().chain(&second).all(|x| x.is_finite()) {
+            true => Ok((first, second)),
+            false => Err(unusable(first.iter().position(|x| !x.is_finite()).map_or(0, |at| at / a))),
         }
     }
 
+    /// Posterior means (n x d) and factors of the covariances (n x d r) of rows with r columns under one component.
+    pub fn posterior_factors(&self, mixture: &Mixture, rank: usize, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+        let components = prepared(mixture, self)?;
+        let (d, component) = (self.shape.d, &components[0]);
+        self.two_outputs([d, d * rank], control, |rows, workspace, means, factors| {
+            Factors { shape: self.shape, rank, component, rows, workspace, means, factors }.run();
+        })
+    }
+
     /// `work` on the packs of up to 8 x [`PACKS`] rows at a time, with their number.
-    fn blocks(
+    pub(super) fn blocks(
         &self,
         rows: Option<&[usize]>,
         part: Range<usize>,
@@ -186,6 +184,7 @@ impl<'a> Observed<'a> {
             (Covariances::Zero, Noise::Rotated) => own[0].0[lane] = 0.0,
             (Covariances::Isotropic(k), Noise::Rotated) => own[0].0[lane] = k.variance(row),
             (_, Noise::Rotated) => own[0].0[lane] = 1.0,
+            (Covariances::LowRank(k), Noise::Factor(_)) => put(own, k.factor.row(row)),
             (covariances, Noise::Diagonal) => {
                 covariances.variances(row, &mut scratch[..d]);
                 put(own, &scratch[..d]);
@@ -196,7 +195,7 @@ impl<'a> Observed<'a> {
                     put(&mut own[packed_len(i)..], &s[k.layout.row_start(i, d)..][..=i]);
                 }
             }
-            (covariances, Noise::Full) => {
+            (covariances, Noise::Full | Noise::Factor(_)) => {
                 scratch.fill(0.0);
                 covariances.add_to(row, 1.0, d, scratch);
                 put(own, scratch);

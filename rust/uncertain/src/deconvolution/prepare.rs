@@ -5,7 +5,7 @@ use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::{Mixture, Observed};
 use crate::error::Result;
 use crate::linalg::Eigh;
-use crate::simd::mixture::Component;
+use crate::simd::mixture::{Component, Noise};
 
 /// log(2 pi) / 2
 const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
@@ -19,12 +19,19 @@ fn component(mixture: &Mixture, k: usize, observed: &Observed<'_>) -> Result<Com
     let d = mixture.n_features();
     let mean = mixture.mean(k).to_vec();
     let offset = mixture.weights()[k].ln() - d as f64 * HALF_LOG_TAU;
-    if !observed.rotated() {
+    if matches!(observed.noise(), Noise::Diagonal | Noise::Full) {
         let matrix = mixture.covariance(k).to_vec();
         return Ok(Component { mean, offset, matrix, gains: vec![], back: vec![] });
     }
     let l = mixture.root(k)?;
     let inverse = inverse_lower(&l, d);
+    let log_det: f64 = (0..d).map(|i| l[i * d + i].ln()).sum();
+    let offset = offset - log_det;
+    if matches!(observed.noise(), Noise::Factor(_)) {
+        // Q = L and P' = L^{-1}.
+        let matrix = (0..d).flat_map(|i| &inverse[i * d..=i * d + i]).copied().collect();
+        return Ok(Component { mean, offset, matrix, gains: vec![], back: l });
+    }
     // T = L L' and L^{-1} S L^{-T} = U diag(g) U' give P = L^{-T} U and Q = L U.
     let mut eigh = Eigh::new(d);
     match observed.data.covariances() {
@@ -42,9 +49,8 @@ fn component(mixture: &Mixture, k: usize, observed: &Observed<'_>) -> Result<Com
             back[i * d + j] = (0..=i).map(|c| l[i * d + c] * u[c]).sum();
         }
     }
-    let log_det: f64 = (0..d).map(|i| l[i * d + i].ln()).sum();
     let gains = eigh.values.iter().map(|g| g.max(0.0)).collect();
-    Ok(Component { mean, offset: offset - log_det, matrix, gains, back })
+    Ok(Component { mean, offset, matrix, gains, back })
 }
 
 /// L^{-1}, lower triangular.

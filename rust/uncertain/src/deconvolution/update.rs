@@ -54,6 +54,18 @@ pub(super) fn updated(
     Ok(Mixture::unchecked(weights, means, covariances, d))
 }
 
+/// The mixture with every T cut at the floor.
+pub(super) fn floored_all(mixture: &Mixture, floor: &[f64]) -> Result<Mixture> {
+    let d = mixture.n_features();
+    let mut covariances = Vec::with_capacity(mixture.covariances().len());
+    for k in 0..mixture.n_components() {
+        let t: Vec<f64> = (0..d * d).map(|p| mixture.covariance(k)[packed_index(p / d, p % d)]).collect();
+        let t = floored(&t, floor)?;
+        covariances.extend((0..d).flat_map(|i| &t[i * d..=i * d + i]));
+    }
+    Ok(Mixture::unchecked(mixture.weights().to_vec(), mixture.means().to_vec(), covariances, d))
+}
+
 fn moved_component(mixture: &Mixture, k: usize, component: &Component, sums: &[f64]) -> Result<Moved> {
     let d = mixture.n_features();
     let count = sums[packed_index(d, d)];

@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector};
-use crate::{feature_svc, gsu, gsu_regression, kernel_svc, kernel_svr, minimax, robust};
+use crate::{deconvolution, discriminant, feature_svc, gsu, gsu_regression, kernel_svc, kernel_svr, minimax, robust};
 
 /// One step of a model: transforms first, the classifier or regressor last.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +73,15 @@ pub enum Step {
         /// With what.
         params: Box<minimax::ValidParams>,
     },
+    /// A Gaussian discriminant.
+    Discriminant {
+        /// What was fitted.
+        model: Box<discriminant::Model>,
+        /// With what.
+        params: Box<discriminant::Params>,
+        /// How that went.
+        report: Box<deconvolution::Report>,
+    },
 }
 
 impl Step {
@@ -98,6 +107,18 @@ impl Step {
     #[must_use]
     pub fn minimax(linear: gsu::Model, worst_case_accuracy: Vec<f64>, params: minimax::ValidParams) -> Self {
         Self::Minimax { model: Box::new(minimax::Model { linear, worst_case_accuracy }), params: Box::new(params) }
+    }
+
+    /// A [`Step::Discriminant`].
+    #[must_use]
+    pub fn discriminant(
+        model: discriminant::Model,
+        mut params: discriminant::Params,
+        report: deconvolution::Report,
+    ) -> Self {
+        // Threads belong to a machine.
+        params.em.threads = None;
+        Self::Discriminant { model: Box::new(model), params: Box::new(params), report: Box::new(report) }
     }
 
     /// Features of what it makes of `d` features.
@@ -137,6 +158,7 @@ impl Step {
             Self::FeatureSvc { model, .. } => Some(model.map.n_features()),
             Self::KernelSvr { model, .. } => Some(model.basis.rows().n_features()),
             Self::Regression { model, .. } => Some(model.n_features()),
+            Self::Discriminant { model, .. } => Some(model.mixture().n_features()),
         }
     }
 
@@ -148,6 +170,7 @@ impl Step {
             Self::Minimax { model, .. } => Some(model.linear.n_classes()),
             Self::KernelSvc { model, .. } => Some(model.n_classes()),
             Self::FeatureSvc { model, .. } => Some(model.n_classes),
+            Self::Discriminant { model, .. } => Some(model.n_classes()),
             Self::KernelSvr { .. } | Self::Regression { .. } => Some(0),
         }
     }
@@ -249,7 +272,8 @@ impl Saved {
                 | Step::KernelSvr { .. }
                 | Step::Robust { .. }
                 | Step::Minimax { .. }
-                | Step::Regression { .. } => data,
+                | Step::Regression { .. }
+                | Step::Discriminant { .. } => data,
             };
         }
         Ok(data)
@@ -263,6 +287,7 @@ impl Saved {
             Some(Step::Minimax { model, .. }) => model.linear.predict(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict(&rows, &Control::new()),
+            Some(Step::Discriminant { model, .. }) => model.predict(&rows, &Control::new()),
             _ => no_classifier(),
         }
     }
@@ -297,6 +322,7 @@ impl Saved {
             Some(Step::Minimax { model, .. }) => model.linear.predict_proba(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict_proba(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict_proba(&rows, &Control::new()),
+            Some(Step::Discriminant { model, .. }) => model.predict_proba(&rows, &Control::new()),
             _ => no_classifier(),
         }
     }
@@ -309,6 +335,7 @@ impl Saved {
             Some(Step::Minimax { model, .. }) => model.linear.decision(&rows),
             Some(Step::KernelSvc { model, .. }) => model.decision(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.decision(&rows, &Control::new()),
+            Some(Step::Discriminant { model, .. }) => model.decision(&rows, &Control::new()),
             _ => no_classifier(),
         }
     }

@@ -10,7 +10,7 @@
 //!
 //! Unlike a prior that is common to all classes, this stays right when the noise itself depends on the class.
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::control::Control;
 use crate::data::GaussianArray;
@@ -44,19 +44,35 @@ impl Params {
         Self::default()
     }
 
+    /// In range? Priors are looked at where the number of classes is known.
+    pub fn check(&self, n_classes: usize) -> Result<()> {
+        self.em.check()?;
+        if matches!(self.em.components, Components::Auto { .. }) {
+            return Err(Error::parameter("n_components", "auto", "a number"));
+        }
+        let Some(priors) = &self.priors else { return Ok(()) };
+        if priors.len() != n_classes {
+            return Err(Error::shape("priors", format!("{n_classes}, one per class"), priors.len()));
+        }
+        match priors.iter().find(|p| !(**p > 0.0 && p.is_finite())) {
+            Some(bad) => Err(Error::parameter("priors", bad, "finite numbers > 0, one per class")),
+            None => Ok(()),
+        }
+    }
+
     /// Fit to labelled rows; the second part of the result tells how EM went.
     ///
     /// # Errors
     /// Parameters out of range, a class with fewer rows than components, numbers that overflow, [`Error::Interrupted`].
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<(Model, Fitted)> {
-        self.em.check()?;
+        self.check(labels.n_classes())?;
         let Components::Fixed(k) = self.em.components else {
             return Err(Error::parameter("n_components", "auto", "a number"));
         };
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
         let n_classes = labels.n_classes();
-        let priors = self.priors(labels)?;
+        let priors = self.priors(labels);
         let rows = |class: usize| -> Vec<usize> {
             (0..labels.len()).filter(|&i| labels.codes()[i] as usize == class && labels.weight(i) > 0.0).collect()
         };
@@ -70,24 +86,14 @@ impl Params {
         Ok((Model::new(mixture, n_classes)?, fitted))
     }
 
-    fn priors(&self, labels: &Labels) -> Result<Vec<f64>> {
-        let n_classes = labels.n_classes();
-        let given = match &self.priors {
-            None => {
-                let mut sums = vec![0.0; n_classes];
-                labels.codes().iter().enumerate().for_each(|(i, &c)| sums[c as usize] += labels.weight(i));
-                sums
-            }
-            Some(priors) if priors.len() != n_classes => {
-                return Err(Error::shape("priors", format!("{n_classes}, one per class"), priors.len()));
-            }
-            Some(priors) => match priors.iter().find(|p| !(**p > 0.0 && p.is_finite())) {
-                Some(bad) => return Err(Error::parameter("priors", bad, "finite numbers > 0, one per class")),
-                None => priors.clone(),
-            },
-        };
+    fn priors(&self, labels: &Labels) -> Vec<f64> {
+        let given = self.priors.clone().unwrap_or_else(|| {
+            let mut sums = vec![0.0; labels.n_classes()];
+            labels.codes().iter().enumerate().for_each(|(i, &c)| sums[c as usize] += labels.weight(i));
+            sums
+        });
         let sum: f64 = given.iter().sum();
-        Ok(given.iter().map(|p| p / sum).collect())
+        given.iter().map(|p| p / sum).collect()
     }
 }
 
@@ -119,6 +125,28 @@ impl Model {
     #[must_use]
     pub fn n_classes(&self) -> usize {
         self.n_classes
+    }
+
+    /// The most probable class of every row.
+    pub fn predict(&self, data: &GaussianArray, control: &Control) -> Result<Vec<u32>> {
+        let logs = self.log_proba(data, control)?;
+        let best =
+            |row: ArrayView1<'_, f64>| (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best });
+        Ok(logs.outer_iter().map(|row| best(row) as u32).collect())
+    }
+
+    /// P(c | x_i), n x C.
+    pub fn predict_proba(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        Ok(self.log_proba(data, control)?.mapv_into(f64::exp))
+    }
+
+    /// log P(1 | x_i) - log P(0 | x_i), n x 1; for more than two classes log P of each, n x C.
+    pub fn decision(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        let logs = self.log_proba(data, control)?;
+        if self.n_classes > 2 {
+            return Ok(logs);
+        }
+        Ok((&logs.column(1) - &logs.column(0)).insert_axis(Axis(1)))
     }
 
     /// log P(c | x_i), n x C: exact under the model.

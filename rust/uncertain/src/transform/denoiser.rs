@@ -7,14 +7,15 @@
 //! m_i = mu + G_i (x_i - mu),    C_i = T - G_i T
 //! ```
 //! For several, the mean and covariance of the mixture of such posteriors. An exact point stays where it is; the
-//! more noise, the nearer to the prior. Kinds: zero stays zero; a shared matrix under one component stays
-//! shared; all else needs a full matrix per row.
+//! more noise, the nearer to the prior. Kinds: zero stays zero; under one component a shared matrix stays shared, and
+//! factors of few columns (at most a third of the features) stay factors of as many; all else needs a full matrix per row.
 
 use crate::control::Control;
-use crate::data::covariance::{Full, Layout, Shared, packed_len};
+use crate::data::covariance::{Full, Layout, LowRank, Shared, packed_len};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::deconvolution::{Fitted, Mixture, Observed, Params, log_sum};
 use crate::error::Result;
+use crate::simd::mixture::Noise;
 use crate::transform::check_features;
 
 /// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
@@ -61,7 +62,15 @@ impl GaussianDenoiser {
                 let covariances = Covariances::Shared(Shared { packed: covariance.into() });
                 return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
             }
-            _ => {}
+            _ => {
+                let observed = Observed::new(data, None, None);
+                if let (Noise::Factor(rank), 1) = (observed.noise(), self.mixture.n_components()) {
+                    let (means, factors) = observed.posterior_factors(&self.mixture, rank, control)?;
+                    let factor = Rows::from_owned(factors, n, d * rank);
+                    let covariances = Covariances::LowRank(LowRank { factor, rank, diagonal: None });
+                    return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
+                }
+            }
         }
         let (means, packed) = Observed::new(data, None, None).posteriors(&self.mixture, false, control)?;
         let values = Rows::from_owned(packed, n, packed_len(d));

@@ -1,5 +1,6 @@
 //! The steps a file may hold: what each writes into the header, and into tensors.
 
+pub(super) mod discriminant;
 pub(super) mod feature_svc;
 mod gaussians;
 pub(super) mod gsu;
@@ -44,6 +45,7 @@ pub(super) enum StepHeader {
     Regression(regression::Header),
     Robust(robust::Header),
     Minimax(minimax::Header),
+    Discriminant(Box<discriminant::Header>),
 }
 
 /// The tensors of a step by name.
@@ -100,6 +102,10 @@ impl Step {
                 let (header, tensors) = minimax::write(model, params);
                 (StepHeader::Minimax(header), tensors)
             }
+            Self::Discriminant { model, params, report } => {
+                let (header, tensors) = discriminant::write(model, params, report);
+                (StepHeader::Discriminant(Box::new(header)), tensors)
+            }
         }
     }
 
@@ -126,6 +132,8 @@ impl Step {
             StepHeader::Robust(header) => robust::read(header, take).map(|(model, params)| Self::robust(model, params)),
             StepHeader::Minimax(header) => minimax::read(header, take)
                 .map(|(model, params)| Self::Minimax { model: Box::new(model), params: Box::new(params) }),
+            StepHeader::Discriminant(header) => discriminant::read(*header, take)
+                .map(|(model, params, report)| Self::discriminant(model, params, report)),
         }
     }
 }

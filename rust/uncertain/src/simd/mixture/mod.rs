@@ -9,20 +9,24 @@
 //! Numbers lie in [`Pack`]s (element e of eight rows), so that every operation of a row is one instruction
 //! for eight rows, whatever the dimension: small matrices without horizontal sums or remainders.
 //!
-//! Two forms of the same sums: [`dense`] inverts M of every row; [`rotated`] is for rows whose
+//! Three forms of the same sums: [`dense`] inverts M of every row; [`rotated`] is for rows whose
 //! covariances share eigenvectors (none, one number, or one matrix for all), where one decomposition per
-//! component makes M diagonal and M^{-1} costs d numbers.
+//! component makes M diagonal and M^{-1} costs d numbers; [`low_rank`] is for S = F F' with few columns.
 //!
 //! A missing feature is one of infinite variance: its row and column of M^{-1} and its element of a are
 //! zero. In a pack it has a 0 in the mask, 1 for the others.
 
 mod dense;
+mod invert;
+mod log;
+mod low_rank;
 mod posterior;
 mod rotated;
-
-use std::sync::atomic::{Ordering, compiler_fence};
+mod woodbury;
 
 use dense::Dense;
+use log::{ln, log_product};
+use low_rank::LowRank;
 use rotated::Rotated;
 
 use super::lanes::{LANES, Lanes, Pack, each, fma};
@@ -38,6 +42,8 @@ pub(crate) enum Noise {
     Diagonal,
     /// The packed lower triangle.
     Full,
+    /// Element (j, c) of a d x r factor at j r + c.
+    Factor(usize),
 }
 
 /// How a block of packs is laid out: per pack d means, a weight, the noise, and d masks if `masked`.
@@ -55,6 +61,7 @@ impl Shape {
             Noise::Rotated => 1,
             Noise::Diagonal => self.d,
             Noise::Full => triangle(self.d),
+            Noise::Factor(rank) => self.d * rank,
         }
     }
 
@@ -80,11 +87,11 @@ pub(crate) struct Component {
     pub mean: Vec<f64>,
     /// Added to every log density: the logarithm of the share and all constants.
     pub offset: f64,
-    /// Dense: T, packed. Rotated: the rows p_j of P' with P'T P = I and P'S P diagonal.
+    /// Dense: T, packed. Rotated: the rows p_j of P' with P'T P = I and P'S P diagonal. Low rank: P' = Q^{-1}, packed.
     pub matrix: Vec<f64>,
     /// Rotated: the diagonal g of P'S P, to be multiplied by the row's number.
     pub gains: Vec<f64>,
-    /// Rotated: Q = P^{-T}, so that T = Q Q', row-major.
+    /// Rotated and low rank: Q = P^{-T}, so that T = Q Q', row-major. The sums are those in Q's coordinates.
     pub back: Vec<f64>,
 }
 
@@ -95,7 +102,7 @@ trait Form {
     /// log (share N(x; mu, T + S)) of eight rows; `state` remembers a and M^{-1}.
     fn eight<const FMA: bool>(&mut self, component: &Component, row: &[Pack], state: &mut [Pack]) -> Lanes;
     /// sums += q (a a' - M^{-1}, a, 1)
-    fn add<const FMA: bool>(&self, q: &Lanes, row: &[Pack], state: &[Pack], sums: &mut [Pack]);
+    fn add<const FMA: bool>(&self, q: &Lanes, state: &[Pack], sums: &mut [Pack]);
 }
 
 /// Memory of one thread, kept between calls.
@@ -126,6 +133,7 @@ impl Kernel for Sums<'_> {
         let shape = self.shape;
         match shape.noise {
             Noise::Rotated => self.with::<FMA, _>(Rotated::new(shape)),
+            Noise::Factor(rank) => self.with::<FMA, _>(LowRank::new(shape.d, rank)),
             _ => self.with::<FMA, _>(Dense::new(shape)),
         }
     }
@@ -154,7 +162,7 @@ impl Sums<'_> {
                 each(|l| if weight[l] > 0.0 { fma::<FMA>(weight[l], log[l], self.total[l]) } else { self.total[l] });
             for (k, sums) in self.sums.chunks_exact_mut(self.shape.sums_len()).enumerate() {
                 let q = each(|l| shares[k].0[l] * weight[l]);
-                form.add::<FMA>(&q, row, &states[k * state_len..][..state_len], sums);
+                form.add::<FMA>(&q, &states[k * state_len..][..state_len], sums);
             }
         }
     }
@@ -177,6 +185,7 @@ impl Kernel for Densities<'_> {
         let shape = self.shape;
         match shape.noise {
             Noise::Rotated => self.with::<FMA, _>(Rotated::new(shape)),
+            Noise::Factor(rank) => self.with::<FMA, _>(LowRank::new(shape.d, rank)),
             _ => self.with::<FMA, _>(Dense::new(shape)),
         }
     }
@@ -200,6 +209,7 @@ impl Densities<'_> {
     }
 }
 
+pub(crate) use low_rank::Factors;
 pub(crate) use posterior::Posteriors;
 
 /// Log densities to shares of the components; gives the logarithm of their sum.
@@ -224,34 +234,6 @@ fn share_out<const FMA: bool>(logs: &mut [Pack]) -> Lanes {
     for log in logs.iter_mut() {
         log.0 = each(|l| log.0[l] / sum[l]);
     }
-    each(|l| largest[l] + sum[l].ln())
-}
-
-/// The logarithm of a product of positive numbers that may leave the range of doubles: exponents are
-/// counted apart, so that one logarithm is enough. NaN when a factor was not positive.
-#[inline(always)]
-fn log_product(factors: &[Pack]) -> Lanes {
-    const MANTISSA: u64 = (1 << 52) - 1;
-    let (mut mantissa, mut exponent) = ([1.0; LANES], [0_i64; LANES]);
-    let (mut least, mut most) = ([1.0_f64; LANES], [1.0_f64; LANES]);
-    for factor in factors {
-        let x = &factor.0;
-        least = each(|l| if x[l] < least[l] { x[l] } else { least[l] });
-        most = each(|l| if x[l] > most[l] { x[l] } else { most[l] });
-        let product = each(|l| mantissa[l] * x[l]);
-        for l in 0..LANES {
-            exponent[l] += (product[l].to_bits() >> 52) as i64;
-        }
-        mantissa = each(|l| f64::from_bits((product[l].to_bits() & MANTISSA) | (1023 << 52)));
-        compiler_fence(Ordering::AcqRel);
-    }
-    let bias = 1023 * factors.len() as i64;
-    each(|l| {
-        // A factor that is not a number makes the quadratic form one that is not either.
-        if least[l] > 1e-290 && most[l] < 1e290 {
-            (exponent[l] - bias) as f64 * std::f64::consts::LN_2 + mantissa[l].ln()
-        } else {
-            f64::NAN
-        }
-    })
+    let sum = ln::<FMA>(&sum);
+    each(|l| largest[l] + sum[l])
 }

@@ -5,6 +5,7 @@
 //! Under the mixture: m = sum q b, C = sum q (B + (b - m)(b - m)').
 
 use super::dense::Dense;
+use super::low_rank::LowRank;
 use super::rotated::Rotated;
 use super::{
     Component, Form, Kernel, LANES, Lanes, Noise, Pack, Shape, Workspace, dispatch, each, fma, share_out, triangle,
@@ -31,6 +32,7 @@ impl Kernel for Posteriors<'_> {
         let shape = self.shape;
         match shape.noise {
             Noise::Rotated => self.with::<FMA, _>(Rotated::new(shape)),
+            Noise::Factor(rank) => self.with::<FMA, _>(LowRank::new(shape.d, rank)),
             _ => self.with::<FMA, _>(Dense::new(shape)),
         }
     }
@@ -123,7 +125,7 @@ fn noise(shape: Shape, row: &[Pack], i: usize, j: usize) -> Lanes {
     }
 }
 
-trait Posterior: Form {
+pub(super) trait Posterior: Form {
     /// b
     fn mean<const FMA: bool>(&self, component: &Component, state: &[Pack], out: &mut [Pack]);
     /// B; `matrices` is memory for four d x d matrices.
@@ -174,21 +176,20 @@ impl Posterior for Dense {
         let (tu, rest) = rest.split_at_mut(d * d);
         let sv = &mut rest[..d * d];
         let own = &row[d + 1..];
-        // The state holds -M^{-1}.
         for i in 0..d {
             for j in 0..d {
                 let (mut vij, mut uij) = ([0.0; LANES], [0.0; LANES]);
                 for c in 0..d {
-                    let (minus, t) = (&state[at(i, c)].0, component.matrix[at(c, j)]);
-                    vij = each(|l| fma::<FMA>(-minus[l], t, vij[l]));
+                    let (inverse, t) = (&state[at(i, c)].0, component.matrix[at(c, j)]);
+                    vij = each(|l| fma::<FMA>(inverse[l], t, vij[l]));
                     if shape.noise == Noise::Full {
                         let s = &own[at(c, j)].0;
-                        uij = each(|l| fma::<FMA>(-minus[l], s[l], uij[l]));
+                        uij = each(|l| fma::<FMA>(inverse[l], s[l], uij[l]));
                     }
                 }
                 if shape.noise == Noise::Diagonal {
-                    let minus = &state[at(i, j)].0;
-                    uij = each(|l| -minus[l] * own[j].0[l]);
+                    let inverse = &state[at(i, j)].0;
+                    uij = each(|l| inverse[l] * own[j].0[l]);
                 }
                 if shape.masked {
                     let mask = &row[row.len() - d..];

@@ -47,12 +47,12 @@ impl Form for Rotated {
             a[j].0 = each(|l| inverse[l] * y[l]);
             quad = each(|l| fma::<FMA>(a[j].0[l], y[l], quad[l]));
         }
-        let log_det = log_product(&self.pivots);
+        let log_det = log_product::<FMA>(&self.pivots);
         each(|l| component.offset - 0.5 * (quad[l] + log_det[l]))
     }
 
     #[inline(always)]
-    fn add<const FMA: bool>(&self, q: &Lanes, _: &[Pack], state: &[Pack], sums: &mut [Pack]) {
+    fn add<const FMA: bool>(&self, q: &Lanes, state: &[Pack], sums: &mut [Pack]) {
         let d = self.d;
         let (a, e) = state.split_at(d);
         for i in 0..d {

@@ -12,6 +12,7 @@
 use std::ops::Range;
 
 use super::{Others, Pack, Single, Vector, difference, finish, joint as joint_of};
+use crate::simd::vector::lines;
 
 /// Memory of one thread, kept between tiles.
 #[derive(Debug, Default)]
@@ -76,16 +77,6 @@ pub(super) struct Dense<'a, const SHARED: bool, const P: usize> {
 }
 
 type Block<V, const R: usize, const C: usize> = [[V; C]; R];
-
-/// `C` rows of `len` registers, `stride` apart.
-#[inline(always)]
-fn lines<V, const C: usize>(matrix: &[V], stride: usize, len: usize) -> [&[V]; C] {
-    let mut lines: [&[V]; C] = [&[]; C];
-    for c in 0..C {
-        lines[c] = &matrix[c * stride..][..len];
-    }
-    lines
-}
 
 /// block -= A B', A being R rows and B C rows of `len` registers, `stride` apart.
 #[inline(always)]

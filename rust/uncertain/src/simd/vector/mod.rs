@@ -63,6 +63,16 @@ pub(crate) unsafe trait Vector: Copy {
     }
 }
 
+/// R rows of `len` registers, `stride` apart.
+#[inline(always)]
+pub(crate) fn lines<V, const R: usize>(matrix: &[V], stride: usize, len: usize) -> [&[V]; R] {
+    let mut lines: [&[V]; R] = [&[]; R];
+    for r in 0..R {
+        lines[r] = &matrix[r * stride..][..len];
+    }
+    lines
+}
+
 /// Work that is compiled once per kind of register. `run` must be `#[inline(always)]`.
 pub(crate) trait Wide {
     type Output;

@@ -1,0 +1,184 @@
+//! EM from a start to convergence, plain or with extrapolated steps.
+
+use crate::control::Control;
+use crate::deconvolution::passes::Source;
+use crate::deconvolution::prepare::prepared;
+use crate::deconvolution::squarem::extrapolated;
+use crate::deconvolution::update::{floored_all, updated};
+use crate::deconvolution::{Fitted, Mixture, Params, Task};
+use crate::error::{Error, Result};
+use crate::simd::mixture::Component;
+use crate::solver::Status;
+
+/// A mixture, and what a pass over the rows says about it.
+struct Point {
+    mixture: Mixture,
+    components: Vec<Component>,
+    sums: Vec<f64>,
+    /// Mean log-likelihood per row.
+    likelihood: f64,
+}
+
+/// One fit on its way.
+pub(super) struct Climb<'a> {
+    task: &'a Task<'a>,
+    params: &'a Params,
+    control: &'a Control,
+    sources: Vec<Source<'a>>,
+    /// Unit of every feature.
+    scale: &'a [f64],
+    /// T is at least diag(floor).
+    floor: Vec<f64>,
+    total: f64,
+    passes: usize,
+    history: Vec<f64>,
+}
+
+/// Where a step led.
+enum Step {
+    /// Up, or nowhere.
+    Up(Point),
+    /// Down, which can only be rounding: the point before is as good as it gets.
+    Down(Status),
+}
+
+impl<'a> Climb<'a> {
+    pub(super) fn new(task: &'a Task<'a>, params: &'a Params, scale: &'a [f64], control: &'a Control) -> Result<Self> {
+        let source = |group: &'a super::Group| task.observed.source(group.rows.as_deref(), control);
+        let sources = task.groups.iter().map(source).collect::<Result<_>>()?;
+        let floor = scale.iter().map(|d| params.reg * d).collect();
+        let total = task.total_weight();
+        Ok(Self { task, params, control, sources, scale, floor, total, passes: 0, history: vec![] })
+    }
+
+    pub(super) fn run(mut self, start: Mixture) -> Result<Fitted> {
+        let start = self.look(start)?;
+        self.keep(&start);
+        let (last, status) = if self.params.accelerate { self.squarem(start)? } else { self.em(start)? };
+        let n_iter = self.passes - 1;
+        Ok(Fitted { mixture: last.mixture, history: self.history, n_iter, status, choice: None })
+    }
+
+    /// Step by step.
+    fn em(&mut self, mut here: Point) -> Result<(Point, Status)> {
+        while self.passes <= self.params.max_iter {
+            let next = match self.step(&here)? {
+                Step::Up(next) => next,
+                Step::Down(status) => return Ok((here, status)),
+            };
+            let rise = next.likelihood - here.likelihood;
+            here = next;
+            if rise <= self.params.tol {
+                return Ok((here, Status::Converged));
+            }
+        }
+        Ok((here, Status::MaxIterations))
+    }
+
+    /// Two steps, then a jump along them; without it if it leads down from the first. The jump's pass
+    /// is that of the next first step, so that a cycle costs two passes, and three where the jump fails.
+    fn squarem(&mut self, mut here: Point) -> Result<(Point, Status)> {
+        let mut most = 1.0;
+        while self.passes <= self.params.max_iter {
+            let first = match self.step(&here)? {
+                Step::Up(first) => first,
+                Step::Down(status) => return Ok((here, status)),
+            };
+            if self.passes > self.params.max_iter {
+                let done = first.likelihood - here.likelihood <= self.params.tol;
+                return Ok((first, if done { Status::Converged } else { Status::MaxIterations }));
+            }
+            let second = self.moved(&first)?;
+            let next = match self.jump(&here.mixture, &first, &second, &mut most)? {
+                Some(next) => next,
+                None if self.passes > self.params.max_iter => return Ok((first, Status::MaxIterations)),
+                None => match self.climb(&first, second)? {
+                    Step::Up(next) => next,
+                    Step::Down(status) => return Ok((first, status)),
+                },
+            };
+            let rise = next.likelihood - here.likelihood;
+            here = next;
+            if rise <= self.params.tol {
+                return Ok((here, Status::Converged));
+            }
+        }
+        Ok((here, Status::MaxIterations))
+    }
+
+    /// The point that three mixtures in a row lead to, unless it is below the second of them. Jumps may become
+    /// longer by a factor of 4 while they succeed at full length, and shorter when they fail.
+    fn jump(&mut self, here: &Mixture, first: &Point, second: &Mixture, most: &mut f64) -> Result<Option<Point>> {
+        const GROWTH: f64 = 4.0;
+        let groups: Vec<_> = self.task.groups.iter().map(|g| g.components.clone()).collect();
+        let Some((mixture, length)) = extrapolated([here, &first.mixture, second], &groups, self.scale, *most)? else {
+            return Ok(None);
+        };
+        let found = match floored_all(&mixture, &self.floor).and_then(|mixture| self.look(mixture)) {
+            Ok(point) => Some(point),
+            // What cannot be computed so far out is no error of the data.
+            Err(Error::Data(_)) => None,
+            Err(other) => return Err(other),
+        };
+        if length >= *most {
+            *most *= GROWTH;
+        }
+        match found.filter(|point| point.likelihood >= first.likelihood) {
+            Some(point) => {
+                self.keep(&point);
+                Ok(Some(point))
+            }
+            None => {
+                *most = (length / GROWTH).max(1.0);
+                Ok(None)
+            }
+        }
+    }
+
+    fn step(&mut self, here: &Point) -> Result<Step> {
+        let next = self.moved(here)?;
+        self.climb(here, next)
+    }
+
+    /// A step of EM from `here` leads to `next`.
+    fn climb(&mut self, here: &Point, next: Mixture) -> Result<Step> {
+        let next = self.look(next)?;
+        let fall = here.likelihood - next.likelihood;
+        if fall > 0.0 {
+            let rounding = fall <= 1e-9 * (1.0 + here.likelihood.abs());
+            return Ok(Step::Down(if rounding { Status::Converged } else { Status::NoProgress }));
+        }
+        self.keep(&next);
+        Ok(Step::Up(next))
+    }
+
+    /// The M step.
+    fn moved(&self, here: &Point) -> Result<Mixture> {
+        let groups: Vec<_> = self.task.groups.iter().map(|g| g.components.clone()).collect();
+        updated(&here.mixture, &here.components, &here.sums, &groups, self.task.tied, &self.floor)
+    }
+
+    /// The E step.
+    fn look(&mut self, mixture: Mixture) -> Result<Point> {
+        self.passes += 1;
+        let components = prepared(&mixture, &self.task.observed)?;
+        let (mut sums, mut likelihood) = (vec![], 0.0);
+        for (group, source) in self.task.groups.iter().zip(&self.sources) {
+            let own = &components[group.components.clone()];
+            let pass = self.task.observed.sums(source, own, self.control)?;
+            sums.extend(pass.sums);
+            likelihood += pass.total / self.total;
+        }
+        if !likelihood.is_finite() {
+            return Err(Error::Data(
+                "the likelihood of the rows cannot be computed: scale the features, or raise reg_covar".into(),
+            ));
+        }
+        Ok(Point { mixture, components, sums, likelihood })
+    }
+
+    fn keep(&mut self, point: &Point) {
+        self.control.report(self.history.len(), point.likelihood, f64::NAN);
+        self.history.push(point.likelihood);
+    }
+}

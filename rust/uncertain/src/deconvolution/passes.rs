@@ -1,0 +1,140 @@
+//! Passes over the rows of a fit, which keep the packs that the vector kernels read.
+
+use rayon::prelude::*;
+
+use crate::control::Control;
+use crate::deconvolution::Observed;
+use crate::error::Result;
+use crate::parallel;
+use crate::simd::mixture::{Component, Shape, Sums, Workspace};
+use crate::simd::{LANES, Pack};
+
+/// What EM wants of a pass: per component the packed triangle of d + 1 rows (G n, then s n and n), and
+/// the sum of weighted log densities.
+pub(crate) struct Pass {
+    pub sums: Vec<f64>,
+    pub total: f64,
+}
+
+/// Rows for many passes: as packs where they may be kept, which saves cutting them into lanes every time.
+pub(crate) struct Source<'r> {
+    rows: Option<&'r [usize]>,
+    count: usize,
+    /// Part by part, as `parallel::map_parts` cuts them, so that both ways give the same bits.
+    packs: Option<Vec<Vec<Pack>>>,
+}
+
+/// Bytes of packs that are kept; beyond, every pass makes them anew.
+const KEPT: usize = 1 << 29;
+
+/// Kept packs per call of a kernel.
+const KEPT_PACKS: usize = 128;
+
+/// The sums of one part.
+struct Partial {
+    sums: Vec<Pack>,
+    total: [f64; LANES],
+    workspace: Workspace,
+}
+
+impl Partial {
+    fn add(&mut self, shape: Shape, components: &[Component], rows: &[Pack]) {
+        let Self { sums, total, workspace } = self;
+        Sums { shape, components, rows, workspace, sums, total }.run();
+    }
+
+    fn pass(self) -> Pass {
+        Pass { sums: self.sums.iter().map(|lanes| lanes.0.iter().sum()).collect(), total: self.total.iter().sum() }
+    }
+}
+
+impl Observed<'_> {
+    /// These rows (`None`: all) for many passes.
+    pub fn source<'r>(&self, rows: Option<&'r [usize]>, control: &Control) -> Result<Source<'r>> {
+        self.source_below(KEPT, rows, control)
+    }
+
+    /// The same, keeping no more than so many bytes of packs.
+    fn source_below<'r>(&self, bytes: usize, rows: Option<&'r [usize]>, control: &Control) -> Result<Source<'r>> {
+        let count = rows.map_or(self.data.n_rows(), <[usize]>::len);
+        if count.div_ceil(LANES).saturating_mul(self.shape.width() * size_of::<Pack>()) > bytes {
+            return Ok(Source { rows, count, packs: None });
+        }
+        let parts = parallel::map_parts(count, |part| -> Result<Vec<Pack>> {
+            let mut packs = Vec::with_capacity(part.len().div_ceil(LANES) * self.shape.width());
+            self.blocks(rows, part, control, |block, _| {
+                packs.extend_from_slice(block);
+                Ok(())
+            })?;
+            Ok(packs)
+        })?;
+        Ok(Source { rows, count, packs: Some(parts.into_iter().collect::<Result<_>>()?) })
+    }
+
+    /// One pass of EM with these components.
+    pub fn sums(&self, source: &Source<'_>, components: &[Component], control: &Control) -> Result<Pass> {
+        let len = components.len() * self.shape.sums_len();
+        let start = || Partial { sums: vec![Pack::ZERO; len], total: [0.0; LANES], workspace: Workspace::default() };
+        let parts: Vec<Result<Pass>> = match &source.packs {
+            Some(kept) => parallel::run(|| {
+                let part = |packs: &Vec<Pack>| {
+                    let mut partial = start();
+                    for block in packs.chunks(KEPT_PACKS * self.shape.width()) {
+                        control.check()?;
+                        partial.add(self.shape, components, block);
+                    }
+                    Ok(partial.pass())
+                };
+                kept.par_iter().map(part).collect()
+            })?,
+            None => parallel::map_parts(source.count, |part| {
+                let mut partial = start();
+                self.blocks(source.rows, part, control, |block, _| {
+                    partial.add(self.shape, components, block);
+                    Ok(())
+                })?;
+                Ok(partial.pass())
+            })?,
+        };
+        let mut all = Pass { sums: vec![0.0; len], total: 0.0 };
+        for part in parts {
+            let part = part?;
+            all.sums.iter_mut().zip(&part.sums).for_each(|(a, b)| *a += b);
+            all.total += part.total;
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Covariances, GaussianArray, Rows};
+    use crate::deconvolution::Mixture;
+    use crate::deconvolution::prepare::prepared;
+    use crate::testing::Numbers;
+
+    #[test]
+    fn kept_packs_give_the_same_bits() {
+        let (n, d) = (1500, 3);
+        let mut numbers = Numbers::new(2);
+        let mut take = |len: usize| (0..len).map(|_| numbers.normal()).collect::<Vec<f64>>();
+        let stds = take(n * d).iter().map(|x| x.abs()).collect();
+        let covariances = Covariances::from_std(Rows::from_vec(stds, d).unwrap());
+        let data = GaussianArray::new(Rows::from_vec(take(n * d), d).unwrap(), covariances).unwrap();
+        let mixture = Mixture::new(vec![0.5, 0.5], take(2 * d), [1.0, 0.1, 2.0, 0.0, 0.2, 1.5].repeat(2), d).unwrap();
+        let observed = Observed::new(&data, None, None);
+        let (components, control) = (prepared(&mixture, &observed).unwrap(), Control::new());
+        let some: Vec<usize> = (0..n).filter(|i| i % 3 != 0).collect();
+        for rows in [None, Some(some.as_slice())] {
+            let [kept, made] = [usize::MAX, 0].map(|bytes| {
+                let source = observed.source_below(bytes, rows, &control).unwrap();
+                assert_eq!(source.packs.is_some(), bytes > 0);
+                let pass = observed.sums(&source, &components, &control).unwrap();
+                (pass.sums, pass.total)
+            });
+            assert_eq!(kept, made);
+            assert!(kept.1.is_finite());
+        }
+    }
+}
