@@ -94,23 +94,29 @@ def laplacian(p: Problem) -> Floats:
 
 
 def cvxpy(p: Problem, *, square_root: bool) -> tuple[str, float, Floats | None]:
-    """Seconds, J and f for the threshold XI: in the coefficients w, or in v = K^(1/2) w."""
+    """Seconds from x and y to f, J and f for the threshold XI: in the coefficients w, or in v = K^(1/2) w.
+
+    In w it is the paper's problem as one writes it down. All is counted that is counted of ours: kernel
+    matrix, graph, square root, compilation by CVXPY, and Clarabel.
+    """
     import cvxpy as cp
 
     n = len(p.y)
     alpha, manifold_alpha = p.alphas
+    start = time.process_time()
     kernel, graph = p.weights(), laplacian(p)
-    w, f = cp.Variable(n), cp.Variable(n)
+    w = cp.Variable(n)
     if square_root:
         values, vectors = np.linalg.eigh(kernel)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         norm, image = cp.sum_squares(w), root @ w
     else:
         norm, image = cp.quad_form(w, cp.psd_wrap(kernel)), kernel @ w
+    f = cp.Variable(n)
     loss = cp.sum(cp.huber(p.y - f, XI)) / 2
     penalty = n * alpha * norm + n * manifold_alpha * cp.quad_form(f, cp.psd_wrap(graph))
+    # f is a name for the image: without it the graph's sparse matrix becomes a dense one, and all is slower.
     task = cp.Problem(cp.Minimize(loss + penalty), [f == image])
-    start = time.process_time()
     try:
         task.solve(solver=cp.CLARABEL)
     except cp.error.SolverError:

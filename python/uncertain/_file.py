@@ -21,6 +21,7 @@ from ._columns import Columns
 from ._kernel_map import Kernelized
 from .discriminant import GaussianDiscriminant
 from .exceptions import ModelFileError, UncertainError
+from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from .minimax import MinimaxProbabilityClassifier
 from .preprocessing import (
@@ -65,7 +66,9 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], 
     names, parameters = [], []
     for name, step in pipeline.steps:
         names.append(name)
-        parameters.append({k: _plain(v) for k, v in step.get_params().items() if k not in NOT_SAVED})
+        huber = isinstance(step, (AdaptiveHuberClassifier, AdaptiveHuberRegressor))
+        own = step._saved_params() if huber else step.get_params()
+        parameters.append({k: _plain(v) for k, v in own.items() if k not in NOT_SAVED})
         if isinstance(step, AsGaussians):
             features = [str(f) for f in step.get_feature_names_out()]
         elif isinstance(step, GaussianScaler):
@@ -84,7 +87,7 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], 
             steps.append((step._model, step._params()))
         elif isinstance(step, MinimaxProbabilityClassifier):
             steps.append((step._model, np.atleast_1d(step.worst_case_accuracy_), step._params()))
-        elif isinstance(step, (ProbabilisticKernelSVC, ProbabilisticKernelSVR)):
+        elif huber or isinstance(step, (ProbabilisticKernelSVC, ProbabilisticKernelSVR)):
             steps.append((step._model, step._params()))
         elif isinstance(step, GaussianDiscriminant):
             steps.append(step._parts())
@@ -201,6 +204,11 @@ def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
             estimator.log_likelihoods_, estimator.n_iter_, estimator.status_ = report
         case ("kernel-svr", model, parameters):
             estimator = ProbabilisticKernelSVR(**parameters)._fitted(model)
+        case ("huber", model, parameters):
+            estimator = (AdaptiveHuberClassifier if classes else AdaptiveHuberRegressor)(**parameters)
+            if classes:
+                estimator.classes_ = np.asarray(classes)
+            estimator._fitted(model)
         case ("gsu regression", coef, intercept, report, (alpha, loss, epsilon, delta, *options)):
             solver, tol, max_iter, fit_intercept = options
             own = {"epsilon": epsilon, "delta": delta}

@@ -133,8 +133,9 @@ def fit(
     if way.partial:
         y, found = partial_values(table, target, task)
         regression = found == "regression"
-        if regression and "unlabeled" in params:
-            raise ParameterError("unlabeled= is for classes; a number that is missing is null or NaN")
+        of_classes = [name for name in ("unlabeled", "probability", "random_state") if name in params]
+        if regression and of_classes:
+            raise ParameterError(f"{of_classes[0]}= is for classes; missing numbers are null or NaN")
     else:
         y = target_values(table, target, task)
         regression = y.dtype.kind == "f"

@@ -18,11 +18,13 @@ from ._array import GaussianArray
 from ._columns import Columns
 from ._files import read_table
 from ._held_out import gap_of
+from ._huber_report import HuberReport, report_of_huber
 from ._partial import partial_targets
 from ._regression_report import RegressionReport, compare_regressions
 from ._report import Report, compare
 from ._target import as_list, errors_from, is_quantity, labels_from, numbers_from
 from .exceptions import ParameterError, UncertainError
+from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from .preprocessing import AsGaussians, GaussianImputer
 from .regression import GSURegressor
 
@@ -113,10 +115,7 @@ class Model:
         """
         table = opened(table)
         if self.is_regression_:
-            target = self.columns_.target if y is None else y
-            if target is None:
-                raise ParameterError("the target is not a column of the table: pass the numbers as y")
-            truth, _ = partial_values(table, target, "regression")
+            truth = self._partial_targets(table, y)
             known = ~np.isnan(truth)
             return float(r2_score(truth[known], self.pipeline_.predict(table)[known]))
         return float(np.mean(self.pipeline_.predict(table) == self.labels(table, y)))
@@ -131,19 +130,33 @@ class Model:
         listed: int = 10,
         meanings: bool = True,
         random_state: Any = 0,
-    ) -> Report | RegressionReport:
+    ) -> Report | RegressionReport | HuberReport:
         """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
 
         Also compared, on the same folds: the error bars as spread, as measurement error, and in a Gaussian
         discriminant; ``Report.meanings`` says which one wins and by how much.
 
+        Of ``method="huber"``: which labels were dropped, and the held-out errors of the model, of the plain
+        squared-loss fit to all labels, and of the model without error bars.
+
         Parameters
         ----------
-        table, y : labelled rows, as for `score`.
+        table, y : labelled rows, as for `score`; for ``method="huber"`` some may have no label.
         folds, repeats : of the cross-validation; by default 4 repeats, 1 beyond 10,000 rows.
         listed : how many of the rows whose error bars matter most are listed (classifiers).
         meanings : False leaves out the comparison of meanings, more than half of the work (classifiers).
         """
+        if isinstance(self.pipeline_[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
+            table = opened(table)
+            return report_of_huber(
+                self.pipeline_[self._n_reading :],
+                self.gaussians(table),
+                self._partial_targets(table, y),
+                folds=folds,
+                repeats=repeats,
+                listed=listed,
+                random_state=random_state,
+            )
         table = opened(table)
         y = self.labels(table, y)
         if self.is_regression_:
@@ -163,6 +176,19 @@ class Model:
             meanings=meanings,
             random_state=random_state,
         )
+
+    def _partial_targets(self, table: Any, y: Any) -> NDArray[Any]:
+        """Targets with NaN, or labels with None, for rows without one."""
+        target = self.columns_.target if y is None else y
+        if target is None:
+            what = "numbers" if self.is_regression_ else "labels"
+            raise ParameterError(f"the target is not a column of the table: pass the {what} as y")
+        task = "regression" if self.is_regression_ else "classification"
+        truth, _ = partial_values(table, target, task)
+        if not self.is_regression_:
+            known = np.flatnonzero([label is not None for label in truth.tolist()])
+            self._check_classes(truth[known], known)
+        return truth
 
     def gaussians(self, table: Any) -> GaussianArray:
         """The rows as the model reads them, gaps filled, before scaling."""
@@ -191,15 +217,20 @@ class Model:
         labels = target_values(table, self.columns_.target if y is None else y, task)
         if self.is_regression_:
             return labels
-        strange = np.flatnonzero(~np.isin(labels, self.classes_))
+        self._check_classes(labels, np.arange(len(labels)))
+        return labels
+
+    def _check_classes(self, labels: NDArray[Any], rows: NDArray[np.intp]) -> None:
+        """Refuse labels (of these rows) that are no class of the model."""
+        plain = np.asarray(labels.tolist())
+        strange = np.flatnonzero(~np.isin(plain, self.classes_))
         if strange.size:
-            row = int(strange[0])
+            first = int(strange[0])
             known = ", ".join(map(repr, self.classes_.tolist()))
             raise UncertainError(
-                f"{self._target_name}: row {row} is {labels[row].item()!r}, which the model does not know; "
-                f"its classes are {known}"
+                f"{self._target_name}: row {rows[first]} is {plain[first].item()!r}, which the model does "
+                f"not know; its classes are {known}"
             )
-        return labels
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_bytes, (_file.to_bytes(self.pipeline_, self.columns_),)

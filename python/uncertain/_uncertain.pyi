@@ -13,6 +13,8 @@ __all__ = [
     "Gaussians",
     "GsuModel",
     "GsuParams",
+    "HuberModel",
+    "HuberParams",
     "HuberView",
     "KernelSvc",
     "KernelSvcParams",
@@ -22,7 +24,6 @@ __all__ = [
     "RobustParams",
     "Rows",
     "apply_features",
-    "apply_huber",
     "denoise",
     "discriminant_log_proba",
     "draw_features",
@@ -31,7 +32,6 @@ __all__ = [
     "fit_denoiser",
     "fit_discriminant",
     "fit_gsu_regression",
-    "fit_huber",
     "fit_imputer",
     "fit_kernel_map",
     "fit_scaler",
@@ -497,33 +497,61 @@ _Refined = tuple[
     str,
 ]
 
-def fit_huber(
-    rows: Gaussians,
-    targets: _Floats,
-    weights: _Floats | None,
-    views: Sequence[HuberView],
-    *,
-    alpha: float,
-    manifold_alpha: float,
-    between_alpha: float,
-    delta: float,
-    max_refinements: int,
-    threshold: float | None,
-    fit_intercept: bool,
-    normalized: bool,
-    max_bytes: int | None,
-    n_jobs: int | None,
-    report: _Report | None,
-) -> tuple[list[float | None], list[_Floats], list[_Refined], int]: ...
-def apply_huber(
-    new: Gaussians,
-    rows: Gaussians,
-    views: Sequence[HuberView],
-    coef: Sequence[_Floats],
-    intercepts: Sequence[float],
-    *,
-    n_jobs: int | None,
-) -> _Floats: ...
+@final
+class HuberParams:
+    """Checked parameters of a Huber regression or classifier."""
+
+    def __new__(
+        cls,
+        views: Sequence[HuberView],
+        *,
+        alpha: float,
+        manifold_alpha: float,
+        between_alpha: float,
+        delta: float,
+        max_refinements: int,
+        threshold: float | None,
+        fit_intercept: bool,
+        normalized: bool,
+        probability: bool,
+        seed: int,
+        max_bytes: int | None,
+        n_jobs: int | None,
+    ) -> HuberParams: ...
+    def fit(
+        self,
+        rows: Gaussians,
+        targets: _Floats,
+        n_classes: int,
+        weights: _Floats | None = None,
+        report: _Report | None = None,
+    ) -> HuberModel: ...
+
+@final
+class HuberModel:
+    """A fitted Huber regression or classifier, with the rows of its fit."""
+
+    def __new__(cls, bytes: bytes) -> HuberModel: ...
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def n_classes(self) -> int: ...
+    @property
+    def n_labels(self) -> int: ...
+    @property
+    def has_probabilities(self) -> bool: ...
+    @property
+    def rows(self) -> Gaussians | None: ...
+    @property
+    def gammas(self) -> list[float | None]: ...
+    @property
+    def coef(self) -> list[_Floats]: ...
+    @property
+    def outcomes(self) -> list[_Refined]: ...
+    def decision(self, x: Gaussians, n_jobs: int | None = None) -> _Floats: ...
+    def decision_distribution(self, x: Gaussians, n_jobs: int | None = None) -> tuple[_Floats, _Floats]: ...
+    def predict_proba(self, x: Gaussians, n_jobs: int | None = None) -> _Floats: ...
 
 @final
 class FeatureSvcParams:

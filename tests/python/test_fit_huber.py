@@ -53,9 +53,14 @@ def test_classes_with_nulls() -> None:
     known = table.filter(pl.col("kind").is_not_null())
     assert model.score(known) > 0.95
     assert "'down', 'up'" in repr(model)
-    for call in (model.predict_proba, lambda table: model.save("x.safetensors")):
-        with pytest.raises(UncertainError, match="AdaptiveHuberClassifier"):
-            call(table)
+    probabilities = model.predict_proba(table)
+    assert probabilities.columns == ["down", "up"]
+    likely = (probabilities["up"] > 0.5).to_numpy()
+    assert np.mean(likely == (np.sin(np.array(columns()["x"])) > 0)) > 0.95
+    plain = uncertain.fit(table, "kind", method="huber", alpha=1e-3, probability=False)
+    assert plain.predict(table).equals(model.predict(table))
+    with pytest.raises(AttributeError, match="predict_proba"):
+        plain.predict_proba(table)
 
 
 def test_the_task_is_chosen_by_the_target() -> None:
@@ -81,7 +86,12 @@ def test_what_cannot_be_used_is_refused() -> None:
     with pytest.raises(UncertainError, match="unknown parameter 'C'"):
         uncertain.fit(x, [0, 1] * 3, method="huber", C=1.0)
     model = uncertain.fit(x, [0.5, 1.5] * 3, method="huber")
-    with pytest.raises(UncertainError, match="margin"):
+    with pytest.raises(UncertainError, match="at least 10 labels"):
         model.report(x, [0.5, 1.5] * 3)
+    for name in ("unlabeled", "probability", "random_state"):
+        with pytest.raises(UncertainError, match=f"{name}= is for classes"):
+            uncertain.fit(x, [0.5, 1.5] * 3, method="huber", **{name: 1})
+    with pytest.raises(UncertainError, match="at least 2 rows"):
+        uncertain.fit(x, ["a", "b", None, None, "a", None], method="huber")
     with pytest.raises(UncertainError, match="pass the numbers"):
         model.score(x)

@@ -37,6 +37,7 @@ def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes
         ("kepler", True, 1 + 3 * 15 + 2),
         ("gain_map", False, 3 * 5 + 2 * 5 * 2),
         ("model_costs", False, 15),
+        ("huber_accuracy", False, 2),
     ],
 )
 def test_quick(script: str, data: bool, rows: int) -> None:

@@ -18,6 +18,7 @@ use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, Su
 use crate::deconvolution::{DiscriminantIn, MixtureIn, discriminant_of_step, mixture_out, step_of_discriminant};
 use crate::error::BorderResult;
 use crate::gsu::{GsuModel, GsuParams};
+use crate::huber::{self, HuberModel, HuberParams};
 use crate::kernel_svm::{FeatureSvc, FeatureSvcParams, KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
 use crate::regression::{RegressionIn, parts_of_step, step_of_parts};
 use crate::robust::{MinimaxParams, RobustParams, parts_of_minimax, parts_of_robust};
@@ -33,6 +34,7 @@ pub enum StepIn<'py> {
     KernelSvc(PyRef<'py, KernelSvc>, PyRef<'py, KernelSvcParams>),
     FeatureSvc(PyRef<'py, FeatureSvc>, PyRef<'py, FeatureSvcParams>),
     KernelSvr(PyRef<'py, KernelSvr>, PyRef<'py, KernelSvrParams>),
+    Huber(PyRef<'py, HuberModel>, PyRef<'py, HuberParams>),
     Scaler(PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, f64>),
     Subspace(f64, String),
     #[pyo3(transparent)]
@@ -108,6 +110,7 @@ fn step(step: StepIn<'_>) -> BorderResult<Step> {
         StepIn::KernelSvc(model, params) => Step::kernel_svc(model.model()?.clone(), params.inner.clone()),
         StepIn::FeatureSvc(model, params) => Step::feature_svc((*model.inner).clone(), params.inner.clone()),
         StepIn::KernelSvr(model, params) => Step::kernel_svr(model.model()?.clone(), params.inner.clone()),
+        StepIn::Huber(model, params) => Step::huber((*model.inner).clone(), params.inner.clone()),
         StepIn::Scaler(mean, scale) => {
             Step::Scaler(GaussianScaler::new(mean.as_array().to_vec(), scale.as_array().to_vec())?)
         }
@@ -155,6 +158,10 @@ fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
         Step::Minimax { model, params } => return parts_of_minimax(py, *model, params.params()),
         Step::Regression { model, params } => return parts_of_step(py, *model, params.params()),
         Step::Discriminant { model, params, report } => return discriminant_of_step(py, &model, &params, *report),
+        Step::Huber { machine, params } => {
+            let arguments = huber::arguments(py, params.params(), machine.n_classes() > 0)?;
+            ("huber", Bound::new(py, HuberModel::from(*machine))?, arguments).into_pyobject(py)?
+        }
         Step::Scaler(scaler) => {
             let (mean, scale) = (scaler.mean().to_vec(), scaler.scale().to_vec());
             ("scaler", mean.into_pyarray(py), scale.into_pyarray(py)).into_pyobject(py)?

@@ -41,7 +41,7 @@ mod _uncertain {
     #[pymodule_export]
     use super::gsu::{GsuModel, GsuParams};
     #[pymodule_export]
-    use super::huber::{HuberView, apply_huber, fit_huber};
+    use super::huber::{HuberModel, HuberParams, HuberView};
     #[pymodule_export]
     use super::kernel_svm::{FeatureSvc, FeatureSvcParams, KernelSvc, KernelSvcParams, KernelSvr, KernelSvrParams};
     #[pymodule_export]

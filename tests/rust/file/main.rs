@@ -2,6 +2,7 @@
 
 mod damage;
 mod golden;
+mod huber;
 mod kernel_machine;
 mod kernel_map;
 mod mixture;

@@ -8,7 +8,9 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector};
-use crate::{deconvolution, discriminant, feature_svc, gsu, gsu_regression, kernel_svc, kernel_svr, minimax, robust};
+use crate::{
+    deconvolution, discriminant, feature_svc, gsu, gsu_regression, huber, kernel_svc, kernel_svr, minimax, robust,
+};
 
 /// One step of a model: transforms first, the classifier or regressor last.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +84,13 @@ pub enum Step {
         /// How that went.
         report: Box<deconvolution::Report>,
     },
+    /// A Huber regression or classifier.
+    Huber {
+        /// What was fitted, with its rows.
+        machine: Box<huber::Machine>,
+        /// With what; a graph given as a matrix is not saved.
+        params: Box<huber::ValidParams>,
+    },
 }
 
 impl Step {
@@ -119,6 +128,12 @@ impl Step {
         // Threads belong to a machine.
         params.em.threads = None;
         Self::Discriminant { model: Box::new(model), params: Box::new(params), report: Box::new(report) }
+    }
+
+    /// A [`Step::Huber`].
+    #[must_use]
+    pub fn huber(machine: huber::Machine, params: huber::ValidParams) -> Self {
+        Self::Huber { machine: Box::new(machine), params: Box::new(params) }
     }
 
     /// Features of what it makes of `d` features.
@@ -159,6 +174,7 @@ impl Step {
             Self::KernelSvr { model, .. } => Some(model.basis.rows().n_features()),
             Self::Regression { model, .. } => Some(model.n_features()),
             Self::Discriminant { model, .. } => Some(model.mixture().n_features()),
+            Self::Huber { machine, .. } => Some(machine.n_features()),
         }
     }
 
@@ -172,6 +188,7 @@ impl Step {
             Self::FeatureSvc { model, .. } => Some(model.n_classes),
             Self::Discriminant { model, .. } => Some(model.n_classes()),
             Self::KernelSvr { .. } | Self::Regression { .. } => Some(0),
+            Self::Huber { machine, .. } => Some(machine.n_classes()),
         }
     }
 }
@@ -273,7 +290,8 @@ impl Saved {
                 | Step::Robust { .. }
                 | Step::Minimax { .. }
                 | Step::Regression { .. }
-                | Step::Discriminant { .. } => data,
+                | Step::Discriminant { .. }
+                | Step::Huber { .. } => data,
             };
         }
         Ok(data)
@@ -288,6 +306,7 @@ impl Saved {
             Some(Step::KernelSvc { model, .. }) => model.predict(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict(&rows, &Control::new()),
             Some(Step::Discriminant { model, .. }) => model.predict(&rows, &Control::new()),
+            Some(Step::Huber { machine, .. }) if machine.n_classes() > 0 => machine.predict(&rows, &Control::new()),
             _ => no_classifier(),
         }
     }
@@ -297,6 +316,9 @@ impl Saved {
         match self.steps.last() {
             Some(Step::KernelSvr { model, .. }) => model.predict(&self.transform(data)?),
             Some(Step::Regression { model, .. }) => model.predict(&self.transform(data)?),
+            Some(Step::Huber { machine, .. }) if machine.n_classes() == 0 => {
+                Ok(machine.decision(&self.transform(data)?, &Control::new())?.column(0).to_vec())
+            }
             _ => Err(Error::Data("the last step is not a regressor".into())),
         }
     }
@@ -323,6 +345,9 @@ impl Saved {
             Some(Step::KernelSvc { model, .. }) => model.predict_proba(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict_proba(&rows, &Control::new()),
             Some(Step::Discriminant { model, .. }) => model.predict_proba(&rows, &Control::new()),
+            Some(Step::Huber { machine, .. }) if machine.n_classes() > 0 => {
+                machine.predict_proba(&rows, &Control::new())
+            }
             _ => no_classifier(),
         }
     }
@@ -336,6 +361,7 @@ impl Saved {
             Some(Step::KernelSvc { model, .. }) => model.decision(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.decision(&rows, &Control::new()),
             Some(Step::Discriminant { model, .. }) => model.decision(&rows, &Control::new()),
+            Some(Step::Huber { machine, .. }) if machine.n_classes() > 0 => machine.decision(&rows, &Control::new()),
             _ => no_classifier(),
         }
     }

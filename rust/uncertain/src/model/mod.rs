@@ -13,6 +13,7 @@ pub mod kernel_svr;
 mod labels;
 pub mod minimax;
 mod one_vs_one;
+mod one_vs_rest;
 mod params;
 pub mod platt;
 pub mod probability;

@@ -4,6 +4,8 @@ pub(super) mod discriminant;
 pub(super) mod feature_svc;
 mod gaussians;
 pub(super) mod gsu;
+pub(super) mod huber;
+mod huber_params;
 mod kernel;
 pub(super) mod kernel_map;
 pub(super) mod kernel_svc;
@@ -46,6 +48,7 @@ pub(super) enum StepHeader {
     Robust(robust::Header),
     Minimax(minimax::Header),
     Discriminant(Box<discriminant::Header>),
+    Huber(huber::Header),
 }
 
 /// The tensors of a step by name.
@@ -106,6 +109,10 @@ impl Step {
                 let (header, tensors) = discriminant::write(model, params, report);
                 (StepHeader::Discriminant(Box::new(header)), tensors)
             }
+            Self::Huber { machine, params } => {
+                let (header, tensors) = huber::write(machine, params);
+                (StepHeader::Huber(header), tensors)
+            }
         }
     }
 
@@ -134,6 +141,9 @@ impl Step {
                 .map(|(model, params)| Self::Minimax { model: Box::new(model), params: Box::new(params) }),
             StepHeader::Discriminant(header) => discriminant::read(*header, take)
                 .map(|(model, params, report)| Self::discriminant(model, params, report)),
+            StepHeader::Huber(header) => {
+                huber::read(header, take).map(|(machine, params)| Self::huber(machine, params))
+            }
         }
     }
 }

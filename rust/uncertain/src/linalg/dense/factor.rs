@@ -1,15 +1,38 @@
-//! Cholesky factors by panels, and solves with them.
+//! Cholesky factors, and what is solved with them.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{MatMut, MatRef, Par, Spec};
+use faer::{MatMut, Par, Spec};
 
 use super::product::add_below;
-use super::{Matrix, PANEL, col_tiles, row_tiles, tile_size};
+use super::{Matrix, PANEL, Reborrowed, Shape, col_tiles, row_tiles, tile_size};
 use crate::control::Control;
 use crate::error::Result;
 use crate::parallel;
+
+/// `A <- A L^{-T}` for a lower triangular L, of which only the lower triangle is read: of its last rows and columns,
+/// as many as A has columns.
+pub fn solve_right(a: &mut Matrix, l: &Matrix, shape: Shape, control: &Control) -> Result<()> {
+    let (size, n) = (tile_size(a.n_rows), a.n_cols);
+    let jobs = row_tiles(a.view_mut(), size).into_iter().enumerate().collect();
+    parallel::for_each(jobs, |(k, tile): (usize, MatMut<'_, f64>)| {
+        control.check()?;
+        let used = n - shape.first_column(n, k * size + tile.nrows());
+        let (_, tile) = tile.split_at_col_mut(n - used);
+        let at = l.n_rows - used;
+        solve_lower_triangular_in_place(l.view().submatrix(at, at, used, used), tile.transpose_mut(), Par::Seq);
+        Ok(())
+    })
+}
+
+/// `x` with `L'x = b` in place of b, for a lower triangular L.
+pub fn backward(l: &Matrix, b: &mut [f64]) {
+    for j in (0..l.n_rows).rev() {
+        let column = l.col(j);
+        b[j] = (b[j] - crate::simd::dot(&column[j + 1..], &b[j + 1..])) / column[j];
+    }
+}
 
 /// L of A = L L' in the lower triangle; the rest is not touched. False when A is not positive definite.
 pub fn cholesky(a: &mut Matrix, control: &Control) -> Result<bool> {
@@ -57,32 +80,6 @@ pub(super) fn factor(a: MatMut<'_, f64>, control: &Control) -> Result<bool> {
         left = rest;
     }
     Ok(true)
-}
-
-/// `A <- A L^{-T}` for a lower triangular L, of which only the lower triangle is read.
-pub fn solve_right(a: &mut Matrix, l: &Matrix, control: &Control) -> Result<()> {
-    let size = tile_size(a.n_rows);
-    parallel::for_each(row_tiles(a.view_mut(), size), |tile| {
-        control.check()?;
-        solve_lower_triangular_in_place(l.view(), tile.transpose_mut(), Par::Seq);
-        Ok(())
-    })
-}
-
-/// Short names for the library's reborrowing.
-trait Reborrowed {
-    fn rb_mut_all(&mut self) -> MatMut<'_, f64>;
-    fn rb_all(&self) -> MatRef<'_, f64>;
-}
-
-impl Reborrowed for MatMut<'_, f64> {
-    fn rb_mut_all(&mut self) -> MatMut<'_, f64> {
-        self.as_mut()
-    }
-
-    fn rb_all(&self) -> MatRef<'_, f64> {
-        self.as_ref()
-    }
 }
 
 fn small_cholesky(a: &mut Matrix) -> bool {

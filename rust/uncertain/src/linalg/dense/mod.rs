@@ -2,7 +2,7 @@
 //!
 //! Every operation cuts its matrix into tiles by its size alone and runs the library's sequential
 //! kernels on them, so results do not depend on the number of threads (the library's own parallel
-//! mode splits by threads, and brings a second runtime). Tiles ask [`Control`] whether to go on: a
+//! mode splits by threads, and brings a second runtime). Tiles ask [`Control`](crate::Control) whether to go on: a
 //! factorisation of many gigabytes ends within a moment.
 
 mod factor;
@@ -11,7 +11,7 @@ mod symmetric;
 #[cfg(test)]
 mod tests;
 
-pub use factor::{cholesky, solve_right};
+pub use factor::{backward, cholesky, solve_right};
 pub use product::{add_congruence, add_gram, cross_product, product_of_symmetric, subtract_product};
 pub use symmetric::Symmetric;
 
@@ -22,6 +22,26 @@ use crate::error::Result;
 
 /// Columns of a panel, and of a tile.
 const PANEL: usize = 128;
+
+/// Which elements of a matrix are zero, and not looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// None.
+    Full,
+    /// Of n columns: those of row i but the last i + 1. Triangular, but with the corner where a forward
+    /// substitution keeps it.
+    Stair,
+}
+
+impl Shape {
+    /// The first column, of `n_cols`, in which one of the first `rows` rows is not zero.
+    fn first_column(self, n_cols: usize, rows: usize) -> usize {
+        match self {
+            Self::Full => 0,
+            Self::Stair => n_cols.saturating_sub(rows),
+        }
+    }
+}
 
 /// A column-major matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,11 +81,11 @@ impl Matrix {
         Ok(out)
     }
 
-    fn view(&self) -> MatRef<'_, f64> {
+    pub(super) fn view(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.values, self.n_rows, self.n_cols)
     }
 
-    fn view_mut(&mut self) -> MatMut<'_, f64> {
+    pub(super) fn view_mut(&mut self) -> MatMut<'_, f64> {
         MatMut::from_column_major_slice_mut(&mut self.values, self.n_rows, self.n_cols)
     }
 
@@ -106,4 +126,20 @@ fn col_tiles(a: MatMut<'_, f64>, size: usize) -> Vec<MatMut<'_, f64>> {
 /// Rows or columns of a tile: a few tiles per thread of a large machine, none too small for a kernel.
 fn tile_size(n: usize) -> usize {
     n.div_ceil(32).clamp(PANEL, 1024)
+}
+
+/// Short names for the library's reborrowing.
+trait Reborrowed {
+    fn rb_mut_all(&mut self) -> MatMut<'_, f64>;
+    fn rb_all(&self) -> MatRef<'_, f64>;
+}
+
+impl Reborrowed for MatMut<'_, f64> {
+    fn rb_mut_all(&mut self) -> MatMut<'_, f64> {
+        self.as_mut()
+    }
+
+    fn rb_all(&self) -> MatRef<'_, f64> {
+        self.as_ref()
+    }
 }

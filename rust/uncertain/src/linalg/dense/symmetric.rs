@@ -1,4 +1,4 @@
-//! A symmetric matrix and a factor in one square.
+//! [`Symmetric`]: a matrix and a factor of a part of it in one square.
 
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{MatMut, MatRef, Par};

@@ -1,5 +1,3 @@
-//! Every operation against plain sums.
-
 use super::*;
 use crate::control::Control;
 use crate::parallel;
@@ -15,7 +13,7 @@ fn positive(n: usize) -> Matrix {
     let f = normals(n, n + 3, 5);
     let mut a = Matrix::zeros(n, n).unwrap();
     (0..n).for_each(|i| a.values[i * n + i] = 1.0);
-    add_gram(&mut a, &f, 1.0, &Control::new()).unwrap();
+    add_gram(&mut a, &f, Shape::Full, 1.0, &Control::new()).unwrap();
     (0..n).for_each(|j| (0..j).for_each(|i| a.values[j * n + i] = 7.0));
     a
 }
@@ -47,7 +45,7 @@ fn products_are_plain_sums() {
         let values = a.values[columns.start * 40..columns.end * 40].iter().map(|x| 2.0 * x).collect();
         Ok(Matrix { n_rows: 40, n_cols: columns.len(), values })
     };
-    add_congruence(&mut h, &a, twice, &Control::new()).unwrap();
+    add_congruence(&mut h, &a, Shape::Full, twice, &Control::new()).unwrap();
     for j in 0..290 {
         for i in 0..290 {
             let sum: f64 = (0..40).map(|k| 2.0 * at(&a, k, i) * at(&a, k, j)).sum();
@@ -81,7 +79,7 @@ fn factors_of_every_size_leave_the_upper_triangle_alone() {
                 v.values[j * n + i] = at(&a, i.max(j), i.min(j));
             }
         }
-        solve_right(&mut v, &l, &Control::new()).unwrap();
+        solve_right(&mut v, &l, Shape::Full, &Control::new()).unwrap();
         for (i, j) in [(0, 0), (n - 1, 0), (n - 1, n - 1), (n / 2, n / 3), (0, n - 1)] {
             assert!(close(at(&v, i, j), at(&lower, i, j), 1e-9), "n = {n}: {i} {j}");
         }
@@ -121,7 +119,7 @@ fn a_stop_is_heard() {
     let control = Control::new();
     control.stop();
     assert!(cholesky(&mut positive(10), &control).is_err());
-    assert!(add_gram(&mut positive(10), &normals(10, 2, 1), 1.0, &control).is_err());
+    assert!(add_gram(&mut positive(10), &normals(10, 2, 1), Shape::Full, 1.0, &control).is_err());
 }
 
 #[test]
@@ -136,4 +134,52 @@ fn results_do_not_depend_on_threads() {
         .unwrap()
     };
     assert!(factor(1) == factor(3));
+}
+
+#[test]
+fn zeros_of_stairs_are_left_out() {
+    for n in [5, 130, 300, 600] {
+        let mut a = normals(n, n, 3);
+        (0..n).for_each(|j| (0..n).filter(|i| i + j < n - 1).for_each(|i| a.values[j * n + i] = 0.0));
+        let control = Control::new();
+        let image = |columns: std::ops::Range<usize>| {
+            let values = a.values[columns.start * n..columns.end * n].iter().map(|x| x + 0.5).collect();
+            Ok(Matrix { n_rows: n, n_cols: columns.len(), values })
+        };
+        let lower = |shape| {
+            let mut h = Matrix::zeros(n, n).unwrap();
+            add_congruence(&mut h, &a, shape, image, &control).unwrap();
+            let mut g = Matrix::zeros(n - 2, n - 2).unwrap();
+            add_gram(&mut g, &a, shape, 0.5, &control).unwrap();
+            let mut l = positive(n);
+            assert!(cholesky(&mut l, &control).unwrap());
+            let mut v = a.clone();
+            solve_right(&mut v, &l, shape, &control).unwrap();
+            (h, g, v)
+        };
+        let (stair, full) = (lower(Shape::Stair), lower(Shape::Full));
+        for (a, b) in [(&stair.0, &full.0), (&stair.1, &full.1), (&stair.2, &full.2)] {
+            let scale = b.values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            assert!(a.values.iter().zip(&b.values).all(|(a, b)| (a - b).abs() < 1e-12 * scale), "{n}");
+        }
+    }
+}
+
+#[test]
+fn the_last_rows_of_a_factor_solve_alone() {
+    let (n, part) = (200, 70);
+    let mut l = positive(n);
+    assert!(cholesky(&mut l, &Control::new()).unwrap());
+    let narrow = normals(9, part, 8);
+    let mut wide = Matrix::zeros(9, n).unwrap();
+    wide.values[9 * (n - part)..].copy_from_slice(&narrow.values);
+    let (mut a, mut b) = (narrow, wide);
+    solve_right(&mut a, &l, Shape::Full, &Control::new()).unwrap();
+    solve_right(&mut b, &l, Shape::Full, &Control::new()).unwrap();
+    assert!(a.values.iter().zip(&b.values[9 * (n - part)..]).all(|(a, b)| close(*a, *b, 1e-12)));
+    let mut x = vec![1.0; n];
+    backward(&l, &mut x);
+    for j in 0..n {
+        assert!(close((j..n).map(|i| at(&l, i, j) * x[i]).sum(), 1.0, 1e-10));
+    }
 }

@@ -5,7 +5,7 @@ use ndarray::Array2;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
-use crate::model::score;
+use crate::model::{one_vs_rest, score};
 use crate::solver::{Solution, Status};
 
 /// How the fit of one hyperplane ended.
@@ -110,18 +110,7 @@ impl Model {
 
     /// The class code of every row: the sign of the score, or the class of the largest one.
     pub fn predict(&self, data: &GaussianArray) -> Result<Vec<u32>> {
-        let scores = self.decision(data)?;
-        Ok(scores
-            .outer_iter()
-            .map(|row| {
-                if self.is_binary() {
-                    u32::from(row[0] > 0.0)
-                } else {
-                    // The first of equals, as in scikit-learn.
-                    (1..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32
-                }
-            })
-            .collect())
+        Ok(one_vs_rest::classes(self.decision(data)?.view()))
     }
 
     /// P(class | row), n x K, rows summing to 1: the sigmoid of each score averaged over the row's own Gaussian.
@@ -133,30 +122,6 @@ impl Model {
             return Err(Error::Data("this model has no probabilities: fit it with probability = true".into()));
         };
         let (means, stds) = self.decision_distribution(data)?;
-        let positive = self.columns(data.n_rows(), |k, _| {
-            let (means, stds) = (means.column(k), stds.column(k));
-            let parts = crate::parallel::map_parts(data.n_rows(), |rows| {
-                rows.map(|i| sigmoids[k].probability(means[i], stds[i])).collect::<Vec<_>>()
-            })?;
-            Ok(parts.concat())
-        })?;
-        Ok(if self.is_binary() { both_classes(&positive) } else { normalised(positive) })
+        one_vs_rest::probabilities(sigmoids, means.view(), stds.view())
     }
-}
-
-fn both_classes(positive: &Array2<f64>) -> Array2<f64> {
-    Array2::from_shape_fn(
-        (positive.nrows(), 2),
-        |(i, k)| if k == 1 { positive[[i, 0]] } else { 1.0 - positive[[i, 0]] },
-    )
-}
-
-fn normalised(mut positive: Array2<f64>) -> Array2<f64> {
-    let n_classes = positive.ncols() as f64;
-    for mut row in positive.outer_iter_mut() {
-        let sum = row.sum();
-        // Every class denied with certainty: nothing is known.
-        row.mapv_inplace(|p| if sum > 0.0 { p / sum } else { 1.0 / n_classes });
-    }
-    positive
 }

@@ -5,12 +5,16 @@
 //! in blocks (the rows of largest remaining variance), so that the work is matrix products; inside a
 //! block the usual pivoting drops rows that the ones before them already explain.
 //!
+//! Pivots do not pay where the rank is high. How fast the remaining variance falls tells that after a block or
+//! two; then the whole matrix is factored as it is, R triangular. Its columns are turned around ([`Shape::Stair`]):
+//! so the zeros of R stay zeros in R L^{-T}, and everything that follows costs a third.
+//!
 //! Rejected: a square root by eigenvectors (ten times the work), K plus a small multiple of the identity
 //! (its bias is not rounding), and elementwise pivoting (memory-bound).
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::linalg::dense::{self, Matrix};
+use crate::linalg::dense::{self, Matrix, Shape};
 
 use super::source::Source;
 
@@ -21,11 +25,62 @@ const ROUNDING: f64 = 1e-14;
 /// Variance, relative to the largest remaining one, below which a row of a block waits.
 const WORTHWHILE: f64 = 0.05;
 
+/// R, and which of its elements are zero.
+pub(super) struct Factor {
+    pub r: Matrix,
+    pub shape: Shape,
+}
+
+/// What a factor is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Want {
+    /// Only if its rank is low: none as soon as a rank far beyond the largest one is foreseen.
+    Low,
+    /// Of any rank, with pivots.
+    Pivoted,
+    /// Of any rank; a matrix of high rank is factored as it is.
+    Cheapest,
+}
+
 /// R, or `None` when its rank would exceed `most`.
-pub(super) fn factor(source: &Source<'_>, most: usize, control: &Control) -> Result<Option<Matrix>> {
+pub(super) fn factor(source: &Source<'_>, most: usize, want: Want, control: &Control) -> Result<Option<Factor>> {
+    let full = |r| Factor { r, shape: Shape::Full };
     if let Some(features) = source.features()? {
-        return Ok(Some(features));
+        return Ok(Some(full(features)));
     }
+    let n = source.n();
+    if want == Want::Cheapest && most >= n && n > BLOCK {
+        if let Some(r) = pivoted(source, n / 2, true, control)? {
+            return Ok(Some(full(r)));
+        }
+        if let Some(r) = complete(source, control)? {
+            return Ok(Some(Factor { r, shape: Shape::Stair }));
+        }
+        // Not positive definite in floating point: the rank is below N after all.
+    }
+    Ok(pivoted(source, most, want == Want::Low, control)?.map(full))
+}
+
+/// The triangular factor of the whole matrix, its columns turned around; `None` if it is singular.
+fn complete(source: &Source<'_>, control: &Control) -> Result<Option<Matrix>> {
+    let n = source.n();
+    let mut k = source.leading(n, control)?;
+    if !dense::cholesky(&mut k, control)? {
+        return Ok(None);
+    }
+    for j in 0..n {
+        k.col_mut(j)[..j].fill(0.0);
+    }
+    let (left, right) = k.values.split_at_mut(n * (n / 2));
+    for (a, b) in left.chunks_exact_mut(n).zip(right.chunks_exact_mut(n).rev()) {
+        a.swap_with_slice(b);
+    }
+    Ok(Some(k))
+}
+
+/// R of at most `most` columns, pivot by pivot. `impatient`: `None` also when the remaining variance falls
+/// so slowly that twice as many would not do.
+fn pivoted(source: &Source<'_>, most: usize, impatient: bool, control: &Control) -> Result<Option<Matrix>> {
     let n = source.n();
     let mut rest = source.diagonal(control)?;
     if let Some((i, value)) = rest.iter().enumerate().find(|(_, v)| !(v.is_finite() && **v >= 0.0)) {
@@ -43,13 +98,13 @@ pub(super) fn factor(source: &Source<'_>, most: usize, control: &Control) -> Res
         if remaining <= zero {
             return Ok(Some(r));
         }
-        if r.n_cols >= most {
+        if r.n_cols >= most || (impatient && foreseen_rank(r.n_cols, remaining / largest) > 2.0 * most as f64) {
             return Ok(None);
         }
         let candidates = largest_of(&rest, width.min(most - r.n_cols), zero.max(WORTHWHILE * remaining));
         let mut columns = source.columns(&candidates, control)?;
         dense::subtract_product(&mut columns, &r, &r.rows(&candidates)?, control)?;
-        let (order, l) = pivoted(&columns, &candidates, zero.max(WORTHWHILE * remaining));
+        let (order, l) = pivots(&columns, &candidates, zero.max(WORTHWHILE * remaining));
         if order.is_empty() {
             rest[candidates[0]] = 0.0;
             continue;
@@ -57,7 +112,7 @@ pub(super) fn factor(source: &Source<'_>, most: usize, control: &Control) -> Res
         // The new columns of R: those of the picked pivots times L^{-T}.
         let mut new = Matrix::zeros(n, order.len())?;
         order.iter().enumerate().for_each(|(to, &from)| new.col_mut(to).copy_from_slice(columns.col(from)));
-        dense::solve_right(&mut new, &l, control)?;
+        dense::solve_right(&mut new, &l, Shape::Full, control)?;
         for j in 0..order.len() {
             for (rest, x) in rest.iter_mut().zip(new.col(j)) {
                 *rest -= x * x;
@@ -78,6 +133,15 @@ pub(super) fn factor(source: &Source<'_>, most: usize, control: &Control) -> Res
     }
 }
 
+/// The rank if the remaining variance goes on to fall as it did in the first columns. Variances of smooth kernels
+/// fall faster and faster, so this is rather too large.
+fn foreseen_rank(columns: usize, remaining: f64) -> f64 {
+    if columns < BLOCK {
+        return 0.0;
+    }
+    columns as f64 * ROUNDING.ln() / remaining.ln().min(-f64::MIN_POSITIVE)
+}
+
 /// Numbers of at most `count` largest elements above `least`, largest first.
 fn largest_of(values: &[f64], count: usize, least: f64) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..values.len()).filter(|&i| values[i] >= least && values[i] > 0.0).collect();
@@ -93,7 +157,7 @@ fn largest_of(values: &[f64], count: usize, least: f64) -> Vec<usize> {
 
 /// The pivots of a block, as numbers of candidates, and the lower factor of their part of the matrix. Pivots
 /// below `least` are left out, but never the first.
-fn pivoted(columns: &Matrix, candidates: &[usize], least: f64) -> (Vec<usize>, Matrix) {
+fn pivots(columns: &Matrix, candidates: &[usize], least: f64) -> (Vec<usize>, Matrix) {
     let b = candidates.len();
     let at = |i: usize, j: usize| columns.col(j)[candidates[i]];
     let mut variance: Vec<f64> = (0..b).map(|i| at(i, i)).collect();

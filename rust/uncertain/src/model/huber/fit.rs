@@ -4,10 +4,10 @@ use ndarray::Array2;
 
 use crate::control::Control;
 use crate::data::GaussianArray;
-use crate::data::covariance::Kind;
 use crate::error::{Error, Result};
 use crate::parallel;
 
+use super::calibrate::calibrate;
 use super::fitted::{Model, Outcome, Part};
 use super::graph::Graph;
 use super::memory::Budget;
@@ -22,7 +22,8 @@ impl ValidParams {
     /// Fit to the targets of some rows; the others are unlabelled.
     ///
     /// `targets`: one list of n numbers per output, NaN for unlabelled rows (the same ones in every output).
-    /// `weights`: n numbers >= 0; a row of weight 0 is as good as absent.
+    /// `weights`: n numbers >= 0; a row of weight 0 is as good as absent. For classes the targets are -1 and +1:
+    /// one output for two classes, else one per class.
     ///
     /// # Errors
     /// Sizes that do not fit, targets or weights out of range, no label, kernels that the rows cannot have, a
@@ -52,6 +53,12 @@ fn check(params: &Params, rows: &GaussianArray, targets: &[Vec<f64>], weights: O
     for (row, value) in targets.iter().flat_map(|t| t.iter().enumerate()) {
         if value.is_infinite() {
             return Err(Error::NotFinite { what: "y".into(), row, column: 0, value: *value });
+        }
+    }
+    if params.probability {
+        let other = |y: &f64| !y.is_nan() && y.abs() != 1.0;
+        if let Some((row, y)) = targets.iter().flat_map(|t| t.iter().enumerate()).find(|(_, y)| other(y)) {
+            return Err(Error::Data(format!("y: row {row} is {y}; probabilities need targets of -1 and +1")));
         }
     }
     for (row, first) in targets[0].iter().enumerate() {
@@ -148,14 +155,14 @@ fn fit(
     };
     parts.iter_mut().for_each(|part| part.coef = Array2::zeros((n, targets.len())));
     let mut outcomes = vec![];
-    for (k, target) in targets.iter().enumerate() {
+    let raw: Vec<Vec<f64>> = targets.iter().map(|target| order[..l].iter().map(|&i| target[i]).collect()).collect();
+    for (k, raw) in raw.iter().enumerate() {
         let named = if targets.len() > 1 {
             control.with_task(format!("class {} of {}", k + 1, targets.len()))
         } else {
             control.clone()
         };
-        let raw: Vec<f64> = order[..l].iter().map(|&i| target[i]).collect();
-        let refined = refine(&mut system, &raw, &plan, &named)?;
+        let refined = refine(&mut system, raw, (0..l).collect(), &plan, &named)?;
         for (part, w) in parts.iter_mut().zip(reduction.coefficients(&refined.point.b)?) {
             order.iter().zip(w).for_each(|(&i, w)| part.coef[[i, k]] = w);
         }
@@ -170,9 +177,9 @@ fn fit(
             ending: refined.ending,
         });
     }
-    Ok(Model { parts, outcomes, factorisations: system.factorisations, n_labelled: l, uncertain: is_uncertain(rows) })
-}
-
-fn is_uncertain(rows: &GaussianArray) -> bool {
-    rows.covariances().kind() != Kind::Zero
+    let platt = match params.probability {
+        true => Some(calibrate(&mut system, &raw, &plan, params.folds, params.seed, control)?),
+        false => None,
+    };
+    Ok(Model { parts, outcomes, platt, n_labelled: l })
 }

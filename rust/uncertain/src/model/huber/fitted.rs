@@ -5,6 +5,7 @@ use ndarray::{Array1, Array2};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::model::platt::Sigmoid;
 use crate::parallel;
 
 use super::refine::{Ending, Refinement};
@@ -24,6 +25,21 @@ pub struct Part {
     pub weight: f64,
     /// w: n x outputs.
     pub coef: Array2<f64>,
+}
+
+impl Part {
+    /// Numbers and rows (of this view) that have coefficients. Unlabelled rows without a graph have none, and
+    /// their kernel need not be known.
+    pub(super) fn support(&self, rows: &GaussianArray) -> Result<(Vec<usize>, GaussianArray)> {
+        let used: Vec<usize> = (0..rows.n_rows()).filter(|&i| self.coef.row(i).iter().any(|w| *w != 0.0)).collect();
+        let support = self.features(&rows.take(&used)?)?;
+        Ok((used, support))
+    }
+
+    /// The features of this view.
+    pub(super) fn features(&self, rows: &GaussianArray) -> Result<GaussianArray> {
+        self.columns.as_ref().map_or_else(|| Ok(rows.clone()), |columns| rows.columns(columns))
+    }
 }
 
 /// How the refinements of one output went.
@@ -56,12 +72,10 @@ pub struct Model {
     pub parts: Vec<Part>,
     /// The outputs.
     pub outcomes: Vec<Outcome>,
-    /// Factorisations of systems of the labelled rows.
-    pub factorisations: usize,
+    /// One sigmoid per output, when probabilities were fitted.
+    pub platt: Option<Vec<Sigmoid>>,
     /// Labelled rows of positive weight.
     pub n_labelled: usize,
-    /// Had the rows error bars?
-    pub uncertain: bool,
 }
 
 impl Model {
@@ -76,7 +90,7 @@ impl Model {
 }
 
 /// [`Model::predict`] from the parts of a model.
-pub fn predict(
+pub(super) fn predict(
     parts: &[Part],
     intercepts: &[f64],
     new: &GaussianArray,
@@ -92,24 +106,16 @@ pub fn predict(
         if new.n_features() != rows.n_features() && part.kernel != Kernel::Precomputed {
             return Err(Error::shape("X", format!("{} features as in the fit", rows.n_features()), new.n_features()));
         }
-        // Unlabelled rows without a graph have no coefficient, and their kernel need not be known.
-        let used: Vec<usize> = (0..rows.n_rows()).filter(|&i| part.coef.row(i).iter().any(|w| *w != 0.0)).collect();
+        let (used, support) = part.support(rows)?;
         if used.is_empty() {
             continue;
-        }
-        let mut support = rows.take(&used)?;
-        if let Some(columns) = &part.columns {
-            support = support.columns(columns)?;
         }
         let coef: Vec<Array1<f64>> =
             (0..intercepts.len()).map(|k| used.iter().map(|&i| part.weight * part.coef[[i, k]]).collect()).collect();
         let step = (BLOCK / used.len()).clamp(1, new.n_rows().max(1));
         for first in (0..new.n_rows()).step_by(step) {
             let last = new.n_rows().min(first + step);
-            let mut some = new.slice(first..last);
-            if let Some(columns) = &part.columns {
-                some = some.columns(columns)?;
-            }
+            let some = part.features(&new.slice(first..last))?;
             let block = part.kernel.between(&some, &support, &used, control)?;
             for (k, coef) in coef.iter().enumerate() {
                 let values = parallel::map_parts(last - first, |range| {

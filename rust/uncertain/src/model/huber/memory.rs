@@ -6,8 +6,9 @@ use crate::probabilistic_kernel::default_max_bytes;
 
 /// The sizes of a fit, and the bytes it may take.
 ///
-/// For rank D of the kernels of m views the largest pieces are V (N x D per view), the D x D matrix that is
-/// factored, and G0 (l x l) or, for small ranks, its factor.
+/// For rank D of the kernels of m views the largest pieces are R or V (N x D per view), the D x D matrix that is
+/// factored, and G0 (l x l) or, for small ranks, its factor. Where few rows have labels V is made for these alone,
+/// and the factored matrix stays.
 pub(super) struct Budget {
     pub n: usize,
     pub l: usize,
@@ -41,11 +42,21 @@ impl Budget {
     pub(super) fn bytes(&self, d: usize) -> u128 {
         let (n, l, m, d) = (self.n as u128, self.l as u128, self.views as u128, d as u128);
         let total = m * d;
-        let v = if self.coupled { 2 * m * n * total } else { n * total };
         let factored = if self.coupled { total * total } else { d * d };
         let gram = if 2 * total <= l { l * total + 2 * total * total } else { l * l };
-        let tiles = 2 * 128 * n * parallel::default_threads() as u128;
-        self.fixed + 8 * (v + factored.max(gram) + tiles)
+        let rest = if self.coupled || Self::few(self.n, self.l) {
+            let roots = if self.coupled { factored } else { m * factored };
+            roots + gram + l * total
+        } else {
+            factored.max(gram)
+        };
+        let tiles = 3 * 128 * n * parallel::default_threads() as u128;
+        self.fixed + 8 * (n * total + rest + tiles)
+    }
+
+    /// Have so few rows labels that V is made for these alone?
+    pub(super) fn few(n: usize, l: usize) -> bool {
+        2 * l < n
     }
 
     /// The largest rank <= `most` that fits.

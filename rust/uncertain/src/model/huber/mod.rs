@@ -10,7 +10,8 @@
 //! beyond it.
 //!
 //! Order of the files: `source` (kernels), `neighbors`, `graph` and `operator` (M), `factor` (K = R R'),
-//! `reduction` (G0), `system` (solves on the labelled rows), `qp` (one threshold), `refine` (all of them).
+//! `reduction` (G0), `system` (solves on the labelled rows), `qp` (one threshold), `refine` (all of them),
+//! `calibrate` (probabilities), `machine` (a model with its rows), `spread` (scores of rows with error bars).
 //!
 //! ```
 //! use uncertain::huber::{Params, View};
@@ -35,10 +36,12 @@
 //! condition is its equation (7). Its equation (8) exchanges the two strengths, its algorithm drops a factor
 //! 2, and a dense solve of all views costs O((mN)^3), not O(m^2 N^2).
 
+mod calibrate;
 mod factor;
 mod fit;
 mod fitted;
 mod graph;
+mod machine;
 mod memory;
 mod neighbors;
 mod operator;
@@ -47,12 +50,14 @@ mod qp;
 mod reduction;
 mod refine;
 mod source;
+mod spread;
 mod system;
 #[cfg(test)]
 mod tests;
 
-pub use fitted::{Model, Outcome, Part, predict};
+pub use fitted::{Model, Outcome, Part};
 pub use graph::Graph;
+pub use machine::Machine;
 pub use operator::{Operator, Sparse};
 pub use params::{Params, ValidParams, View};
 pub use refine::{Ending, Refinement};

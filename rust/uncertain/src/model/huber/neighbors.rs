@@ -132,29 +132,54 @@ impl Points {
         let parts = parallel::map_fine(n, |range| {
             let mut lists = Vec::with_capacity(range.len());
             let mut all = vec![0.0; ROWS * n];
-            let mut sorted = Vec::with_capacity(n);
+            let mut near = vec![];
             for first in range.clone().step_by(ROWS) {
                 control.check()?;
                 let count = ROWS.min(range.end - first);
                 let all = &mut all[..count * n];
                 self.squared_distances(first, all);
                 for (r, distances) in all.chunks_exact(n).enumerate() {
-                    let own = first + r;
-                    let others = || distances.iter().enumerate().filter(|(j, _)| *j != own);
-                    sorted.clear();
-                    sorted.extend(others().map(|(_, d)| *d));
-                    let farthest = if k < sorted.len() {
-                        *sorted.select_nth_unstable_by(k - 1, f64::total_cmp).1
-                    } else {
-                        f64::INFINITY
-                    };
-                    let near = others().filter(|(_, d)| **d <= farthest);
-                    lists.push(near.map(|(j, d)| (j as u32, *d)).collect());
+                    smallest(distances, first + r, k, &mut near);
+                    near.sort_unstable_by_key(|entry| entry.0);
+                    lists.push(near.clone());
                 }
             }
             Ok(lists)
         })?;
         Ok(parts.into_iter().flatten().collect())
+    }
+}
+
+/// The k smallest distances (ties with the last one included) and their numbers, but never `own`; in any order.
+///
+/// One pass that keeps what is no larger than the k-th smallest so far: after some rows hardly anything is.
+fn smallest(distances: &[f64], own: usize, k: usize, kept: &mut Vec<(u32, f64)>) {
+    kept.clear();
+    let least = (4 * k).max(64);
+    let (mut bound, mut limit) = (f64::INFINITY, least);
+    let cut = |kept: &mut Vec<(u32, f64)>| {
+        let bound = kept.select_nth_unstable_by(k - 1, |a, b| a.1.total_cmp(&b.1)).1.1;
+        kept.retain(|entry| entry.1 <= bound);
+        bound
+    };
+    for (chunk, distances) in distances.chunks(32).enumerate() {
+        // A count, because that is what the compiler makes vectors of.
+        if distances.iter().map(|d| u64::from(*d <= bound)).sum::<u64>() == 0 {
+            continue;
+        }
+        for (j, d) in distances.iter().enumerate() {
+            let j = 32 * chunk + j;
+            if *d <= bound && j != own {
+                kept.push((j as u32, *d));
+            }
+        }
+        if kept.len() >= limit {
+            bound = cut(kept);
+            limit = least.max(2 * kept.len());
+        }
+    }
+    if kept.len() > k {
+        cut(kept);
     }
 }
 

@@ -185,12 +185,20 @@ impl Operator {
         let n = self.n();
         match self {
             Self::Sparse(sparse) => {
-                let mut out = Matrix::zeros(n, columns.len())?;
+                // A by rows, so that an element of M meets numbers that lie together.
+                let b = columns.len();
+                let mut by_rows = zeros(n, b)?;
                 for (k, j) in columns.enumerate() {
-                    let x = a.col(j);
-                    for (i, o) in out.col_mut(k).iter_mut().enumerate() {
-                        *o = sparse.row(i).map(|(j, v)| v * x[j]).sum();
+                    a.col(j).iter().enumerate().for_each(|(i, x)| by_rows[i * b + k] = *x);
+                }
+                let mut out = Matrix::zeros(n, b)?;
+                let mut line = vec![0.0; b];
+                for i in 0..n {
+                    line.fill(0.0);
+                    for (j, v) in sparse.row(i) {
+                        line.iter_mut().zip(&by_rows[j * b..(j + 1) * b]).for_each(|(o, x)| *o += v * x);
                     }
+                    line.iter().enumerate().for_each(|(k, x)| out.values[k * n + i] = *x);
                 }
                 Ok(out)
             }

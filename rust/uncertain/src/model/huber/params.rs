@@ -53,6 +53,12 @@ pub struct Params {
     pub normalized: bool,
     /// The views.
     pub views: Vec<View>,
+    /// Fit sigmoids to cross-validated scores of classes (targets -1 and +1)?
+    pub probability: bool,
+    /// Folds of that cross-validation, at most.
+    pub folds: usize,
+    /// Seed of its partition.
+    pub seed: u64,
     /// Bytes a fit may take; `None`: half of what is available.
     pub max_bytes: Option<u64>,
     /// Number of threads; `None` is the environment's default.
@@ -71,6 +77,9 @@ impl Default for Params {
             fit_intercept: false,
             normalized: true,
             views: vec![View::default()],
+            probability: false,
+            folds: 5,
+            seed: 0,
             max_bytes: None,
             threads: None,
         }
@@ -128,6 +137,21 @@ impl Params {
         Self { views, ..self }
     }
 
+    /// Sigmoids for classes (default: no); every class then needs two labels.
+    pub fn probability(self, probability: bool) -> Self {
+        Self { probability, ..self }
+    }
+
+    /// Folds of the cross-validation behind the sigmoids, >= 2 (default 5).
+    pub fn folds(self, folds: usize) -> Self {
+        Self { folds, ..self }
+    }
+
+    /// Seed of its partition (default 0).
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
     /// Bytes a fit may take (default: half of the memory available).
     pub fn max_bytes(self, max_bytes: Option<u64>) -> Self {
         Self { max_bytes, ..self }
@@ -153,6 +177,9 @@ impl Params {
         }
         if self.views.is_empty() {
             return Err(Error::parameter("views", "[]", "at least one group of columns"));
+        }
+        if self.folds < 2 {
+            return Err(Error::parameter("folds", self.folds, "at least 2"));
         }
         if self.threads == Some(0) {
             return Err(Error::parameter("threads", 0, "at least 1"));

@@ -64,17 +64,18 @@ impl Problem<'_> {
         loss / self.total + dot(&point.b, &point.f)
     }
 
-    /// Squared loss: one solve.
-    pub(super) fn squared(&self, system: &mut System, control: &Control) -> Result<Point> {
-        let b = system.solve(self.labels, self.total, self.targets, control)?;
-        let f = system.times(&b)?;
+    /// Squared loss: one solve, from a guess at b.
+    pub(super) fn squared(&self, system: &mut System, guess: &[f64], control: &Control) -> Result<Point> {
+        let mut start = vec![0.0; guess.len()];
+        self.labels.iter().for_each(|&i| start[i] = guess[i]);
+        let (b, f) = system.solve(self.labels, self.total, self.targets, start, control)?;
         Ok(Point { b, f, steps: 1 })
     }
 
     /// The solution, from any start.
     pub(super) fn solve(&self, system: &mut System, start: Point, control: &Control) -> Result<Point> {
         if self.threshold == f64::INFINITY {
-            return self.squared(system, control);
+            return self.squared(system, &start.b, control);
         }
         let weights = system.weights().to_vec();
         let mut at = Point { steps: 0, ..start };
@@ -86,7 +87,7 @@ impl Problem<'_> {
             if last.as_ref() == Some(&sides) {
                 return Ok(Point { steps: step - 1, ..at });
             }
-            let next = self.step(system, &weights, &sides, control)?;
+            let next = self.step(system, &weights, &sides, &at.b, control)?;
             let next_value = self.objective(&weights, &next);
             // Rounding may hide the last descents, all of them of full steps.
             if next_value <= value + 1e-14 * value.abs() {
@@ -125,22 +126,25 @@ impl Problem<'_> {
         self.labels.iter().map(side).collect()
     }
 
-    fn step(&self, system: &mut System, weights: &[f64], sides: &[i8], control: &Control) -> Result<Point> {
-        let mut b = vec![0.0; weights.len()];
+    fn step(
+        &self,
+        system: &mut System,
+        weights: &[f64],
+        sides: &[i8],
+        guess: &[f64],
+        control: &Control,
+    ) -> Result<Point> {
+        let mut start = vec![0.0; weights.len()];
         let mut free = vec![];
         for (&i, &side) in self.labels.iter().zip(sides) {
             if side == 0 {
                 free.push(i);
+                start[i] = guess[i];
             } else {
-                b[i] = f64::from(side) * self.bound(weights, i);
+                start[i] = f64::from(side) * self.bound(weights, i);
             }
         }
-        let fixed = if free.len() == sides.len() { vec![0.0; b.len()] } else { system.times(&b)? };
-        let rhs: Vec<f64> = self.targets.iter().zip(&fixed).map(|(y, f)| y - f).collect();
-        let x = system.solve(&free, self.total, &rhs, control)?;
-        let image = system.times(&x)?;
-        b.iter_mut().zip(x).for_each(|(b, x)| *b += x);
-        let f = fixed.iter().zip(image).map(|(a, b)| a + b).collect();
+        let (b, f) = system.solve(&free, self.total, self.targets, start, control)?;
         Ok(Point { b, f, steps: 0 })
     }
 

@@ -13,16 +13,17 @@
 //! ```
 //! is symmetric and positive semi-definite by construction, whether or not K is singular; a solve with the
 //! non-symmetric matrix lambda I + gamma M K itself has neither property. Without M and with a kernel of
-//! full rank, G0 = c^2 K_ll / lambda needs no factorisation at all.
+//! full rank, G0 = c^2 K_ll / lambda needs no factorisation at all. Where few rows have labels only V_l is
+//! made, and f of all rows is R (L^{-T} (V_l'b)).
 //!
 //! The between-view operator adds gamma_b sum_{a<b} |f^a - f^b|^2. It couples the views: their R become the
 //! diagonal blocks of one factor, and the factorisation is one of size (sum of the D).
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::linalg::dense::{self, Matrix};
+use crate::linalg::dense::{self, Matrix, Shape};
 
-use super::factor;
+use super::factor::{Factor, Want, factor};
 use super::memory::Budget;
 use super::operator::Operator;
 use super::source::Source;
@@ -42,12 +43,27 @@ pub(super) struct ViewOf<'a> {
     pub weight: f64,
 }
 
-/// Views that are factored together.
+/// G0 of a part of the views.
 enum Block {
-    /// G0 part c^2 K_ll / lambda of one view.
+    /// c^2 K_ll / lambda of one view.
     Plain(usize),
-    /// (view, V of that view); the V have the same columns.
-    Factored(Vec<(usize, Matrix)>),
+    Factored(Factored),
+}
+
+/// Views that are factored together.
+struct Factored {
+    /// (view, its R), their columns beside each other; with `few` missing it is V, of one view.
+    views: Vec<(usize, Matrix)>,
+    shape: Shape,
+    few: Option<Few>,
+}
+
+/// What is made where few rows have labels.
+struct Few {
+    /// L, of the columns of all views.
+    root: Matrix,
+    /// sum_a c^a V^a_l: l rows; of a stair the last l columns, the others being zero.
+    labelled: Matrix,
 }
 
 /// What remains of the views: V of each, and how labels turn into coefficients.
@@ -83,21 +99,26 @@ impl<'a> Reduction<'a> {
         for (a, view) in out.views.iter().enumerate() {
             let smooth = view.operator.is_some() && penalty.manifold > 0.0;
             // A factor of low rank is worth having; one of high rank only where M asks for it.
-            let most = if smooth || between { n } else { l / 4 };
-            let allowed = budget.largest_rank(most.max(1).min(view.source.largest_rank()));
-            match factor::factor(&view.source, allowed.min(most.max(1)), control)? {
+            let most = if smooth || between { n } else { (l / 4).max(1) };
+            let allowed = budget.largest_rank(most.min(view.source.largest_rank()));
+            let want = match (between, smooth) {
+                (true, _) => Want::Pivoted,
+                (false, true) => Want::Cheapest,
+                (false, false) => Want::Low,
+            };
+            match factor(&view.source, allowed, want, control)? {
                 Some(r) => factors.push((a, r)),
                 None if smooth || between => return Err(budget.refusal(a, allowed)),
                 None => out.blocks.push(Block::Plain(a)),
             }
         }
         if between {
-            let block = out.joint(factors, control)?;
-            out.blocks.push(block);
+            let block = out.joint(factors.into_iter().map(|(a, factor)| (a, factor.r)).collect(), control)?;
+            out.blocks.push(Block::Factored(block));
         } else {
             for (a, r) in factors {
                 let block = out.single(a, r, control)?;
-                out.blocks.push(block);
+                out.blocks.push(Block::Factored(block));
             }
         }
         Ok(out)
@@ -107,33 +128,46 @@ impl<'a> Reduction<'a> {
         self.views[a].operator.as_ref().filter(|_| self.penalty.manifold > 0.0)
     }
 
-    /// V of one view.
-    fn single(&self, a: usize, mut r: Matrix, control: &Control) -> Result<Block> {
-        let d = r.n_cols;
-        if let Some(m) = self.smooth(a) {
-            let mut h = Matrix::zeros(d, d)?;
-            self.add_smoothness(&mut h, &r, m, control)?;
-            self.solve(&mut h, &mut [&mut r], control)?;
-        } else {
+    /// One view.
+    fn single(&self, a: usize, factor: Factor, control: &Control) -> Result<Factored> {
+        let Factor { mut r, shape } = factor;
+        let Some(m) = self.smooth(a) else {
             let scale = 1.0 / self.penalty.alpha.sqrt();
             r.values.iter_mut().for_each(|x| *x *= scale);
-        }
-        Ok(Block::Factored(vec![(a, r)]))
+            return Ok(Factored { views: vec![(a, r)], shape, few: None });
+        };
+        let mut root = Matrix::zeros(r.n_cols, r.n_cols)?;
+        self.add_smoothness(&mut root, &r, shape, m, control)?;
+        self.factor(&mut root, control)?;
+        let few = if Budget::few(self.n, self.l) {
+            let c = self.views[a].weight;
+            let first = if shape == Shape::Stair { self.n - self.l } else { 0 };
+            let mut labelled = Matrix::zeros(self.l, r.n_cols - first)?;
+            for j in 0..labelled.n_cols {
+                labelled.col_mut(j).iter_mut().zip(r.col(first + j)).for_each(|(o, x)| *o = c * x);
+            }
+            dense::solve_right(&mut labelled, &root, shape, control)?;
+            Some(Few { root, labelled })
+        } else {
+            dense::solve_right(&mut r, &root, shape, control)?;
+            None
+        };
+        Ok(Factored { views: vec![(a, r)], shape, few })
     }
 
     /// gamma R'M R into the lower triangle.
-    fn add_smoothness(&self, h: &mut Matrix, r: &Matrix, m: &Operator, control: &Control) -> Result<()> {
+    fn add_smoothness(&self, h: &mut Matrix, r: &Matrix, shape: Shape, m: &Operator, control: &Control) -> Result<()> {
         let gamma = self.penalty.manifold;
         let image = |columns| {
             let mut y = m.times_columns(r, columns)?;
             y.values.iter_mut().for_each(|y| *y *= gamma);
             Ok(y)
         };
-        dense::add_congruence(h, r, image, control)
+        dense::add_congruence(h, r, shape, image, control)
     }
 
-    /// Adds lambda I to H, factors it, and multiplies the R by L^{-T}.
-    fn solve(&self, h: &mut Matrix, r: &mut [&mut Matrix], control: &Control) -> Result<()> {
+    /// L of lambda I + H in place of H.
+    fn factor(&self, h: &mut Matrix, control: &Control) -> Result<()> {
         let d = h.n_rows;
         (0..d).for_each(|i| h.values[i * d + i] += self.penalty.alpha);
         if !dense::cholesky(h, control)? {
@@ -141,57 +175,49 @@ impl<'a> Reduction<'a> {
                 "graph: the regulariser is not positive semi-definite (its quadratic form on the kernel's functions is negative); pass the Laplacian of a graph with weights >= 0".into(),
             ));
         }
-        for r in r {
-            dense::solve_right(r, h, control)?;
-        }
         Ok(())
     }
 
-    /// V of all views, coupled.
-    fn joint(&self, factors: Vec<(usize, Matrix)>, control: &Control) -> Result<Block> {
-        let (m, total) = (factors.len() as f64, factors.iter().map(|(_, r)| r.n_cols).sum());
-        let mut h = Matrix::zeros(total, total)?;
+    /// All views, coupled.
+    fn joint(&self, views: Vec<(usize, Matrix)>, control: &Control) -> Result<Factored> {
+        let (m, total) = (views.len() as f64, views.iter().map(|(_, r)| r.n_cols).sum());
+        let mut root = Matrix::zeros(total, total)?;
+        let mut labelled = Matrix::zeros(self.l, total)?;
         let between = self.penalty.between;
         let mut first = 0;
-        for (k, (a, r)) in factors.iter().enumerate() {
+        for (k, (a, r)) in views.iter().enumerate() {
             let d = r.n_cols;
             let mut own = Matrix::zeros(d, d)?;
             if let Some(operator) = self.smooth(*a) {
-                self.add_smoothness(&mut own, r, operator, control)?;
+                self.add_smoothness(&mut own, r, Shape::Full, operator, control)?;
             }
             // (m - 1) gamma_b R_a'R_a on the diagonal, -gamma_b R_b'R_a below.
             add_cross(&mut own, r, r, (m - 1.0) * between, control)?;
             for j in 0..d {
-                h.col_mut(first + j)[first + j..first + d].copy_from_slice(&own.col(j)[j..]);
+                root.col_mut(first + j)[first + j..first + d].copy_from_slice(&own.col(j)[j..]);
+                let c = self.views[*a].weight;
+                labelled.col_mut(first + j).iter_mut().zip(r.col(j)).for_each(|(o, x)| *o = c * x);
             }
             let mut below = first + d;
-            for (_, other) in &factors[k + 1..] {
+            for (_, other) in &views[k + 1..] {
                 let cross = dense::cross_product(other, r, -between, control)?;
                 for j in 0..d {
-                    h.col_mut(first + j)[below..below + other.n_cols].copy_from_slice(cross.col(j));
+                    root.col_mut(first + j)[below..below + other.n_cols].copy_from_slice(cross.col(j));
                 }
                 below += other.n_cols;
             }
             first += d;
         }
-        let mut wide = vec![];
-        let mut first = 0;
-        for (a, r) in factors {
-            let mut out = Matrix::zeros(self.n, total)?;
-            out.values[first * self.n..][..r.values.len()].copy_from_slice(&r.values);
-            first += r.n_cols;
-            wide.push((a, out));
-        }
-        let mut all: Vec<&mut Matrix> = wide.iter_mut().map(|(_, r)| r).collect();
-        self.solve(&mut h, &mut all, control)?;
-        Ok(Block::Factored(wide))
+        self.factor(&mut root, control)?;
+        dense::solve_right(&mut labelled, &root, Shape::Full, control)?;
+        Ok(Factored { views, shape: Shape::Full, few: Some(Few { root, labelled }) })
     }
 
-    /// Number of columns of all V.
+    /// Columns of all V_l.
     fn rank(&self) -> Option<usize> {
         let ranks = self.blocks.iter().map(|block| match block {
             Block::Plain(_) => None,
-            Block::Factored(v) => v.first().map(|(_, v)| v.n_cols),
+            Block::Factored(factored) => Some(factored.rank()),
         });
         ranks.sum()
     }
@@ -202,53 +228,75 @@ impl<'a> Reduction<'a> {
         if let Some(rank) = self.rank().filter(|rank| *rank <= l / 2) {
             let mut u = Matrix { n_rows: l, n_cols: 0, values: Vec::with_capacity(l * rank) };
             for block in &self.blocks {
-                let part = self.labelled(block)?;
-                u.n_cols += part.n_cols;
-                u.values.extend(part.values);
+                let Block::Factored(factored) = block else { continue };
+                self.append_labelled(factored, &mut u);
             }
             return Ok(Kept::Factor(u));
+        }
+        if let [Block::Plain(a)] = self.blocks[..] {
+            return Ok(Kept::Dense(self.plain(a, control)?));
         }
         let mut g = Matrix::zeros(l, l)?;
         for block in &self.blocks {
             match block {
-                Block::Plain(a) => self.add_plain(*a, &mut g, control)?,
-                Block::Factored(v) if v.len() == 1 => {
-                    let weight = self.views[v[0].0].weight;
-                    dense::add_gram(&mut g, &v[0].1, weight * weight, control)?;
+                Block::Plain(a) => {
+                    let own = self.plain(*a, control)?;
+                    g.values.iter_mut().zip(own.values).for_each(|(g, x)| *g += x);
                 }
-                Block::Factored(_) => dense::add_gram(&mut g, &self.labelled(block)?, 1.0, control)?,
+                Block::Factored(Factored { views, shape, few: None }) => {
+                    let weight = self.views[views[0].0].weight;
+                    dense::add_gram(&mut g, &views[0].1, *shape, weight * weight, control)?;
+                }
+                Block::Factored(Factored { few: Some(few), shape, .. }) => {
+                    dense::add_gram(&mut g, &few.labelled, *shape, 1.0, control)?;
+                }
             }
         }
         Ok(Kept::Dense(g))
     }
 
-    /// sum_a c^a V^a of the labelled rows.
-    fn labelled(&self, block: &Block) -> Result<Matrix> {
-        let Block::Factored(v) = block else { return Matrix::zeros(self.l, 0) };
-        let mut out = Matrix::zeros(self.l, v.first().map_or(0, |(_, v)| v.n_cols))?;
-        for (a, v) in v {
-            let c = self.views[*a].weight;
-            for j in 0..v.n_cols {
-                out.col_mut(j).iter_mut().zip(v.col(j)).for_each(|(o, x)| *o += c * x);
+    /// sum_a c^a V^a of the labelled rows, as further columns of U.
+    fn append_labelled(&self, factored: &Factored, u: &mut Matrix) {
+        match &factored.few {
+            Some(few) => u.values.extend(&few.labelled.values),
+            None => {
+                let (a, v) = &factored.views[0];
+                let c = self.views[*a].weight;
+                (0..v.n_cols).for_each(|j| u.values.extend(v.col(j)[..self.l].iter().map(|x| c * x)));
             }
         }
-        Ok(out)
+        u.n_cols += factored.rank();
     }
 
-    /// c^2 K_ll / lambda, lower triangle, some columns at a time.
-    fn add_plain(&self, a: usize, g: &mut Matrix, control: &Control) -> Result<()> {
+    /// c^2 K_ll / lambda of one view.
+    fn plain(&self, a: usize, control: &Control) -> Result<Matrix> {
         let view = &self.views[a];
         let scale = view.weight * view.weight / self.penalty.alpha;
-        for first in (0..self.l).step_by(256) {
-            control.check()?;
-            let numbers: Vec<usize> = (first..self.l.min(first + 256)).collect();
-            let columns = view.source.columns(&numbers, control)?;
-            for (k, &j) in numbers.iter().enumerate() {
-                let values = &columns.col(k)[j..self.l];
-                g.col_mut(j)[j..].iter_mut().zip(values).for_each(|(g, x)| *g += scale * x);
-            }
+        let mut k = view.source.leading(self.l, control)?;
+        k.values.iter_mut().for_each(|x| *x *= scale);
+        Ok(k)
+    }
+
+    /// f of each view of a block on all rows.
+    fn values(&self, factored: &Factored, b: &[f64]) -> Vec<Vec<f64>> {
+        let Some(few) = &factored.few else {
+            let (a, v) = &factored.views[0];
+            let c = self.views[*a].weight;
+            let inner: Vec<f64> = v.transposed_times(b).into_iter().map(|x| c * x).collect();
+            return vec![v.times(self.n, &inner)];
+        };
+        let mut z = vec![0.0; few.root.n_rows];
+        let first = z.len() - few.labelled.n_cols;
+        z[first..].copy_from_slice(&few.labelled.transposed_times(b));
+        dense::backward(&few.root, &mut z);
+        let mut z = z.as_slice();
+        let mut out = vec![];
+        for (_, r) in &factored.views {
+            let (own, rest) = z.split_at(r.n_cols);
+            out.push(r.times(self.n, own));
+            z = rest;
         }
-        Ok(())
+        out
     }
 
     /// w of every view on all rows, from the coefficients b of the labelled ones.
@@ -258,14 +306,13 @@ impl<'a> Reduction<'a> {
             w.iter_mut().zip(b).for_each(|(w, b)| *w = view.weight * b);
         }
         for block in &self.blocks {
-            let Block::Factored(v) = block else { continue };
-            let between = self.penalty.between > 0.0 && v.len() > 1;
-            if !between && v.iter().all(|(a, _)| self.smooth(*a).is_none()) {
+            let Block::Factored(factored) = block else { continue };
+            let between = self.penalty.between > 0.0 && factored.views.len() > 1;
+            if !between && factored.views.iter().all(|(a, _)| self.smooth(*a).is_none()) {
                 continue;
             }
-            let inner = self.labelled(block)?.transposed_times(b);
-            let f: Vec<Vec<f64>> = v.iter().map(|(_, v)| v.times(self.n, &inner)).collect();
-            for ((a, _), own) in v.iter().zip(&f) {
+            let f = self.values(factored, b);
+            for ((a, _), own) in factored.views.iter().zip(&f) {
                 if let Some(m) = self.smooth(*a) {
                     let image = m.times(own)?;
                     w[*a].iter_mut().zip(image).for_each(|(w, y)| *w -= self.penalty.manifold * y);
@@ -280,6 +327,16 @@ impl<'a> Reduction<'a> {
         }
         w.iter_mut().flatten().for_each(|w| *w /= self.penalty.alpha);
         Ok(w)
+    }
+}
+
+impl Factored {
+    /// Columns of V_l.
+    fn rank(&self) -> usize {
+        match &self.few {
+            Some(few) => few.labelled.n_cols,
+            None => self.views[0].1.n_cols,
+        }
     }
 }
 

@@ -31,6 +31,8 @@ pub enum Ending {
 }
 
 impl Ending {
+    pub(crate) const ALL: [Self; 3] = [Self::Done, Self::ThresholdZero, Self::NoLabelLeft];
+
     /// A word for users.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -117,11 +119,18 @@ impl Stage {
     }
 }
 
-/// Fit the labels to the targets (one per labelled row) and refine.
-pub(super) fn refine(system: &mut System, raw: &[f64], plan: &Plan, control: &Control) -> Result<Refined> {
+/// Fit `labels` (some labelled rows, ascending) to their targets, of which `raw` has one per labelled row,
+/// and refine.
+pub(super) fn refine(
+    system: &mut System,
+    raw: &[f64],
+    labels: Vec<usize>,
+    plan: &Plan,
+    control: &Control,
+) -> Result<Refined> {
     let weights = system.weights().to_vec();
-    let mut stage = Stage::new((0..raw.len()).collect(), raw, &weights, plan.intercept);
-    let start = stage.at(f64::INFINITY).squared(system, control)?;
+    let mut stage = Stage::new(labels, raw, &weights, plan.intercept);
+    let start = stage.at(f64::INFINITY).squared(system, &vec![0.0; raw.len()], control)?;
     let (mut point, threshold) = match plan.threshold {
         Some(threshold) => (stage.at(threshold).solve(system, start, control)?, threshold),
         None => {
@@ -163,7 +172,7 @@ pub(super) fn refine(system: &mut System, raw: &[f64], plan: &Plan, control: &Co
             let dropped: Vec<Dropped> =
                 gone.into_iter().map(|label| Dropped { label, residual: residual(label) }).collect();
             let next = Stage::new(kept, raw, &weights, plan.intercept);
-            let refit = next.at(f64::INFINITY).squared(system, control)?;
+            let refit = next.at(f64::INFINITY).squared(system, &solved.b, control)?;
             steps += refit.steps;
             let largest = next.largest_residual(&refit);
             if largest < threshold {

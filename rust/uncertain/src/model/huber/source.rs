@@ -84,6 +84,18 @@ impl Kernel {
         }
     }
 
+    /// A word for users.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Linear => "linear",
+            Self::Quadratic => "quadratic",
+            Self::Polynomial { .. } => "polynomial",
+            Self::Rbf { .. } => "rbf",
+            Self::Precomputed => "precomputed",
+        }
+    }
+
     /// The scale of a resolved kernel, if it has one.
     #[must_use]
     pub fn gamma(&self) -> Option<f64> {
@@ -91,6 +103,21 @@ impl Kernel {
             Self::Polynomial { gamma, .. } | Self::Rbf { gamma, .. } => *gamma,
             Self::Linear | Self::Quadratic | Self::Precomputed => None,
         }
+    }
+
+    /// The same kernel with this scale, for a model file.
+    pub(crate) fn with_gamma(self, found: Option<f64>) -> Result<Self> {
+        let kernel = match self {
+            Self::Rbf { coupling, .. } => Self::Rbf { gamma: found, coupling },
+            Self::Polynomial { degree, coef0, .. } => Self::Polynomial { degree, gamma: found, coef0 },
+            Self::Linear | Self::Quadratic | Self::Precomputed => self,
+        };
+        if kernel.gamma() != found || (found.is_none() && matches!(kernel, Self::Rbf { .. } | Self::Polynomial { .. }))
+        {
+            return Err(Error::Data(format!("{found:?} is not the scale of a {} kernel", self.name())));
+        }
+        kernel.point().check()?;
+        Ok(kernel)
     }
 
     /// K between rows of `x` and of `z`, row-major. Precomputed kernels: the columns `z_numbers` of x.
@@ -103,7 +130,8 @@ impl Kernel {
     ) -> Result<Array2<f64>> {
         match *self {
             Self::Rbf { coupling, .. } => {
-                let options = Options { coupling, ..Options::new(self.sigma()) };
+                // The caller has counted the memory.
+                let options = Options { coupling, max_bytes: Some(u64::MAX), ..Options::new(self.sigma()) };
                 probabilistic_kernel::gram(x, Some(z), &options, control)
             }
             Self::Precomputed => {
@@ -125,7 +153,7 @@ impl Kernel {
         }
     }
 
-    fn sigma(&self) -> f64 {
+    pub(super) fn sigma(&self) -> f64 {
         (0.5 / self.gamma().unwrap_or(0.5)).sqrt()
     }
 }
@@ -221,6 +249,29 @@ impl<'a> Source<'a> {
         let some = self.rows.take(numbers)?;
         let block = self.kernel.between(&some, &self.rows, &[], control)?;
         Ok(Matrix { n_rows: n, n_cols: b, values: block.into_raw_vec_and_offset().0 })
+    }
+
+    /// The first rows and columns, as many as asked for.
+    pub(super) fn leading(&self, l: usize, control: &Control) -> Result<Matrix> {
+        let rows = || self.rows.slice(0..l);
+        let values = match (&self.all, self.kernel) {
+            (None, Kernel::Rbf { coupling, .. }) => {
+                let options = Options { coupling, max_bytes: Some(u64::MAX), ..Options::new(self.kernel.sigma()) };
+                probabilistic_kernel::gram(&rows(), None, &options, control)?
+            }
+            (None, Kernel::Linear | Kernel::Quadratic | Kernel::Polynomial { .. }) => {
+                self.kernel.point().gram(rows().means(), None, control)?
+            }
+            _ => {
+                let numbers: Vec<usize> = (0..l).collect();
+                let mut columns = self.columns(&numbers, control)?;
+                if l < self.n() {
+                    columns = columns.rows(&numbers)?;
+                }
+                return Ok(columns);
+            }
+        };
+        Ok(Matrix { n_rows: l, n_cols: l, values: values.into_raw_vec_and_offset().0 })
     }
 
     /// A precomputed matrix must be symmetric.

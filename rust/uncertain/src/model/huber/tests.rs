@@ -269,6 +269,42 @@ fn every_form_of_a_kernel_gives_the_same_function() {
 }
 
 #[test]
+fn kernels_of_high_rank_are_factored_as_they_are() {
+    // More rows than a block of pivots, a kernel that is nearly the identity, and few or many labels.
+    let (x, y) = problem(150);
+    let operators = [Some(laplacian(&x, &[0, 1, 2, 3]))];
+    let ones = vec![1.0; 150];
+    for (gamma, singular) in [(3.0, false), (3.0, true), (0.05, false)] {
+        for every in [1, 3] {
+            let y: Vec<f64> = (0..150).map(|i| if i % every == 0 { y[i] } else { f64::NAN }).collect();
+            let kernel = Kernel::Rbf { gamma: Some(gamma), coupling: Coupling::Shared };
+            let graph = Graph::Neighbors { count: 3, gamma: Some(0.3) };
+            let view = View { kernel, graph: graph.clone(), ..View::default() };
+            let params = Params::new().alpha(1e-3).manifold_alpha(1e-2).delta(0.3).max_refinements(2);
+            let params = params.views(vec![view]);
+            let fit = |params: &Params, rows: &GaussianArray, y: &[f64]| {
+                params.clone().check().unwrap().fit(rows, &[y.to_vec()], None, &Control::new()).unwrap()
+            };
+            let model = fit(&params, &points(&x), &y);
+            let error = stationarity(&x, &y, &ones, &params, &model, &operators);
+            assert!(error < 1e-10, "{gamma} {every}: {error:e}");
+            // A row twice makes the kernel matrix singular, whatever its rank is else.
+            if singular {
+                let twice: Vec<usize> = (0..150).chain([4]).collect();
+                let rows = points(&x).take(&twice).unwrap();
+                let again = fit(&params, &rows, &[y.clone(), vec![f64::NAN]].concat());
+                let (a, b) = (at_points(&again, &rows, &x), at_points(&model, &points(&x), &x));
+                assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-8), "{every}");
+            }
+        }
+    }
+}
+
+fn at_points(model: &Model, rows: &GaussianArray, x: &Rows) -> Vec<f64> {
+    model.predict(&points(x), rows, &Control::new()).unwrap().column(0).to_vec()
+}
+
+#[test]
 fn gross_errors_go_first_and_thresholds_come_down() {
     let n = 400;
     let (x, y) = problem(n);
@@ -406,4 +442,66 @@ fn what_cannot_be_used_is_refused() {
     infinite[3] = f64::INFINITY;
     assert!(said(Params::new(), &infinite, None).contains("row 3"));
     assert!(said(Params::new().views(view(Kernel::Precomputed, None, Graph::None)), &y, None).contains("square"));
+}
+
+/// Labels of two classes with P(+1) = 1 / (1 + exp(-3 x)); NaN for every fifth row.
+fn classes(n: usize) -> (GaussianArray, Vec<f64>) {
+    let mut numbers = Numbers::new(3);
+    let x: Vec<f64> = (0..n).map(|_| 4.0 * numbers.uniform() - 2.0).collect();
+    let label = |(i, x): (usize, &f64)| {
+        let positive = numbers.uniform() < 1.0 / (1.0 + (-3.0 * x).exp());
+        if i % 5 == 4 { f64::NAN } else { [-1.0, 1.0][usize::from(positive)] }
+    };
+    let y = x.iter().enumerate().map(label).collect();
+    (GaussianArray::points(Rows::from_vec(x, 1).unwrap()).unwrap(), y)
+}
+
+#[test]
+fn probabilities_are_sigmoids_of_scores_of_labels_that_were_held_out() {
+    let (rows, y) = classes(500);
+    let params = Params::new().alpha(1e-2).max_refinements(1).delta(0.1).probability(true).seed(4);
+    let fit = |params: &Params| {
+        let params = params.clone().check().unwrap();
+        params.fit(&rows, std::slice::from_ref(&y), None, &Control::new()).unwrap()
+    };
+    let model = fit(&params);
+    // The scores do not depend on the probabilities, and the folds on their seed alone.
+    let plain = fit(&params.clone().probability(false));
+    assert_eq!((&plain.parts, &plain.outcomes), (&model.parts, &model.outcomes));
+    assert_eq!(fit(&params.clone().threads(Some(3))), model);
+    assert_ne!(fit(&params.clone().seed(5)).platt, model.platt);
+    let machine = Machine::new(model, Some(rows.clone()), 2).unwrap();
+    let at = GaussianArray::points(Rows::from_vec(vec![-1.0, -0.3, 0.3, 1.0], 1).unwrap()).unwrap();
+    let p = machine.predict_proba(&at, &Control::new()).unwrap();
+    for (i, x) in [-1.0_f64, -0.3, 0.3, 1.0].into_iter().enumerate() {
+        let truth = 1.0 / (1.0 + (-3.0 * x).exp());
+        assert!((p[[i, 1]] - truth).abs() < 0.1 && (p.row(i).sum() - 1.0).abs() < 1e-15, "{x}: {} {truth}", p[[i, 1]]);
+    }
+    // A flexible fit to labels without a pattern: its own scores promise much, held-out ones nothing.
+    let mut numbers = Numbers::new(11);
+    let noise: Vec<f64> = (0..500).map(|_| [-1.0, 1.0][usize::from(numbers.uniform() < 0.5)]).collect();
+    let view = View {
+        kernel: Kernel::Rbf { gamma: Some(1e7), coupling: Coupling::Shared },
+        graph: Graph::None,
+        ..View::default()
+    };
+    let params = Params::new().alpha(1e-6).max_refinements(0).probability(true).views(vec![view]).check().unwrap();
+    let model = params.fit(&rows, &[noise], None, &Control::new()).unwrap();
+    let machine = Machine::new(model, Some(rows.clone()), 2).unwrap();
+    assert!(machine.decision(&rows, &Control::new()).unwrap().iter().filter(|f| f.abs() > 0.9).count() > 400);
+    let p = machine.predict_proba(&rows, &Control::new()).unwrap();
+    assert!(p.iter().all(|p| (0.3..0.7).contains(p)), "{p:?}");
+}
+
+#[test]
+fn probabilities_need_classes_and_two_labels_of_each() {
+    let (rows, mut y) = classes(40);
+    let params = Params::new().probability(true).check().unwrap();
+    let said = |targets: &[Vec<f64>]| params.fit(&rows, targets, None, &Control::new()).unwrap_err().to_string();
+    y[3] = 0.5;
+    assert!(said(&[y.clone()]).contains("row 3 is 0.5"));
+    y.iter_mut().for_each(|y| *y = -1.0);
+    y[3] = 1.0;
+    assert!(said(&[y]).contains("class 1 has 1"));
+    assert!(Params::new().folds(1).check().unwrap_err().to_string().contains("folds"));
 }

@@ -1,0 +1,266 @@
+"""`AdaptiveHuberClassifier`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from uncertain._progress import Progress
+from uncertain._uncertain import HuberParams
+from uncertain._validation import seed_from
+from uncertain.exceptions import UncertainError
+from uncertain.huber._machine import AdaptiveHuber, Floats
+from uncertain.huber._targets import partial_labels, weights_of
+from uncertain.huber._views import Kernel
+
+__all__ = ["AdaptiveHuberClassifier"]
+
+
+def _with_probability(estimator: AdaptiveHuberClassifier) -> bool:
+    if not estimator.probability:
+        raise AttributeError("predict_proba needs AdaptiveHuberClassifier(probability=True), set before fit")
+    return True
+
+
+class AdaptiveHuberClassifier(ClassifierMixin, AdaptiveHuber):
+    """:class:`AdaptiveHuberRegressor` on targets of -1 and +1; the class is the sign.
+
+    More than two classes are fitted one against the rest, with one factorisation for all. A label that is
+    dropped for one class stays for the others.
+
+    **Unlabelled rows** are those with None or NaN for a label and, by scikit-learn's convention, those with
+    the integer -1, if at least two other labels exist: among the labels -1 and +1 alone, -1 is a class.
+
+    Parameters
+    ----------
+    alpha, manifold_alpha, delta, max_refinements, threshold, kernel, gamma, degree, coef0, coupling, views, \
+view_weights, between_alpha, graph, n_neighbors, graph_gamma, laplacian, fit_intercept, max_bytes, n_jobs, \
+verbose, callback
+        As in :class:`AdaptiveHuberRegressor`.
+    unlabeled : "auto", None or a label, default="auto"
+        The label of rows without one. "auto": as above; None: only None and NaN.
+    probability : bool, default=False
+        Whether to fit sigmoids on cross-validated scores, which ``predict_proba`` needs. A held-out row loses
+        its label and stays in the graph, so that the folds share the one factorisation.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds of ``probability``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (K,)
+        The labels, sorted.
+    dual_coef_ : ndarray of shape (m, n), or (K, m, n) for more than two classes
+        w of each view on the rows of the fit.
+    intercept_, threshold_, thresholds_, removed_, removed_residuals_, history_, n_refinements_, objective_, \
+n_iter_, status_
+        As in :class:`AdaptiveHuberRegressor`; for more than two classes lists or arrays with one element per
+        class.
+    gamma_, X_fit_, n_labels_, n_features_in_
+        As in :class:`AdaptiveHuberRegressor`.
+
+    Examples
+    --------
+    >>> from uncertain import AdaptiveHuberClassifier
+    >>> X = [[0.0], [0.5], [1.0], [4.0], [4.5], [5.0], [0.2], [4.8]]
+    >>> y = ["low", None, "low", "high", None, "high", "low", "high"]
+    >>> AdaptiveHuberClassifier(n_neighbors=2).fit(X, y).predict([[0.6], [4.4]]).tolist()
+    ['low', 'high']
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        manifold_alpha: float = 1e-5,
+        *,
+        delta: float = 0.01,
+        max_refinements: int = 3,
+        threshold: float | None = None,
+        kernel: Kernel | Sequence[Kernel] = "rbf",
+        gamma: float | Sequence[float | None] | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        coupling: Literal["shared", "independent"] = "shared",
+        views: Sequence[Any] | None = None,
+        view_weights: Sequence[float] | None = None,
+        between_alpha: float = 0.0,
+        graph: Any = "knn",
+        n_neighbors: int = 10,
+        graph_gamma: float | None = None,
+        laplacian: Literal["normalized", "unnormalized"] | None = "normalized",
+        fit_intercept: bool = False,
+        unlabeled: Any = "auto",
+        probability: bool = False,
+        random_state: Any = None,
+        max_bytes: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        super().__init__(
+            alpha,
+            manifold_alpha,
+            delta=delta,
+            max_refinements=max_refinements,
+            threshold=threshold,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            coupling=coupling,
+            views=views,
+            view_weights=view_weights,
+            between_alpha=between_alpha,
+            graph=graph,
+            n_neighbors=n_neighbors,
+            graph_gamma=graph_gamma,
+            laplacian=laplacian,
+            fit_intercept=fit_intercept,
+            max_bytes=max_bytes,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            callback=callback,
+        )
+        self.unlabeled = unlabeled
+        self.probability = probability
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to Gaussians, to exact points, or to a kernel matrix.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
+            Labelled and unlabelled rows; the kernel matrix for ``kernel="precomputed"``.
+        y : array-like of shape (n,)
+            Labels of any type that sorts; see above for rows without one.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0 of the labels; a row of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        rows = self._rows(X, reset=True)
+        labels, known = partial_labels(y, X, self, self.unlabeled)
+        weights = weights_of(sample_weight, rows.n_rows)
+        counted = known if weights is None else known & (weights > 0.0)
+        classes = np.unique(labels[counted])
+        if len(classes) < 2:
+            found = f"only one class ({classes.tolist()[0]!r})" if len(classes) else "no label"
+            raise UncertainError(f"y holds {found}; a classifier needs at least two classes")
+        outputs = classes[1:] if len(classes) == 2 else classes
+        targets = np.full((len(outputs), rows.n_rows), np.nan)
+        targets[:, counted] = np.where(labels[counted] == outputs[:, None], 1.0, -1.0)
+        self._fit(rows, targets, len(classes), weights)
+        self.classes_ = classes
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """b + f at new rows.
+
+        Parameters
+        ----------
+        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
+            Gaussians or exact points; kernel values for ``kernel="precomputed"``.
+
+        Returns
+        -------
+        ndarray of shape (q,), or (q, K) for more than two classes
+            Positive for ``classes_[1]`` in the case of two classes.
+        """
+        return _squeezed(self._values(X))
+
+    def decision_distribution(self, X: Any) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the scores under each row's own noise, exactly.
+
+        For kernel="rbf" f is a mean over noise: with ``coupling="independent"`` that of f(x) over
+        x ~ N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw moves all rows
+        together, those of the fit too. The work is quadratic in the rows of the fit. For kernel="linear" the
+        variance is w'S_i w. Several views add up where no feature is in two of them and covariances are
+        diagonal; else, and for other kernels, rows must be exact points.
+
+        Parameters
+        ----------
+        X : GaussianArray of q rows, or array-like of shape (q, d)
+            Gaussians or exact points.
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (q,), or (q, K) for more than two classes
+            The mean is :meth:`decision_function`.
+        """
+        mean, std = self._distribution(X)
+        return _squeezed(mean), _squeezed(std)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label with the largest score.
+
+        Parameters
+        ----------
+        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
+            As in :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (q,)
+            Elements of ``classes_``.
+        """
+        scores = self.decision_function(X)
+        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    @available_if(_with_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class: Platt's sigmoid of the score, for more classes divided by their sum.
+
+        It is that of the label that would be observed, where labels are wrong at times. The score of a row
+        with error bars is an average over them already.
+
+        Parameters
+        ----------
+        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
+            As in :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (q, K)
+            Columns in the order of ``classes_``.
+        """
+        check_is_fitted(self, "dual_coef_")
+        rows = self._rows(X, reset=False)
+        if not self._model.has_probabilities:
+            raise UncertainError(
+                "the model was fitted without probabilities: fit again with probability=True"
+            )
+        probabilities: Floats = self._model.predict_proba(rows, self.n_jobs)
+        return probabilities
+
+    @available_if(_with_probability)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithm of :meth:`predict_proba`.
+
+        Parameters
+        ----------
+        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
+            As in :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (q, K)
+        """
+        with np.errstate(divide="ignore"):
+            logarithms: Floats = np.log(self.predict_proba(X))
+        return logarithms
+
+    def _params(self, probability: bool = False, seed: int = 0) -> HuberParams:
+        return super()._params(bool(self.probability), seed_from(self.random_state))
+
+
+def _squeezed(scores: Floats) -> Floats:
+    return scores[:, 0] if scores.shape[1] == 1 else scores

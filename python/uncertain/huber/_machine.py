@@ -1,0 +1,243 @@
+"""What Huber regressor and classifier share: parameters, rows, and what a fit leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from uncertain._array import GaussianArray
+from uncertain._progress import Progress, reporter
+from uncertain._uncertain import Gaussians, HuberModel, HuberParams, HuberView, Rows
+from uncertain._validation import check_gaussians
+from uncertain.exceptions import ParameterError
+from uncertain.huber._views import (
+    FORGOTTEN,
+    Kernel,
+    column_groups,
+    graph_arguments,
+    per_view,
+    view_weights,
+)
+
+__all__ = ["AdaptiveHuber", "Floats", "Refinement"]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+OUTCOME = ("intercept", "thresholds", "removed", "residuals", "history", "objective", "steps", "status")
+
+
+class Refinement(NamedTuple):
+    """One refinement, an element of ``history_``.
+
+    Attributes
+    ----------
+    tried : float
+        The threshold at which labels were dropped.
+    threshold : float
+        The largest residual of the refit to the others, the new threshold.
+    n_labels, n_dropped : int
+        Labels left, and dropped by this refinement.
+    objective : float
+        J on the labels left.
+    n_steps : int
+        Newton steps of the quadratic programs.
+    n_attempts : int
+        Thresholds tried until the new one was below the last one.
+    """
+
+    tried: float
+    threshold: float
+    n_labels: int
+    n_dropped: int
+    objective: float
+    n_steps: int
+    n_attempts: int
+
+
+class AdaptiveHuber(BaseEstimator):
+    """Base of regressor and classifier; the core fits all outputs with one reduction."""
+
+    _model: HuberModel
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        manifold_alpha: float = 1e-5,
+        *,
+        delta: float = 0.01,
+        max_refinements: int = 3,
+        threshold: float | None = None,
+        kernel: Kernel | Sequence[Kernel] = "rbf",
+        gamma: float | Sequence[float | None] | None = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        coupling: Literal["shared", "independent"] = "shared",
+        views: Sequence[Any] | None = None,
+        view_weights: Sequence[float] | None = None,
+        between_alpha: float = 0.0,
+        graph: Any = "knn",
+        n_neighbors: int = 10,
+        graph_gamma: float | None = None,
+        laplacian: Literal["normalized", "unnormalized"] | None = "normalized",
+        fit_intercept: bool = False,
+        max_bytes: int | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.manifold_alpha = manifold_alpha
+        self.delta = delta
+        self.max_refinements = max_refinements
+        self.threshold = threshold
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.coupling = coupling
+        self.views = views
+        self.view_weights = view_weights
+        self.between_alpha = between_alpha
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.graph_gamma = graph_gamma
+        self.laplacian = laplacian
+        self.fit_intercept = fit_intercept
+        self.max_bytes = max_bytes
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _rows(self, X: Any, *, reset: bool) -> Gaussians:
+        """Rows to fit or to predict; with a precomputed kernel the rows of its matrix."""
+        if self.kernel != "precomputed":
+            return check_gaussians(self, X, reset=reset)
+        gram = validate_data(self, X, reset=reset, dtype=np.float64, order="C")
+        if reset and gram.shape[0] != gram.shape[1]:
+            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix.")
+        return Gaussians(Rows.from_numpy(gram, *gram.shape))
+
+    def _views(self) -> list[HuberView]:
+        """The views of rows with ``n_features_in_`` features."""
+        columns = column_groups(self.views, self.n_features_in_, getattr(self, "feature_names_in_", ()))
+        m = len(columns)
+        options = zip(
+            columns,
+            per_view("kernel", self.kernel, m),
+            per_view("gamma", self.gamma, m),
+            per_view("graph", self.graph, m),
+            view_weights(self.view_weights, m),
+            strict=True,
+        )
+        return [
+            HuberView(
+                columns=group,
+                kernel=kernel,
+                gamma=gamma,
+                degree=self.degree,
+                coef0=self.coef0,
+                coupling=self.coupling,
+                weight=weight,
+                n_neighbors=self.n_neighbors,
+                graph_gamma=self.graph_gamma,
+                **graph_arguments(graph, self.laplacian),
+            )
+            for group, kernel, gamma, graph, weight in options
+        ]
+
+    def _params(self, probability: bool = False, seed: int = 0) -> HuberParams:
+        return HuberParams(
+            self._views(),
+            alpha=self.alpha,
+            manifold_alpha=self.manifold_alpha,
+            between_alpha=self.between_alpha,
+            delta=self.delta,
+            max_refinements=self.max_refinements,
+            threshold=self.threshold,
+            fit_intercept=bool(self.fit_intercept),
+            normalized=self.laplacian != "unnormalized",
+            probability=probability,
+            seed=seed,
+            max_bytes=self.max_bytes,
+            n_jobs=self.n_jobs,
+        )
+
+    def _saved_params(self) -> dict[str, Any]:
+        """Parameters for a model file: views as numbers of columns, no matrices."""
+        own: dict[str, Any] = self.get_params()
+        if self.views is not None:
+            own["views"] = column_groups(
+                self.views, self.n_features_in_, getattr(self, "feature_names_in_", ())
+            )
+
+        def name(graph: Any) -> str | None:
+            return graph if graph is None or isinstance(graph, str) else FORGOTTEN
+
+        graph = self.graph
+        own["graph"] = [name(g) for g in graph] if isinstance(graph, (list, tuple)) else name(graph)
+        return own
+
+    def _fit(self, rows: Gaussians, targets: Floats, n_classes: int, weights: Floats | None) -> Self:
+        """Fit all outputs."""
+        graphs = self.graph if isinstance(self.graph, (list, tuple)) else [self.graph]
+        if any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs):
+            raise ParameterError("graph: a model file holds no matrix of a graph; set graph= to fit again")
+        report = reporter(type(self).__name__, self.verbose, self.callback)
+        return self._fitted(self._params().fit(rows, targets, n_classes, weights, report))
+
+    def _fitted(self, model: HuberModel) -> Self:
+        """The attributes of a fitted machine: one value of an output each, or of several a list or array."""
+        self._model = model
+        self.gamma_ = model.gammas
+        self.n_labels_ = model.n_labels
+        rows = model.rows
+        self.X_fit_ = None if rows is None else GaussianArray._from_core(rows)
+        outcomes: list[dict[str, Any]] = [
+            dict(zip(OUTCOME, outcome, strict=True)) for outcome in model.outcomes
+        ]
+        single = len(outcomes) == 1
+
+        def each(key: str) -> Any:
+            values = [outcome[key] for outcome in outcomes]
+            return values[0] if single else values
+
+        def numbers(values: Any) -> Any:
+            return values[0] if single else np.array(values)
+
+        # K x m x n
+        coef = np.stack([np.ascontiguousarray(w.T) for w in model.coef], axis=1)
+        self.dual_coef_ = coef[0] if single else coef
+        for outcome in outcomes:
+            outcome["history"] = [Refinement(*step) for step in outcome["history"]]
+        self.history_ = each("history")
+        self.thresholds_ = each("thresholds")
+        self.removed_ = each("removed")
+        self.removed_residuals_ = each("residuals")
+        self.threshold_ = numbers([float(outcome["thresholds"][-1]) for outcome in outcomes])
+        self.n_refinements_ = numbers([len(outcome["history"]) for outcome in outcomes])
+        self.intercept_ = numbers([outcome["intercept"] for outcome in outcomes])
+        self.objective_ = numbers([outcome["objective"] for outcome in outcomes])
+        self.n_iter_ = numbers([outcome["steps"] for outcome in outcomes])
+        self.status_ = numbers([outcome["status"] for outcome in outcomes])
+        return self
+
+    def _values(self, X: Any) -> Floats:
+        """Fitted functions at new rows, (n, outputs)."""
+        check_is_fitted(self, "dual_coef_")
+        values: Floats = self._model.decision(self._rows(X, reset=False), self.n_jobs)
+        return values
+
+    def _distribution(self, X: Any) -> tuple[Floats, Floats]:
+        """Their means and standard deviations under the noise of the rows."""
+        check_is_fitted(self, "dual_coef_")
+        return self._model.decision_distribution(self._rows(X, reset=False), self.n_jobs)

@@ -1,0 +1,189 @@
+"""`AdaptiveHuberRegressor`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self, overload
+
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+
+from uncertain.huber._machine import AdaptiveHuber, Floats
+from uncertain.huber._targets import targets_of, weights_of
+
+__all__ = ["AdaptiveHuberRegressor"]
+
+
+class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
+    """Kernel regression that drops the labels it cannot believe, and learns from rows without labels.
+
+    .. code-block:: text
+
+        J = 1/W sum_i s_i H_xi(y_i - b - f(x_i))
+            + alpha sum_a w^a' K^a w^a + manifold_alpha sum_a f^a' M^a f^a
+
+        f = sum_a c^a f^a,   f^a = K^a w^a,   H_xi(r) = r^2 / 2 if |r| <= xi else xi |r| - xi^2 / 2
+
+    The first sum is over the labelled rows (s_i: weights, W: their sum), K^a the kernel matrix of view a on
+    all rows, M^a the Laplacian of a graph on them. One factorisation per view reduces J exactly to a
+    box-constrained quadratic program of the labelled rows.
+
+    **Refinements.** xi starts as the largest residual of the squared-loss fit. A refinement solves at
+    ``xi - delta``, drops the labels with residuals of at least that size, fits the others with squared loss,
+    and takes their largest residual for xi. If that is no smaller than before, it tries ``xi - 2 delta``
+    and so on.
+    Dropping is a decision: with few or no wrong labels it throws away the rarest right ones, and it needs
+    labels of which most are right.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the penalty on w, > 0; lambda in the paper.
+    manifold_alpha : float, default=1e-5
+        Strength of the penalty by the graphs, >= 0; gamma in the paper.
+    delta : float, default=0.01
+        By how much a refinement lowers the threshold, > 0, in units of y.
+    max_refinements : int, default=3
+        Refinements at most; 0 keeps all labels.
+    threshold : float, default=None
+        The first threshold xi, > 0; with ``max_refinements=0`` a fixed one. None: as above (without
+        refinements the squared loss).
+    kernel : str or list of str, default="rbf"
+        "rbf" (of rows with error bars its expectation; "probabilistic" is another name for it), "linear",
+        "quadratic" (x'z)^2, "polynomial" (gamma x'z + coef0)^degree, or "precomputed" (X is the kernel
+        matrix); one for all views or one each. Rows with error bars take "rbf", or "linear", which sees the
+        means.
+    gamma : float or list, default=None
+        Scale of the kernel. None: for "rbf" 1 / (2 m^2) with the median distance m of the distinct rows,
+        for "polynomial" 1 / d.
+    degree, coef0 : int, default=3, and float, default=1
+        Of the polynomial kernel.
+    coupling : {"shared", "independent"}, default="shared"
+        Which noise two rows with error bars see; see :func:`uncertain.kernels.probabilistic_rbf`.
+    views : list of column groups, default=None
+        Each group (numbers, names or a slice) is a view with its own kernel and graph. None: one view of all.
+    view_weights : list of float, default=None
+        c^a, > 0; None: 1 / number of views each.
+    between_alpha : float, default=0
+        Strength of the penalty ``sum_{a<b} |f^a - f^b|^2`` on differences between views, >= 0. It couples the
+        views: one factorisation of the size of all of them together.
+    graph : "knn", "rbf", None, a matrix, or a list of these, default="knn"
+        Rows are joined to their nearest (either one's; ties at the last distance all count), or all to all,
+        with weights ``exp(-graph_gamma distance^2)``; or by the caller's symmetric n x n weights, dense or
+        sparse.
+        Identical rows count as one. Distances include error bars.
+    n_neighbors : int, default=10
+        Of the "knn" graph.
+    graph_gamma : float, default=None
+        None: 1 / (2 m^2), m the median length of the edges.
+    laplacian : {"normalized", "unnormalized", None}, default="normalized"
+        M is ``I - D^(-1/2) W D^(-1/2)`` or ``D - W``; with None the matrix given as `graph` is M itself.
+    fit_intercept : bool, default=False
+        Whether the targets are centred by b, the weighted mean of the labels in use; b moves with the labels
+        that are dropped. It is not part of the minimisation.
+    max_bytes : int, default=None
+        Memory a fit may take; a larger one is refused. None: half of what is available.
+    n_jobs : int or None, default=None
+        Number of threads; the result does not depend on it.
+    verbose : int, default=0
+        Print a line per refinement.
+    callback : callable, default=None
+        Called with a ``Progress(task, iteration, objective, gap)`` per refinement; an exception ends the fit.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (m, n)
+        w of each view on the rows of the fit.
+    intercept_ : float
+        b.
+    threshold_ : float
+        The last threshold: no residual of a label in use is larger, unless a `threshold` was fixed.
+    thresholds_ : ndarray
+        All thresholds, strictly decreasing.
+    removed_ : ndarray of int
+        Numbers of the rows whose labels were dropped, in the order of the refinements.
+    removed_residuals_ : ndarray
+        Their residuals when they were dropped.
+    history_ : list of Refinement
+        One entry per refinement.
+    n_refinements_ : int
+        Refinements done.
+    n_labels_ : int
+        Labelled rows of positive weight.
+    objective_ : float
+        J at the last threshold, on the labels in use.
+    n_iter_ : int
+        Newton steps in all.
+    status_ : str
+        "refinements_done", "threshold_zero" (the next threshold would not be positive) or "no_label_left".
+    gamma_ : list
+        Scale of each view's kernel.
+    X_fit_ : GaussianArray, or None
+        The rows of the fit; None with a precomputed kernel.
+    n_features_in_ : int
+        Dimension of the rows.
+
+    Raises
+    ------
+    UncertainError
+        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import AdaptiveHuberRegressor
+    >>> x = np.linspace(0.0, 4.0, 41)
+    >>> y = np.sin(x)
+    >>> y[7] += 5.0       # a wrong label
+    >>> y[20] = np.nan    # no label
+    >>> model = AdaptiveHuberRegressor(delta=1.0, max_refinements=1).fit(x[:, None], y)
+    >>> int(model.removed_[0])
+    7
+    >>> bool(abs(model.predict([[2.0]])[0] - np.sin(2.0)) < 0.05)
+    True
+    """
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to Gaussians, to exact points, or to a kernel matrix.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
+            Labelled and unlabelled rows; the kernel matrix for ``kernel="precomputed"``.
+        y : array-like of shape (n,)
+            Targets; NaN (or None) for rows without a label.
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0 of the labels; a row of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+        """
+        rows = self._rows(X, reset=True)
+        targets = targets_of(y, X, self)
+        return self._fit(rows, targets[None, :], 0, weights_of(sample_weight, rows.n_rows))
+
+    @overload
+    def predict(self, X: Any, return_std: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+        """b + f at new rows.
+
+        Parameters
+        ----------
+        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
+            Gaussians or exact points; kernel values for ``kernel="precomputed"``.
+        return_std : bool, default=False
+            Whether to return the standard deviations of the predictions under each row's own noise, too.
+            They are exact, as in :meth:`AdaptiveHuberClassifier.decision_distribution`, and say nothing about
+            how well f is known.
+
+        Returns
+        -------
+        ndarray of shape (q,), or two of them
+        """
+        if not return_std:
+            values: Floats = self._values(X)[:, 0]
+            return values
+        mean, std = self._distribution(X)
+        return mean[:, 0], std[:, 0]

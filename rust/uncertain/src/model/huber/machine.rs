@@ -1,0 +1,144 @@
+//! [`Machine`]: a model with the rows of its fit, all that predictions need and a model file holds.
+
+use ndarray::Array2;
+
+use crate::control::Control;
+use crate::data::covariance::Layout;
+use crate::data::{Covariances, GaussianArray, Rows};
+use crate::error::{Error, Result};
+use crate::model::one_vs_rest;
+
+use super::fitted::{Model, predict};
+use super::source::Kernel;
+use super::spread;
+
+/// A regression (one output), or a classifier (one output for two classes, else one per class).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    model: Model,
+    /// Rows of the fit; `None` with a precomputed kernel, where new rows are kernel values to all of them.
+    rows: Option<GaussianArray>,
+    n_classes: usize,
+}
+
+impl Machine {
+    /// From a fit and its rows, which a precomputed kernel does not keep; `n_classes` = 0: a regression.
+    ///
+    /// # Errors
+    /// Parts that do not belong together.
+    pub fn new(model: Model, rows: Option<GaussianArray>, n_classes: usize) -> Result<Self> {
+        let outputs = model.outcomes.len();
+        if outputs != if n_classes > 2 { n_classes } else { 1 } || n_classes == 1 {
+            return Err(Error::Data(format!("{outputs} outputs make no model of {n_classes} classes")));
+        }
+        if model.platt.as_ref().is_some_and(|platt| n_classes == 0 || platt.len() != outputs) {
+            return Err(Error::Data("probabilities are one sigmoid for each output of a classifier".into()));
+        }
+        let precomputed = model.parts.iter().any(|part| part.kernel == Kernel::Precomputed);
+        let rows = rows.filter(|_| !precomputed);
+        let n = match (&rows, model.parts.first()) {
+            (_, None) => return Err(Error::Data("a model without views".into())),
+            (None, Some(_)) if !precomputed || model.parts.len() > 1 => {
+                return Err(Error::Data("a model without the rows of its fit".into()));
+            }
+            (Some(rows), Some(_)) => rows.n_rows(),
+            (None, Some(part)) => part.coef.nrows(),
+        };
+        if let Some(part) = model.parts.iter().find(|part| part.coef.dim() != (n, outputs)) {
+            return Err(Error::shape("coefficients", format!("{n} x {outputs}"), format!("{:?}", part.coef.dim())));
+        }
+        if let Some(rows) = &rows {
+            let d = rows.n_features();
+            let mut columns = model.parts.iter().filter_map(|part| part.columns.as_ref()).flatten();
+            if let Some(column) = columns.find(|column| **column >= d) {
+                return Err(Error::Data(format!("views: feature {column} of rows that have {d}")));
+            }
+        }
+        // One layout: machines are equal when their numbers are.
+        let square =
+            |rows: &GaussianArray| matches!(rows.covariances(), Covariances::Full(f) if f.layout == Layout::Square);
+        let rows = rows.map(|rows| if square(&rows) { rows.to_full() } else { Ok(rows) }).transpose()?;
+        Ok(Self { model, rows, n_classes })
+    }
+
+    /// The fit.
+    #[must_use]
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The rows of the fit; `None` with a precomputed kernel.
+    #[must_use]
+    pub fn rows(&self) -> Option<&GaussianArray> {
+        self.rows.as_ref()
+    }
+
+    /// Features of new rows.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        let of_fit = || self.model.parts.first().map_or(0, |part| part.coef.nrows());
+        self.rows.as_ref().map_or_else(of_fit, GaussianArray::n_features)
+    }
+
+    /// Classes; 0 for a regression.
+    #[must_use]
+    pub fn n_classes(&self) -> usize {
+        self.n_classes
+    }
+
+    /// Values of the outputs at new rows, n x outputs: predictions of a regression, scores of classes.
+    ///
+    /// # Errors
+    /// Another number of features than that of the fit, and [`Error::Interrupted`].
+    pub fn decision(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        if new.n_features() != self.n_features() {
+            return Err(Error::shape("X", format!("{} features as in the fit", self.n_features()), new.n_features()));
+        }
+        let intercepts: Vec<f64> = self.model.outcomes.iter().map(|outcome| outcome.intercept).collect();
+        match &self.rows {
+            Some(rows) => predict(&self.model.parts, &intercepts, new, rows, control),
+            None => {
+                // Only the number of rows is looked at.
+                let rows = GaussianArray::points(Rows::from_vec(vec![0.0; self.n_features()], 1)?)?;
+                predict(&self.model.parts, &intercepts, new, &rows, control)
+            }
+        }
+    }
+
+    /// Mean and standard deviation of the outputs under each row's own noise; the mean is
+    /// [`decision`](Self::decision). Exact, see `spread.rs`.
+    ///
+    /// # Errors
+    /// Rows with error bars under a kernel that does not know them, views that their noise couples, and
+    /// [`Error::Interrupted`].
+    pub fn decision_distribution(&self, new: &GaussianArray, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+        let means = self.decision(new, control)?;
+        let variances = spread::variances(&self.model.parts, new, self.rows.as_ref(), means.ncols(), control)?;
+        Ok((means, variances.mapv(f64::sqrt)))
+    }
+
+    /// The class code of every row.
+    ///
+    /// # Errors
+    /// Those of [`decision`](Self::decision), and of a regression.
+    pub fn predict(&self, new: &GaussianArray, control: &Control) -> Result<Vec<u32>> {
+        if self.n_classes == 0 {
+            return Err(Error::Data("a regression knows no classes".into()));
+        }
+        Ok(one_vs_rest::classes(self.decision(new, control)?.view()))
+    }
+
+    /// P(class | row), n x K, rows summing to 1: the sigmoid of the score, for more than two classes divided by
+    /// their sum. The score of a row with error bars is an average over them already.
+    ///
+    /// # Errors
+    /// Those of [`decision`](Self::decision), and of a fit without probabilities.
+    pub fn predict_proba(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+        let Some(sigmoids) = &self.model.platt else {
+            return Err(Error::Data("this model has no probabilities: fit it with probability = true".into()));
+        };
+        let scores = self.decision(new, control)?;
+        let exact = Array2::zeros(scores.dim());
+        one_vs_rest::probabilities(sigmoids, scores.view(), exact.view())
+    }
+}

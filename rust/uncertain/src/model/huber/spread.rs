@@ -1,0 +1,124 @@
+//! How much a value f(x) = sum_a c^a K^a(x) w^a varies under the noise of the row x ~ N(m, S): exactly.
+//!
+//! - rbf: f is a mean over noise, and so has a variance (see `kernel/probabilistic_rbf/distribution.rs`);
+//! - linear: f = w'x with w = sum_i c w_i m_i over all linear views, of variance w'S w;
+//! - other kernels know no noise, and rows must be exact points.
+//!
+//! Variances of several views add up where their noise is independent: no feature in two of them, and
+//! covariances without elements off the diagonal. Else they are refused, not guessed.
+
+use ndarray::Array2;
+
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::data::covariance::Kind;
+use crate::error::{Error, Result};
+use crate::model::score;
+use crate::probabilistic_kernel::{Coupling, Options, score_variances};
+
+use super::fitted::Part;
+use super::source::Kernel;
+
+/// Elements of a kernel block that is computed at a time.
+const BLOCK: usize = 1 << 22;
+
+/// Variances of the outputs at new rows, n x outputs; `rows` are those of the fit.
+pub(super) fn variances(
+    parts: &[Part],
+    new: &GaussianArray,
+    rows: Option<&GaussianArray>,
+    outputs: usize,
+    control: &Control,
+) -> Result<Array2<f64>> {
+    let mut out = Array2::zeros((new.n_rows(), outputs));
+    let Some(rows) = rows else { return Ok(out) };
+    let kind = |rows: &GaussianArray| rows.covariances().kind();
+    let shared = |part: &Part| matches!(part.kernel, Kernel::Rbf { coupling: Coupling::Shared, .. });
+    let moving = kind(rows) != Kind::Zero && parts.iter().any(shared);
+    if kind(new) == Kind::Zero && !moving {
+        return Ok(out);
+    }
+    if let Some(part) = parts.iter().find(|part| !matches!(part.kernel, Kernel::Rbf { .. } | Kernel::Linear)) {
+        return Err(Error::Data(format!(
+            "decision_distribution: the {} kernel knows no error bars; use \"rbf\" or \"linear\", or exact points",
+            part.kernel.name()
+        )));
+    }
+    let curved: Vec<&Part> = parts.iter().filter(|part| part.kernel != Kernel::Linear).collect();
+    if parts.len() > 1 && !curved.is_empty() {
+        independent(parts, new, rows)?;
+    }
+    if curved.len() < parts.len() {
+        for k in 0..outputs {
+            let values = score::stds(new, &slope(parts, rows, k))?;
+            out.column_mut(k).iter_mut().zip(values).for_each(|(v, s)| *v += s * s);
+        }
+    }
+    for part in curved {
+        add_curved(&mut out, part, new, rows, control)?;
+    }
+    Ok(out)
+}
+
+/// w of all linear views together.
+fn slope(parts: &[Part], rows: &GaussianArray, output: usize) -> Vec<f64> {
+    let d = rows.n_features();
+    let mut w = vec![0.0; d];
+    for part in parts.iter().filter(|part| part.kernel == Kernel::Linear) {
+        let columns = part.columns.clone().unwrap_or_else(|| (0..d).collect());
+        for (i, coef) in part.coef.column(output).iter().enumerate().filter(|(_, coef)| **coef != 0.0) {
+            let row = rows.means().row(i);
+            columns.iter().for_each(|&j| w[j] += part.weight * coef * row[j]);
+        }
+    }
+    w
+}
+
+fn add_curved(
+    out: &mut Array2<f64>,
+    part: &Part,
+    new: &GaussianArray,
+    rows: &GaussianArray,
+    control: &Control,
+) -> Result<()> {
+    let Kernel::Rbf { coupling, .. } = part.kernel else { return Ok(()) };
+    let (used, support) = part.support(rows)?;
+    if used.is_empty() {
+        return Ok(());
+    }
+    let coef = Array2::from_shape_fn((used.len(), out.ncols()), |(i, k)| part.weight * part.coef[[used[i], k]]);
+    let options = Options { coupling, ..Options::new(part.kernel.sigma()) };
+    let step = (BLOCK / used.len()).clamp(1, new.n_rows().max(1));
+    for first in (0..new.n_rows()).step_by(step) {
+        let some = part.features(&new.slice(first..new.n_rows().min(first + step)))?;
+        let found = score_variances(&some, &support, coef.view(), &options, control)?;
+        for (i, row) in found.outer_iter().enumerate() {
+            row.iter().enumerate().for_each(|(k, v)| out[[first + i, k]] += v);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses views whose values vary together.
+fn independent(parts: &[Part], new: &GaussianArray, rows: &GaussianArray) -> Result<()> {
+    let refused = |why: &str| {
+        Err(Error::Data(format!(
+            "decision_distribution: {why}, so that the variances of the views do not add up; \
+             collapse(\"diagonal\"), or use one view"
+        )))
+    };
+    let mut seen = vec![false; rows.n_features()];
+    for part in parts {
+        let all = (0..rows.n_features()).collect();
+        for &column in part.columns.as_ref().unwrap_or(&all) {
+            if std::mem::replace(&mut seen[column], true) {
+                return refused(&format!("feature {column} is in two views"));
+            }
+        }
+    }
+    let coupled = |rows: &GaussianArray| matches!(rows.covariances().kind(), Kind::LowRank | Kind::Full | Kind::Shared);
+    if coupled(new) || coupled(rows) {
+        return refused("the covariances have elements off the diagonal");
+    }
+    Ok(())
+}

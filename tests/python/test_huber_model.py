@@ -1,0 +1,297 @@
+"""Huber models as files and pickles, their probabilities, scores of rows with error bars, and reports."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+
+import uncertain
+from uncertain import AdaptiveHuberClassifier, AdaptiveHuberRegressor, GaussianArray
+from uncertain.exceptions import ModelFileError, UncertainError
+
+N = 60
+
+
+def table(seed: int = 0) -> pl.DataFrame:
+    """Two features with error bars; a number, two and three classes, each with nulls; wrong labels."""
+    rng = np.random.default_rng(seed)
+    u, v = rng.normal(size=(2, N))
+    y = np.sin(u) + 0.3 * v + 3.0 * (np.arange(N) % 13 == 5)
+    two = np.where(np.sin(u) + 0.3 * v > 0, "up", "down")
+    three = np.digitize(u, [-0.5, 0.5])
+    null = np.arange(N) % 6 == 5
+    return pl.DataFrame(
+        {
+            "u": u,
+            "u_err": rng.uniform(0.01, 0.2, N),
+            "v": v,
+            "v_err": rng.uniform(0.01, 0.2, N),
+            "y": pl.Series(y).set(pl.Series(null), None),
+            "two": [None if none else label for label, none in zip(two, null, strict=True)],
+            "three": [None if none else int(label) for label, none in zip(three, null, strict=True)],
+        }
+    )
+
+
+TARGETS = ("y", "two", "three")
+
+
+def fitted(target: str, **params: Any) -> tuple[pl.DataFrame, uncertain.Model]:
+    own = table().drop(t for t in TARGETS if t != target)
+    return own, uncertain.fit(own, target, method="huber", alpha=1e-2, delta=0.3, **params)
+
+
+def attributes(estimator: Any) -> dict[str, Any]:
+    def plain(value: Any) -> Any:
+        if isinstance(value, list):
+            return [plain(v) for v in value]
+        return value.tolist() if isinstance(value, np.ndarray) else value
+
+    return {k: plain(v) for k, v in vars(estimator).items() if k.endswith("_") and not k.startswith("_")}
+
+
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "regression": ("y", {}),
+    "polynomial": ("y", {"kernel": "linear", "graph": None, "threshold": 0.5, "max_refinements": 0}),
+    "two classes": ("two", {"coupling": "independent", "fit_intercept": True}),
+    "three classes": ("three", {"graph": "rbf", "laplacian": "unnormalized", "graph_gamma": 0.5}),
+    "no probabilities": ("two", {"probability": False}),
+    "views": (
+        "three",
+        {
+            "views": [slice(0, 1), range(1, 2)],
+            "kernel": ["rbf", "linear"],
+            "gamma": [0.7, None],
+            "graph": ["knn", None],
+            "view_weights": [0.6, 0.4],
+            "between_alpha": 1e-3,
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_round_trip(case: str, tmp_path: Path) -> None:
+    target, params = CASES[case]
+    own, model = fitted(target, **params)
+    last = model.pipeline_[-1]
+    model.save(tmp_path / "m")
+    for again in (uncertain.load(tmp_path / "m"), pickle.loads(pickle.dumps(model))):
+        other = again.pipeline_[-1]
+        assert type(other) is type(last)
+        assert attributes(other) == attributes(last)
+        assert again.predict(own).equals(model.predict(own))
+        if target != "y" and params.get("probability", True):
+            assert again.predict_proba(own).equals(model.predict_proba(own))
+        expected = last.get_params()
+        if case == "views":
+            expected["views"] = [[0], [1]]
+        assert other.get_params() == expected
+        assert again.columns_ == model.columns_
+        again.save(tmp_path / "again")
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+        # What was read can be fitted again.
+        assert again.pipeline_.fit(own, model.pipeline_[0].transform(own).means[:, 0] > 0) is not None
+
+
+def test_a_matrix_of_a_graph_stays_behind(tmp_path: Path) -> None:
+    own, model = fitted("y", graph=np.ones((N, N)))
+    model.save(tmp_path / "m")
+    assert (tmp_path / "m").stat().st_size < 8 * N * N / 2
+    again = uncertain.load(tmp_path / "m")
+    assert again.predict(own).equals(model.predict(own))
+    assert again.pipeline_[-1].graph == "given"
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+    X = np.arange(8.0)[:, None]
+    with pytest.raises(UncertainError, match="no matrix of a graph"):
+        again.pipeline_[-1].fit(X, X[:, 0])
+    with pytest.raises(UncertainError, match="graph given as a matrix"):
+        model.report(own)
+
+
+def test_a_file_that_only_the_core_wrote() -> None:
+    # What Rust writes has no parameters of Python's: they come from the core's header.
+    own, model = fitted("three", coupling="independent", n_neighbors=4, gamma=0.3)
+    steps, classes, features, about = uncertain._uncertain.model_from_bytes(
+        uncertain._file.to_bytes(model.pipeline_, model.columns_)
+    )
+    about = json.dumps({"columns": json.loads(about)["columns"]})
+    pipeline, _ = uncertain._file._assembled(steps, classes, features, about)
+    last, known = pipeline[-1].get_params(), model.pipeline_[-1].get_params()
+    assert isinstance(pipeline[-1], AdaptiveHuberClassifier)
+    assert {k for k in known if known[k] != last[k]} == {"random_state"}
+    assert attributes(pipeline[-1]) == attributes(model.pipeline_[-1])
+    np.testing.assert_array_equal(pipeline.predict(own), model.predict(own).to_numpy())
+
+
+def test_pickles_of_estimators() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    gram = X @ X.T
+    y = X[:, 0] + (np.arange(40) == 7) * 5.0
+    for estimator, data in (
+        (AdaptiveHuberRegressor(kernel="precomputed", graph=None, delta=1.0), gram),
+        (AdaptiveHuberRegressor(delta=1.0), X),
+        (AdaptiveHuberClassifier(kernel="polynomial", probability=True), X),
+    ):
+        target = y if isinstance(estimator, AdaptiveHuberRegressor) else y > 0
+        estimator.fit(data, target)
+        again = pickle.loads(pickle.dumps(estimator))
+        np.testing.assert_array_equal(again.predict(data), estimator.predict(data))
+        assert attributes(again) == attributes(estimator)
+        assert b"get_params" not in pickle.dumps(estimator._model)
+    with pytest.raises(ModelFileError):
+        uncertain._uncertain.HuberModel(b"no file")
+
+
+def noisy_classes(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """P(1 | x) = 1 / (1 + exp(-3 x)), exactly."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-2, 2, n)
+    return x[:, None], (rng.random(n) < 1 / (1 + np.exp(-3 * x))).astype(int)
+
+
+def test_probabilities_are_calibrated() -> None:
+    X, y = noisy_classes(800)
+    keywords: dict[str, Any] = {"alpha": 1e-2, "probability": True, "random_state": 0}
+    model = AdaptiveHuberClassifier(max_refinements=0, **keywords).fit(X, y)
+    at = np.linspace(-1.5, 1.5, 13)
+    p = model.predict_proba(at[:, None])
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_allclose(p[:, 1], 1 / (1 + np.exp(-3 * at)), atol=0.08)
+    np.testing.assert_allclose(model.predict_log_proba(at[:, None]), np.log(p))
+    # The same seed gives the same folds; the scores do not depend on them.
+    again = AdaptiveHuberClassifier(max_refinements=0, **keywords).fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(at[:, None]), p)
+    np.testing.assert_array_equal(
+        AdaptiveHuberClassifier(1e-2, max_refinements=0).fit(X, y).decision_function(at[:, None]),
+        model.decision_function(at[:, None]),
+    )
+    # Of three classes, one of them without labels for some rows.
+    three = np.digitize(X[:, 0], [-0.7, 0.7])
+    three[::7] = -1
+    model = AdaptiveHuberClassifier(**keywords).fit(X, three)
+    p = model.predict_proba(X)
+    assert p.shape == (800, 3)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    assert np.mean(p.argmax(axis=1) == np.digitize(X[:, 0], [-0.7, 0.7])) > 0.95
+    with pytest.raises(UncertainError, match="without probabilities"):
+        AdaptiveHuberClassifier().fit(X, y).set_params(probability=True).predict_proba(X)
+    with pytest.raises(NotFittedError):
+        AdaptiveHuberClassifier(probability=True).predict_proba(X)
+    assert not hasattr(AdaptiveHuberClassifier(), "predict_proba")
+
+
+def test_weights_of_labels_reach_the_sigmoids() -> None:
+    X, y = noisy_classes(120)
+    keywords: dict[str, Any] = {"alpha": 1e-2, "probability": True, "random_state": 0, "graph": None}
+    plain = AdaptiveHuberClassifier(**keywords).fit(X, y).predict_proba(X)
+    tenfold = AdaptiveHuberClassifier(**keywords).fit(X, y, np.where(y == 1, 10.0, 1.0)).predict_proba(X)
+    assert np.all(tenfold[:, 1] > plain[:, 1])
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_scores_of_rows_with_error_bars(kernel: Any) -> None:
+    X, y = noisy_classes(60)
+    X = np.c_[X, np.cos(7 * X)]
+    model = AdaptiveHuberClassifier(1e-2, kernel=kernel, coupling="independent", gamma=None).fit(X, y)
+    cov = np.array([[0.2, 0.05], [0.05, 0.1]])
+    rows = GaussianArray(X[:4], cov=cov)
+    mean, std = model.decision_distribution(rows)
+    np.testing.assert_array_equal(mean, model.decision_function(rows))
+    draws = np.random.default_rng(0).multivariate_normal(np.zeros(2), cov, size=100_000)
+    for i in range(4):
+        scores = model.decision_function(X[i] + draws)
+        assert mean[i] == pytest.approx(scores.mean(), abs=5 * scores.std() / 300)
+        assert std[i] == pytest.approx(scores.std(), rel=0.02)
+    mean, std = model.decision_distribution(X)
+    np.testing.assert_array_equal(std, 0.0)
+    # A regression says the same of its predictions.
+    regressor = AdaptiveHuberRegressor(1e-2, kernel=kernel, coupling="independent").fit(X, y)
+    mean, std = regressor.predict(rows, return_std=True)
+    np.testing.assert_array_equal(mean, regressor.predict(rows))
+    scores = regressor.predict(X[0] + draws)
+    assert std[0] == pytest.approx(scores.std(), rel=0.02)
+
+
+def test_scores_of_several_views() -> None:
+    X, y = noisy_classes(60)
+    X = np.c_[X, np.cos(7 * X), X**2]
+    views: dict[str, Any] = {"views": [[0], [1], [2]], "kernel": ["rbf", "linear", "linear"], "alpha": 1e-2}
+    model = AdaptiveHuberRegressor(coupling="independent", **views).fit(X, y)
+    std = np.array([0.3, 0.2, 0.1])
+    rows = GaussianArray(X[:3], std=np.tile(std, (3, 1)))
+    found = model.predict(rows, return_std=True)[1]
+    draws = std * np.random.default_rng(0).normal(size=(100_000, 3))
+    for i in range(3):
+        assert found[i] == pytest.approx(model.predict(X[i] + draws).std(), rel=0.02)
+    with pytest.raises(UncertainError, match="off the diagonal"):
+        model.predict(GaussianArray(X[:3], cov=np.eye(3)), return_std=True)
+    overlapping = AdaptiveHuberRegressor(views=[[0, 1], [1, 2]]).fit(X, y)
+    with pytest.raises(UncertainError, match="feature 1 is in two views"):
+        overlapping.predict(rows, return_std=True)
+    cubic = AdaptiveHuberClassifier(kernel="polynomial").fit(X, y)
+    np.testing.assert_array_equal(cubic.decision_distribution(X)[1], 0.0)
+    with pytest.raises(UncertainError, match="polynomial kernel knows no error bars"):
+        cubic.decision_distribution(rows)
+
+
+def test_report_of_a_regression() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.uniform(0, 6, 150)
+    wrong = np.arange(150) % 10 == 3
+    y = np.sin(x) + 0.05 * rng.normal(size=150) + 4.0 * wrong
+    y[100:] = np.nan
+    data = GaussianArray(x[:, None], std=0.1)
+    model = uncertain.fit(data, y, method="huber", alpha=1e-3, delta=1.0, max_refinements=4)
+    report = model.report(data, y, repeats=2, listed=4)
+    assert report.n_labels == 100
+    assert set(report.removed_rows) >= set(np.flatnonzero(wrong[:100]))
+    assert np.all(np.diff(np.abs(report.removed_residuals)) <= 0)
+    assert report.errors.shape == (10,)
+    # Dropping the wrong labels is worth more than the squared loss can make of them.
+    assert report.squared is not None
+    assert report.squared.difference < 0
+    assert report.squared.counts
+    assert report.squared.difference == pytest.approx(report.error - report.squared.error, abs=1e-9)
+    assert report.means_only is not None
+    assert "Dropping labels lowered the mean absolute error" in report.verdict
+    text = str(report)
+    assert "squared loss" in text
+    assert f"and {len(report.removed_rows) - 4} more" in text
+    json.dumps(report.to_dict())
+    exact = uncertain.fit(data.means, y, method="huber", max_refinements=0).report(data.means, y)
+    assert exact.squared is exact.means_only is None
+    assert exact.verdict.startswith("All labels are in use")
+
+
+def test_report_of_classes() -> None:
+    own, model = fitted("three")
+    report = model.report(own, folds=3, repeats=1)
+    assert report.measure == "share of wrong classes"
+    assert len(report.thresholds) == len(report.status) == 3
+    assert 0.0 <= report.error < 0.5
+    assert len(np.unique(report.removed_rows)) == len(report.removed_rows)
+    assert report.n_labels == N - N // 6
+    with pytest.raises(UncertainError, match="row 0 is 7"):
+        model.report(own.with_columns(three=pl.Series([7, *own["three"][1:]])))
+    with pytest.raises(UncertainError, match="folds"):
+        model.report(own, folds=1)
+
+
+def test_saved_pipelines_keep_their_kind(tmp_path: Path) -> None:
+    _, model = fitted("two")
+    model.save(tmp_path / "m")
+    again = uncertain.load(tmp_path / "m")
+    assert isinstance(again.pipeline_, Pipeline)
+    assert not again.is_regression_
+    assert "AdaptiveHuberClassifier" in repr(again)

@@ -1,0 +1,123 @@
+//! Huber regression and classification.
+
+use serde_json::{Value, json};
+use uncertain::file::{self, Class, Saved, Step};
+use uncertain::huber::{self, Graph, Kernel, Machine, Operator, View};
+use uncertain::probabilistic_kernel::Coupling;
+use uncertain::{Control, GaussianArray, Rows};
+
+use crate::support::{data, refusal, seal, split, with_metadata};
+
+/// Every kernel and graph of Huber regression, some labels missing: regressions, two and three classes.
+fn huber_machines() -> Vec<Saved> {
+    let rows = data();
+    let points = GaussianArray::points(rows.means().clone()).unwrap();
+    let squares: Vec<f64> = (0..36 * 36).map(|at| f64::from(u8::from(at / 36 == at % 36))).collect();
+    let gram = GaussianArray::points(Rows::from_vec(squares.clone(), 36).unwrap()).unwrap();
+    let cubic = Kernel::Polynomial { degree: 3, gamma: None, coef0: 0.5 };
+    let rbf = |gamma, coupling| Kernel::Rbf { gamma, coupling };
+    let knn = Graph::Neighbors { count: 4, gamma: None };
+    let given = Graph::Given { matrix: Operator::Dense { n: 36, values: squares }, regulariser: true };
+    let columns = |kernel, column, graph| View { columns: Some(vec![column]), kernel, weight: 0.4, graph };
+    let one = |kernel, graph| vec![View { kernel, graph, ..View::default() }];
+    let several = vec![
+        columns(rbf(Some(0.2), Coupling::Shared), 0, knn.clone()),
+        columns(Kernel::Linear, 1, Graph::Full { gamma: Some(2.0) }),
+    ];
+    let cases = [
+        (&rows, one(rbf(None, Coupling::Independent), knn.clone()), 3),
+        (&points, one(cubic, Graph::None), 2),
+        (&points, one(Kernel::Quadratic, Graph::Full { gamma: None }), 0),
+        (&gram, one(Kernel::Precomputed, Graph::None), 2),
+        (&rows, several, 0),
+        (&points, one(Kernel::Linear, given), 0),
+    ];
+    let mut all = vec![];
+    for (rows, views, n_classes) in cases {
+        let codes: Vec<usize> = (0..36).map(|i| if n_classes == 2 { i % 2 } else { i % 3 }).collect();
+        let target = |k: usize| {
+            let value = |i: usize| match n_classes {
+                _ if i % 6 == 5 => f64::NAN,
+                0 => rows.means().row(i)[0] + if i % 11 == 3 { 20.0 } else { 0.0 },
+                2 => [-1.0, 1.0][codes[i]],
+                _ => [-1.0, 1.0][usize::from(codes[i] == k)],
+            };
+            (0..36).map(value).collect::<Vec<f64>>()
+        };
+        let targets: Vec<Vec<f64>> = (0..if n_classes == 3 { 3 } else { 1 }).map(target).collect();
+        let params = huber::Params::new().alpha(1e-2).delta(0.5).views(views).probability(n_classes > 0).seed(3);
+        let params = params.check().unwrap();
+        let model = params.fit(rows, &targets, None, &Control::new()).unwrap();
+        let machine = Machine::new(model, Some(rows.clone()), n_classes).unwrap();
+        let classes = (0..n_classes as i64).map(Class::from).collect();
+        all.push(Saved::new(vec![Step::huber(machine, params)], classes));
+    }
+    all
+}
+
+#[test]
+fn huber_machines_come_back_and_answer_as_before() {
+    for saved in huber_machines() {
+        let Some(Step::Huber { machine, params }) = saved.steps.last() else { panic!() };
+        let bytes = file::save_to_bytes(&saved).unwrap();
+        let loaded = file::load_from_bytes(&bytes).unwrap();
+        let Some(Step::Huber { machine: again, params: with }) = loaded.steps.last() else { panic!() };
+        assert_eq!(again, machine);
+        let given = matches!(params.params().views[0].graph, Graph::Given { .. });
+        assert_eq!(with == params, !given);
+        assert_eq!(file::save_to_bytes(&loaded).unwrap(), bytes);
+        let new = machine.rows().map_or_else(
+            || GaussianArray::points(Rows::from_vec((0..72).map(f64::from).collect(), 36).unwrap()).unwrap(),
+            |rows| rows.slice(3..8),
+        );
+        let values = machine.decision(&new, &Control::new()).unwrap();
+        if machine.n_classes() == 0 {
+            assert_eq!(loaded.predict_targets(&new).unwrap(), values.column(0).to_vec());
+            assert!(loaded.predict(&new).is_err() && loaded.decision(&new).is_err());
+        } else {
+            assert_eq!(loaded.decision(&new).unwrap(), values);
+            assert_eq!(loaded.predict(&new).unwrap(), machine.predict(&new, &Control::new()).unwrap());
+            assert_eq!(loaded.predict_proba(&new).unwrap(), machine.predict_proba(&new, &Control::new()).unwrap());
+            assert!(loaded.predict_targets(&new).is_err());
+        }
+    }
+}
+
+#[test]
+fn altered_huber_machines_are_refused() {
+    let all = huber_machines();
+    let altered = |which: usize, change: &dyn Fn(&mut Value), reason: &str| {
+        let bytes = file::save_to_bytes(&all[which]).unwrap();
+        let why = refusal(&with_metadata(&bytes, |own| change(&mut own["steps"][0])));
+        assert!(why.contains(reason), "expected `{reason}` in: {why}");
+    };
+    let huge = json!(u64::MAX);
+    altered(0, &|step| step["n_classes"] = json!(4), "no model of 4 classes");
+    altered(0, &|step| step["n_classes"] = json!(0), "no model of 0 classes");
+    altered(1, &|step| step["n_classes"] = json!(0), "probabilities");
+    altered(0, &|step| step["n_rows"] = json!(0), "on 0 rows");
+    altered(0, &|step| step["n_rows"] = huge.clone(), "coef");
+    altered(0, &|step| step["rows"] = Value::Null, "without the rows");
+    altered(0, &|step| step["outcomes"] = json!([]), "0 outputs");
+    altered(0, &|step| drop(step["outcomes"].as_array_mut().unwrap().pop()), "coef");
+    altered(0, &|step| step["views"] = json!([]), "views");
+    altered(0, &|step| step["views"][0]["weight"] = json!(0), "view_weights");
+    altered(0, &|step| step["views"][0]["found_gamma"] = json!(-1), "gamma");
+    altered(0, &|step| step["views"][0]["found_gamma"] = Value::Null, "not the scale of a rbf kernel");
+    altered(0, &|step| step["views"][0]["kernel"]["rbf"]["coupling"] = json!("both"), "coupling");
+    altered(0, &|step| step["views"][0]["kernel"] = json!("sigmoid"), "sigmoid");
+    altered(0, &|step| step["views"][0]["kernel"] = json!("precomputed"), "not the scale");
+    altered(0, &|step| step["params"]["alpha"] = json!(0), "alpha = 0");
+    altered(0, &|step| step["platt"] = json!(false), "unexpected tensor `0.platt`");
+    altered(4, &|step| step["views"][1]["columns"] = json!([2]), "feature 2");
+    altered(4, &|step| step["views"][1]["columns"] = json!([]), "without features");
+    altered(4, &|step| step["outcomes"][0]["ending"] = json!("tired"), "`tired` is not a way");
+    altered(4, &|step| step["outcomes"][0]["history"] = json!([]), "removed");
+    altered(4, &|step| step["outcomes"][0]["history"][0]["dropped"] = huge.clone(), "removed");
+    let mut bytes = file::save_to_bytes(&all[4]).unwrap();
+    let (header, data) = split(&bytes);
+    let header: Value = serde_json::from_str(header).unwrap();
+    let at = bytes.len() - data.len() + header["0.removed"]["data_offsets"][0].as_u64().unwrap() as usize;
+    bytes[at..at + 8].copy_from_slice(&36.0_f64.to_le_bytes());
+    assert!(refusal(&seal(bytes)).contains("36 is not the number of a row"));
+}
