@@ -89,7 +89,7 @@ class HuberReport:
 
     @property
     def gap(self) -> float:
-        """NaN: the minimum for the labels in use is found exactly, and nothing certifies which those should be."""
+        """NaN: the minimum for the labels in use is exact, and nothing certifies which labels those are."""
         return float("nan")
 
     @property

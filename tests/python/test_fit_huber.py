@@ -59,7 +59,7 @@ def test_classes_with_nulls() -> None:
     assert np.mean(likely == (np.sin(np.array(columns()["x"])) > 0)) > 0.95
     plain = uncertain.fit(table, "kind", method="huber", alpha=1e-3, probability=False)
     assert plain.predict(table).equals(model.predict(table))
-    with pytest.raises(AttributeError, match="predict_proba"):
+    with pytest.raises(UncertainError, match="probability=True"):
         plain.predict_proba(table)
 
 
