@@ -268,3 +268,13 @@ def test_what_cannot_be_used_is_refused() -> None:
         AdaptiveHuberClassifier().fit(X, np.zeros(30))
     with pytest.raises(ValueError, match="square"):
         AdaptiveHuberRegressor(kernel="precomputed").fit(X, y)
+
+
+def test_units_of_the_targets_do_not_make_it_endless() -> None:
+    """delta is absolute: beside residuals of 1e8 the way to a smaller largest residual is long."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(12, 2))
+    y = 1e8 * rng.normal(size=12)
+    model = AdaptiveHuberRegressor(max_refinements=3).fit(x, y)
+    assert (np.diff(model.thresholds_) < 0).all()
+    assert max(step.n_attempts for step in model.history_) < 60

@@ -8,7 +8,9 @@
 //! After each refit no residual exceeds xi, so the solution is also that of the Huber objective at xi on the
 //! labels that remain: it satisfies the stationarity condition for exactly what is returned. A refit may
 //! raise the largest residual; then xi~ is lowered further, from the same labels, until xi decreases or xi~
-//! reaches 0. The loop stops there, when no label would remain, or after the refinements asked for.
+//! reaches 0: by delta each time, and after sixteen times by twice as much as before, because the way down may
+//! be long (delta is absolute, and so are the units of the targets). The loop stops there, when no label would
+//! remain, or after the refinements asked for.
 //!
 //! With an intercept the targets are centred by the weighted mean of the labels in use, and again
 //! after each drop.
@@ -62,6 +64,9 @@ pub struct Refinement {
     /// Thresholds tried.
     pub attempts: usize,
 }
+
+/// Thresholds tried in steps of delta; later steps double.
+const EVEN_ATTEMPTS: i32 = 16;
 
 /// A label that was dropped: its place among the labelled rows, and its residual then.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -152,10 +157,10 @@ pub(super) fn refine(
     let mut threshold = threshold;
     for round in 1..=plan.most {
         let mut tried = threshold;
-        let (mut steps, mut attempts) = (0, 0);
+        let (mut steps, mut attempts) = (0, 0_i32);
         let mut warm = point.clone();
         let (next, refit, largest, dropped) = loop {
-            tried -= plan.delta;
+            tried -= plan.delta * 2.0_f64.powi((attempts - EVEN_ATTEMPTS).max(0));
             attempts += 1;
             if tried <= 0.0 {
                 out.ending = Ending::ThresholdZero;
@@ -189,7 +194,7 @@ pub(super) fn refine(
             dropped: dropped.len(),
             objective: out.objective,
             steps,
-            attempts,
+            attempts: attempts.unsigned_abs() as usize,
         });
         out.intercept = stage.intercept;
         out.thresholds.push(threshold);
