@@ -78,7 +78,8 @@ def fit(
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
     on_missing : what a missing value or error bar means: "error" refuses it; "point" calls a value without
         error bar exact; "impute" replaces a feature whose value or error bar is missing by its conditional
-        Gaussian given the others (`GaussianImputer`).
+        Gaussian given the others (`GaussianImputer`). With ``meaning="measurement"`` or the discriminant that
+        guess is taken for a reading, so what is known of all rows enters twice: such rows look too certain.
     **params : parameters of the method's estimator, such as ``alpha=1e-2`` or ``C=10.0``. Where there are
         such parameters `probability` is True and `random_state` 0, and `sigma` of kernels is "median",
         unless given.
