@@ -36,8 +36,8 @@ class GaussianImputer(  # type: ignore[call-arg]
         z_m | x_o ~ N(mu_m + T_mo (T_oo + S_oo)^-1 (x_o - mu_o),   T_mm - T_mo (T_oo + S_oo)^-1 T_om)
 
     Observed features keep their value and their covariance; between them and the imputed ones there is none.
-    A guess thus carries an honest error bar, which an SVM-GSU then takes into account. With one reserve: T is an
-    estimate, and where noisy readings leave it nearly singular the error bars come out too small.
+    A guess thus carries an honest error bar, which an SVM-GSU then takes into account. With one reserve: T is
+    an estimate, and where noisy readings leave it nearly singular the error bars come out too small.
 
     Parameters
     ----------
