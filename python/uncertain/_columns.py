@@ -38,6 +38,8 @@ class Columns:
     ignored: tuple[str, ...] = ()
     automatic: bool = False
     target_std: str | None = None
+    groups: str | bool | None = None
+    """The column whose values name the rows' groups; True for groups that were given as values."""
 
     def roles(self) -> dict[str, Any]:
         """Keyword arguments of `AsGaussians`."""
@@ -53,8 +55,9 @@ class Columns:
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, strings and dictionaries, for the model file."""
         plain = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-        if self.target_std is None:
-            del plain["target_std"]  # versions that do not know it can read the file
+        for name in ("target_std", "groups"):
+            if plain[name] is None:
+                del plain[name]  # versions that do not know it can read the file
         return plain
 
     def with_target_std(self, column: str) -> Columns:
@@ -70,10 +73,10 @@ class Columns:
 
     def __str__(self) -> str:
         """One line per role, for people."""
+        groups = [] if self.groups is None else [_line("groups", self._groups_text)]
         if self.mean is None and not self.features:
-            return "rows       a GaussianArray or an array of exact points\n" + _line(
-                "target", "given as values"
-            )
+            rows = _line("rows", "a GaussianArray or an array of exact points")
+            return "\n".join([rows, _line("target", "given as values"), *groups])
         lines = [_line("means", self.mean or _listing(self.features))]
         for kind, column in self.errors.items():
             filled = (
@@ -86,9 +89,15 @@ class Columns:
             lines.append(_line("", f"corr = {self.corr}"))
         error = f", known to +- {self.target_std}" if self.target_std else ""
         lines.append(_line("target", (self.target or "given as values") + error))
+        lines += groups
         if self.ignored:
             lines.append(_line("ignored", _listing(self.ignored)))
         return "\n".join(lines)
+
+    @property
+    def _groups_text(self) -> str:
+        named = isinstance(self.groups, str)
+        return f"{self.groups} (its rows stay together)" if named else "given as values"
 
 
 def choose_columns(
@@ -99,6 +108,7 @@ def choose_columns(
     features: Sequence[str] | None = None,
     corr: str | None = None,
     target_std: str | None = None,
+    groups: str | None = None,
     **errors: str | None,
 ) -> Columns:
     """Fill in the roles that the caller left open.
@@ -106,7 +116,8 @@ def choose_columns(
     Parameters
     ----------
     names : the table's column names, in order.
-    target, target_std : the target's column and that of its error bars; None for what is not a column.
+    target, target_std, groups : the target's column, that of its error bars, and that of the rows' groups;
+        None for what is not a column.
     mean, features, corr, **errors : what the caller fixed; keys of `errors` are those of `KINDS`.
 
     Raises
@@ -120,14 +131,23 @@ def choose_columns(
     for column in (
         target,
         target_std,
+        groups,
         mean,
         *(features or ()),
         *(c for c in given.values() if "{}" not in c),
     ):
         if column is not None:
             require(column, names)
+    if groups is not None:
+        read = {"target": [target], "features": features or (), "mean": [mean], "error bars": given.values()}
+        role = next((role for role, columns in read.items() if groups in columns), None)
+        if role is not None:
+            raise ColumnError(
+                f"column {groups!r} is given as {role} and as groups; groups only say which rows belong to "
+                "one object, and nothing is learned from them: choose one"
+            )
     # The target's error bars know the answer as well as anybody: no features.
-    own = {target, target_std, *target_errors(names, target)}
+    own = {target, target_std, groups, *target_errors(names, target)}
     candidates = [n for n in names if n not in own]
     automatic = mean is None and features is None and not given
     pattern = next((c for c in given.values() if "{}" in c), None)
@@ -158,8 +178,8 @@ def choose_columns(
         else:
             raise ColumnError(_no_errors(candidates))
 
-    chosen = Columns(target, mean, tuple(features or ()), given, corr, (), automatic, target_std)
-    used = {target, target_std, mean, *chosen.features, *used_by(chosen)}
+    chosen = Columns(target, mean, tuple(features or ()), given, corr, (), automatic, target_std, groups)
+    used = {target, target_std, groups, mean, *chosen.features, *used_by(chosen)}
     return replace(chosen, ignored=tuple(n for n in names if n not in used))
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
+from sklearn import config_context
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from . import tables
 from ._array import GaussianArray
 from ._columns import Columns, choose_columns, target_errors
 from ._methods import MethodName, chosen, estimator_of
-from ._model import Model, opened, partial_values, target_stds, target_values
+from ._model import Model, groups_of, opened, partial_values, target_stds, target_values
 from ._target import check_task
 from .exceptions import ColumnError, ParameterError
 from .preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
@@ -30,6 +33,7 @@ def fit(
     target: Any = "label",
     *,
     target_std: Any = None,
+    groups: Any = None,
     mean: str | None = None,
     std: str | None = None,
     var: str | None = None,
@@ -56,6 +60,9 @@ def fit(
     target_std : for the numbers of `GSURegressor`: the column of the target's standard deviations, or the
         values, one per row. By default, where columns are found by name, y_err, y_error, y_std, y_se or
         y_sigma for a target y. Such columns are never features.
+    groups : what rows of one object share, such as the name of a patient measured three times: a column, or
+        the values, one per row. Not a feature. Rows of one group are held out together where probabilities
+        are calibrated, and by `Model.report`; without it, both take such rows for independent ones.
     mean : column with a list of d numbers per row.
     std, var, cov, precision, factor : column with the uncertainty of `mean`: one number, d numbers (diagonal)
         or d * d numbers (row-major matrix) per row. Beside scalar `features`: a pattern such as ``"{}_err"``.
@@ -123,13 +130,13 @@ def fit(
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
         "features": features, "corr": corr,
     }  # fmt: skip
-    name, std_name = (t if isinstance(t, str) else None for t in (target, target_std))
+    name, std_name, group = (t if isinstance(t, str) else None for t in (target, target_std, groups))
     if tables.is_table(table):
         names = tables.open_table(table).names
-        columns = choose_columns(names, name, target_std=std_name, **given)
+        columns = choose_columns(names, name, target_std=std_name, groups=group, **given)
         first: list[tuple[str, Any]] = [("gaussians", AsGaussians(**columns.roles(), on_missing=on_missing))]
     else:
-        _no_columns(table, name, given | {"target_std": std_name})
+        _no_columns(table, name, given | {"target_std": std_name, "groups": group})
         columns, first = Columns(), []
     if way.partial:
         y, found = partial_values(table, target, task)
@@ -159,6 +166,9 @@ def fit(
             "target_std=: only GSURegressor knows error bars of the target; it is the method "
             f'"gsu" for numbers, but this is {type(estimator).__name__}'
         )
+    whole = None if groups is None else groups_of(table, groups)
+    if whole is not None and group is None:
+        columns = replace(columns, groups=True)
     if on_missing == "impute":
         first.append(("impute", GaussianImputer(random_state=0)))
     measured = meaning == "measurement" and not way.measurement
@@ -167,9 +177,12 @@ def fit(
     scaler = [("scale", GaussianScaler(spread="total" if measured else "means"))] if scale else []
     step = "regress" if regression else "classify"
     pipeline = Pipeline([*first, *denoiser, *scaler, (step, estimator)])
+    if whole is not None and has_fit_parameter(estimator, "groups"):
+        known[f"{step}__groups"] = whole.codes
 
     start = time.perf_counter()
-    pipeline.fit(table, y, **known)
+    with config_context(enable_metadata_routing=False):  # which would take names without steps
+        pipeline.fit(table, y, **known)
     return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
 
 

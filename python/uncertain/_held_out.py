@@ -15,13 +15,14 @@ from sklearn.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from ._array import GaussianArray
+    from ._groups import Groups
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def standard_error(correct: Floats) -> float:
-    """Standard error of a mean over random splits of a finite number of rows.
+def standard_error(correct: Floats, groups: Groups | None = None) -> float:
+    """Standard error of a mean over random splits of a finite number of rows, or of whole groups of rows.
 
     `correct` has shape (splits, rows) and is NaN where a row was not held out. Two kinds of luck add up, that
     of the split (which rows were trained on) and that of the rows there are:
@@ -30,10 +31,28 @@ def standard_error(correct: Floats) -> float:
 
     More splits make only the first term small. Both terms contain some of the same luck, so this is a
     little too large rather than too small.
+
+    Rows of one group are right or wrong together, so with groups the second term counts these. What row i
+    contributes to the mean c of the S splits' means is d_i, summed over the splits in which it was held out
+    (one of n_s rows), and the contributions of a group are added before they are squared:
+
+        d_i = sum_s (c_si - c) / (S n_s)
+        se^2 = var(mean of each split) / splits + G / (G - 1) sum_g (sum_{i in g} d_i)^2
+
+    This is the cluster-robust variance of a mean, as in A. C. Cameron and D. L. Miller, A Practitioner's
+    Guide to Cluster-Robust Inference, Journal of Human Resources 50(2), 2015, doi 10.3368/jhr.50.2.317, with
+    the factor G / (G - 1) for G groups. For groups of one row, and splits of one size, it is the formula
+    above. With fewer than some twenty groups it is itself uncertain, and on average a little too small.
     """
     tested = ~np.isnan(correct)
     filled = np.where(tested, correct, 0.0)
     of_splits = filled.sum(axis=1) / tested.sum(axis=1)
+    if groups is not None:
+        off = np.where(tested, correct - of_splits.mean(), 0.0) / tested.sum(axis=1, keepdims=True)
+        of_groups = np.bincount(groups.codes, weights=off.sum(axis=0)) / len(correct)
+        split_term = of_splits.var(ddof=1) / of_splits.size if of_splits.size > 1 else 0.0
+        g = groups.count
+        return float(np.sqrt(split_term + (g / (g - 1) if g > 1 else 1.0) * np.sum(of_groups**2)))
     seen = tested.any(axis=0)
     of_rows = filled.sum(axis=0)[seen] / tested.sum(axis=0)[seen]
     terms = [x.var(ddof=1) / x.size for x in (of_splits, of_rows) if x.size > 1]

@@ -17,6 +17,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
+from ._groups import Groups, check_group_number, groups_text, too_few_groups
 from ._held_out import standard_error
 from ._report import MANY_ROWS
 from .exceptions import ParameterError, UncertainError
@@ -81,6 +82,10 @@ class HuberReport:
     """The model without error bars; None if no row has any."""
     listed: int
     """How many rows the text lists."""
+    n_groups: int | None = None
+    """Groups whose labels were held out together; None if labels were held out one by one."""
+    group: str | None = None
+    """What the rows of one group share: the name of the column, or "group"."""
 
     @property
     def error(self) -> float:
@@ -126,6 +131,7 @@ class HuberReport:
         """The report as text."""
         shape = (
             f"{self.folds} folds x {self.repeats} repeats, {self.n_labels:,} labels of {self.n_rows:,} rows"
+            + groups_text(self.group, self.n_groups)
         )
         lines = [
             self.verdict,
@@ -160,6 +166,7 @@ def report_of_huber(
     folds: int = 5,
     repeats: int | None = None,
     listed: int = 10,
+    groups: Groups | None = None,
     random_state: Any = 0,
 ) -> HuberReport:
     """The report of a fitted pipeline that takes Gaussians; `y` is NaN, or None, for rows without a label."""
@@ -176,16 +183,31 @@ def report_of_huber(
         raise ParameterError(
             'report leaves rows out, and a graph given as a matrix has all of them; use "knn"'
         )
-    if quantity:
+    labelled = None if groups is None else groups.take(known)
+    classes = None if quantity else y[known].astype(str)
+    if classes is None:
         if len(known) < 2 * folds:
             raise UncertainError(f"cross-validation in {folds} folds needs at least {2 * folds} labels")
+        if labelled is not None:
+            check_group_number(labelled, folds)
         splitter: Any = RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
     else:
-        folds = min(folds, int(np.unique(y[known].astype(str), return_counts=True)[1].min()))
+        found, counts = (
+            np.unique(classes, return_counts=True) if labelled is None else labelled.counts_of(classes)
+        )
+        folds = min(folds, int(counts.min()))
         if folds < 2:
-            raise UncertainError("cross-validation needs at least two labels of every class")
+            rare = y[known][classes == found[counts.argmin()]][0]
+            raise UncertainError(
+                "cross-validation needs at least two labels of every class"
+                if labelled is None
+                else too_few_groups(rare, labelled)
+            )
         splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
-    splits = list(splitter.split(known, None if quantity else y[known].astype(str)))
+    if labelled is None:
+        splits = list(splitter.split(known, classes))
+    else:
+        splits = labelled.splits(folds, repeats, random_state, classes)
 
     def held_out(rows: GaussianArray, **changed: Any) -> Floats:
         quiet = clone(fitted)
@@ -194,7 +216,9 @@ def report_of_huber(
         quiet[-1].set_params(callback=None, verbose=0, **changed)
         errors = np.full((len(splits), len(known)), np.nan)
         for k, (_, test) in enumerate(splits):
-            fitted_rows = np.setdiff1d(np.arange(len(y)), known[test])
+            # Rows of a group that is held out would tell of it through the graph, even without a label.
+            out = known[test] if groups is None else groups.members(known[test])
+            fitted_rows = np.setdiff1d(np.arange(len(y)), out)
             predicted = clone(quiet).fit(rows[fitted_rows], y[fitted_rows]).predict(rows[known[test]])
             truth = y[known[test]]
             errors[k, test] = np.abs(predicted - truth) if quantity else predicted != truth
@@ -207,9 +231,9 @@ def report_of_huber(
         difference = own - other
         return Comparison(
             errors=np.nanmean(other, axis=1),
-            error_se=standard_error(other),
+            error_se=standard_error(other, labelled),
             difference=float(np.nanmean(difference, axis=1).mean()),
-            difference_se=standard_error(difference),
+            difference_se=standard_error(difference, labelled),
         )
 
     plain = last.max_refinements == 0 and last.threshold is None
@@ -226,10 +250,12 @@ def report_of_huber(
         folds=folds,
         repeats=repeats,
         errors=np.nanmean(own, axis=1),
-        error_se=standard_error(own),
+        error_se=standard_error(own, labelled),
         squared=None if plain else beside(data, max_refinements=0, threshold=None),
         means_only=None if data.kind == "zero" else beside(data.collapse("zero")),
         listed=listed,
+        n_groups=None if labelled is None else labelled.count,
+        group=None if labelled is None else labelled.name,
     )
 
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from uncertain._groups import GroupedFolds, groups_of_fit
 from uncertain._uncertain import Gaussians, GsuModel
 from uncertain._validation import check_gaussians, check_labels, check_weights
 
@@ -24,6 +25,7 @@ class Training(NamedTuple):
     data: Gaussians
     codes: NDArray[np.uint32]
     weights: Floats | None
+    groups: NDArray[np.uint32] | None
     classes: NDArray[Any]
     """All labels, also those whose rows have no weight: the fit refuses such classes."""
     kept: NDArray[np.intp]
@@ -32,7 +34,13 @@ class Training(NamedTuple):
 
 
 def training_rows(
-    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, class_weight: Any = None
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    class_weight: Any = None,
+    *,
+    groups: ArrayLike | None = None,
 ) -> Training:
     """Check what a classifier is fitted on; rows without weight are dropped, so that no solver sees them."""
     data = check_gaussians(estimator, X, reset=True)
@@ -40,9 +48,12 @@ def training_rows(
     weights = check_weights(sample_weight, class_weight, classes=classes, codes=codes)
     n = len(codes)
     kept = np.arange(n) if weights is None else np.flatnonzero(weights)
+    folded = bool(estimator.probability)
+    whole = groups_of_fit(groups, n, classes=classes, codes=codes[kept], kept=kept, folded=folded)
     if weights is not None and len(kept) < n:
         data, codes, weights = data.take(kept), codes[kept], weights[kept]
-    return Training(data, codes, weights, classes, kept, n)
+        whole = None if whole is None else whole[kept]
+    return Training(data, codes, weights, whole, classes, kept, n)
 
 
 def _with_probability(estimator: Any) -> bool:
@@ -53,7 +64,7 @@ def _with_probability(estimator: Any) -> bool:
     return True
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator):
+class LinearClassifier(GroupedFolds, ClassifierMixin, BaseEstimator):
     """A score w'x + b per class (one for two classes), from the hyperplanes in ``_model``."""
 
     n_jobs: int | None

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from ._groups import Groups
 from ._held_out import standard_error
 from .discriminant import GaussianDiscriminant
 from .preprocessing import GaussianDenoiser, GaussianScaler
@@ -128,7 +129,7 @@ def _scaled_by(pipeline: Pipeline, spread: str) -> Pipeline:
     return copy
 
 
-def ranked(correct: Mapping[str, Floats]) -> Meanings:
+def ranked(correct: Mapping[str, Floats], groups: Groups | None = None) -> Meanings:
     """From who was right in which split (splits x rows, NaN in training), for every meaning."""
     base = correct[MEANS_ONLY]
     entries = []
@@ -136,10 +137,14 @@ def ranked(correct: Mapping[str, Floats]) -> Meanings:
         difference = float(np.nanmean(own - base, axis=1).mean())
         entries.append(
             Meaning(
-                name, np.nanmean(own, axis=1), standard_error(own), difference, standard_error(own - base)
+                name,
+                np.nanmean(own, axis=1),
+                standard_error(own, groups),
+                difference,
+                standard_error(own - base, groups),
             )
         )
     entries.sort(key=lambda m: -m.score)
     first, second = correct[entries[0].name], correct[entries[1].name]
     lead = entries[0].score - entries[1].score
-    return Meanings(tuple(entries), lead, standard_error(first - second))
+    return Meanings(tuple(entries), lead, standard_error(first - second, groups))

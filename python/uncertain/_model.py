@@ -15,8 +15,9 @@ from sklearn.pipeline import Pipeline
 
 from . import _file, tables
 from ._array import GaussianArray
-from ._columns import Columns
+from ._columns import Columns, require
 from ._files import read_table
+from ._groups import Groups, groups_from
 from ._held_out import gap_of
 from ._huber_report import HuberReport, report_of_huber
 from ._partial import partial_targets
@@ -129,6 +130,7 @@ class Model:
         repeats: int | None = None,
         listed: int = 10,
         meanings: bool = True,
+        groups: Any = None,
         random_state: Any = 0,
     ) -> Report | RegressionReport | HuberReport:
         """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
@@ -145,9 +147,17 @@ class Model:
         folds, repeats : of the cross-validation; by default 4 repeats, 1 beyond 10,000 rows.
         listed : how many of the rows whose error bars matter most are listed (classifiers).
         meanings : False leaves out the comparison of meanings, more than half of the work (classifiers).
+        groups : what rows of one object share: a column of the table, or the values, one per row; by default
+            the column that the model was fitted with, and False for single rows in spite of it. Rows of one
+            group are held out together (and left out together, those without a label too), so that the scores
+            are those for new objects. Standard errors are then cluster-robust: with c_i for what row i adds
+            to the score's deviation, G / (G - 1) sum_g (sum_{i in g} c_i)^2 over the G groups takes the place
+            of n / (n - 1) sum_i c_i^2 (Cameron and Miller, Journal of Human Resources 50(2), 2015,
+            doi 10.3368/jhr.50.2.317).
         """
+        table = opened(table)
+        whole = self._groups(table, groups)
         if isinstance(self.pipeline_[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
-            table = opened(table)
             return report_of_huber(
                 self.pipeline_[self._n_reading :],
                 self.gaussians(table),
@@ -155,16 +165,23 @@ class Model:
                 folds=folds,
                 repeats=repeats,
                 listed=listed,
+                groups=whole,
                 random_state=random_state,
             )
-        table = opened(table)
         y = self.labels(table, y)
         if self.is_regression_:
             rest, gaussians = self.pipeline_[self._n_reading :], self.gaussians(table)
             column = self.columns_.target_std
             y_std = None if column is None else target_stds(table, column, missing=0.0)
             return compare_regressions(
-                rest, gaussians, y, y_std=y_std, folds=folds, repeats=repeats, random_state=random_state
+                rest,
+                gaussians,
+                y,
+                y_std=y_std,
+                folds=folds,
+                repeats=repeats,
+                groups=whole,
+                random_state=random_state,
             )
         return compare(
             self.pipeline_[self._n_reading :],
@@ -174,8 +191,24 @@ class Model:
             repeats=repeats,
             listed=listed,
             meanings=meanings,
+            groups=whole,
             random_state=random_state,
         )
+
+    def _groups(self, table: Any, groups: Any) -> Groups | None:
+        """The groups of a report: those that were asked for, else the column of the fit; False: none."""
+        known = self.columns_.groups
+        if groups is None and known is True:
+            raise ParameterError(
+                "the model was fitted with groups that were given as values: pass those of these rows as "
+                "groups=, or groups=False to take every row for an object of its own"
+            )
+        if groups is None and isinstance(known, str):
+            if tables.is_table(table):
+                advice = "the groups of the fit; pass another column or groups=False"
+                require(known, tables.open_table(table).names, advice)
+            groups = known
+        return None if groups is None or groups is False else groups_of(table, groups)
 
     def _partial_targets(self, table: Any, y: Any) -> NDArray[Any]:
         """Targets with NaN, or labels with None, for rows without one."""
@@ -285,6 +318,18 @@ def partial_values(table: Any, target: Any, task: str) -> tuple[NDArray[Any], st
     if isinstance(target, str):
         return partial_targets(tables.open_table(table).values(target), target, task, n_rows)
     return partial_targets(as_list(target), "target", task, n_rows)
+
+
+def groups_of(table: Any, groups: Any) -> Groups:
+    """The rows' groups from a column, by name, or the caller's own sequence."""
+    if not isinstance(groups, str):
+        n_rows = tables.open_table(table).n_rows if tables.is_table(table) else len(table)
+        return Groups(groups_from(groups, "groups", n_rows))
+    if not tables.is_table(table):
+        raise ParameterError(f"groups={groups!r} names a column of a table, but these rows have none")
+    opened = tables.open_table(table)
+    require(groups, opened.names)
+    return Groups(groups_from(opened.values(groups), groups, opened.n_rows), groups)
 
 
 def target_stds(table: Any, target_std: Any, missing: float | None = None) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold
 from sklearn.pipeline import Pipeline
 
+from ._groups import Groups, check_group_number, groups_text
 from ._held_out import gap_of, gap_text, json_ready, quiet, standard_error
 from ._report import MANY_ROWS
 from .exceptions import ParameterError, UncertainError
@@ -49,6 +50,10 @@ class RegressionReport:
     seconds: float
     """Time of one fit to all rows."""
     seconds_means_only: float
+    n_groups: int | None = None
+    """Groups whose rows were held out together; None if rows were held out one by one."""
+    group: str | None = None
+    """What the rows of one group share: the name of the column, or "group"."""
 
     @property
     def error(self) -> float:
@@ -84,6 +89,7 @@ class RegressionReport:
     def __str__(self) -> str:
         """The report as text."""
         shape = f"{self.folds} folds x {self.repeats} repeats, {self.n_rows:,} rows"
+        shape += groups_text(self.group, self.n_groups)
         with_bars = f"{self.error:10.4g} +- {self.error_se:.2g}{gap_text(self.gap)}"
         without = f"{self.error_means_only:10.4g} +- {self.error_means_only_se:.2g}"
         without += gap_text(self.gap_means_only)
@@ -109,6 +115,7 @@ def compare_regressions(
     y_std: Floats | None = None,
     folds: int = 5,
     repeats: int | None = None,
+    groups: Groups | None = None,
     random_state: Any = 0,
 ) -> RegressionReport:
     """The report of a fitted pipeline that takes Gaussians, on Gaussians with targets (+- `y_std`)."""
@@ -119,9 +126,13 @@ def compare_regressions(
             raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
     if len(data) < 2 * folds:
         raise UncertainError(f"cross-validation in {folds} folds needs at least {2 * folds} rows")
+    if groups is None:
+        splits = list(RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state).split(y))
+    else:
+        check_group_number(groups, folds)
+        splits = groups.splits(folds, repeats, random_state)
     unfitted = quiet(fitted)
     exact = data.collapse("zero")
-    splits = list(RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state).split(y))
 
     def refitted(rows: GaussianArray, at: Any) -> Pipeline:
         known = {} if y_std is None else {f"{unfitted.steps[-1][0]}__y_std": y_std[at]}
@@ -143,11 +154,13 @@ def compare_regressions(
         repeats=repeats,
         errors=np.nanmean(with_bars, axis=1),
         errors_means_only=np.nanmean(without, axis=1),
-        error_se=standard_error(with_bars),
-        error_means_only_se=standard_error(without),
-        difference_se=standard_error(with_bars - without),
+        error_se=standard_error(with_bars, groups),
+        error_means_only_se=standard_error(without, groups),
+        difference_se=standard_error(with_bars - without, groups),
         gap=gap,
         gap_means_only=gap_means,
         seconds=seconds,
         seconds_means_only=seconds_means,
+        n_groups=None if groups is None else groups.count,
+        group=None if groups is None else groups.name,
     )

@@ -22,6 +22,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
+from ._groups import Groups, groups_text, too_few_groups
 from ._held_out import cross_validate, gap_of, gap_text, json_ready, quiet, standard_error
 from ._meanings import MEANS_ONLY, Meanings, alternatives, own_meaning, ranked
 from .exceptions import ConvergenceWarning, ParameterError, UncertainError
@@ -79,6 +80,10 @@ class Report:
     meanings: Meanings | None = None
     """Means only, spread, measurement error and discriminant on the same folds; None if it was not asked for,
     or if no row has error bars."""
+    n_groups: int | None = None
+    """Groups whose rows were held out together; None if rows were held out one by one."""
+    group: str | None = None
+    """What the rows of one group share: the name of the column, or "group"."""
 
     @property
     def score(self) -> float:
@@ -120,6 +125,7 @@ class Report:
     def __str__(self) -> str:
         """The report as text."""
         shape = f"{self.folds} folds x {self.repeats} repeats, {_rows(self.n_rows)}"
+        shape += groups_text(self.group, self.n_groups)
         with_bars, without = (
             _score(self.score, self.score_se),
             _score(self.score_means_only, self.score_means_only_se),
@@ -166,6 +172,7 @@ def compare(
     repeats: int | None = None,
     listed: int = 10,
     meanings: bool = True,
+    groups: Groups | None = None,
     random_state: Any = 0,
 ) -> Report:
     """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians."""
@@ -174,19 +181,23 @@ def compare(
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("listed", listed, 0)):
         if not isinstance(value, int) or value < least:
             raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
-    classes, counts = np.unique(y, return_counts=True)
+    classes, counts = np.unique(y, return_counts=True) if groups is None else groups.counts_of(y)
     folds = min(folds, int(counts.min()))
     if folds < 2:
         rare = classes[counts.argmin()].item()
         raise UncertainError(
             f"class {rare!r} has a single row: cross-validation needs at least two rows of every class"
+            if groups is None
+            else too_few_groups(rare, groups)
         )
 
     uncalibrated = quiet(fitted)
     exact = data.collapse("zero")
-    splits = list(
-        RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state).split(y, y)
-    )
+    if groups is None:
+        splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
+        splits = list(splitter.split(y, y))
+    else:
+        splits = groups.splits(folds, repeats, random_state, classes=y)
     correct, first = cross_validate(uncalibrated, data, y, splits, folds)
     correct_means, first_means = cross_validate(uncalibrated, exact, y, splits, folds)
     flipped = np.flatnonzero(first != first_means)
@@ -207,9 +218,9 @@ def compare(
         repeats=repeats,
         scores=np.nanmean(correct, axis=1),
         scores_means_only=np.nanmean(correct_means, axis=1),
-        score_se=standard_error(correct),
-        score_means_only_se=standard_error(correct_means),
-        difference_se=standard_error(correct - correct_means),
+        score_se=standard_error(correct, groups),
+        score_means_only_se=standard_error(correct_means, groups),
+        difference_se=standard_error(correct - correct_means, groups),
         flipped_rows=flipped,
         flipped_labels=np.stack([y[flipped], first_means[flipped], first[flipped]], axis=1),
         doubtful_rows=rows,
@@ -219,7 +230,9 @@ def compare(
         gap_means_only=gap_means,
         seconds=seconds,
         seconds_means_only=seconds_means,
-        meanings=ranked(held_out) if len(held_out) > 2 else None,
+        meanings=ranked(held_out, groups) if len(held_out) > 2 else None,
+        n_groups=None if groups is None else groups.count,
+        group=None if groups is None else groups.name,
     )
 
 

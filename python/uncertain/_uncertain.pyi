@@ -35,6 +35,7 @@ __all__ = [
     "fit_imputer",
     "fit_kernel_map",
     "fit_scaler",
+    "group_folds",
     "impute",
     "linear_scores",
     "map_kernel",
@@ -135,6 +136,7 @@ class GsuParams:
         codes: NDArray[np.uint32],
         n_classes: int,
         weights: _Floats | None = None,
+        groups: NDArray[np.uint32] | None = None,
         report: _Report | None = None,
     ) -> GsuModel: ...
     def partial_fit(
@@ -146,6 +148,10 @@ class GsuParams:
         weights: _Floats | None = None,
         report: _Report | None = None,
     ) -> GsuModel: ...
+
+def group_folds(
+    codes: NDArray[np.uint32], n_classes: int, groups: NDArray[np.uint32], folds: int, seed: int
+) -> NDArray[np.uint32]: ...
 
 @final
 class RobustParams:
@@ -176,6 +182,7 @@ class RobustParams:
         codes: NDArray[np.uint32],
         n_classes: int,
         weights: _Floats | None = None,
+        groups: NDArray[np.uint32] | None = None,
         report: _Report | None = None,
     ) -> tuple[GsuModel, list[_Floats], list[_Floats]]: ...
 
@@ -199,6 +206,7 @@ class MinimaxParams:
         codes: NDArray[np.uint32],
         n_classes: int,
         weights: _Floats | None = None,
+        groups: NDArray[np.uint32] | None = None,
         report: _Report | None = None,
     ) -> tuple[GsuModel, _Floats]: ...
 
@@ -359,6 +367,7 @@ class KernelSvcParams:
         codes: NDArray[np.uint32],
         n_classes: int,
         weights: _Floats | None = None,
+        groups: NDArray[np.uint32] | None = None,
         report: _Report | None = None,
     ) -> KernelSvc: ...
 
@@ -524,6 +533,7 @@ class HuberParams:
         targets: _Floats,
         n_classes: int,
         weights: _Floats | None = None,
+        groups: NDArray[np.uint32] | None = None,
         report: _Report | None = None,
     ) -> HuberModel: ...
 
@@ -577,6 +587,7 @@ class FeatureSvcParams:
         codes: NDArray[np.uint32],
         n_classes: int,
         weights: _Floats | None = None,
+        groups: NDArray[np.uint32] | None = None,
         report: _Report | None = None,
     ) -> FeatureSvc: ...
 

@@ -64,6 +64,7 @@ def _columns(command: Any) -> Any:
 @click.option("--target", default="label", show_default=True, help="Column to predict.")
 @click.option("--target-std", help="Column of the target's standard deviations (regression).")
 @click.option("--out", "-o", default="model.safetensors", show_default=True, type=click.Path(path_type=Path))
+@click.option("--groups", help="Column that rows of one object share; such rows are held out together.")
 @_columns
 @click.option("--task", default="auto", show_default=True, help="auto, classification or regression.")
 @click.option("--method", default="auto", show_default=True, help=f"{', '.join(METHODS)}.")
@@ -80,6 +81,7 @@ def fit(
     target: str,
     target_std: str | None,
     out: Path,
+    groups: str | None,
     features: str | None,
     task: Any,
     method: Any,
@@ -97,6 +99,7 @@ def fit(
         table,
         target,
         target_std=target_std,
+        groups=groups,
         features=_names(features),
         task=task,
         method=method,
@@ -166,12 +169,19 @@ def evaluate(model: Path, table: Path) -> None:
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--folds", default=5, show_default=True)
 @click.option("--repeats", default=4, show_default=True)
+@click.option("--groups", help="Column that rows of one object share; by default that of the fit.")
+@click.option("--rows", "by_rows", is_flag=True, help="Hold out single rows, whatever the groups of the fit.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
-def report(model: Path, table: Path, folds: int, repeats: int, as_json: bool) -> None:
+def report(
+    model: Path, table: Path, folds: int, repeats: int, groups: str | None, by_rows: bool, as_json: bool
+) -> None:
     """Did the error bars change anything? A fit to the means alone beside the model, on TABLE."""
     from ._model import load
 
-    result = load(model).report(table, folds=folds, repeats=repeats)
+    if by_rows and groups is not None:
+        raise click.UsageError("--groups and --rows contradict each other: choose one")
+    chosen = False if by_rows else groups
+    result = load(model).report(table, folds=folds, repeats=repeats, groups=chosen)
     click.echo(json.dumps(result.to_dict()) if as_json else str(result))
 
 
@@ -224,7 +234,7 @@ def _param(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as alpha=1e-2", param_hint="--param")
-    if key in (*ROLES, "features", "target", "scale"):
+    if key in (*ROLES, "features", "groups", "target", "scale"):
         raise click.BadParameter(f"{key} is an option of its own", param_hint="--param")
     try:
         return key, ast.literal_eval(value)

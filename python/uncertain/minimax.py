@@ -113,7 +113,14 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit to Gaussians, or to exact points.
 
         Parameters
@@ -124,14 +131,17 @@ class MinimaxProbabilityClassifier(LinearClassifier):
             Labels of any type that sorts.
         sample_weight : array-like of shape (n,), default=None
             Weights >= 0; a row of weight 0 is as good as absent.
+        groups : array-like of shape (n,), default=None
+            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
+            calibrate, rows of one group are held out together. Nothing else depends on them.
 
         Returns
         -------
         self
         """
         params = self._params()
-        rows = training_rows(self, X, y, sample_weight)
-        model, accuracy = params.fit(rows.data, rows.codes, len(rows.classes), rows.weights)
+        rows = training_rows(self, X, y, sample_weight, groups=groups)
+        model, accuracy = params.fit(rows.data, rows.codes, len(rows.classes), rows.weights, rows.groups)
         self.classes_ = rows.classes
         self._fitted(model)
         self._accuracies(accuracy)

@@ -206,7 +206,14 @@ class RobustSVC(Kernelized, LinearClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit to Gaussians, or to exact points.
 
         Parameters
@@ -217,6 +224,9 @@ class RobustSVC(Kernelized, LinearClassifier):
             Labels of any type that sorts.
         sample_weight : array-like of shape (n,), default=None
             Weights c_i >= 0; a row of weight 2 is as good as the row twice.
+        groups : array-like of shape (n,), default=None
+            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
+            calibrate, rows of one group are held out together. Nothing else depends on them.
 
         Returns
         -------
@@ -224,10 +234,12 @@ class RobustSVC(Kernelized, LinearClassifier):
         """
         check_kernel(self.kernel, self.gamma)
         params = self._params()
-        rows = training_rows(self, X, y, sample_weight, self.class_weight)
+        rows = training_rows(self, X, y, sample_weight, self.class_weight, groups=groups)
         data = self._fit_map(rows.data)
         report = reporter(type(self).__name__, self.verbose, self.callback)
-        model, radii, history = params.fit(data, rows.codes, len(rows.classes), rows.weights, report)
+        model, radii, history = params.fit(
+            data, rows.codes, len(rows.classes), rows.weights, rows.groups, report
+        )
         self.classes_ = rows.classes
         self.radius_ = params.radius
         all_radii = np.full((len(radii), rows.n_given), np.nan)

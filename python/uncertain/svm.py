@@ -200,7 +200,14 @@ class GSUClassifier(Kernelized, LinearClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit to Gaussians, or to exact points.
 
         Parameters
@@ -211,6 +218,9 @@ class GSUClassifier(Kernelized, LinearClassifier):
             Labels of any type that sorts.
         sample_weight : array-like of shape (n,), default=None
             Weights >= 0; a row of weight 0 is as good as absent.
+        groups : array-like of shape (n,), default=None
+            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
+            calibrate, rows of one group are held out together. Nothing else depends on them.
 
         Returns
         -------
@@ -218,10 +228,10 @@ class GSUClassifier(Kernelized, LinearClassifier):
         """
         check_kernel(self.kernel, self.gamma)
         params = self._params()
-        rows = training_rows(self, X, y, sample_weight, self.class_weight)
+        rows = training_rows(self, X, y, sample_weight, self.class_weight, groups=groups)
         data = self._fit_map(rows.data)
         report = reporter(type(self).__name__, self.verbose, self.callback)
-        model = params.fit(data, rows.codes, len(rows.classes), rows.weights, report)
+        model = params.fit(data, rows.codes, len(rows.classes), rows.weights, rows.groups, report)
         self.classes_ = rows.classes
         self._fitted(model)
         warn_unless_converged(self, type(self).__name__, "raise max_iter or alpha, or scale the features")

@@ -57,6 +57,20 @@ def test_fit_predict_evaluate_report(table: Path, model: Path, tmp_path: Path) -
     assert json.loads(as_json.output)["n_rows"] == N
 
 
+def test_groups(tmp_path: Path) -> None:
+    path, model = tmp_path / "visits.parquet", tmp_path / "m.safetensors"
+    label = ["low" if i // 3 % 2 else "high" for i in range(N)]
+    pl.DataFrame(scalars() | {"patient": [i // 3 for i in range(N)], "label": label}).write_parquet(path)
+    fitted = run("fit", path, "--groups", "patient", "--out", model)
+    assert "groups     patient (its rows stay together)" in fitted.output
+    report = ("report", model, path, "--folds", 3, "--repeats", 1)
+    assert "rows of one patient kept together (20 groups)" in run(*report).output
+    assert "rows of one id kept together (60 groups)" in run(*report, "--groups", "id").output
+    assert "kept together" not in run(*report, "--rows").output
+    assert json.loads(run(*report, "--json").output)["n_groups"] == 20
+    assert "choose one" in run(*report, "--rows", "--groups", "id").stderr
+
+
 def test_fit_options(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.safetensors"
     arguments = ("--features", "u", "--std", "{}_err", "--no-scale", "-p", "alpha=0.5", "-p", "solver=lbfgs")
@@ -100,6 +114,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("fit", table, "-p", "alhpa=1"), "unknown parameter 'alhpa'"),
         (("fit", table, "-p", "alpha"), "KEY=VALUE"),
         (("fit", table, "-p", "cov=x"), "an option of its own"),
+        (("fit", table, "--groups", "patient"), "no column 'patient'"),
         (("fit", table, "--method", "svc"), 'must be one of "auto", "gsu"'),
         (("fit", table, "--out", tmp_path / "no" / "such" / "folder"), "cannot be written"),
         (("predict", tmp_path / "absent.safetensors", table), "there is no file"),

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from uncertain._groups import GroupedFolds, groups_of_fit
 from uncertain._progress import Progress
 from uncertain._uncertain import HuberParams
 from uncertain._validation import seed_from
@@ -28,7 +29,7 @@ def _with_probability(estimator: AdaptiveHuberClassifier) -> bool:
     return True
 
 
-class AdaptiveHuberClassifier(ClassifierMixin, AdaptiveHuber):
+class AdaptiveHuberClassifier(GroupedFolds, ClassifierMixin, AdaptiveHuber):
     """:class:`AdaptiveHuberRegressor` on targets of -1 and +1; the class is the sign.
 
     More than two classes are fitted one against the rest, with one factorisation for all. A label that is
@@ -130,7 +131,14 @@ n_iter_, status_
         self.probability = probability
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit to Gaussians, to exact points, or to a kernel matrix.
 
         Parameters
@@ -141,6 +149,9 @@ n_iter_, status_
             Labels of any type that sorts; see above for rows without one.
         sample_weight : array-like of shape (n,), default=None
             Weights >= 0 of the labels; a row of weight 0 is as good as absent.
+        groups : array-like of shape (n,), default=None
+            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
+            calibrate, rows of one group are held out together. Nothing else depends on them.
 
         Returns
         -------
@@ -154,10 +165,18 @@ n_iter_, status_
         if len(classes) < 2:
             found = f"only one class ({classes.tolist()[0]!r})" if len(classes) else "no label"
             raise UncertainError(f"y holds {found}; a classifier needs at least two classes")
+        whole = groups_of_fit(
+            groups,
+            rows.n_rows,
+            classes=classes,
+            codes=np.searchsorted(classes, labels[counted]).astype(np.uint32),
+            kept=counted,
+            folded=bool(self.probability),
+        )
         outputs = classes[1:] if len(classes) == 2 else classes
         targets = np.full((len(outputs), rows.n_rows), np.nan)
         targets[:, counted] = np.where(labels[counted] == outputs[:, None], 1.0, -1.0)
-        self._fit(rows, targets, len(classes), weights)
+        self._fit(rows, targets, len(classes), weights, whole)
         self.classes_ = classes
         return self
 

@@ -187,13 +187,20 @@ class AdaptiveHuber(BaseEstimator):
         own["graph"] = [name(g) for g in graph] if isinstance(graph, (list, tuple)) else name(graph)
         return own
 
-    def _fit(self, rows: Gaussians, targets: Floats, n_classes: int, weights: Floats | None) -> Self:
+    def _fit(
+        self,
+        rows: Gaussians,
+        targets: Floats,
+        n_classes: int,
+        weights: Floats | None,
+        groups: NDArray[np.uint32] | None = None,
+    ) -> Self:
         """Fit all outputs."""
         graphs = self.graph if isinstance(self.graph, (list, tuple)) else [self.graph]
         if any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs):
             raise ParameterError("graph: a model file holds no matrix of a graph; set graph= to fit again")
         report = reporter(type(self).__name__, self.verbose, self.callback)
-        return self._fitted(self._params().fit(rows, targets, n_classes, weights, report))
+        return self._fitted(self._params().fit(rows, targets, n_classes, weights, groups, report))
 
     def _fitted(self, model: HuberModel) -> Self:
         """The attributes of a fitted machine: one value of an output each, or of several a list or array."""

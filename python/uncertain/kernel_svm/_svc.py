@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from uncertain._array import GaussianArray
+from uncertain._groups import GroupedFolds, groups_of_fit
 from uncertain._progress import Progress, reporter
 from uncertain._uncertain import FeatureSvc, FeatureSvcParams, KernelSvcParams
 from uncertain._validation import (
@@ -41,7 +42,7 @@ def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
     return True
 
 
-class ProbabilisticKernelSVC(FeatureMap, ClassifierMixin, KernelMachine):
+class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMachine):
     """Kernel support vector classifier for rows that are Gaussians.
 
     The kernel between two rows is the RBF kernel averaged over their noise
@@ -183,7 +184,14 @@ class ProbabilisticKernelSVC(FeatureMap, ClassifierMixin, KernelMachine):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit to Gaussians, to exact points, or to a kernel matrix.
 
         Parameters
@@ -194,6 +202,9 @@ class ProbabilisticKernelSVC(FeatureMap, ClassifierMixin, KernelMachine):
             Labels of any type that sorts.
         sample_weight : array-like of shape (n,), default=None
             Weights >= 0 by which C is multiplied; a row of weight 0 is as good as absent.
+        groups : array-like of shape (n,), default=None
+            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
+            calibrate, rows of one group are held out together. Nothing else depends on them.
 
         Returns
         -------
@@ -203,8 +214,12 @@ class ProbabilisticKernelSVC(FeatureMap, ClassifierMixin, KernelMachine):
         data, rows = self._to_fit(X)
         classes, codes = check_labels(y, X, self)
         weights = check_weights(sample_weight, self.class_weight, classes=classes, codes=codes)
+        kept = None if weights is None else np.flatnonzero(weights)
+        counted = codes if kept is None else codes[kept]
+        folded = bool(self.probability)
+        whole = groups_of_fit(groups, len(codes), classes=classes, codes=counted, kept=kept, folded=folded)
         report = reporter(type(self).__name__, self.verbose, self.callback)
-        model = params.fit(data, codes, len(classes), weights, report)
+        model = params.fit(data, codes, len(classes), weights, whole, report)
         self.classes_ = classes
         return self._fitted(model, rows)._warned()
 

@@ -54,7 +54,7 @@ impl GsuParams {
     }
 
     /// A new model; `report(task, iteration, objective, gap)` hears of every iteration.
-    #[pyo3(signature = (data, codes, n_classes, weights=None, report=None))]
+    #[pyo3(signature = (data, codes, n_classes, weights=None, groups=None, report=None))]
     fn fit(
         &self,
         py: Python<'_>,
@@ -62,9 +62,10 @@ impl GsuParams {
         codes: PyReadonlyArray1<'_, u32>,
         n_classes: usize,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        groups: Option<PyReadonlyArray1<'_, u32>>,
         report: Option<Py<PyAny>>,
     ) -> BorderResult<GsuModel> {
-        let labels = labels(&codes, n_classes, weights.as_ref())?;
+        let labels = labels(&codes, n_classes, weights.as_ref(), groups.as_ref())?;
         Ok(interrupt::run(py, report, |control| self.inner.fit(&data.inner, &labels, control))?.into())
     }
 
@@ -80,7 +81,7 @@ impl GsuParams {
         weights: Option<PyReadonlyArray1<'_, f64>>,
         report: Option<Py<PyAny>>,
     ) -> BorderResult<GsuModel> {
-        let labels = labels(&codes, n_classes, weights.as_ref())?;
+        let labels = labels(&codes, n_classes, weights.as_ref(), None)?;
         let before = model.map(|model| &*model.inner);
         Ok(interrupt::run(py, report, |control| self.inner.partial_fit(before, &data.inner, &labels, control))?.into())
     }
@@ -91,17 +92,35 @@ pub fn count(n: i64) -> usize {
     usize::try_from(n).unwrap_or(0)
 }
 
-/// Class codes and weights as the core's labels.
+/// Class codes, weights and groups as the core's labels.
 pub fn labels(
     codes: &PyReadonlyArray1<'_, u32>,
     n_classes: usize,
     weights: Option<&PyReadonlyArray1<'_, f64>>,
+    groups: Option<&PyReadonlyArray1<'_, u32>>,
 ) -> BorderResult<Labels> {
-    let labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
-    Ok(match weights {
-        Some(weights) => labels.with_weights(weights.as_array().to_vec())?,
-        None => labels,
-    })
+    let mut labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
+    if let Some(weights) = weights {
+        labels = labels.with_weights(weights.as_array().to_vec())?;
+    }
+    if let Some(groups) = groups {
+        labels = labels.with_groups(groups.as_array().to_vec())?;
+    }
+    Ok(labels)
+}
+
+/// The fold of every row, with rows of one group in one fold and classes spread evenly.
+#[pyfunction]
+pub fn group_folds<'py>(
+    py: Python<'py>,
+    codes: PyReadonlyArray1<'_, u32>,
+    n_classes: usize,
+    groups: PyReadonlyArray1<'_, u32>,
+    folds: usize,
+    seed: u64,
+) -> BorderResult<Bound<'py, PyArray1<u32>>> {
+    let (codes, groups) = (codes.as_array().to_vec(), groups.as_array().to_vec());
+    Ok(py.detach(|| uncertain::group_folds(&codes, n_classes, &groups, folds, seed))?.into_pyarray(py))
 }
 
 /// A fitted SVM-GSU: one hyperplane for two classes, else one per class.

@@ -152,7 +152,7 @@ impl HuberParams {
     }
 
     /// Fit to targets (outputs, n), NaN without a label; `n_classes` is 0 for a regression.
-    #[pyo3(signature = (rows, targets, n_classes, weights=None, report=None))]
+    #[pyo3(signature = (rows, targets, n_classes, weights=None, groups=None, report=None))]
     fn fit(
         &self,
         py: Python<'_>,
@@ -160,13 +160,15 @@ impl HuberParams {
         targets: PyReadonlyArray2<'_, f64>,
         n_classes: usize,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        groups: Option<PyReadonlyArray1<'_, u32>>,
         report: Option<Py<PyAny>>,
     ) -> BorderResult<HuberModel> {
         let targets: Vec<Vec<f64>> = targets.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
         let weights = weights.map(|weights| weights.as_array().to_vec());
+        let groups = groups.map(|groups| groups.as_array().to_vec());
         let data = &*rows.inner;
         let machine = interrupt::run(py, report, |control| {
-            let model = self.inner.fit(data, &targets, weights.as_deref(), control)?;
+            let model = self.inner.fit_groups(data, &targets, weights.as_deref(), groups.as_deref(), control)?;
             Machine::new(model, Some(data.clone()), n_classes)
         })?;
         Ok(machine.into())

@@ -39,7 +39,7 @@ mod _uncertain {
     #[pymodule_export]
     use super::gaussians::Gaussians;
     #[pymodule_export]
-    use super::gsu::{GsuModel, GsuParams};
+    use super::gsu::{GsuModel, GsuParams, group_folds};
     #[pymodule_export]
     use super::huber::{HuberModel, HuberParams, HuberView};
     #[pymodule_export]

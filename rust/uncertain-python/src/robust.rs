@@ -63,7 +63,7 @@ impl RobustParams {
     }
 
     /// (model, radii, history): the last two have an array per hyperplane.
-    #[pyo3(signature = (data, codes, n_classes, weights=None, report=None))]
+    #[pyo3(signature = (data, codes, n_classes, weights=None, groups=None, report=None))]
     fn fit<'py>(
         &self,
         py: Python<'py>,
@@ -71,9 +71,10 @@ impl RobustParams {
         codes: PyReadonlyArray1<'_, u32>,
         n_classes: usize,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        groups: Option<PyReadonlyArray1<'_, u32>>,
         report: Option<Py<PyAny>>,
     ) -> BorderResult<(GsuModel, Columns<'py>, Columns<'py>)> {
-        let labels = labels(&codes, n_classes, weights.as_ref())?;
+        let labels = labels(&codes, n_classes, weights.as_ref(), groups.as_ref())?;
         let model = interrupt::run(py, report, |control| self.inner.fit(&data.inner, &labels, control))?;
         let columns =
             |columns: Vec<Vec<f64>>| columns.into_iter().map(|column| column.into_pyarray(py)).collect::<Vec<_>>();
@@ -103,7 +104,7 @@ impl MinimaxParams {
     }
 
     /// (model, worst-case accuracy per hyperplane)
-    #[pyo3(signature = (data, codes, n_classes, weights=None, report=None))]
+    #[pyo3(signature = (data, codes, n_classes, weights=None, groups=None, report=None))]
     fn fit<'py>(
         &self,
         py: Python<'py>,
@@ -111,9 +112,10 @@ impl MinimaxParams {
         codes: PyReadonlyArray1<'_, u32>,
         n_classes: usize,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        groups: Option<PyReadonlyArray1<'_, u32>>,
         report: Option<Py<PyAny>>,
     ) -> BorderResult<(GsuModel, pyo3::Bound<'py, PyArray1<f64>>)> {
-        let labels = labels(&codes, n_classes, weights.as_ref())?;
+        let labels = labels(&codes, n_classes, weights.as_ref(), groups.as_ref())?;
         let model = interrupt::run(py, report, |control| self.inner.fit(&data.inner, &labels, control))?;
         Ok((model.linear.into(), model.worst_case_accuracy.into_pyarray(py)))
     }

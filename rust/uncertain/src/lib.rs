@@ -51,7 +51,7 @@ pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;
 pub use kernel::{PointKernel, median_gamma};
 pub use model::{
-    Labels, discriminant, feature_svc, gsu, gsu_regression, huber, kernel_svc, kernel_svr, minimax, robust,
+    Labels, discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc, kernel_svr, minimax, robust,
 };
 
 /// The README's Rust snippets, as documentation tests.

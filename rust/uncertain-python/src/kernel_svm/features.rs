@@ -52,7 +52,7 @@ impl FeatureSvcParams {
     }
 
     /// A new machine; `report(task, iteration, objective, gap)` hears of every iteration.
-    #[pyo3(signature = (x, codes, n_classes, weights=None, report=None))]
+    #[pyo3(signature = (x, codes, n_classes, weights=None, groups=None, report=None))]
     fn fit(
         &self,
         py: Python<'_>,
@@ -60,9 +60,10 @@ impl FeatureSvcParams {
         codes: PyReadonlyArray1<'_, u32>,
         n_classes: usize,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        groups: Option<PyReadonlyArray1<'_, u32>>,
         report: Option<Py<PyAny>>,
     ) -> BorderResult<FeatureSvc> {
-        let labels = labels(&codes, n_classes, weights.as_ref())?;
+        let labels = labels(&codes, n_classes, weights.as_ref(), groups.as_ref())?;
         Ok(interrupt::run(py, report, |control| self.inner.fit(&x.inner, &labels, control))?.into())
     }
 }

@@ -50,7 +50,7 @@ impl KernelSvcParams {
     }
 
     /// A new machine; `report(task, iteration, objective, gap)` hears of the progress.
-    #[pyo3(signature = (x, codes, n_classes, weights=None, report=None))]
+    #[pyo3(signature = (x, codes, n_classes, weights=None, groups=None, report=None))]
     fn fit(
         &self,
         py: Python<'_>,
@@ -58,9 +58,10 @@ impl KernelSvcParams {
         codes: PyReadonlyArray1<'_, u32>,
         n_classes: usize,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        groups: Option<PyReadonlyArray1<'_, u32>>,
         report: Option<Py<PyAny>>,
     ) -> BorderResult<KernelSvc> {
-        let labels = labels(&codes, n_classes, weights.as_ref())?;
+        let labels = labels(&codes, n_classes, weights.as_ref(), groups.as_ref())?;
         let inner = Machine::fit(
             py,
             &x,

@@ -5,9 +5,9 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::error::{Error, Result};
-use crate::model::Labels;
+use crate::model::{Labels, group_folds};
 
-/// A partition of the rows of positive weight into folds with all classes in each.
+/// A partition of the rows of positive weight into folds with all classes in each, or of their groups.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Folds {
     of_row: Vec<u32>,
@@ -18,8 +18,12 @@ pub(crate) struct Folds {
 const NONE: u32 = u32::MAX;
 
 impl Folds {
-    /// At most `wanted` folds, fewer when a class has fewer rows; the same for the same seed.
+    /// At most `wanted` folds, fewer when a class has fewer rows; the same for the same seed. With groups, as
+    /// [`group_folds`].
     pub fn new(labels: &Labels, wanted: usize, seed: u64) -> Result<Self> {
+        if let Some(groups) = labels.groups() {
+            return Self::of_groups(labels, groups, wanted, seed);
+        }
         let counts = labels.counts();
         if let Some(class) = counts.iter().position(|&n| n < 2) {
             return Err(Error::Data(format!(
@@ -43,6 +47,15 @@ impl Folds {
             }
         }
         Ok(Self { of_row, count })
+    }
+
+    fn of_groups(labels: &Labels, groups: &[u32], wanted: usize, seed: u64) -> Result<Self> {
+        let rows: Vec<usize> = (0..labels.len()).filter(|&i| labels.weight(i) > 0.0).collect();
+        let (codes, groups): (Vec<u32>, Vec<u32>) = rows.iter().map(|&i| (labels.codes()[i], groups[i])).unzip();
+        let folds = group_folds(&codes, labels.n_classes(), &groups, wanted, seed)?;
+        let mut of_row = vec![NONE; labels.len()];
+        rows.iter().zip(&folds).for_each(|(&row, &fold)| of_row[row] = fold);
+        Ok(Self { of_row, count: folds.iter().max().map_or(0, |last| last + 1) })
     }
 
     /// Number of folds.
@@ -91,5 +104,27 @@ mod tests {
         assert_eq!(of_row, Folds::new(&few, 5, 0).unwrap().of_row);
         let error = Folds::new(&labels(&[0, 1, 1], 2), 5, 0).unwrap_err().to_string();
         assert!(error.contains("class 0 has 1"), "{error}");
+    }
+
+    #[test]
+    fn groups_stay_together_and_rows_without_weight_change_nothing() {
+        let codes: Vec<u32> = (0..40).map(|i| (i / 4) % 2).collect();
+        let groups: Vec<u32> = (0..40).map(|i| i / 4).collect();
+        let grouped = labels(&codes, 2).with_groups(groups.clone()).unwrap();
+        let folds = Folds::new(&grouped, 5, 3).unwrap();
+        assert_eq!(folds.count(), 5);
+        assert!((0..40).all(|i| folds.fold(i).is_some() && folds.fold(i) == folds.fold(4 * (i / 4))));
+        // A row without weight has no fold, even if it is alone with its class in its group.
+        let (mut codes, mut groups) = (codes, groups);
+        codes.insert(8, 1);
+        groups.insert(8, 77);
+        let mut weights = vec![1.0; 41];
+        weights[8] = 0.0;
+        let more = labels(&codes, 2).with_weights(weights).unwrap().with_groups(groups).unwrap();
+        let mut of_row = Folds::new(&more, 5, 3).unwrap().of_row;
+        assert_eq!(of_row.remove(8), NONE);
+        assert_eq!(of_row, folds.of_row);
+        let error = Folds::new(&labels(&[0, 0, 1, 1], 2).with_groups(vec![0, 1, 2, 2]).unwrap(), 5, 0).unwrap_err();
+        assert!(error.to_string().contains("class 1 has rows in 1;"), "{error}");
     }
 }

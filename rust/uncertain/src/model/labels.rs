@@ -1,16 +1,19 @@
-//! [`Labels`]: the class and the weight of every row.
+//! [`Labels`]: the class, the weight and the group of every row.
 
 use crate::error::{Error, Result};
 
-/// The class of every row as a code `0..n_classes`, and a weight if rows count differently.
+/// The class of every row as a code `0..n_classes`, a weight if rows count differently, and a group if several rows
+/// belong to one object.
 ///
 /// Weights may be of any scale: models normalise them to mean 1, so that only their ratios matter.
 /// A row of weight 0 is as good as absent, and a row of weight 2 is as good as the row twice.
+/// Groups matter where rows are held out, for calibrated probabilities: rows of one group are held out together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
     codes: Vec<u32>,
     n_classes: usize,
     weights: Option<Vec<f64>>,
+    groups: Option<Vec<u32>>,
 }
 
 impl Labels {
@@ -25,7 +28,7 @@ impl Labels {
                 codes[row],
                 n_classes - 1
             ))),
-            None => Ok(Self { codes, n_classes, weights: None }),
+            None => Ok(Self { codes, n_classes, weights: None, groups: None }),
         }
     }
 
@@ -51,6 +54,15 @@ impl Labels {
             return Err(Error::Data("sample_weight: the sum overflows; divide the weights by a constant".into()));
         }
         self.weights = Some(weights);
+        Ok(self)
+    }
+
+    /// The same labels with the group of every row, any number that rows of one object share.
+    pub fn with_groups(mut self, groups: Vec<u32>) -> Result<Self> {
+        if groups.len() != self.codes.len() {
+            return Err(Error::shape("groups", format!("{}, one per row", self.codes.len()), groups.len()));
+        }
+        self.groups = Some(groups);
         Ok(self)
     }
 
@@ -84,6 +96,12 @@ impl Labels {
         self.weights.as_deref()
     }
 
+    /// The group of every row, where they were given.
+    #[must_use]
+    pub fn groups(&self) -> Option<&[u32]> {
+        self.groups.as_deref()
+    }
+
     /// Weight of a row (1 without weights).
     #[must_use]
     pub fn weight(&self, row: usize) -> f64 {
@@ -103,6 +121,7 @@ impl Labels {
             codes: rows.iter().map(|&i| self.codes[i]).collect(),
             n_classes: self.n_classes,
             weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
+            groups: self.groups.as_ref().map(|g| rows.iter().map(|&i| g[i]).collect()),
         }
     }
 
@@ -156,6 +175,7 @@ mod tests {
         assert!(message(labels.clone().with_weights(vec![1.0, 1.0, -2.0])).contains("row 2 is -2"));
         assert!(message(labels.clone().with_weights(vec![0.0; 3])).contains("every weight is zero"));
         assert!(message(labels.clone().with_weights(vec![f64::MAX; 3])).contains("overflows"));
+        assert!(message(labels.clone().with_groups(vec![1, 1])).contains("3, one per row"));
         assert!(message(labels.check_rows(4)).contains("expected 4"));
         assert!(labels.check_every_class().is_ok());
     }

@@ -4,6 +4,7 @@ mod calibrate;
 pub mod discriminant;
 pub mod feature_svc;
 mod folds;
+mod group_folds;
 pub mod gsu;
 pub mod gsu_regression;
 pub mod huber;
@@ -20,4 +21,5 @@ pub mod probability;
 pub mod robust;
 mod score;
 
+pub use group_folds::group_folds;
 pub use labels::Labels;

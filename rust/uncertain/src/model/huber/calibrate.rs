@@ -14,18 +14,26 @@ use crate::model::platt::Sigmoid;
 use super::refine::{Plan, refine};
 use super::system::System;
 
-/// `targets`: for each output those of the labelled rows, -1 or +1.
+/// The folds of the labelled rows; `targets`: for each output theirs, -1 or +1; `groups`: those of these rows.
+pub(super) fn folds(targets: &[Vec<f64>], groups: Option<Vec<u32>>, folds: usize, seed: u64) -> Result<Folds> {
+    let labels = classes(targets)?;
+    let labels = match groups {
+        Some(groups) => labels.with_groups(groups)?,
+        None => labels,
+    };
+    Folds::new(&labels, folds, seed)
+}
+
+/// `targets` as for [`folds`].
 pub(super) fn calibrate(
     system: &mut System,
     targets: &[Vec<f64>],
     plan: &Plan,
-    folds: usize,
-    seed: u64,
+    folds: &Folds,
     control: &Control,
 ) -> Result<Vec<Sigmoid>> {
     let weights = system.weights().to_vec();
     let l = weights.len();
-    let folds = Folds::new(&classes(targets)?, folds, seed)?;
     let mut scores = vec![vec![0.0; l]; targets.len()];
     for fold in 0..folds.count() {
         let (held_out, kept): (Vec<usize>, Vec<usize>) = (0..l).partition(|&i| folds.fold(i) == Some(fold));

@@ -7,7 +7,7 @@ use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::parallel;
 
-use super::calibrate::calibrate;
+use super::calibrate::{calibrate, folds};
 use super::fitted::{Model, Outcome, Part};
 use super::graph::Graph;
 use super::memory::Budget;
@@ -36,14 +36,37 @@ impl ValidParams {
         weights: Option<&[f64]>,
         control: &Control,
     ) -> Result<Model> {
-        check(&self.0, rows, targets, weights)?;
-        parallel::install(self.0.threads, || fit(&self.0, rows, targets, weights, control))?
+        self.fit_groups(rows, targets, weights, None, control)
+    }
+
+    /// As [`fit`](Self::fit); labels of rows with the same number in `groups` (n numbers) are held out together
+    /// where probabilities are calibrated.
+    ///
+    /// # Errors
+    /// Those of [`fit`](Self::fit) and of [`group_folds`](crate::group_folds).
+    pub fn fit_groups(
+        &self,
+        rows: &GaussianArray,
+        targets: &[Vec<f64>],
+        weights: Option<&[f64]>,
+        groups: Option<&[u32]>,
+        control: &Control,
+    ) -> Result<Model> {
+        check(&self.0, rows, targets, weights, groups)?;
+        parallel::install(self.0.threads, || fit(&self.0, rows, targets, weights, groups, control))?
     }
 }
 
-fn check(params: &Params, rows: &GaussianArray, targets: &[Vec<f64>], weights: Option<&[f64]>) -> Result<()> {
+fn check(
+    params: &Params,
+    rows: &GaussianArray,
+    targets: &[Vec<f64>],
+    weights: Option<&[f64]>,
+    groups: Option<&[u32]>,
+) -> Result<()> {
     let n = rows.n_rows();
-    let lengths = targets.iter().map(|t| ("targets", t.len())).chain(weights.map(|w| ("sample_weight", w.len())));
+    let beside = [weights.map(|w| ("sample_weight", w.len())), groups.map(|g| ("groups", g.len()))];
+    let lengths = targets.iter().map(|t| ("targets", t.len())).chain(beside.into_iter().flatten());
     if let Some((what, got)) = lengths.into_iter().find(|(_, len)| *len != n) {
         return Err(Error::shape(what, format!("{n}, one per row"), got));
     }
@@ -87,6 +110,7 @@ fn fit(
     rows: &GaussianArray,
     targets: &[Vec<f64>],
     weights: Option<&[f64]>,
+    groups: Option<&[u32]>,
     control: &Control,
 ) -> Result<Model> {
     let n = rows.n_rows();
@@ -96,6 +120,10 @@ fn fit(
         return Err(Error::Data("y: no row (of positive weight) has a label".into()));
     }
     let l = labelled.len();
+    let raw: Vec<Vec<f64>> = targets.iter().map(|target| labelled.iter().map(|&i| target[i]).collect()).collect();
+    // Labels that cannot be folded are refused before the work.
+    let of_labelled = groups.map(|groups| labelled.iter().map(|&i| groups[i]).collect());
+    let folds = params.probability.then(|| folds(&raw, of_labelled, params.folds, params.seed)).transpose()?;
     let graphs = params.manifold_alpha > 0.0 && params.views.iter().any(|view| view.graph != Graph::None);
     let mut order = labelled;
     if graphs || (params.between_alpha > 0.0 && params.views.len() > 1) {
@@ -155,7 +183,6 @@ fn fit(
     };
     parts.iter_mut().for_each(|part| part.coef = Array2::zeros((n, targets.len())));
     let mut outcomes = vec![];
-    let raw: Vec<Vec<f64>> = targets.iter().map(|target| order[..l].iter().map(|&i| target[i]).collect()).collect();
     for (k, raw) in raw.iter().enumerate() {
         let named = if targets.len() > 1 {
             control.with_task(format!("class {} of {}", k + 1, targets.len()))
@@ -177,9 +204,6 @@ fn fit(
             ending: refined.ending,
         });
     }
-    let platt = match params.probability {
-        true => Some(calibrate(&mut system, &raw, &plan, params.folds, params.seed, control)?),
-        false => None,
-    };
+    let platt = folds.map(|folds| calibrate(&mut system, &raw, &plan, &folds, control)).transpose()?;
     Ok(Model { parts, outcomes, platt, n_labelled: l })
 }
