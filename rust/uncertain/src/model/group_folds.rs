@@ -147,9 +147,8 @@ mod tests {
 
     /// Rows of `classes.len()` groups, mixed: (codes, groups).
     fn rows(classes: &[u32], sizes: &[usize], seed: u64) -> (Vec<u32>, Vec<u32>) {
-        let mut rows: Vec<(u32, u32)> = (0..classes.len() as u32)
-            .flat_map(|g| vec![(classes[g as usize], g); sizes[g as usize]])
-            .collect();
+        let mut rows: Vec<(u32, u32)> =
+            (0..classes.len() as u32).flat_map(|g| vec![(classes[g as usize], g); sizes[g as usize]]).collect();
         rows.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(seed));
         rows.into_iter().unzip()
     }
