@@ -36,8 +36,14 @@ class GaussianImputer(  # type: ignore[call-arg]
         z_m | x_o ~ N(mu_m + T_mo (T_oo + S_oo)^-1 (x_o - mu_o),   T_mm - T_mo (T_oo + S_oo)^-1 T_om)
 
     Observed features keep their value and their covariance; between them and the imputed ones there is none.
-    A guess thus carries an honest error bar, which an SVM-GSU then takes into account. With one reserve: T is
-    an estimate, and where noisy readings leave it nearly singular the error bars come out too small.
+    A guess thus carries an honest error bar, which an SVM-GSU then takes into account.
+
+    With one component (per class), T is the sum of squares over n - d - 1 instead of n in every step of EM:
+    the likelihood is multiplied by |T|^((d + 1) / 2) [1]_: maximum likelihood overlooks that mu and T
+    are estimates, and the error bars would be too small, most of all where noisy readings leave T nearly
+    singular. Standardised errors then have variance 1 on average over data sets; in one data set they are
+    as good as its T. n is Kish's effective number of rows, (sum of weights)^2 / (sum of their squares); of the
+    rows that have the rarest feature at most half are spent so.
 
     Parameters
     ----------
@@ -65,7 +71,8 @@ class GaussianImputer(  # type: ignore[call-arg]
     weights_, means_, covariances_ : ndarrays of shape (K,), (K, d), (K, d, d)
         The distribution of the features, without noise; with ``per_class=True`` over all classes.
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
-        Mean log-likelihood per row at the start and after every step that was kept, never falling.
+        Mean log-likelihood per row at the start and after every step that was kept, never falling; with one
+        component including (d + 1) / (2n) log |T|.
     n_iter_, status_ : int, str
         Passes over the rows after the first one, and "converged", "max_iter" or "no_progress".
     n_features_in_ : int
@@ -73,6 +80,12 @@ class GaussianImputer(  # type: ignore[call-arg]
 
     The result is always a GaussianArray: full covariances, diagonal ones where no row has two gaps and the
     rows' own are diagonal, and the rows themselves where nothing is missing.
+
+    References
+    ----------
+    .. [1] Y. Chung, A. Gelman, S. Rabe-Hesketh, J. Liu, V. Dorie, "Weakly informative prior for point
+       estimation of covariance matrices in hierarchical models", Journal of Educational and Behavioral
+       Statistics 40, 2015, https://doi.org/10.3102/1076998615570945 (who use the power 1/2).
 
     Examples
     --------

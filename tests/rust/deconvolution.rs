@@ -448,3 +448,39 @@ fn gaps_get_their_conditional_distribution_and_the_rest_stays() {
     assert!(refused.to_string().contains("feature 1 is missing in every row"));
     assert!(GaussianImputer::fit(&params(1, 2), &data, &gone[1..], None, None, &Control::new()).is_err());
 }
+
+/// EM for the likelihood times |T|^{(d+1)/2}: the textbook's step, its scatter over n - d - 1.
+#[test]
+fn the_imputer_counts_the_degrees_of_freedom() {
+    for (n, d) in [(70, 1), (70, 3), (30, 5), (6, 4)] {
+        let missing: Vec<bool> = Numbers(31).take(n * d).iter().map(|x| *x > 0.5).collect();
+        let weights: Vec<f64> = Numbers(9).take(n).iter().map(|x| x.abs() + 0.1).collect();
+        let tenfold: Vec<f64> = weights.iter().map(|w| 10.0 * w).collect();
+        let sum = |power| weights.iter().map(|w| w.powi(power)).sum::<f64>();
+        // d + 1 rows are spent of Kish's effective number, and half of those with the rarest feature at most.
+        let seen = |j: usize| (0..n).filter(|i| !missing[i * d + j]).map(|i| weights[i]).sum::<f64>();
+        let rarest = (0..d).map(seen).fold(f64::MAX, f64::min);
+        let factor = sum(1) / (sum(1) - ((d as f64 + 1.0) * sum(2) / sum(1)).min(rarest / 2.0));
+        for case in cases(n, d, 12) {
+            let fit = |params: &Params, weights: &[f64], control: &Control| {
+                GaussianImputer::fit(params, &case.array, &missing, Some(weights), None, control).unwrap()
+            };
+            let plain = |steps| Plain::of(fit(&params(1, steps), &weights, &Control::new()).0.mixture());
+            let rows = plain_rows(&case, Some(&missing), Some(&weights));
+            let mut expected = plain(3);
+            for _ in 0..4 {
+                expected = expected.step(&rows);
+                expected.covariances[0].iter_mut().flatten().for_each(|x| *x *= factor);
+            }
+            near_plain(&plain(7), &expected, &format!("{}, n = {n}, d = {d}", case.name));
+            let fast = Params { accelerate: true, tol: 1e-12, max_iter: 5000, ..params(1, 1) };
+            let (one, way) = fit(&fast, &weights, &Control::new());
+            assert!(way.history.windows(2).all(|h| h[1] >= h[0]), "{}: {:?}", case.name, way.history);
+            let ten = fit(&fast, &tenfold, &Control::new()).0;
+            let scale = expected.covariances[0].iter().flatten().fold(0.0_f64, |m, x| m.max(x.abs()));
+            for (a, b) in one.mixture().covariances().iter().zip(ten.mixture().covariances()) {
+                assert!((a - b).abs() < 1e-4 * scale, "{}: {a} {b}", case.name);
+            }
+        }
+    }
+}

@@ -46,7 +46,7 @@ pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize
                 rows
             };
             let task = control.quiet();
-            let fitted = params.fit_components(observed, Some(part(false)), k, &task)?;
+            let fitted = params.fit_components(observed, Some(part(false)), k, false, &task)?;
             let held_out = part(true);
             let logs = observed.log_densities(Some(&held_out), &fitted.mixture, &task)?;
             for (row, logs) in held_out.iter().zip(logs.chunks_exact(k)) {

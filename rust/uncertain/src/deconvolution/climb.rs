@@ -15,7 +15,7 @@ struct Point {
     mixture: Mixture,
     components: Vec<Component>,
     sums: Vec<f64>,
-    /// Mean log-likelihood per row.
+    /// Mean log-likelihood per row, and the penalty of `spent`.
     likelihood: f64,
 }
 
@@ -30,6 +30,8 @@ pub(super) struct Climb<'a> {
     /// T is at least diag(floor).
     floor: Vec<f64>,
     total: f64,
+    /// Degrees of freedom per component that the scatter is short of.
+    spent: Vec<f64>,
     passes: usize,
     history: Vec<f64>,
 }
@@ -48,7 +50,8 @@ impl<'a> Climb<'a> {
         let sources = task.groups.iter().map(source).collect::<Result<_>>()?;
         let floor = scale.iter().map(|d| params.reg * d).collect();
         let total = task.total_weight();
-        Ok(Self { task, params, control, sources, scale, floor, total, passes: 0, history: vec![] })
+        let spent = task.spent();
+        Ok(Self { task, params, control, sources, scale, floor, total, spent, passes: 0, history: vec![] })
     }
 
     pub(super) fn run(mut self, start: Mixture) -> Result<Fitted> {
@@ -155,7 +158,7 @@ impl<'a> Climb<'a> {
     /// The M step.
     fn moved(&self, here: &Point) -> Result<Mixture> {
         let groups: Vec<_> = self.task.groups.iter().map(|g| g.components.clone()).collect();
-        updated(&here.mixture, &here.components, &here.sums, &groups, self.task.tied, &self.floor)
+        updated(&here.mixture, &here.components, &here.sums, &groups, self.task.tied, &self.floor, &self.spent)
     }
 
     /// The E step.
@@ -168,6 +171,9 @@ impl<'a> Climb<'a> {
             let pass = self.task.observed.sums(source, own, self.control)?;
             sums.extend(pass.sums);
             likelihood += pass.total / self.total;
+        }
+        for (k, spent) in self.spent.iter().enumerate().filter(|(_, spent)| **spent > 0.0) {
+            likelihood += 0.5 * spent / self.total * mixture.log_det(k)?;
         }
         if !likelihood.is_finite() {
             return Err(Error::Data(

@@ -60,7 +60,8 @@ impl Default for Params {
 pub struct Fitted {
     /// What was found.
     pub mixture: Mixture,
-    /// Mean log-likelihood per row, at the start and after every step that was kept; it never falls.
+    /// Mean log-likelihood per row, at the start and after every step that was kept; it never falls. The imputer's with
+    /// its penalty, (d + 1)/(2n) log |T|.
     pub history: Vec<f64>,
     /// Passes over the rows after the first one: steps, and extrapolations that were not kept.
     pub n_iter: usize,
@@ -125,14 +126,26 @@ impl Params {
         weights: Option<&[f64]>,
         control: &Control,
     ) -> Result<Fitted> {
+        self.fit_observed(data, missing, weights, false, control)
+    }
+
+    /// The same; `unbiased`: with the degrees of freedom that the parameters take ([`Task::spent`]).
+    pub(crate) fn fit_observed(
+        &self,
+        data: &GaussianArray,
+        missing: Option<&[bool]>,
+        weights: Option<&[f64]>,
+        unbiased: bool,
+        control: &Control,
+    ) -> Result<Fitted> {
         self.check()?;
         check_weights(weights, data.n_rows())?;
         let observed = Observed::new(data, missing, weights);
         parallel::install(self.threads, || match self.components {
-            Components::Fixed(k) => self.fit_components(observed, None, k, control),
+            Components::Fixed(k) => self.fit_components(observed, None, k, unbiased, control),
             Components::Auto { most } => {
                 let choice = choose::by_likelihood(self, observed, most, control)?;
-                let fitted = self.fit_components(observed, None, choice.n_components, control)?;
+                let fitted = self.fit_components(observed, None, choice.n_components, unbiased, control)?;
                 Ok(Fitted { choice: Some(choice), ..fitted })
             }
         })?
@@ -143,9 +156,10 @@ impl Params {
         observed: Observed<'_>,
         rows: Option<Vec<usize>>,
         k: usize,
+        unbiased: bool,
         control: &Control,
     ) -> Result<Fitted> {
         let groups = vec![Group { rows, components: 0..k }];
-        Task { observed, groups, tied: false }.fit(self, control)
+        Task { observed, groups, tied: false, unbiased }.fit(self, control)
     }
 }

@@ -86,6 +86,12 @@ impl Mixture {
         &self.covariances
     }
 
+    /// log |T|.
+    pub(super) fn log_det(&self, component: usize) -> Result<f64> {
+        let l = self.root(component)?;
+        Ok(2.0 * l.iter().step_by(self.d + 1).map(|x| x.ln()).sum::<f64>())
+    }
+
     /// L of T = L L', d x d row-major, zero above the diagonal.
     pub(super) fn root(&self, component: usize) -> Result<Vec<f64>> {
         let d = self.d;

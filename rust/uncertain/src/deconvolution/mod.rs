@@ -22,6 +22,15 @@
 //! EM is slow where noise dominates: T then moves by a share T / (T + S) of the way. `squarem` extrapolates its steps, and
 //! keeps an extrapolation only if the likelihood did not fall.
 //!
+//! Maximum likelihood makes T too small: it overlooks that mu and T are estimates, most of all in directions where
+//! noise dominates, whose variance it may put at zero. A denoiser hardly feels it; the error bars of imputed values are
+//! little else than T. Where asked for ("unbiased", one component), every step therefore divides the sum of squares by
+//! n - d - 1 instead of n, which is EM for the likelihood times |T|^{(d + 1)/2}. Without noise that is the mean of T's
+//! inverse Wishart posterior under Jeffreys' prior, so that N(mu, T) has the covariance of the predictive distribution
+//! (up to 1 + 1/n); with noise it keeps T away from the edge, as Chung, Gelman, Rabe-Hesketh, Liu, Dorie, "Weakly
+//! informative prior for point estimation of covariance matrices in hierarchical models", Journal of Educational and
+//! Behavioral Statistics 40, 2015, <https://doi.org/10.3102/1076998615570945>, do with an exponent of 1/2.
+//!
 //! Rows with labels see the components of their class only; `tied` components share one T.
 //!
 //! Used by the denoiser, the imputer and the discriminant.

@@ -21,6 +21,8 @@ pub(crate) struct Task<'a> {
     pub groups: Vec<Group>,
     /// One T for all components.
     pub tied: bool,
+    /// Count the degrees of freedom that the parameters take ([`Task::spent`])?
+    pub unbiased: bool,
 }
 
 impl Task<'_> {
@@ -62,6 +64,32 @@ impl Task<'_> {
     }
 
     pub(super) fn total_weight(&self) -> f64 {
-        self.groups.iter().flat_map(|g| self.rows(g)).map(|i| self.observed.weight(i)).sum()
+        self.groups.iter().map(|g| self.weight(g)).sum()
+    }
+
+    fn weight(&self, group: &Group) -> f64 {
+        self.rows(group).map(|i| self.observed.weight(i)).sum()
+    }
+
+    /// Per component the weight c that its scatter is short of: T is the sum of squares over n - c.
+    ///
+    /// d + 1 rows of average weight (that of Kish's effective number of rows), but at most half the rows that have the
+    /// rarest feature: beyond all of them the penalised likelihood would rise with that feature's variance for ever. Zero
+    /// where a group has several components, one of which could leave the rows and grow.
+    pub(super) fn spent(&self) -> Vec<f64> {
+        let d = self.observed.data.n_features();
+        let of_group = |group: &Group| {
+            if !self.unbiased || group.components.len() > 1 {
+                return 0.0;
+            }
+            let squares: f64 = self.rows(group).map(|i| self.observed.weight(i).powi(2)).sum();
+            let seen = |j: usize| -> f64 {
+                let rows = self.rows(group).filter(|&i| !self.observed.is_missing(i, j));
+                rows.map(|i| self.observed.weight(i)).sum()
+            };
+            let rarest = (0..d).map(seen).fold(f64::INFINITY, f64::min);
+            if rarest > 0.0 { ((d + 1) as f64 * squares / self.weight(group)).min(rarest / 2.0) } else { 0.0 }
+        };
+        self.groups.iter().flat_map(|group| vec![of_group(group); group.components.len()]).collect()
     }
 }

@@ -15,7 +15,8 @@ struct Moved {
     covariance: Vec<f64>,
 }
 
-/// The mixture after a pass with these sums; `groups` holds the components whose shares sum to 1.
+/// The mixture after a pass with these sums; `groups` holds the components whose shares sum to 1, `spent` what their
+/// scatter is short of ([`Task::spent`](super::Task::spent)).
 pub(super) fn updated(
     mixture: &Mixture,
     components: &[Component],
@@ -23,12 +24,18 @@ pub(super) fn updated(
     groups: &[std::ops::Range<usize>],
     tied: bool,
     floor: &[f64],
+    spent: &[f64],
 ) -> Result<Mixture> {
     let d = mixture.n_features();
     let len = packed_len(d + 1);
     let mut moved = Vec::with_capacity(components.len());
     for (k, sums) in sums.chunks_exact(len).enumerate() {
-        moved.push(moved_component(mixture, k, &components[k], sums)?);
+        let mut component = moved_component(mixture, k, &components[k], sums)?;
+        if spent[k] > 0.0 {
+            let factor = component.count / (component.count - spent[k]);
+            component.covariance.iter_mut().for_each(|x| *x *= factor);
+        }
+        moved.push(component);
     }
     if tied {
         let total: f64 = moved.iter().map(|m| m.count).sum();

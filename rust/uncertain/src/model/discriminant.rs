@@ -77,7 +77,8 @@ impl Params {
             (0..labels.len()).filter(|&i| labels.codes()[i] as usize == class && labels.weight(i) > 0.0).collect()
         };
         let groups = (0..n_classes).map(|c| Group { rows: Some(rows(c)), components: c * k..(c + 1) * k }).collect();
-        let task = Task { observed: Observed::new(data, None, labels.weights()), groups, tied: self.shared };
+        let task =
+            Task { observed: Observed::new(data, None, labels.weights()), groups, tied: self.shared, unbiased: false };
         let fitted = parallel::install(self.em.threads, || task.fit(&self.em, control))??;
         let within = &fitted.mixture;
         let weights = within.weights().iter().enumerate().map(|(c, w)| w * priors[c / k]).collect();

@@ -7,7 +7,8 @@
 //! z_m | x_o ~ N( mu_m + T_mo M^{-1} (x_o - mu_o),   T_mm - T_mo M^{-1} T_om )
 //! ```
 //! Observed features keep x_o and S_oo, and have no covariance with the imputed ones: this fills gaps and does not
-//! denoise (see [`GaussianDenoiser`](super::GaussianDenoiser)).
+//! denoise (see [`GaussianDenoiser`](super::GaussianDenoiser)). A single Gaussian's T is divided by n - d - 1: what maximum
+//! likelihood leaves out would be missing from the error bars.
 //!
 //! With labels there is a Gaussian per class. Rows are imputed without their label, each class counting by its
 //! probability given the observed features, so that training rows know no more than new ones.
@@ -54,7 +55,7 @@ impl GaussianImputer {
             }
         }
         let fitted = match labels {
-            None => params.fit(data, Some(missing), weights, control)?,
+            None => params.fit_observed(data, Some(missing), weights, true, control)?,
             Some(labels) => per_class(params, data, missing, weights, labels, control)?,
         };
         Ok((Self::new(fitted.mixture.clone()), fitted))
@@ -112,7 +113,7 @@ fn per_class(
         shares.extend(vec![share; k]);
         groups.push(Group { rows: Some(rows), components: class * k..(class + 1) * k });
     }
-    let task = Task { observed: Observed::new(data, Some(missing), weights), groups, tied: false };
+    let task = Task { observed: Observed::new(data, Some(missing), weights), groups, tied: false, unbiased: true };
     let fitted = parallel::install(params.threads, || task.fit(params, control))??;
     let mixture = &fitted.mixture;
     let joint = mixture.weights().iter().zip(&shares).map(|(w, share)| w * share).collect();
