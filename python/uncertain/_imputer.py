@@ -42,7 +42,7 @@ class GaussianImputer(  # type: ignore[call-arg]
     the likelihood is multiplied by |T|^((d + 1) / 2) [1]_: maximum likelihood overlooks that mu and T
     are estimates, and the error bars would be too small, most of all where noisy readings leave T nearly
     singular. Standardised errors then have variance 1 on average over data sets; in one data set they are
-    as good as its T. n is Kish's effective number of rows, (sum of weights)^2 / (sum of their squares); of the
+    as good as its T. n is Kish's effective number of rows, (sum of weights)^2 over the sum of squares; of the
     rows that have the rarest feature at most half are spent so.
 
     Parameters
