@@ -1,0 +1,98 @@
+//! Which solver, and how it runs.
+
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// The solvers by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SolverKind {
+    /// Newton for few rows; for many, L-BFGS preconditioned with the Hessian of a sample.
+    #[default]
+    Auto,
+    /// Trust-region Newton-CG: the Hessian as a matrix for up to a few hundred features, streamed
+    /// Hessian-vector products above.
+    Newton,
+    /// Limited-memory BFGS.
+    Lbfgs,
+    /// Stochastic gradient steps of Pegasos type.
+    Sgd,
+}
+
+impl SolverKind {
+    /// All of them, by the names users write.
+    pub const ALL: [(&'static str, Self); 4] =
+        [("auto", Self::Auto), ("newton", Self::Newton), ("lbfgs", Self::Lbfgs), ("sgd", Self::Sgd)];
+
+    /// The name users write.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(_, kind)| *kind == self).map_or("auto", |(name, _)| name)
+    }
+}
+
+impl FromStr for SolverKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
+        let names = Self::ALL.map(|(known, _)| known).join(", ");
+        found.map(|(_, kind)| kind).ok_or_else(|| Error::parameter("solver", name, format!("one of {names}")))
+    }
+}
+
+/// How a solver runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Stop when the certified relative duality gap is at most this.
+    pub tol: f64,
+    /// Iterations of Newton and L-BFGS, steps of SGD; `None`: 500, 500, 20,000.
+    pub max_iter: Option<usize>,
+    /// SGD: rows per step.
+    pub batch_size: usize,
+    /// SGD: return the average of the last half of the iterates.
+    pub averaging: bool,
+    /// SGD: keep |w| <= 1 / sqrt(alpha), where the optimum is known to be.
+    pub projection: bool,
+    /// SGD: the step is 1 / (alpha (t + offset)); `None` is 1 / alpha (first step of length one), 0 the paper's.
+    pub step_offset: Option<f64>,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            tol: 1e-6,
+            max_iter: None,
+            batch_size: 64,
+            averaging: true,
+            projection: true,
+            step_offset: None,
+            seed: 0,
+        }
+    }
+}
+
+impl Options {
+    /// Are all options in range?
+    pub fn check(&self) -> Result<()> {
+        if !(self.tol > 0.0 && self.tol.is_finite()) {
+            return Err(Error::parameter("tol", self.tol, "a finite number > 0"));
+        }
+        if self.max_iter == Some(0) {
+            return Err(Error::parameter("max_iter", 0, ">= 1"));
+        }
+        if self.batch_size == 0 {
+            return Err(Error::parameter("batch_size", 0, ">= 1"));
+        }
+        if let Some(offset) = self.step_offset.filter(|x| !(*x >= 0.0 && x.is_finite())) {
+            return Err(Error::parameter("step_offset", offset, "a finite number >= 0"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn iterations(&self) -> usize {
+        self.max_iter.unwrap_or(500)
+    }
+}

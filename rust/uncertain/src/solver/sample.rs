@@ -1,0 +1,74 @@
+//! The rough solution on a sample of the rows, where a large problem starts.
+
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::control::Control;
+use crate::error::Result;
+use crate::linalg;
+use crate::objective::{Evaluation, LinearObjective, Objective, Problem, Want};
+
+use super::strategy::smooth;
+use super::{Options, SolverKind, Start, newton, smoothing};
+
+/// Rows from which a sample is solved first.
+const SAMPLED_ROWS: usize = 8_192;
+/// One row in so many is in the sample.
+const SAMPLE_STRIDE: usize = 8;
+/// The sample's own optimum is off by its statistical error; solving it further would be waste.
+const SAMPLE_TOL: f64 = 1e-3;
+/// Smoothing to start with after a sample: rows with error bars are wider and switch it off at once.
+const SAMPLE_EPSILON: f64 = 0.05;
+
+/// The rough solution on a sample of the rows, or zero when there are few.
+pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, control: &Control) -> Result<Start> {
+    let zero = Start { x: vec![0.0; objective.dim()], epsilon: 1.0, factor: None };
+    let problem = objective.problem();
+    let n = problem.data.n_rows();
+    if n < SAMPLED_ROWS {
+        return Ok(zero);
+    }
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed);
+    let mut rows = index::sample(&mut rng, n, n / SAMPLE_STRIDE).into_vec();
+    rows.sort_unstable();
+    let data = problem.data.take(&rows)?;
+    let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+    let (targets, weights) = (pick(problem.targets), problem.weights.map(pick));
+    let loss = problem.loss.of_rows(&rows);
+    let loss = loss.as_deref().unwrap_or(problem.loss);
+    let sample = Problem { data: &data, targets: &targets, weights: weights.as_deref(), loss, ..*problem };
+    // All weights of the sample may be zero: then it has nothing to say.
+    let Ok(sample) = sample.check() else { return Ok(zero) };
+    let source = objective.source().map(|source| source.take(&rows)).transpose()?;
+    let sample = match &source {
+        Some(source) => sample.of_source(&**source)?,
+        None => sample,
+    };
+    let start = first_guess(&sample, options, control)?;
+    let options = Options { tol: SAMPLE_TOL.max(options.tol), max_iter: None, ..*options };
+    let solution = smooth(SolverKind::Auto, &sample, start, &options, &control.quiet())?;
+    let mut x = solution.w;
+    x.push(solution.b);
+    if sample.dim() > newton::DENSE {
+        return Ok(Start { x, epsilon: SAMPLE_EPSILON, factor: None });
+    }
+    let e = sample.evaluate(&x, SAMPLE_EPSILON, Want::Hessian, control)?;
+    let epsilon = if smoothing::is_needed(&e) { SAMPLE_EPSILON } else { 0.0 };
+    let factor = e.hessian.and_then(|mut h| linalg::cholesky(&mut h, x.len()).then_some(h));
+    Ok(Start { x, epsilon, factor })
+}
+
+/// J at the start: with the smoothing asked for, or with more where rows turn out to be narrow.
+pub(super) fn evaluate_start(
+    objective: &dyn Objective,
+    start: &Start,
+    want: Want,
+    control: &Control,
+) -> Result<Evaluation> {
+    let e = objective.evaluate(&start.x, start.epsilon, want, control)?;
+    if e.epsilon == 0.0 && smoothing::is_needed(&e) {
+        return objective.evaluate(&start.x, SAMPLE_EPSILON, want, control);
+    }
+    Ok(e)
+}
