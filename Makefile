@@ -54,9 +54,10 @@ dev: ## build the extension in place, for a Python environment of your own
 	cp target/release/lib_uncertain.so $(EXTENSION).new
 	mv $(EXTENSION).new $(EXTENSION)
 
-lint: install ## rustfmt, clippy and rustdoc with warnings as errors, ruff
+lint: install ## rustfmt, clippy (also without optional features) and rustdoc with warnings as errors, ruff
 	cargo fmt --all --check
 	$(CHECK_ENV) cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked -p uncertain-learn --no-default-features -- -D warnings
 	$(CHECK_ENV) RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
