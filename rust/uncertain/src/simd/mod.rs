@@ -24,6 +24,7 @@ pub(crate) mod roots;
 pub(crate) mod smo;
 pub(crate) mod spread;
 mod vector;
+mod vectors;
 mod waves;
 
 pub use cholesky::factor_upper;
@@ -32,4 +33,5 @@ pub(crate) use distance::add_squared_distances;
 pub(crate) use lanes::{LANES, Pack};
 pub use matrix::{Power, add_rows, add_slices, dot, dots, symmetric_images};
 pub(crate) use rank_update::rank_update_lower;
+pub(crate) use vectors::{add_scaled, dot_and_add};
 pub(crate) use waves::waves;

@@ -34,6 +34,16 @@ pub fn backward(l: &Matrix, b: &mut [f64]) {
     }
 }
 
+/// `x` with `L x = b` in place of b, for a lower triangular L.
+pub fn forward(l: &Matrix, b: &mut [f64]) {
+    for j in 0..l.n_rows {
+        let column = l.col(j);
+        b[j] /= column[j];
+        let x = b[j];
+        crate::simd::add_scaled(-x, &column[j + 1..], &mut b[j + 1..]);
+    }
+}
+
 /// L of A = L L' in the lower triangle; the rest is not touched. False when A is not positive definite.
 pub fn cholesky(a: &mut Matrix, control: &Control) -> Result<bool> {
     factor(a.view_mut(), control)

@@ -11,7 +11,7 @@ mod symmetric;
 #[cfg(test)]
 mod tests;
 
-pub use factor::{backward, cholesky, solve_right};
+pub use factor::{backward, cholesky, forward, solve_right};
 pub use product::{add_congruence, add_gram, cross_product, product_of_symmetric, subtract_product};
 pub use symmetric::Symmetric;
 
@@ -95,7 +95,7 @@ impl Matrix {
         let mut out = vec![0.0; n];
         for (j, &x) in x.iter().enumerate() {
             if x != 0.0 {
-                out.iter_mut().zip(self.col(j)).for_each(|(o, a)| *o += a * x);
+                crate::simd::add_scaled(x, &self.col(j)[..n], &mut out);
             }
         }
         out

@@ -4,6 +4,7 @@ use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{MatMut, MatRef, Par};
 
 use super::factor::factor;
+use super::product::cross_product;
 use super::{Matrix, col_tiles};
 use crate::control::Control;
 use crate::error::Result;
@@ -29,6 +30,12 @@ impl Symmetric {
         Self { n, values: lower.values, diagonal, size: 0 }
     }
 
+    /// The diagonal of G.
+    #[must_use]
+    pub fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
     /// `G x`.
     pub fn times(&self, x: &[f64]) -> Result<Vec<f64>> {
         let n = self.n;
@@ -36,15 +43,20 @@ impl Symmetric {
             let mut out = vec![0.0; n];
             for j in columns {
                 let below = &self.values[j * n + j + 1..(j + 1) * n];
-                let xj = x[j];
-                out[j] += self.diagonal[j] * xj + crate::simd::dot(below, &x[j + 1..]);
-                if xj != 0.0 {
-                    out[j + 1..].iter_mut().zip(below).for_each(|(o, g)| *o += g * xj);
-                }
+                let (at, after) = out.split_at_mut(j + 1);
+                at[j] += self.diagonal[j] * x[j] + crate::simd::dot_and_add(below, &x[j + 1..], x[j], after);
             }
             out
         })?;
         Ok(sum_of(parts, n))
+    }
+
+    /// `out += factor G e_i`
+    pub fn add_column(&self, i: usize, factor: f64, out: &mut [f64]) {
+        let n = self.n;
+        (0..i).for_each(|j| out[j] += factor * self.values[j * n + i]);
+        out[i] += factor * self.diagonal[i];
+        crate::simd::add_scaled(factor, &self.values[i * n + i + 1..(i + 1) * n], &mut out[i + 1..]);
     }
 
     /// Factor the matrix of the rows and columns `set` (ascending) of G + diag(shift). False when it is not
@@ -78,13 +90,47 @@ impl Symmetric {
         Ok(done)
     }
 
+    /// Append rows of G + diag(shift) to the factor, which is that of the rows `set` in this order. False when the
+    /// larger matrix is not positive definite; the factor stays as it was then.
+    pub fn append(&mut self, set: &[usize], come: &[usize], shift: &[f64], control: &Control) -> Result<bool> {
+        let (n, size, q) = (self.n, self.size, come.len());
+        let at = |i: usize, j: usize| match i == j {
+            true => self.diagonal[i] + shift[i],
+            false => self.values[i.min(j) * n + i.max(j)],
+        };
+        let mut columns = Matrix::zeros(size, q)?;
+        let mut corner = Matrix::zeros(q, q)?;
+        for (k, &j) in come.iter().enumerate() {
+            columns.col_mut(k).iter_mut().zip(set).for_each(|(c, &i)| *c = at(i, j));
+            corner.col_mut(k).iter_mut().zip(come).for_each(|(c, &i)| *c = at(i, j));
+        }
+        self.forward_columns(&mut columns, control)?;
+        let taken = cross_product(&columns, &columns, -1.0, control)?;
+        corner.values.iter_mut().zip(taken.values).for_each(|(c, x)| *c += x);
+        if !factor(corner.view_mut(), control)? {
+            return Ok(false);
+        }
+        for k in 0..q {
+            let row = &mut self.values[(size + k) * n..(size + k) * n + size + k + 1];
+            row[..size].copy_from_slice(columns.col(k));
+            (0..=k).for_each(|j| row[size + j] = corner.values[j * q + k]);
+        }
+        self.size = size + q;
+        Ok(true)
+    }
+
     fn factor_row(&self, j: usize) -> &[f64] {
         &self.values[j * self.n..=j * self.n + j]
     }
 
     /// `x` with `L x = b` in place of b, L the factor.
     pub fn forward(&self, b: &mut [f64]) {
-        for j in 0..self.size {
+        self.forward_from(0, b);
+    }
+
+    /// [`forward`](Self::forward) where the first `known` elements are done.
+    pub fn forward_from(&self, known: usize, b: &mut [f64]) {
+        for j in known..self.size {
             let row = self.factor_row(j);
             b[j] = (b[j] - crate::simd::dot(&row[..j], b)) / row[j];
         }
@@ -96,7 +142,7 @@ impl Symmetric {
             let row = self.factor_row(j);
             b[j] /= row[j];
             let x = b[j];
-            b[..j].iter_mut().zip(row).for_each(|(b, l)| *b -= l * x);
+            crate::simd::add_scaled(-x, &row[..j], &mut b[..j]);
         }
     }
 

@@ -111,6 +111,20 @@ fn one_square_holds_a_matrix_and_a_factor_of_a_part_of_it() {
         // G itself is still there.
         assert!(g.times(&x).unwrap().iter().zip(product(&x)).all(|(a, b)| close(*a, b, 1e-12)));
     }
+    // Rows in any order are appended to a factor.
+    let (set, come): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| i % 5 != 1);
+    assert!(g.factor(&set, &shift, &Control::new()).unwrap());
+    let come: Vec<usize> = come.into_iter().rev().collect();
+    assert!(g.append(&set, &come, &shift, &Control::new()).unwrap());
+    let set = [set, come].concat();
+    let mut b: Vec<f64> =
+        set.iter().map(|&i| (0..n).map(|j| full(i, j) * x[j]).sum::<f64>() + shift[i] * x[i]).collect();
+    g.forward(&mut b);
+    g.backward(&mut b);
+    assert!(set.iter().zip(&b).all(|(&i, b)| close(*b, x[i], 1e-9)));
+    let mut column = vec![1.0; n];
+    g.add_column(7, 2.0, &mut column);
+    assert!((0..n).all(|i| close(column[i], 1.0 + 2.0 * full(i, 7), 1e-12)));
     assert!(!g.factor(&[0, 1], &vec![-1e9; n], &Control::new()).unwrap());
 }
 

@@ -10,7 +10,7 @@
 //! beyond it.
 //!
 //! Order of the files: `source` (kernels), `neighbors`, `graph` and `operator` (M), `factor` (K = R R'),
-//! `reduction` (G0), `system` (solves on the labelled rows), `qp` (one threshold), `refine` (all of them),
+//! `reduction` (G0), `system` (solves on the labelled rows), `qp` and `bounded` (one threshold), `refine` (all of them),
 //! `calibrate` (probabilities), `machine` (a model with its rows), `spread` (scores of rows with error bars).
 //!
 //! ```
@@ -36,6 +36,7 @@
 //! condition is its equation (7). Its equation (8) exchanges the two strengths, its algorithm drops a factor
 //! 2, and a dense solve of all views costs O((mN)^3), not O(m^2 N^2).
 
+mod bounded;
 mod calibrate;
 mod factor;
 mod fit;

@@ -9,14 +9,24 @@
 //! residual exceeds xi at their bound and solves for the others, so each step is a solve with some rows
 //! missing, and when the rows stay the same the solution is exact. A step that does not lower J is cut by
 //! an exact line search, which makes the method finite from any start; a full step is the rule.
+//!
+//! Finite without rounding, that is. Where G0 is nearly singular J hardly depends on b in some directions, and
+//! b'G0 b is a small difference of large terms: then the value of J after a step that ends *at* the solution may
+//! be larger than before it, by rounding. (Two rows with the kernel 1 - 1e-12 at alpha = 1e-4: an error of 5e-3
+//! in b is one of 1e-16 in J, whose terms are rounded to 1e-13.) So a step that does not lower J is judged by the
+//! conditions of the solution and the rounding of their terms; and where J says no more, `bounded` goes on with
+//! the program in b itself, whose curvature is at least 2 W / s_i.
 
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
+use super::bounded;
 use super::system::System;
 
 /// More steps than any problem seen needed (20).
-const MAX_STEPS: usize = 200;
+const MAX_STEPS: usize = 50;
+/// A fall of J, relative to it, that rounding can make.
+const STALLED: f64 = 1e-14;
 
 /// A solution: coefficients and fitted values of the labelled rows.
 #[derive(Debug, Clone)]
@@ -27,6 +37,13 @@ pub(super) struct Point {
     pub f: Vec<f64>,
     /// Newton steps.
     pub steps: usize,
+}
+
+impl Point {
+    /// Without coefficients.
+    pub(super) fn zero(l: usize) -> Self {
+        Self { b: vec![0.0; l], f: vec![0.0; l], steps: 0 }
+    }
 }
 
 /// Some labels and a threshold.
@@ -42,7 +59,8 @@ pub(super) struct Problem<'a> {
 }
 
 impl Problem<'_> {
-    fn bound(&self, weights: &[f64], i: usize) -> f64 {
+    /// The largest |b_i|.
+    pub(super) fn bound(&self, weights: &[f64], i: usize) -> f64 {
         self.threshold * weights[i] / (2.0 * self.total)
     }
 
@@ -64,18 +82,19 @@ impl Problem<'_> {
         loss / self.total + dot(&point.b, &point.f)
     }
 
-    /// Squared loss: one solve, from a guess at b.
-    pub(super) fn squared(&self, system: &mut System, guess: &[f64], control: &Control) -> Result<Point> {
-        let mut start = vec![0.0; guess.len()];
-        self.labels.iter().for_each(|&i| start[i] = guess[i]);
-        let (b, f) = system.solve(self.labels, self.total, self.targets, start, control)?;
+    /// Squared loss: one solve, from a guess.
+    pub(super) fn squared(&self, system: &mut System, guess: &Point, control: &Control) -> Result<Point> {
+        let mut start = vec![0.0; guess.b.len()];
+        self.labels.iter().for_each(|&i| start[i] = guess.b[i]);
+        let f = system.moved((&guess.b, &guess.f), &start)?;
+        let (b, f) = system.solve(self.labels, self.total, self.targets, (start, f), control)?;
         Ok(Point { b, f, steps: 1 })
     }
 
     /// The solution, from any start.
     pub(super) fn solve(&self, system: &mut System, start: Point, control: &Control) -> Result<Point> {
         if self.threshold == f64::INFINITY {
-            return self.squared(system, &start.b, control);
+            return self.squared(system, &start, control);
         }
         let weights = system.weights().to_vec();
         let mut at = Point { steps: 0, ..start };
@@ -87,34 +106,53 @@ impl Problem<'_> {
             if last.as_ref() == Some(&sides) {
                 return Ok(Point { steps: step - 1, ..at });
             }
-            let next = self.step(system, &weights, &sides, &at.b, control)?;
+            let next = self.step(system, &weights, &sides, &at, control)?;
             let next_value = self.objective(&weights, &next);
-            // Rounding may hide the last descents, all of them of full steps.
-            if next_value <= value + 1e-14 * value.abs() {
-                at = next;
-                value = next_value;
-                last = Some(sides);
-                // Residuals at the threshold up to rounding may change sides for ever.
-                if self.violation(&weights, &at) <= 1e-13 {
-                    return Ok(Point { steps: step, ..at });
-                }
-            } else {
-                at = self.searched(&weights, &at, &next);
-                value = self.objective(&weights, &at);
-                last = None;
+            // Residuals at the threshold up to rounding may change sides for ever.
+            if self.violation(&weights, &next) <= 1e-13 {
+                return Ok(Point { steps: step, ..next });
             }
+            if next_value < value {
+                (at, value, last) = (next, next_value, Some(sides));
+                continue;
+            }
+            if self.is_solution(system, &next) {
+                return Ok(Point { steps: step, ..next });
+            }
+            let between = self.searched(&weights, &at, &next);
+            let between_value = self.objective(&weights, &between);
+            if between_value >= value - STALLED * value.abs() {
+                let found = bounded::solve(self, system, &at, control)?;
+                return Ok(Point { steps: step + found.steps, ..found });
+            }
+            (at, value, last) = (between, between_value, None);
         }
-        Err(Error::Internal(format!("no solution of the quadratic program after {MAX_STEPS} Newton steps")))
+        let found = bounded::solve(self, system, &at, control)?;
+        Ok(Point { steps: MAX_STEPS + found.steps, ..found })
     }
 
-    /// Largest error of b_i = s_i H'_xi(r_i) / (2 W), relative to the targets.
+    /// Are the conditions of a solution met but for rounding?
+    pub(super) fn is_solution(&self, system: &System, point: &Point) -> bool {
+        let rounding = system.rounding(&point.b, self.targets, self.total);
+        self.labels.iter().all(|&i| self.error(system.weights(), point, i).abs() <= rounding[i])
+    }
+
+    /// 2 W / s_i b_i - H'_xi(r_i), zero at the solution.
+    pub(super) fn error(&self, weights: &[f64], point: &Point, i: usize) -> f64 {
+        let r = self.residual(&point.f, i).clamp(-self.threshold, self.threshold);
+        2.0 * self.total / weights[i] * point.b[i] - r
+    }
+
+    /// 2 W / s_i b_i - r_i, the gradient of the program.
+    pub(super) fn gradient(&self, weights: &[f64], point: &Point, i: usize) -> f64 {
+        2.0 * self.total / weights[i] * point.b[i] - self.residual(&point.f, i)
+    }
+
+    /// Largest error of b_i = s_i H'_xi(r_i) / (2 W), relative to the targets or to the threshold, if that is smaller.
     pub(super) fn violation(&self, weights: &[f64], point: &Point) -> f64 {
         let largest = self.labels.iter().fold(f64::MIN_POSITIVE, |m, &i| m.max(self.targets[i].abs()));
-        let error = |&i: &usize| {
-            let r = self.residual(&point.f, i).clamp(-self.threshold, self.threshold);
-            (2.0 * self.total / weights[i] * point.b[i] - r).abs()
-        };
-        self.labels.iter().map(error).fold(0.0, f64::max) / largest
+        self.labels.iter().map(|&i| self.error(weights, point, i).abs()).fold(0.0, f64::max)
+            / largest.min(self.threshold)
     }
 
     /// +1, -1 for labels beyond the threshold, else 0.
@@ -126,25 +164,19 @@ impl Problem<'_> {
         self.labels.iter().map(side).collect()
     }
 
-    fn step(
-        &self,
-        system: &mut System,
-        weights: &[f64],
-        sides: &[i8],
-        guess: &[f64],
-        control: &Control,
-    ) -> Result<Point> {
+    fn step(&self, system: &mut System, weights: &[f64], sides: &[i8], at: &Point, control: &Control) -> Result<Point> {
         let mut start = vec![0.0; weights.len()];
         let mut free = vec![];
         for (&i, &side) in self.labels.iter().zip(sides) {
             if side == 0 {
                 free.push(i);
-                start[i] = guess[i];
+                start[i] = at.b[i];
             } else {
                 start[i] = f64::from(side) * self.bound(weights, i);
             }
         }
-        let (b, f) = system.solve(&free, self.total, self.targets, start, control)?;
+        let f = system.moved((&at.b, &at.f), &start)?;
+        let (b, f) = system.solve(&free, self.total, self.targets, (start, f), control)?;
         Ok(Point { b, f, steps: 0 })
     }
 

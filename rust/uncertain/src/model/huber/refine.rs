@@ -135,7 +135,7 @@ pub(super) fn refine(
 ) -> Result<Refined> {
     let weights = system.weights().to_vec();
     let mut stage = Stage::new(labels, raw, &weights, plan.intercept);
-    let start = stage.at(f64::INFINITY).squared(system, &vec![0.0; raw.len()], control)?;
+    let start = stage.at(f64::INFINITY).squared(system, &Point::zero(raw.len()), control)?;
     let (mut point, threshold) = match plan.threshold {
         Some(threshold) => (stage.at(threshold).solve(system, start, control)?, threshold),
         None => {
@@ -177,7 +177,7 @@ pub(super) fn refine(
             let dropped: Vec<Dropped> =
                 gone.into_iter().map(|label| Dropped { label, residual: residual(label) }).collect();
             let next = Stage::new(kept, raw, &weights, plan.intercept);
-            let refit = next.at(f64::INFINITY).squared(system, &solved.b, control)?;
+            let refit = next.at(f64::INFINITY).squared(system, &solved, control)?;
             steps += refit.steps;
             let largest = next.largest_residual(&refit);
             if largest < threshold {
