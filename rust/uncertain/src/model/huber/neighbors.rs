@@ -152,35 +152,38 @@ impl Points {
 
 /// The k smallest distances (ties with the last one included) and their numbers, but never `own`; in any order.
 ///
-/// One pass that keeps what is no larger than the k-th smallest so far: after some rows hardly anything is.
+/// The k + 1 smallest of the minima of some pieces are k + 1 distances, one of them perhaps to `own`: what is larger than all
+/// of them is not looked at again.
 fn smallest(distances: &[f64], own: usize, k: usize, kept: &mut Vec<(u32, f64)>) {
     kept.clear();
-    let least = (4 * k).max(64);
-    let (mut bound, mut limit) = (f64::INFINITY, least);
-    let cut = |kept: &mut Vec<(u32, f64)>| {
-        let bound = kept.select_nth_unstable_by(k - 1, |a, b| a.1.total_cmp(&b.1)).1.1;
-        kept.retain(|entry| entry.1 <= bound);
-        bound
+    let size = (distances.len() / (4 * k + 4)).clamp(1, 32);
+    let minima: Vec<f64> = distances.chunks(size).map(least_of).collect();
+    let bound = match minima.len() > k + 1 {
+        true => *minima.clone().select_nth_unstable_by(k, f64::total_cmp).1,
+        false => f64::INFINITY,
     };
-    for (chunk, distances) in distances.chunks(32).enumerate() {
-        // A count, because that is what the compiler makes vectors of.
-        if distances.iter().map(|d| u64::from(*d <= bound)).sum::<u64>() == 0 {
-            continue;
-        }
-        for (j, d) in distances.iter().enumerate() {
-            let j = 32 * chunk + j;
+    for (piece, _) in minima.iter().enumerate().filter(|(_, least)| **least <= bound) {
+        for (j, d) in (piece * size..).zip(&distances[piece * size..]).take(size) {
             if *d <= bound && j != own {
                 kept.push((j as u32, *d));
             }
         }
-        if kept.len() >= limit {
-            bound = cut(kept);
-            limit = least.max(2 * kept.len());
-        }
     }
     if kept.len() > k {
-        cut(kept);
+        let bound = kept.select_nth_unstable_by(k - 1, |a, b| a.1.total_cmp(&b.1)).1.1;
+        kept.retain(|entry| entry.1 <= bound);
     }
+}
+
+fn least_of(piece: &[f64]) -> f64 {
+    let smaller = |a: f64, b: f64| if b < a { b } else { a };
+    // Side by side, because a running minimum is what the compiler makes no vectors of.
+    let mut lanes = [f64::INFINITY; 8];
+    let (eights, rest) = piece.as_chunks::<8>();
+    for eight in eights {
+        (0..8).for_each(|l| lanes[l] = smaller(lanes[l], eight[l]));
+    }
+    lanes.iter().chain(rest).fold(f64::INFINITY, |m, d| smaller(m, *d))
 }
 
 #[cfg(test)]

@@ -196,7 +196,7 @@ impl Operator {
                 for i in 0..n {
                     line.fill(0.0);
                     for (j, v) in sparse.row(i) {
-                        line.iter_mut().zip(&by_rows[j * b..(j + 1) * b]).for_each(|(o, x)| *o += v * x);
+                        crate::simd::add_scaled(v, &by_rows[j * b..(j + 1) * b], &mut line);
                     }
                     line.iter().enumerate().for_each(|(k, x)| out.values[k * n + i] = *x);
                 }

@@ -8,7 +8,7 @@
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::linalg::dense::{Matrix, Symmetric};
+use crate::linalg::dense::{self, Matrix, Symmetric};
 
 /// Part of the factored rows that may be missing before a new factorisation is cheaper.
 const MISSING: usize = 6;
@@ -24,11 +24,70 @@ pub(super) struct Factored {
     places: Vec<usize>,
     /// The W of the factor.
     pub(super) total: f64,
-    /// L^{-1} e_k of places k that were missing at some time.
-    columns: Vec<(usize, Vec<f64>)>,
-    /// Missing now, as indices of `columns`, and the factor of C'C.
+    missing: Missing,
+    /// Columns of `missing` that are missing now, and the factor of their C'C.
     gone: Vec<usize>,
     schur: Vec<f64>,
+}
+
+/// The columns L^{-1} e_k of all places k that were missing at some time, and their inner products.
+struct Missing {
+    places: Vec<usize>,
+    columns: Matrix,
+    gram: Matrix,
+}
+
+impl Missing {
+    fn none() -> Self {
+        let empty = || Matrix { n_rows: 0, n_cols: 0, values: vec![] };
+        Self { places: vec![], columns: empty(), gram: empty() }
+    }
+
+    /// One column, from its first element that is not zero.
+    fn column(&self, c: usize) -> (usize, &[f64]) {
+        (self.places[c], &self.columns.col(c)[self.places[c]..])
+    }
+
+    /// The numbers of the columns of these places, made where there are none.
+    fn of(&mut self, g: &Symmetric, size: usize, places: &[usize], control: &Control) -> Result<Vec<usize>> {
+        let mut number = vec![NOWHERE; size];
+        self.places.iter().enumerate().for_each(|(c, &k)| number[k] = c);
+        let new: Vec<usize> = places.iter().copied().filter(|&k| number[k] == NOWHERE).collect();
+        if !new.is_empty() {
+            let mut columns = Matrix::zeros(size, new.len())?;
+            new.iter().enumerate().for_each(|(j, &k)| columns.col_mut(j)[k] = 1.0);
+            g.forward_columns(&mut columns, control)?;
+            let old = self.places.len();
+            self.places.extend(&new);
+            new.iter().enumerate().for_each(|(j, &k)| number[k] = old + j);
+            self.columns.n_rows = size;
+            self.columns.values.extend(&columns.values);
+            self.columns.n_cols += new.len();
+            let cross = dense::cross_product(&self.columns, &columns, 1.0, control)?;
+            let all = self.places.len();
+            let mut gram = Matrix::zeros(all, all)?;
+            (0..old).for_each(|j| gram.col_mut(j)[..old].copy_from_slice(self.gram.col(j)));
+            for j in 0..new.len() {
+                gram.col_mut(old + j).copy_from_slice(cross.col(j));
+                (0..all).for_each(|i| gram.col_mut(i)[old + j] = cross.col(j)[i]);
+            }
+            self.gram = gram;
+        }
+        Ok(places.iter().map(|&k| number[k]).collect())
+    }
+
+    /// The factor has grown.
+    fn grow(&mut self, g: &Symmetric, size: usize, control: &Control) -> Result<()> {
+        let mut columns = Matrix::zeros(size, self.places.len())?;
+        for c in 0..self.places.len() {
+            let known = self.columns.n_rows;
+            columns.col_mut(c)[..known].copy_from_slice(self.columns.col(c));
+            g.forward_from(known, columns.col_mut(c));
+        }
+        self.columns = columns;
+        self.gram = dense::cross_product(&self.columns, &self.columns, 1.0, control)?;
+        Ok(())
+    }
 }
 
 impl Factored {
@@ -39,7 +98,7 @@ impl Factored {
             set: vec![],
             places: vec![NOWHERE; l],
             total: f64::NAN,
-            columns: vec![],
+            missing: Missing::none(),
             gone: vec![],
             schur: vec![],
         }
@@ -83,7 +142,7 @@ impl Factored {
                 return Ok(Some(false));
             }
         }
-        self.columns.clear();
+        self.missing = Missing::none();
         self.gone.clear();
         self.set.clear();
         self.places.fill(NOWHERE);
@@ -98,7 +157,6 @@ impl Factored {
     }
 
     fn append(&mut self, come: &[usize], shift: &[f64], control: &Control) -> Result<bool> {
-        let size = self.set.len();
         if !self.g.append(&self.set, come, shift, control)? {
             return Ok(false);
         }
@@ -106,10 +164,7 @@ impl Factored {
             self.places[i] = self.set.len();
             self.set.push(i);
         }
-        for (_, column) in &mut self.columns {
-            column.resize(self.set.len(), 0.0);
-            self.g.forward_from(size, column);
-        }
+        self.missing.grow(&self.g, self.set.len(), control)?;
         self.gone.clear();
         Ok(true)
     }
@@ -119,28 +174,16 @@ impl Factored {
         let mut kept = vec![false; self.set.len()];
         free.iter().for_each(|&i| kept[self.places[i]] = true);
         let gone: Vec<usize> = (0..kept.len()).filter(|&k| !kept[k]).collect();
-        let known = |columns: &[(usize, Vec<f64>)], k: usize| columns.binary_search_by_key(&k, |entry| entry.0);
-        let new: Vec<usize> = gone.iter().copied().filter(|&k| known(&self.columns, k).is_err()).collect();
-        if !new.is_empty() {
-            let mut columns = Matrix::zeros(kept.len(), new.len())?;
-            new.iter().enumerate().for_each(|(j, &k)| columns.col_mut(j)[k] = 1.0);
-            self.g.forward_columns(&mut columns, control)?;
-            self.columns.extend(new.iter().enumerate().map(|(j, &k)| (k, columns.col(j).to_vec())));
-            self.columns.sort_unstable_by_key(|entry| entry.0);
-        }
-        let gone: Vec<usize> = gone.into_iter().filter_map(|k| known(&self.columns, k).ok()).collect();
-        if new.is_empty() && gone == self.gone {
+        let gone = self.missing.of(&self.g, kept.len(), &gone, control)?;
+        if gone == self.gone {
             return Ok(());
         }
         let q = gone.len();
-        self.schur = vec![0.0; q * q];
-        for i in 0..q {
-            // Places ascend: the later column has the more zeros.
-            let (place, column) = &self.columns[gone[i]];
-            for j in 0..=i {
-                self.schur[i * q + j] = crate::simd::dot(&column[*place..], &self.columns[gone[j]].1[*place..]);
-            }
-        }
+        self.schur = gone
+            .iter()
+            .flat_map(|&i| gone.iter().map(move |&j| (i, j)))
+            .map(|(i, j)| self.missing.gram.col(i)[j])
+            .collect();
         if q > 0 && !crate::linalg::cholesky(&mut self.schur, q) {
             return Err(Error::Data(
                 "the system of the labelled rows is not positive definite in floating point: raise alpha, or scale the kernel down".into(),
@@ -155,25 +198,17 @@ impl Factored {
         let mut t: Vec<f64> = self.set.iter().map(|&i| rhs[i]).collect();
         self.g.forward(&mut t);
         if !self.gone.is_empty() {
-            let column = |k: &usize| {
-                let (place, column) = &self.columns[*k];
-                (*place, column.as_slice())
-            };
-            let mut mu: Vec<f64> = self
-                .gone
-                .iter()
-                .map(column)
-                .map(|(place, column)| crate::simd::dot(&column[place..], &t[place..]))
-                .collect();
+            let columns = || self.gone.iter().map(|&c| self.missing.column(c));
+            let mut mu: Vec<f64> = columns().map(|(place, column)| crate::simd::dot(column, &t[place..])).collect();
             crate::linalg::cholesky_solve(&self.schur, mu.len(), &mut mu);
-            for ((place, column), mu) in self.gone.iter().map(column).zip(mu) {
-                crate::simd::add_scaled(-mu, &column[place..], &mut t[place..]);
+            for ((place, column), mu) in columns().zip(mu) {
+                crate::simd::add_scaled(-mu, column, &mut t[place..]);
             }
         }
         self.g.backward(&mut t);
         let mut out = vec![0.0; rhs.len()];
         self.set.iter().zip(t).for_each(|(&i, x)| out[i] = x);
-        self.gone.iter().for_each(|&k| out[self.set[self.columns[k].0]] = 0.0);
+        self.gone.iter().for_each(|&c| out[self.set[self.missing.places[c]]] = 0.0);
         out
     }
 }
