@@ -33,7 +33,7 @@ def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes
         ("huber_flipped", False, 10),
         ("huber_labels", True, 1),
         ("huber_uci", True, 2),
-        ("huber_speed", False, 12),
+        ("huber_speed", False, 12 + 6),
         ("kepler", True, 1 + 3 * 15 + 2),
         ("gain_map", False, 3 * 5 + 2 * 5 * 2),
         ("model_costs", False, 15),
