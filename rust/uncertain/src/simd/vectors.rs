@@ -25,20 +25,21 @@ pub(crate) fn dot_and_add(a: &[f64], x: &[f64], factor: f64, out: &mut [f64]) ->
         #[inline(always)]
         fn run<const FMA: bool>(self) -> f64 {
             let Self(a, x, factor, out) = self;
+            let x = x[..a.len()].as_chunks::<LANES>();
+            let out = out[..a.len()].as_chunks_mut::<LANES>();
+            let a = a.as_chunks::<LANES>();
             let mut sums: Lanes = [0.0; LANES];
-            let whole = a.len() / LANES * LANES;
-            let (a, a_tail) = a.split_at(whole);
-            let (x, x_tail) = x[..whole + a_tail.len()].split_at(whole);
-            let (out, out_tail) = out[..whole + a_tail.len()].split_at_mut(whole);
-            let parts = a.chunks_exact(LANES).zip(x.chunks_exact(LANES)).zip(out.chunks_exact_mut(LANES));
-            for ((a, x), out) in parts {
-                multiply_add::<FMA>(a, x, &mut sums);
+            for ((a, x), out) in a.0.iter().zip(x.0).zip(out.0) {
+                // Copies: what is written is not known to lie elsewhere.
+                let (a, mut sum) = (*a, *out);
+                multiply_add::<FMA>(&a, x, &mut sums);
                 for l in 0..LANES {
-                    out[l] = fma::<FMA>(a[l], factor, out[l]);
+                    sum[l] = fma::<FMA>(a[l], factor, sum[l]);
                 }
+                *out = sum;
             }
             let mut sum = reduce(&sums);
-            for ((a, x), out) in a_tail.iter().zip(x_tail).zip(out_tail) {
+            for ((a, x), out) in a.1.iter().zip(x.1).zip(out.1) {
                 sum = fma::<FMA>(*a, *x, sum);
                 *out = fma::<FMA>(*a, factor, *out);
             }

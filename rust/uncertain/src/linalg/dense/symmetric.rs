@@ -38,13 +38,20 @@ impl Symmetric {
 
     /// `G x`.
     pub fn times(&self, x: &[f64]) -> Result<Vec<f64>> {
+        self.times_each([x]).map(|[image]| image)
+    }
+
+    /// `G x` of every x. G comes from memory once: the time is that of reading it.
+    pub fn times_each<const K: usize>(&self, x: [&[f64]; K]) -> Result<[Vec<f64>; K]> {
         let n = self.n;
         let parts = parallel::map_parts_at_most(n, 16, |columns| {
-            let mut out = vec![0.0; n];
+            let mut out: [Vec<f64>; K] = std::array::from_fn(|_| vec![0.0; n]);
             for j in columns {
                 let below = &self.values[j * n + j + 1..(j + 1) * n];
-                let (at, after) = out.split_at_mut(j + 1);
-                at[j] += self.diagonal[j] * x[j] + crate::simd::dot_and_add(below, &x[j + 1..], x[j], after);
+                for (out, x) in out.iter_mut().zip(&x) {
+                    let (at, after) = out.split_at_mut(j + 1);
+                    at[j] += self.diagonal[j] * x[j] + crate::simd::dot_and_add(below, &x[j + 1..], x[j], after);
+                }
             }
             out
         })?;
@@ -123,26 +130,30 @@ impl Symmetric {
         &self.values[j * self.n..=j * self.n + j]
     }
 
-    /// `x` with `L x = b` in place of b, L the factor.
-    pub fn forward(&self, b: &mut [f64]) {
-        self.forward_from(0, b);
+    /// `x` with `L x = b` in place of every b, L the factor.
+    pub fn forward<const K: usize>(&self, b: &mut [Vec<f64>; K]) {
+        self.forward_from(0, b.each_mut().map(Vec::as_mut_slice));
     }
 
     /// [`forward`](Self::forward) where the first `known` elements are done.
-    pub fn forward_from(&self, known: usize, b: &mut [f64]) {
+    pub fn forward_from<const K: usize>(&self, known: usize, mut b: [&mut [f64]; K]) {
         for j in known..self.size {
             let row = self.factor_row(j);
-            b[j] = (b[j] - crate::simd::dot(&row[..j], b)) / row[j];
+            for b in &mut b {
+                b[j] = (b[j] - crate::simd::dot(&row[..j], b)) / row[j];
+            }
         }
     }
 
-    /// `x` with `L'x = b` in place of b.
-    pub fn backward(&self, b: &mut [f64]) {
+    /// `x` with `L'x = b` in place of every b.
+    pub fn backward<const K: usize>(&self, b: &mut [Vec<f64>; K]) {
         for j in (0..self.size).rev() {
             let row = self.factor_row(j);
-            b[j] /= row[j];
-            let x = b[j];
-            crate::simd::add_scaled(-x, &row[..j], &mut b[..j]);
+            for b in b.iter_mut() {
+                b[j] /= row[j];
+                let x = b[j];
+                crate::simd::add_scaled(-x, &row[..j], &mut b[..j]);
+            }
         }
     }
 
@@ -158,11 +169,13 @@ impl Symmetric {
     }
 }
 
-fn sum_of(parts: Vec<Vec<f64>>, n: usize) -> Vec<f64> {
+fn sum_of<const K: usize>(parts: Vec<[Vec<f64>; K]>, n: usize) -> [Vec<f64>; K] {
     let mut parts = parts.into_iter();
-    let mut sum = parts.next().unwrap_or_else(|| vec![0.0; n]);
+    let mut sum = parts.next().unwrap_or_else(|| std::array::from_fn(|_| vec![0.0; n]));
     for part in parts {
-        sum.iter_mut().zip(part).for_each(|(s, p)| *s += p);
+        for (sum, part) in sum.iter_mut().zip(part) {
+            sum.iter_mut().zip(part).for_each(|(s, p)| *s += p);
+        }
     }
     sum
 }

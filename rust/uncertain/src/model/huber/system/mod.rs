@@ -5,13 +5,14 @@
 //!
 //! When labels leave, W falls and the whole diagonal changes a little. The eigenvalues of the inverse of the old matrix A
 //! times the new one lie between W'/W and 1, so that conjugate gradients preconditioned with the old factor take a digit
-//! or two per step. A step costs no product with G0: the new matrix is A - D, and with the direction p comes A p,
-//! because A z is the residual that z was solved from.
+//! or two per step (`gradients`). Two systems on the same rows go side by side, for little more than the time of one:
+//! it is that of reading the factor.
 //!
 //! Solutions are corrected by their residuals, from G0 itself, until that changes nothing: what updates and
 //! preconditioners round away comes back.
 
 mod factored;
+mod gradients;
 mod low_rank;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 
 use self::factored::Factored;
+use self::gradients::{Descent, STEPS};
 use self::low_rank::LowRank;
 use super::reduction::Kept;
 
@@ -28,8 +30,6 @@ const LAST_PLACES: (f64, f64) = (2.0, 0.25);
 /// Corrections of a solution at most, and the part of the residual that a useful one leaves at most.
 const CORRECTIONS: usize = 4;
 const USEFUL: f64 = 0.25;
-/// Steps of conjugate gradients at most.
-const STEPS: usize = 40;
 /// Residual beyond which a solution by an old factor is not believed.
 const DOUBTFUL: f64 = 1e-11;
 /// A part of the elements whose columns are added one by one in less time than a product takes.
@@ -88,7 +88,7 @@ impl System {
     /// G0 b.
     pub(super) fn times(&self, b: &[f64]) -> Result<Vec<f64>> {
         match &self.form {
-            Form::Dense(g) => g.times(b),
+            Form::Dense(g) => g.times([b]).map(|[image]| image),
             Form::LowRank(g) => Ok(g.times(b)),
         }
     }
@@ -128,58 +128,99 @@ impl System {
             return Ok(start);
         }
         if self.is_near(free, total) {
-            let (b, f, left) = self.corrected(free, total, targets, start.clone(), control)?;
-            if left <= DOUBTFUL {
-                return Ok((b, f));
+            let [job] = self.corrected(free, [Job::new(total, targets, start.clone())], control)?;
+            if job.left <= DOUBTFUL * job.largest {
+                return Ok((job.b, job.f));
             }
         }
         self.prepare(free, total, control)?;
-        let (b, f, _) = self.corrected(free, total, targets, start, control)?;
-        Ok((b, f))
+        let [job] = self.corrected(free, [Job::new(total, targets, start)], control)?;
+        Ok((job.b, job.f))
     }
 
-    /// Corrections until they change nothing; b, G0 b and the residual that is left, relative to the targets.
-    fn corrected(
+    /// Two systems on the same rows, where the factor at hand serves both. They are guesses: what they are worth is seen
+    /// by who solves from them.
+    pub(super) fn both(
         &mut self,
         free: &[usize],
-        total: f64,
-        targets: &[f64],
-        (mut b, mut image): (Vec<f64>, Vec<f64>),
+        jobs: [Job<'_>; 2],
         control: &Control,
-    ) -> Result<(Vec<f64>, Vec<f64>, f64)> {
-        let behind = match &mut self.form {
+    ) -> Result<Option<[(Vec<f64>, Vec<f64>); 2]>> {
+        let serves = |job: &Job<'_>| self.has(free, job.total) || self.is_near(free, job.total);
+        if free.is_empty() || !jobs.iter().all(serves) {
+            return Ok(None);
+        }
+        Ok(Some(self.corrected(free, jobs, control)?.map(|job| (job.b, job.f))))
+    }
+
+    /// Corrections until they change nothing.
+    fn corrected<'a, const K: usize>(
+        &mut self,
+        free: &[usize],
+        mut jobs: [Job<'a>; K],
+        control: &Control,
+    ) -> Result<[Job<'a>; K]> {
+        let factored = match &mut self.form {
             Form::Dense(g) => {
                 g.restrict(free, control)?;
-                g.total - total
+                Some(g.total)
             }
-            Form::LowRank(_) => 0.0,
+            Form::LowRank(_) => None,
         };
-        let largest = free.iter().fold(f64::MIN_POSITIVE, |m, &i| m.max(targets[i].abs()));
         let root = self.roots.iter().copied().fold(0.0, f64::max);
-        let mut last = f64::INFINITY;
+        for job in &mut jobs {
+            job.largest = free.iter().fold(f64::MIN_POSITIVE, |m, &i| m.max(job.targets[i].abs()));
+        }
         for _ in 0..=CORRECTIONS {
             control.check()?;
-            let mut rest = vec![0.0; b.len()];
-            for &i in free {
-                rest[i] = targets[i] - image[i] - 2.0 * total / self.weights[i] * b[i];
-            }
-            let useful = largest_of(&rest) <= USEFUL * last;
-            last = largest_of(&rest);
-            let terms: f64 = self.roots.iter().zip(&b).map(|(root, b)| root * b.abs()).sum();
-            let rounding =
-                |target: f64, root: f64| f64::EPSILON * (LAST_PLACES.0 * target.abs() + LAST_PLACES.1 * root * terms);
-            if !useful || free.iter().all(|&i| rest[i].abs() <= rounding(targets[i], self.roots[i])) {
+            let mut ways = jobs.each_mut().map(|job| {
+                let mut rest = vec![0.0; job.b.len()];
+                for &i in free {
+                    rest[i] = job.targets[i] - job.f[i] - 2.0 * job.total / self.weights[i] * job.b[i];
+                }
+                let left = largest_of(&rest);
+                let useful = left <= USEFUL * job.left;
+                job.left = left;
+                let terms: f64 = self.roots.iter().zip(&job.b).map(|(root, b)| root * b.abs()).sum();
+                let rounding = |target: f64, root: f64| {
+                    f64::EPSILON * (LAST_PLACES.0 * target.abs() + LAST_PLACES.1 * root * terms)
+                };
+                let done = !useful || free.iter().all(|&i| rest[i].abs() <= rounding(job.targets[i], self.roots[i]));
+                let behind = factored.map_or(0.0, |total| total - job.total);
+                let floor = 0.3 * rounding(job.largest, root);
+                let mut way = Descent::new(rest, behind, floor);
+                way.done = done;
+                way
+            });
+            if ways.iter().all(|way| way.done) {
                 break;
             }
-            let step = if behind == 0.0 {
-                self.solve_once(&rest)
-            } else {
-                self.gradients(free, behind, rest, 0.3 * rounding(largest, root), control)?
+            let open = ways.each_ref().map(|way| !way.done);
+            for _ in 0..STEPS {
+                control.check()?;
+                let z = self.solve_once(ways.each_ref().map(|way| way.rest.as_slice()));
+                ways.iter_mut().zip(z).for_each(|(way, z)| way.step(z, free, &self.weights));
+                if ways.iter().all(|way| way.done) {
+                    break;
+                }
+            }
+            for ((job, way), open) in jobs.iter_mut().zip(&ways).zip(open) {
+                if open {
+                    job.b.iter_mut().zip(&way.x).for_each(|(b, x)| *b += x);
+                }
+            }
+            let images = match &self.form {
+                Form::Dense(g) => g.times(jobs.each_ref().map(|job| job.b.as_slice()))?,
+                Form::LowRank(g) => jobs.each_ref().map(|job| g.times(&job.b)),
             };
-            b.iter_mut().zip(step).for_each(|(b, x)| *b += x);
-            image = self.times(&b)?;
+            jobs.iter_mut().zip(images).for_each(|(job, f)| job.f = f);
         }
-        Ok((b, image, last / largest))
+        Ok(jobs)
+    }
+
+    /// Is the factor that of this W?
+    fn has(&self, free: &[usize], total: f64) -> bool {
+        matches!(&self.form, Form::Dense(g) if g.total == total && g.covers(free))
     }
 
     /// Is the factor one from which conjugate gradients get there sooner than with a new factor?
@@ -193,49 +234,6 @@ impl System {
         // takes some l / 40 (measured); a refinement solves twice.
         let steps = 1.0 + 12.0 / (4.0 / fallen).log10();
         fallen < 0.25 && steps <= 1.5 + free.len() as f64 / 80.0 && g.covers(free)
-    }
-
-    /// Conjugate gradients on the free rows, preconditioned with a factor whose W is larger by `behind`, to a residual
-    /// of `floor`.
-    fn gradients(
-        &mut self,
-        free: &[usize],
-        behind: f64,
-        mut rest: Vec<f64>,
-        floor: f64,
-        control: &Control,
-    ) -> Result<Vec<f64>> {
-        let mut x = vec![0.0; rest.len()];
-        let mut z = self.solve_once(&rest);
-        let mut direction = z.clone();
-        // A times the direction, A the matrix of the factor.
-        let mut image = rest.clone();
-        let mut product = dot(&rest, &z);
-        for _ in 0..STEPS {
-            control.check()?;
-            let difference = |i: usize, direction: &[f64]| 2.0 * behind / self.weights[i] * direction[i];
-            let curvature: f64 = free.iter().map(|&i| direction[i] * (image[i] - difference(i, &direction))).sum();
-            if !(curvature > 0.0 && product > 0.0) {
-                break;
-            }
-            let length = product / curvature;
-            for &i in free {
-                x[i] += length * direction[i];
-                rest[i] -= length * (image[i] - difference(i, &direction));
-            }
-            if largest_of(&rest) <= floor {
-                break;
-            }
-            z = self.solve_once(&rest);
-            let next = dot(&rest, &z);
-            let turn = next / product;
-            product = next;
-            for &i in free {
-                direction[i] = z[i] + turn * direction[i];
-                image[i] = rest[i] + turn * image[i];
-            }
-        }
-        Ok(x)
     }
 
     /// Have factors from which the rows `free` can be solved.
@@ -259,12 +257,30 @@ impl System {
         Ok(())
     }
 
-    /// By the factor at hand; `rhs` is zero outside the free rows.
-    fn solve_once(&self, rhs: &[f64]) -> Vec<f64> {
+    /// By the factor at hand; every `rhs` is zero outside the free rows.
+    fn solve_once<const K: usize>(&self, rhs: [&[f64]; K]) -> [Vec<f64>; K] {
         match &self.form {
             Form::Dense(g) => g.solve_once(rhs),
-            Form::LowRank(g) => g.solve_once(&self.weights, rhs),
+            Form::LowRank(g) => rhs.map(|rhs| g.solve_once(&self.weights, rhs)),
         }
+    }
+}
+
+/// One system to solve: (G0 b)_i + 2 W / s_i b_i = y_i.
+pub(super) struct Job<'a> {
+    total: f64,
+    targets: &'a [f64],
+    b: Vec<f64>,
+    f: Vec<f64>,
+    /// The residual that is left, and the largest target of a free row.
+    left: f64,
+    largest: f64,
+}
+
+impl<'a> Job<'a> {
+    /// From b and G0 b.
+    pub(super) fn new(total: f64, targets: &'a [f64], (b, f): (Vec<f64>, Vec<f64>)) -> Self {
+        Self { total, targets, b, f, left: f64::INFINITY, largest: 0.0 }
     }
 }
 
@@ -279,10 +295,6 @@ fn difference(a: &[usize], b: &[usize]) -> Vec<usize> {
         }
     }
     out
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    crate::simd::dot(a, b)
 }
 
 fn largest_of(x: &[f64]) -> f64 {
