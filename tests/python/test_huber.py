@@ -55,6 +55,57 @@ def test_minima_are_those_of_a_convex_solver(problem: dict[str, Any]) -> None:
         assert inside.sum() == case["inside"]
 
 
+@pytest.mark.parametrize("threshold", [1.99, 1.99002, 1.995, 1.9999])
+def test_error_bars_of_a_million_make_a_nearly_singular_kernel_and_a_solution(threshold: float) -> None:
+    x = GaussianArray([[1.0], [-1.0]], var=1e12)
+    model = AdaptiveHuberRegressor(graph=None, max_refinements=0, threshold=threshold)
+    model.fit(x, [2.1, -1.9])
+    # The first row is beyond the threshold, the second is not: one equation is left, for the second.
+    kernel = probabilistic_rbf(x, sigma=float(np.sqrt(0.5 / model.gamma_[0])))
+    assert 0.0 < 1.0 - kernel[0, 1] < 1e-11
+    w = np.array([threshold / (4.0 * model.alpha), 0.0])
+    w[1] = (-1.9 - kernel[1, 0] * w[0]) / (1.0 + 4.0 * model.alpha)
+    np.testing.assert_allclose(model.dual_coef_[0], w, rtol=1e-13)
+    np.testing.assert_allclose(model.predict(x), kernel @ w, rtol=1e-9)
+    assert model.predict(x)[0] < 2.1 - threshold and model.predict(x)[1] < -1.9 + threshold
+
+
+def hard_kernel(kind: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Hardly apart, of any spectrum, smooth without end, rows twice."""
+    small = 10.0 ** rng.uniform(-16.0, 0.0)
+    if kind == 0:
+        return np.eye(n) * small + (1.0 - small)
+    if kind == 1:
+        factor = rng.normal(size=(n, n)) * small ** (0.5 * np.linspace(0.0, 1.0, n))
+        return factor @ factor.T
+    x = rng.normal(size=n) if kind == 2 else np.floor(3.0 * rng.random(n))
+    return np.exp(-(small if kind == 2 else 1.0) * (x[:, None] - x) ** 2)
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_every_answer_meets_the_conditions_of_a_solution(kind: int) -> None:
+    rng = np.random.default_rng(kind)
+    for _ in range(60):
+        n = int(rng.integers(1, 9))
+        kernel = hard_kernel(kind, n, rng)
+        alpha, scale = 10.0 ** rng.uniform(-10.0, 3.0), 10.0 ** rng.uniform(-3.0, 3.0)
+        y = scale * rng.choice([2.1, -1.9, 0.3], size=n)
+        pair = 0.5 * abs(y[0] - y[-1])
+        xi = max(1e-12, float(rng.choice([pair, 0.9975 * pair, 10.0 ** rng.uniform(-12.0, 6.0)])))
+        model = AdaptiveHuberRegressor(
+            alpha, graph=None, max_refinements=0, threshold=xi, kernel="precomputed"
+        ).fit(kernel, y)
+        # (7): 2 l alpha w = H'(y - K w), the sums in extended precision.
+        w = model.dual_coef_[0].astype(np.longdouble)
+        pull = 2.0 * n * alpha * w
+        error = np.abs(pull - np.clip(y - kernel.astype(np.longdouble) @ w, -xi, xi))
+        root = np.sqrt(np.diag(kernel))
+        rounding = np.finfo(float).eps * (root * (root @ np.abs(w)) + np.abs(y) + np.abs(pull))
+        # A kernel of low rank is worked with as a factor, exact to 1e-14 of its largest element.
+        rounding += 1e-14 * root.max() ** 2 * np.abs(w).sum()
+        assert np.all(error <= 16.0 * rounding + 2e-13 * min(xi, np.abs(y).max())), (n, alpha, xi)
+
+
 def wave(n: int = 200, flips: float = 0.0, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Points on a wave; a part of the labels is wrong by 2."""
     rng = np.random.default_rng(seed)

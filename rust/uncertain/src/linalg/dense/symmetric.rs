@@ -36,13 +36,8 @@ impl Symmetric {
         &self.diagonal
     }
 
-    /// `G x`.
-    pub fn times(&self, x: &[f64]) -> Result<Vec<f64>> {
-        self.times_each([x]).map(|[image]| image)
-    }
-
     /// `G x` of every x. G comes from memory once: the time is that of reading it.
-    pub fn times_each<const K: usize>(&self, x: [&[f64]; K]) -> Result<[Vec<f64>; K]> {
+    pub fn times<const K: usize>(&self, x: [&[f64]; K]) -> Result<[Vec<f64>; K]> {
         let n = self.n;
         let parts = parallel::map_parts_at_most(n, 16, |columns| {
             let mut out: [Vec<f64>; K] = std::array::from_fn(|_| vec![0.0; n]);

@@ -113,7 +113,8 @@ fn one_square_holds_a_matrix_and_a_factor_of_a_part_of_it() {
         assert!(set.iter().zip(&b).all(|(&i, b)| close(*b, x[i], 1e-9)));
         assert!(b.iter().zip(&twice).all(|(b, t)| close(2.0 * b, *t, 1e-9)));
         // G itself is still there.
-        assert!(g.times(&x).unwrap().iter().zip(product(&x)).all(|(a, b)| close(*a, b, 1e-12)));
+        let [image] = g.times([&x]).unwrap();
+        assert!(image.iter().zip(product(&x)).all(|(a, b)| close(*a, b, 1e-12)));
     }
     // Rows in any order are appended to a factor.
     let (set, come): (Vec<usize>, Vec<usize>) = (0..n).partition(|i| i % 5 != 1);
@@ -147,7 +148,7 @@ fn results_do_not_depend_on_threads() {
             let mut a = positive(700);
             cholesky(&mut a, &Control::new()).unwrap();
             let x = vec![1.0; 700];
-            (a.values.clone(), Symmetric::new(a).times(&x).unwrap())
+            (a.values.clone(), Symmetric::new(a).times([&x]).unwrap())
         })
         .unwrap()
     };

@@ -109,7 +109,7 @@ impl Factored {
     }
 
     pub(super) fn times<const K: usize>(&self, b: [&[f64]; K]) -> Result<[Vec<f64>; K]> {
-        self.g.times_each(b)
+        self.g.times(b)
     }
 
     /// out += factor G0 e_i

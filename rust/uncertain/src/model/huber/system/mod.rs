@@ -37,6 +37,9 @@ const FEW: usize = 32;
 /// Rounding errors of a residual, in units of the last place of its terms.
 const ULPS: f64 = 8.0;
 
+/// b and G0 b.
+type Solution = (Vec<f64>, Vec<f64>);
+
 enum Form {
     Dense(Factored),
     LowRank(LowRank),
@@ -121,9 +124,9 @@ impl System {
         free: &[usize],
         total: f64,
         targets: &[f64],
-        start: (Vec<f64>, Vec<f64>),
+        start: Solution,
         control: &Control,
-    ) -> Result<(Vec<f64>, Vec<f64>)> {
+    ) -> Result<Solution> {
         if free.is_empty() {
             return Ok(start);
         }
@@ -145,7 +148,7 @@ impl System {
         free: &[usize],
         jobs: [Job<'_>; 2],
         control: &Control,
-    ) -> Result<Option<[(Vec<f64>, Vec<f64>); 2]>> {
+    ) -> Result<Option<[Solution; 2]>> {
         let serves = |job: &Job<'_>| self.has(free, job.total) || self.is_near(free, job.total);
         if free.is_empty() || !jobs.iter().all(serves) {
             return Ok(None);
@@ -279,7 +282,7 @@ pub(super) struct Job<'a> {
 
 impl<'a> Job<'a> {
     /// From b and G0 b.
-    pub(super) fn new(total: f64, targets: &'a [f64], (b, f): (Vec<f64>, Vec<f64>)) -> Self {
+    pub(super) fn new(total: f64, targets: &'a [f64], (b, f): Solution) -> Self {
         Self { total, targets, b, f, left: f64::INFINITY, largest: 0.0 }
     }
 }
