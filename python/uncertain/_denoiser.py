@@ -21,7 +21,7 @@ from uncertain._em import (
     keep_report,
 )
 from uncertain._progress import Progress
-from uncertain._validation import check_gaussians, check_sample_weight
+from uncertain._validation import check_rows, check_sample_weight
 
 __all__ = ["GaussianDenoiser"]
 
@@ -48,9 +48,18 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         m_i = mu + G_i (x_i - mu),    C_i = T - G_i T
 
     for several, mean and covariance of the mixture of such posteriors. A precise reading stays where it is, a
-    poor one moves towards the others. Use it in front of an estimator if the error bars are measurement
-    errors; if a row is a population, its covariance is its spread already (see "Spread or measurement error"
-    in the guide).
+    poor one moves towards the others. A missing feature is a reading with infinite noise: with o the features
+    that a row has,
+
+    .. code-block:: text
+
+        G_i = T_:o (T_oo + S_oo)^-1,    m_i = mu + G_i (x_o - mu_o),    C_i = T - G_i T_o:
+
+    and a row that has none becomes the distribution itself. Gaps should come here as gaps, not filled by a
+    `GaussianImputer`, whose values would be taken for readings.
+
+    Use it in front of an estimator if the error bars are measurement errors; if a row is a population, its
+    covariance is its spread already (see "Spread or measurement error" in the guide).
 
     Parameters
     ----------
@@ -104,8 +113,8 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         Names of the columns, if X was a table of scalar columns.
 
     The result is always a GaussianArray: exact points stay exact; with one component a covariance shared by
-    all rows gives a shared one, and factors of at most d / 3 columns give factors of as many; everything else
-    gives a full matrix per row.
+    all rows gives a shared one, and factors of at most d / 3 columns give factors of as many. Everything
+    else, and rows with gaps, give a full matrix per row (exact points with one gap each a diagonal one).
 
     Warns
     -----
@@ -163,7 +172,8 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         Parameters
         ----------
         X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points.
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
         y : ignored
         sample_weight : array-like of shape (n,), default=None
             Weights >= 0; a row of weight 0 is as good as absent.
@@ -171,38 +181,47 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         Returns
         -------
         self
+
+        Raises
+        ------
+        UncertainError
+            If a feature is missing in every row.
         """
         components = component_number(self.n_components)
-        data = check_gaussians(self, X, reset=True)
+        data, missing = check_rows(self, X, reset=True)
         weights = check_sample_weight(sample_weight, np.empty((data.n_rows, 0)))
         mixture, report = _uncertain.fit_denoiser(
-            data, weights, em_options(self, components), em_reporter(self)
+            data, missing, weights, em_options(self, components), em_reporter(self)
         )
         self._set(mixture)
         keep_report(self, report)
         return self
 
     def transform(self, X: Any) -> GaussianArray:
-        """The posterior of every row's true value, N(m_i, C_i).
+        """The posterior of every row's true value, N(m_i, C_i), all d features of it.
 
         Parameters
         ----------
         X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points.
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
 
         Returns
         -------
         GaussianArray
         """
         check_is_fitted(self, "weights_")
-        data = check_gaussians(self, X, reset=False)
-        return GaussianArray._from_core(_uncertain.denoise(data, self._mixture(), self.n_jobs))
+        data, missing = check_rows(self, X, reset=False)
+        return GaussianArray._from_core(_uncertain.denoise(data, missing, self._mixture(), self.n_jobs))
 
     def score_samples(self, X: Any) -> Floats:
-        """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i)."""
+        """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i).
+
+        Of the features that the row has; 0 for a row that has none.
+        """
         check_is_fitted(self, "weights_")
-        data = check_gaussians(self, X, reset=False)
-        return _uncertain.mixture_log_likelihood(data, self._mixture(), self.n_jobs)
+        data, missing = check_rows(self, X, reset=False)
+        return _uncertain.mixture_log_likelihood(data, missing, self._mixture(), self.n_jobs)
 
     def score(self, X: Any, y: object = None) -> float:
         """Mean of `score_samples`."""
@@ -214,5 +233,5 @@ class GaussianDenoiser(  # type: ignore[call-arg]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
+        tags.input_tags.allow_nan = True
         return tags

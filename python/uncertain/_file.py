@@ -70,7 +70,7 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], 
         own = step._saved_params() if huber else step.get_params()
         parameters.append({k: _plain(v) for k, v in own.items() if k not in NOT_SAVED})
         if isinstance(step, AsGaussians):
-            features = [str(f) for f in step.get_feature_names_out()]
+            features = [str(f) for f in step.get_feature_names_out()] if step.roles_ else []
         elif isinstance(step, GaussianScaler):
             steps.append((step.mean_, step.scale_))
         elif isinstance(step, GaussianImputer):
@@ -122,7 +122,9 @@ def _pipeline(
     columns = Columns.from_dict(about.get("columns", {}))
     fitted = _estimators(steps, classes)
     d = fitted[0].n_features_in_
-    if columns.roles():
+    parameters = about.get("parameters", [])
+    # Also models of arrays may have the step, which then says what NaN means.
+    if columns.roles() or (parameters and "on_missing" in parameters[0]):
         first = AsGaussians(**columns.roles())
         first.roles_ = columns.roles()
         first.n_features_in_ = d
@@ -130,7 +132,7 @@ def _pipeline(
             first.feature_names_in_ = np.asarray(columns.features, dtype=object)
         fitted.insert(0, first)
     names = about.get("steps", [type(step).__name__.lower() for step in fitted])
-    parameters = about.get("parameters", [{} for _ in fitted])
+    parameters = parameters or [{} for _ in fitted]
     own_map = isinstance(fitted[-1], Kernelized) and parameters
     if own_map and parameters[-1].get("kernel", "linear") != "linear":
         # The map is the estimator's own, not a step of the pipeline.

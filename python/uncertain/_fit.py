@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from . import tables
@@ -84,9 +85,10 @@ def fit(
         `GaussianDenoiser` in front replaces each reading by the posterior of its true value.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
     on_missing : what a missing value or error bar means: "error" refuses it; "point" calls a value without
-        error bar exact; "impute" replaces a feature whose value or error bar is missing by its conditional
-        Gaussian given the others (`GaussianImputer`). With ``meaning="measurement"`` or the discriminant that
-        guess is taken for a reading, so what is known of all rows enters twice: such rows look too certain.
+        error bar exact; "impute" takes a feature whose value or error bar is missing for unknown. Its
+        conditional Gaussian given the others replaces it (`GaussianImputer`), except with
+        ``meaning="measurement"`` and the discriminant: for them it is a reading with infinite noise, and they
+        use what the row has.
     **params : parameters of the method's estimator, such as ``alpha=1e-2`` or ``C=10.0``. Where there are
         such parameters `probability` is True and `random_state` 0, and `sigma` of kernels is "median",
         unless given.
@@ -169,9 +171,12 @@ def fit(
     whole = None if groups is None else groups_of(table, groups)
     if whole is not None and group is None:
         columns = replace(columns, groups=True)
-    if on_missing == "impute":
-        first.append(("impute", GaussianImputer(random_state=0)))
     measured = meaning == "measurement" and not way.measurement
+    if measured or get_tags(estimator).input_tags.allow_nan:
+        # What follows takes NaN for a gap, which only the caller may say.
+        first = first or [("gaussians", AsGaussians(on_missing=on_missing))]
+    elif on_missing == "impute":
+        first.append(("impute", GaussianImputer(random_state=0)))
     denoiser = [("denoise", GaussianDenoiser(random_state=0))] if measured else []
     # The spread of the true values is that of their posterior means and what is left of the noise.
     scaler = [("scale", GaussianScaler(spread="total" if measured else "means"))] if scale else []

@@ -6,12 +6,17 @@ see `standard_error`.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+
+from ._imputer import GaussianImputer
+from ._incomplete import Incomplete
+from .exceptions import ConvergenceWarning
 
 if TYPE_CHECKING:
     from ._array import GaussianArray
@@ -59,6 +64,15 @@ def standard_error(correct: Floats, groups: Groups | None = None) -> float:
     return float(np.sqrt(sum(terms)))
 
 
+def means_alone(data: GaussianArray | Incomplete) -> GaussianArray:
+    """Exact points: the means, and for what is missing its conditional mean given the rest of the row."""
+    if isinstance(data, Incomplete):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            data = GaussianImputer(random_state=0).fit_transform(data)
+    return data.collapse("zero")
+
+
 def quiet(pipeline: Pipeline) -> Pipeline:
     """An unfitted copy that calibrates no probabilities and shows no progress."""
     copy = clone(pipeline)
@@ -90,7 +104,11 @@ def json_ready(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def cross_validate(
-    pipeline: Pipeline, data: GaussianArray, y: NDArray[Any], splits: list[tuple[Ints, Ints]], folds: int
+    pipeline: Pipeline,
+    data: GaussianArray | Incomplete,
+    y: NDArray[Any],
+    splits: list[tuple[Ints, Ints]],
+    folds: int,
 ) -> tuple[Floats, NDArray[Any]]:
     """Is each held-out row right (splits x rows, NaN in training), and the first repeat's predictions."""
     correct = np.full((len(splits), len(y)), np.nan)

@@ -18,12 +18,13 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from ._groups import Groups, check_group_number, groups_text, too_few_groups
-from ._held_out import standard_error
+from ._held_out import means_alone, standard_error
 from ._report import MANY_ROWS
 from .exceptions import ParameterError, UncertainError
 
 if TYPE_CHECKING:
     from ._array import GaussianArray
+    from ._incomplete import Incomplete
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -160,7 +161,7 @@ class HuberReport:
 
 def report_of_huber(
     fitted: Pipeline,
-    data: GaussianArray,
+    data: GaussianArray | Incomplete,
     y: NDArray[Any],
     *,
     folds: int = 5,
@@ -209,7 +210,7 @@ def report_of_huber(
     else:
         splits = labelled.splits(folds, repeats, random_state, classes)
 
-    def held_out(rows: GaussianArray, **changed: Any) -> Floats:
+    def held_out(rows: GaussianArray | Incomplete, **changed: Any) -> Floats:
         quiet = clone(fitted)
         if not quantity:
             changed["probability"] = False
@@ -226,7 +227,7 @@ def report_of_huber(
 
     own = held_out(data)
 
-    def beside(rows: GaussianArray, **changed: Any) -> Comparison:
+    def beside(rows: GaussianArray | Incomplete, **changed: Any) -> Comparison:
         other = held_out(rows, **changed)
         difference = own - other
         return Comparison(
@@ -252,7 +253,7 @@ def report_of_huber(
         errors=np.nanmean(own, axis=1),
         error_se=standard_error(own, labelled),
         squared=None if plain else beside(data, max_refinements=0, threshold=None),
-        means_only=None if data.kind == "zero" else beside(data.collapse("zero")),
+        means_only=None if data.kind == "zero" else beside(means_alone(data)),
         listed=listed,
         n_groups=None if labelled is None else labelled.count,
         group=None if labelled is None else labelled.name,

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from ._groups import Groups
 from ._held_out import standard_error
 from .discriminant import GaussianDiscriminant
-from .preprocessing import GaussianDenoiser, GaussianScaler
+from .preprocessing import GaussianDenoiser, GaussianImputer, GaussianScaler
 from .svm import GSUClassifier
 
 Floats = NDArray[np.float64]
@@ -105,15 +105,17 @@ def own_meaning(pipeline: Pipeline) -> str:
     return "measurement" if denoised else "spread"
 
 
-def alternatives(pipeline: Pipeline) -> dict[str, Pipeline]:
-    """Pipelines like this one for the meanings that it does not have itself."""
+def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline]:
+    """Pipelines like this one for the meanings that it does not have itself; `gaps`: for rows with some."""
     own = own_meaning(pipeline)
-    steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, GaussianDenoiser)]
+    filling = (GaussianDenoiser, GaussianImputer)
+    steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]
     if own == "discriminant":
         steps[-1] = ("classify", GSUClassifier(random_state=0))
     denoiser = ("denoise", GaussianDenoiser(random_state=0))
+    imputer = [("impute", GaussianImputer(random_state=0))] if gaps else []
     others = {
-        "spread": _scaled_by(Pipeline(steps), "means"),
+        "spread": _scaled_by(Pipeline([*imputer, *steps]), "means"),
         "measurement": _scaled_by(Pipeline([denoiser, *steps]), "total"),
         "discriminant": Pipeline([("classify", GaussianDiscriminant(random_state=0))]),
     }

@@ -20,13 +20,16 @@ from ._files import read_table
 from ._groups import Groups, groups_from
 from ._held_out import gap_of
 from ._huber_report import HuberReport, report_of_huber
+from ._incomplete import Incomplete
+from ._numbers import float_array
 from ._partial import partial_targets
 from ._regression_report import RegressionReport, compare_regressions
 from ._report import Report, compare
 from ._target import as_list, errors_from, is_quantity, labels_from, numbers_from
+from .discriminant import GaussianDiscriminant
 from .exceptions import ParameterError, UncertainError
 from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-from .preprocessing import AsGaussians, GaussianImputer
+from .preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from .regression import GSURegressor
 
 __all__ = ["Model", "load"]
@@ -38,8 +41,9 @@ class Model:
     Attributes
     ----------
     pipeline_ : fitted scikit-learn Pipeline: AsGaussians (for tables) -> GaussianImputer (with
-        ``on_missing="impute"``) -> GaussianDenoiser (with ``meaning="measurement"``) -> GaussianScaler (with
-        ``scale=True``) -> GSUClassifier or the estimator of another method.
+        ``on_missing="impute"``, unless what follows takes gaps) -> GaussianDenoiser (with
+        ``meaning="measurement"``) -> GaussianScaler (with ``scale=True``) -> GSUClassifier or the estimator
+        of another method.
     columns_ : which columns are means, errors and target, and which are ignored.
     is_regression_ : is the last step a regression?
     has_distribution_ : does it answer `predict_distribution`?
@@ -135,6 +139,8 @@ class Model:
     ) -> Report | RegressionReport | HuberReport:
         """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
 
+        Of a value that is missing the "means alone" know the conditional mean given the rest of the row.
+
         Also compared, on the same folds: the error bars as spread, as measurement error, and in a Gaussian
         discriminant; ``Report.meanings`` says which one wins and by how much.
 
@@ -160,7 +166,7 @@ class Model:
         if isinstance(self.pipeline_[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
             return report_of_huber(
                 self.pipeline_[self._n_reading :],
-                self.gaussians(table),
+                self._rows(table),
                 self._partial_targets(table, y),
                 folds=folds,
                 repeats=repeats,
@@ -170,7 +176,7 @@ class Model:
             )
         y = self.labels(table, y)
         if self.is_regression_:
-            rest, gaussians = self.pipeline_[self._n_reading :], self.gaussians(table)
+            rest, gaussians = self.pipeline_[self._n_reading :], self._rows(table)
             column = self.columns_.target_std
             y_std = None if column is None else target_stds(table, column, missing=0.0)
             return compare_regressions(
@@ -185,7 +191,7 @@ class Model:
             )
         return compare(
             self.pipeline_[self._n_reading :],
-            self.gaussians(table),
+            self._rows(table),
             y,
             folds=folds,
             repeats=repeats,
@@ -224,11 +230,39 @@ class Model:
         return truth
 
     def gaussians(self, table: Any) -> GaussianArray:
-        """The rows as the model reads them, gaps filled, before scaling."""
+        """The rows as the model reads them, before scaling.
+
+        Gaps are filled as by a `GaussianImputer` that knows the distribution that the model has learned.
+        """
+        rows = self._rows(table)
+        return self._filled(rows) if isinstance(rows, Incomplete) else rows
+
+    def _rows(self, table: Any) -> GaussianArray | Incomplete:
+        """The rows as the model reads them, with their gaps."""
         rows = opened(table)
         for _, step in self.pipeline_.steps[: self._n_reading]:
             rows = step.transform(rows)
-        return rows if isinstance(rows, GaussianArray) else GaussianArray(rows)
+        if not isinstance(rows, (GaussianArray, Incomplete)):
+            rows = Incomplete.of(float_array(rows, "X"))
+        return rows.gaussians if isinstance(rows, Incomplete) and not rows.missing.any() else rows
+
+    def _filled(self, rows: Incomplete) -> GaussianArray:
+        """Gaps filled by the first step that knows the distribution of the features, in the table's units."""
+        scalers: list[GaussianScaler] = []
+        for _, step in self.pipeline_.steps[self._n_reading :]:
+            if isinstance(step, GaussianScaler):
+                scalers.insert(0, step)
+            if isinstance(step, (GaussianImputer, GaussianDenoiser, GaussianDiscriminant)):
+                weights, means, covariances = step._mixture()
+                components = GaussianArray(means, cov=covariances)
+                for scaler in scalers:
+                    components = scaler.inverse_transform(components)
+                imputer = GaussianImputer()
+                imputer._set((weights, components.means, components.covariances()))
+                imputer.n_features_in_ = rows.n_features
+                return imputer.transform(rows)
+        row, feature = np.argwhere(rows.missing)[0]
+        raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a safetensors file, which holds numbers and JSON and no code."""
@@ -237,7 +271,7 @@ class Model:
     @property
     def _n_reading(self) -> int:
         """The number of steps in front that make Gaussians of what is read."""
-        return sum(isinstance(step, (AsGaussians, GaussianImputer)) for _, step in self.pipeline_.steps)
+        return int(isinstance(self.pipeline_[0], AsGaussians))
 
     @property
     def _target_name(self) -> str:

@@ -17,12 +17,13 @@ from sklearn.model_selection import RepeatedKFold
 from sklearn.pipeline import Pipeline
 
 from ._groups import Groups, check_group_number, groups_text
-from ._held_out import gap_of, gap_text, json_ready, quiet, standard_error
+from ._held_out import gap_of, gap_text, json_ready, means_alone, quiet, standard_error
 from ._report import MANY_ROWS
 from .exceptions import ParameterError, UncertainError
 
 if TYPE_CHECKING:
     from ._array import GaussianArray
+    from ._incomplete import Incomplete
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +110,7 @@ class RegressionReport:
 
 def compare_regressions(
     fitted: Pipeline,
-    data: GaussianArray,
+    data: GaussianArray | Incomplete,
     y: Floats,
     *,
     y_std: Floats | None = None,
@@ -132,13 +133,13 @@ def compare_regressions(
         check_group_number(groups, folds)
         splits = groups.splits(folds, repeats, random_state)
     unfitted = quiet(fitted)
-    exact = data.collapse("zero")
+    exact = means_alone(data)
 
-    def refitted(rows: GaussianArray, at: Any) -> Pipeline:
+    def refitted(rows: GaussianArray | Incomplete, at: Any) -> Pipeline:
         known = {} if y_std is None else {f"{unfitted.steps[-1][0]}__y_std": y_std[at]}
         return clone(unfitted).fit(rows[at], y[at], **known)
 
-    def held_out(rows: GaussianArray) -> tuple[Floats, float, float]:
+    def held_out(rows: GaussianArray | Incomplete) -> tuple[Floats, float, float]:
         errors = np.full((len(splits), len(y)), np.nan)
         for k, (train, test) in enumerate(splits):
             errors[k, test] = np.abs(refitted(rows, train).predict(rows[test]) - y[test])

@@ -23,7 +23,8 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from ._groups import Groups, groups_text, too_few_groups
-from ._held_out import cross_validate, gap_of, gap_text, json_ready, quiet, standard_error
+from ._held_out import cross_validate, gap_of, gap_text, json_ready, means_alone, quiet, standard_error
+from ._incomplete import Incomplete
 from ._meanings import MEANS_ONLY, Meanings, alternatives, own_meaning, ranked
 from .exceptions import ConvergenceWarning, ParameterError, UncertainError
 
@@ -165,7 +166,7 @@ class Report:
 
 def compare(
     fitted: Pipeline,
-    data: GaussianArray,
+    data: GaussianArray | Incomplete,
     y: NDArray[Any],
     *,
     folds: int = 5,
@@ -175,7 +176,7 @@ def compare(
     groups: Groups | None = None,
     random_state: Any = 0,
 ) -> Report:
-    """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians."""
+    """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians (with gaps if it can)."""
     if repeats is None:
         repeats = 1 if len(data) > MANY_ROWS else 4
     for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("listed", listed, 0)):
@@ -192,7 +193,7 @@ def compare(
         )
 
     uncalibrated = quiet(fitted)
-    exact = data.collapse("zero")
+    exact = means_alone(data)
     if groups is None:
         splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
         splits = list(splitter.split(y, y))
@@ -206,7 +207,7 @@ def compare(
         with warnings.catch_warnings():
             # Whether the others' fits have converged is nobody's question here: held-out rows judge them.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            for name, pipeline in alternatives(uncalibrated).items():
+            for name, pipeline in alternatives(uncalibrated, gaps=isinstance(data, Incomplete)).items():
                 held_out[name], _ = cross_validate(pipeline, data, y, splits, folds)
 
     gap, seconds = _timed(uncalibrated, data, y)
@@ -236,7 +237,7 @@ def compare(
     )
 
 
-def _timed(pipeline: Pipeline, data: GaussianArray, y: NDArray[Any]) -> tuple[float, float]:
+def _timed(pipeline: Pipeline, data: GaussianArray | Incomplete, y: NDArray[Any]) -> tuple[float, float]:
     start = time.perf_counter()
     fitted = clone(pipeline).fit(data, y)
     seconds = time.perf_counter() - start
@@ -244,7 +245,7 @@ def _timed(pipeline: Pipeline, data: GaussianArray, y: NDArray[Any]) -> tuple[fl
 
 
 def _doubtful(
-    fitted: Pipeline, data: GaussianArray, exact: GaussianArray, listed: int, random_state: Any
+    fitted: Pipeline, data: GaussianArray | Incomplete, exact: GaussianArray, listed: int, random_state: Any
 ) -> tuple[Ints, Floats, Floats]:
     """The rows whose own error bar changes the probabilities most.
 

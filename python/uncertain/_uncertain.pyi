@@ -52,6 +52,8 @@ __all__ = [
 
 _Floats = NDArray[np.float64]
 _Label = bool | int | float | str
+# Marks of missing features (n, d); None when all are there.
+_Missing = NDArray[np.bool_] | None
 # Steps, classes, feature names, and JSON about columns.
 _Parts = tuple[list[tuple[Any, ...]], list[_Label], list[str], str]
 
@@ -250,7 +252,9 @@ def probabilistic_rbf(
 ) -> _Floats: ...
 def median_pair_distance(x: Gaussians, seed: int) -> float: ...
 def effective_n_jobs(n_jobs: int | None) -> int: ...
-def fit_scaler(data: Gaussians, weights: _Floats | None, spread: str) -> tuple[_Floats, _Floats]: ...
+def fit_scaler(
+    data: Gaussians, missing: _Missing, weights: _Floats | None, spread: str
+) -> tuple[_Floats, _Floats]: ...
 def scale(data: Gaussians, mean: _Floats, scale: _Floats, inverse: bool) -> Gaussians: ...
 def project_subspace(data: Gaussians, variance: float, project: str) -> Gaussians: ...
 
@@ -273,13 +277,17 @@ _EmReport = tuple[_Floats, int, str, _Floats | None]
 
 def fit_denoiser(
     data: Gaussians,
+    missing: _Missing,
     weights: _Floats | None,
     em: _Em,
     report: _Report | None,
 ) -> tuple[_Mixture, _EmReport]: ...
-def denoise(data: Gaussians, mixture: _Mixture, n_jobs: int | None = None) -> Gaussians: ...
+def denoise(
+    data: Gaussians, missing: _Missing, mixture: _Mixture, n_jobs: int | None = None
+) -> Gaussians: ...
 def fit_discriminant(
     data: Gaussians,
+    missing: _Missing,
     codes: NDArray[np.uint32],
     n_classes: int,
     weights: _Floats | None,
@@ -289,7 +297,7 @@ def fit_discriminant(
     report: _Report | None,
 ) -> tuple[_Mixture, _EmReport]: ...
 def discriminant_log_proba(
-    data: Gaussians, mixture: _Mixture, n_classes: int, n_jobs: int | None = None
+    data: Gaussians, missing: _Missing, mixture: _Mixture, n_classes: int, n_jobs: int | None = None
 ) -> _Floats: ...
 def fit_imputer(
     data: Gaussians,
@@ -303,7 +311,9 @@ def fit_imputer(
 def impute(
     data: Gaussians, missing: NDArray[np.bool_], mixture: _Mixture, n_jobs: int | None = None
 ) -> Gaussians: ...
-def mixture_log_likelihood(data: Gaussians, mixture: _Mixture, n_jobs: int | None = None) -> _Floats: ...
+def mixture_log_likelihood(
+    data: Gaussians, missing: _Missing, mixture: _Mixture, n_jobs: int | None = None
+) -> _Floats: ...
 def fit_kernel_map(
     data: Gaussians,
     *,

@@ -18,6 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
 
 from uncertain._array import GaussianArray
+from uncertain._incomplete import Incomplete
 from uncertain._uncertain import Gaussians, Rows
 from uncertain.exceptions import ParameterError, UncertainError
 
@@ -25,6 +26,7 @@ __all__ = [
     "check_gaussians",
     "check_labels",
     "check_numbers",
+    "check_rows",
     "check_sample_weight",
     "check_weights",
     "seed_from",
@@ -42,16 +44,44 @@ def check_gaussians(estimator: Any, X: Any, *, reset: bool) -> Gaussians:
     ------
     UncertainError
         If X is a table with list-typed columns: which of them are means and which covariances is not the
-        estimator's guess.
+        estimator's guess. If features are missing.
     ValueError
         As scikit-learn's ``validate_data``.
     """
+    if isinstance(X, Incomplete):
+        gaps = np.argwhere(X.missing)
+        if len(gaps):
+            name = type(estimator).__name__
+            raise UncertainError(
+                f"X: row {gaps[0][0]}, feature {gaps[0][1]} is missing, and {name} takes no gaps: put a "
+                "GaussianImputer in front of it, or for measurement error a GaussianDenoiser"
+            )
+        X = X.gaussians
     if isinstance(X, GaussianArray):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X._core
     refuse_nested_tables(X)
     points = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C")
     return Gaussians(Rows.from_numpy(points, *points.shape))
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> tuple[Gaussians, NDArray[np.bool_] | None]:
+    """As `check_gaussians` for an estimator that takes gaps: NaN in an array, or what
+    ``AsGaussians(on_missing="impute")`` gives; and where they are, None if there are none.
+    """
+    if isinstance(X, Incomplete):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X.gaussians._core, X.missing
+    if isinstance(X, GaussianArray):
+        return check_gaussians(estimator, X, reset=reset), None
+    refuse_nested_tables(X)
+    points = validate_data(
+        estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+    )
+    missing = np.isnan(points)
+    if not missing.any():
+        return Gaussians(Rows.from_numpy(points, *points.shape)), None
+    return Incomplete.of(points).gaussians._core, missing
 
 
 def refuse_nested_tables(X: Any) -> None:

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from uncertain import _uncertain
 from uncertain._em import Mixture, component_number, em_options, em_reporter, keep_report
 from uncertain._progress import Progress
-from uncertain._validation import check_gaussians, check_labels, check_weights, seed_from
-from uncertain.exceptions import ParameterError
+from uncertain._validation import check_labels, check_rows, check_weights, seed_from
+from uncertain.exceptions import ParameterError, UncertainError
 
 __all__ = ["GaussianDiscriminant"]
 
@@ -36,6 +36,9 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
     discriminant analysis), else each class has its own (quadratic). With zero covariances these are the
     classical methods, covariances by maximum likelihood. It stays right where the size of the noise depends
     on the class, which misleads a denoiser with one prior for all.
+
+    A missing feature is one with infinite noise: the densities are those of the features that a row has, and
+    a row that has none gets the priors.
 
     Parameters
     ----------
@@ -137,7 +140,8 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings, or exact points.
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
         y : array-like of shape (n,)
             Labels of any type that sorts.
         sample_weight : array-like of shape (n,), default=None
@@ -146,21 +150,30 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        UncertainError
+            If a feature is missing in every row of a class.
         """
         k = component_number(self.n_components)
         if k is None:
             raise ParameterError(
                 'n_components = "auto": must be an integer >= 1; choose by cross-validation (GridSearchCV)'
             )
-        data = check_gaussians(self, X, reset=True)
+        data, missing = check_rows(self, X, reset=True)
         classes, codes = check_labels(y, X, self)
         weights = check_weights(sample_weight, None, classes=classes, codes=codes)
         if weights is not None and not weights.all():
             # Dropped, not carried along: the start of EM must not see them either.
             rows = np.flatnonzero(weights)
             data, codes, weights = data.take(rows), codes[rows], weights[rows]
+            missing = None if missing is None else missing[rows]
+        if missing is not None:
+            _refuse_unseen(missing, codes, classes)
         mixture, report = _uncertain.fit_discriminant(
             data,
+            missing,
             codes,
             len(classes),
             weights,
@@ -207,15 +220,18 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points.
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
 
         Returns
         -------
         ndarray of shape (n, C)
         """
         check_is_fitted(self, "means_")
-        data = check_gaussians(self, X, reset=False)
-        return _uncertain.discriminant_log_proba(data, self._mixture(), len(self.classes_), self.n_jobs)
+        data, missing = check_rows(self, X, reset=False)
+        return _uncertain.discriminant_log_proba(
+            data, missing, self._mixture(), len(self.classes_), self.n_jobs
+        )
 
     def predict_proba(self, X: Any) -> Floats:
         """P(c | x_i) of every class under the model, each row with its own noise.
@@ -223,7 +239,8 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points.
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
 
         Returns
         -------
@@ -239,7 +256,8 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points.
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
 
         Returns
         -------
@@ -257,7 +275,8 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points.
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
 
         Returns
         -------
@@ -266,3 +285,21 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         """
         codes = np.argmax(self.predict_log_proba(X), axis=1)
         return np.asarray(self.classes_[codes])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _refuse_unseen(missing: NDArray[np.bool_], codes: NDArray[np.uint32], classes: NDArray[Any]) -> None:
+    """The core's check in the words of the labels."""
+    if missing.all(axis=0).any():
+        return  # In every class: the core says so.
+    for code, label in enumerate(classes.tolist()):
+        unseen = np.flatnonzero(missing[codes == code].all(axis=0))
+        if unseen.size and (codes == code).any():
+            raise UncertainError(
+                f"feature {unseen[0]} is missing in every row of class {label!r}, so nothing can be learned "
+                "about it there; leave the feature out"
+            )

@@ -20,7 +20,7 @@ from uncertain._denoiser import GaussianDenoiser
 from uncertain._imputer import GaussianImputer
 from uncertain._kernel_map import KernelMap
 from uncertain._moves import Moves
-from uncertain._validation import check_gaussians
+from uncertain._validation import check_gaussians, check_rows
 from uncertain.exceptions import ParameterError
 
 __all__ = [
@@ -52,8 +52,11 @@ class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         Dimension d.
 
     An array gives an array, a GaussianArray gives a GaussianArray. Kinds are kept, except that isotropic
-    covariances become diagonal where scales differ.
+    covariances become diagonal where scales differ. Missing features (NaN in an array, or what
+    ``AsGaussians(on_missing="impute")`` gives) do not count and stay missing.
     """
+
+    _passes_gaps = True
 
     def __init__(self, *, spread: Literal["means", "total"] = "means") -> None:
         self.spread = spread
@@ -62,7 +65,7 @@ class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""
         if self.spread not in ("means", "total"):
             raise ParameterError(f'spread={self.spread!r}: must be "means" or "total"')
-        data = check_gaussians(self, X, reset=True)
+        data, missing = check_rows(self, X, reset=True)
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(
@@ -70,7 +73,7 @@ class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
             )
         self.mean_: Floats
         self.scale_: Floats
-        self.mean_, self.scale_ = _uncertain.fit_scaler(data, weights, self.spread)
+        self.mean_, self.scale_ = _uncertain.fit_scaler(data, missing, weights, self.spread)
         return self
 
     def inverse_transform(self, X: Any) -> Any:
@@ -81,6 +84,11 @@ class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     def _moved(self, data: _uncertain.Gaussians) -> _uncertain.Gaussians:
         return _uncertain.scale(data, self.mean_, self.scale_, False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
 
 class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -9,7 +9,7 @@ use uncertain::data::covariance::{packed_index, packed_len};
 use uncertain::deconvolution::{Components, Fitted, Mixture, Params, Report};
 use uncertain::file::Step;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
-use uncertain::{Error, Labels, discriminant, parallel};
+use uncertain::{Error, GaussianArray, Incomplete, Labels, discriminant, parallel};
 
 use crate::error::BorderResult;
 use crate::gaussians::Gaussians;
@@ -107,49 +107,68 @@ pub fn fitted_out(py: Python<'_>, fitted: Fitted) -> PyResult<FittedOut<'_>> {
     Ok((mixture, (fitted.history.into_pyarray(py), fitted.n_iter, fitted.status.name(), choice)))
 }
 
+/// Marks of missing features (n, d); None when all are there.
+pub type MissingIn<'py> = Option<PyReadonlyArray2<'py, bool>>;
+
+/// Row by row.
+pub fn marks(missing: &MissingIn<'_>) -> Option<Vec<bool>> {
+    missing.as_ref().map(|marks| marks.as_array().iter().copied().collect())
+}
+
+/// Rows with their marks.
+pub fn with_gaps<'a>(data: &'a GaussianArray, marks: &'a Option<Vec<bool>>) -> uncertain::Result<Incomplete<'a>> {
+    marks.as_ref().map_or(Ok(data.into()), |marks| Incomplete::new(data, marks))
+}
+
 /// The distribution behind noisy rows; `report(task, iteration, log-likelihood, nan)` hears of every step.
 #[pyfunction]
 pub fn fit_denoiser<'py>(
     py: Python<'py>,
     data: &Gaussians,
+    missing: MissingIn<'py>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     em: EmIn,
     report: Option<Py<PyAny>>,
 ) -> BorderResult<FittedOut<'py>> {
     let params = em.params()?;
     let weights = weights.map(|w| w.as_array().to_vec());
-    let data = data.inner.clone();
-    let fitted = interrupt::run(py, report, |control| params.fit(&data, None, weights.as_deref(), control))?;
+    let (data, marks) = (data.inner.clone(), marks(&missing));
+    let (_, fitted) = interrupt::run(py, report, |control| {
+        GaussianDenoiser::fit(&params, with_gaps(&data, &marks)?, weights.as_deref(), control)
+    })?;
     Ok(fitted_out(py, fitted)?)
 }
 
 /// The posterior of every row's true value under this mixture.
 #[pyfunction]
-#[pyo3(signature = (data, mixture, n_jobs=None))]
+#[pyo3(signature = (data, missing, mixture, n_jobs=None))]
 pub fn denoise(
     py: Python<'_>,
     data: &Gaussians,
+    missing: MissingIn<'_>,
     mixture: MixtureIn<'_>,
     n_jobs: Option<i64>,
 ) -> BorderResult<Gaussians> {
     let denoiser = GaussianDenoiser::new(mixture.mixture()?);
-    let (data, threads) = (data.inner.clone(), threads::resolve(n_jobs)?);
-    let work = |control: &_| parallel::install(threads, || denoiser.transform(&data, control))?;
+    let (data, marks, threads) = (data.inner.clone(), marks(&missing), threads::resolve(n_jobs)?);
+    let work = |control: &_| parallel::install(threads, || denoiser.transform(with_gaps(&data, &marks)?, control))?;
     Ok(interrupt::run(py, None, work)?.into())
 }
 
 /// log p of every row under this mixture, its own noise included.
 #[pyfunction]
-#[pyo3(signature = (data, mixture, n_jobs=None))]
+#[pyo3(signature = (data, missing, mixture, n_jobs=None))]
 pub fn mixture_log_likelihood<'py>(
     py: Python<'py>,
     data: &Gaussians,
+    missing: MissingIn<'py>,
     mixture: MixtureIn<'py>,
     n_jobs: Option<i64>,
 ) -> BorderResult<Floats<'py>> {
     let denoiser = GaussianDenoiser::new(mixture.mixture()?);
-    let (data, threads) = (data.inner.clone(), threads::resolve(n_jobs)?);
-    let work = |control: &_| parallel::install(threads, || denoiser.log_likelihood(&data, control))?;
+    let (data, marks, threads) = (data.inner.clone(), marks(&missing), threads::resolve(n_jobs)?);
+    let work =
+        |control: &_| parallel::install(threads, || denoiser.log_likelihood(with_gaps(&data, &marks)?, control))?;
     Ok(interrupt::run(py, None, work)?.into_pyarray(py))
 }
 
@@ -171,6 +190,7 @@ fn labels(
 pub fn fit_discriminant<'py>(
     py: Python<'py>,
     data: &Gaussians,
+    missing: MissingIn<'py>,
     codes: PyReadonlyArray1<'py, u32>,
     n_classes: usize,
     weights: Option<PyReadonlyArray1<'py, f64>>,
@@ -182,25 +202,27 @@ pub fn fit_discriminant<'py>(
     let priors = priors.map(|p| p.as_array().to_vec());
     let params = discriminant::Params { shared, priors, em: em.params()? };
     let labels = labels(&codes, n_classes, weights.as_ref())?;
-    let data = data.inner.clone();
-    let (model, fitted) = interrupt::run(py, report, |control| params.fit(&data, &labels, control))?;
+    let (data, marks) = (data.inner.clone(), marks(&missing));
+    let (model, fitted) =
+        interrupt::run(py, report, |control| params.fit(with_gaps(&data, &marks)?, &labels, control))?;
     // The shares of all rows, not those within a class.
     Ok(fitted_out(py, Fitted { mixture: model.mixture().clone(), ..fitted })?)
 }
 
 /// log P(class | row), (n, C), from the components of all classes, class by class.
 #[pyfunction]
-#[pyo3(signature = (data, mixture, n_classes, n_jobs=None))]
+#[pyo3(signature = (data, missing, mixture, n_classes, n_jobs=None))]
 pub fn discriminant_log_proba<'py>(
     py: Python<'py>,
     data: &Gaussians,
+    missing: MissingIn<'py>,
     mixture: MixtureIn<'py>,
     n_classes: usize,
     n_jobs: Option<i64>,
 ) -> BorderResult<Bound<'py, PyArray2<f64>>> {
     let model = discriminant::Model::new(mixture.mixture()?, n_classes)?;
-    let (data, threads) = (data.inner.clone(), threads::resolve(n_jobs)?);
-    let work = |control: &_| parallel::install(threads, || model.log_proba(&data, control))?;
+    let (data, marks, threads) = (data.inner.clone(), marks(&missing), threads::resolve(n_jobs)?);
+    let work = |control: &_| parallel::install(threads, || model.log_proba(with_gaps(&data, &marks)?, control))?;
     Ok(PyArray2::from_owned_array(py, interrupt::run(py, None, work)?))
 }
 

@@ -7,6 +7,7 @@ use uncertain::kernel::{PointKernel, median_gamma};
 use uncertain::transform::{GaussianScaler, KernelMap, KernelMapOptions, SubspaceProjector};
 use uncertain::{Error, parallel};
 
+use crate::deconvolution::{MissingIn, marks, with_gaps};
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
 use crate::{interrupt, threads};
@@ -15,16 +16,18 @@ type Vector<'py> = Bound<'py, PyArray1<f64>>;
 
 /// (mean, scale) of every feature; `spread`: "means" or "total".
 #[pyfunction]
-#[pyo3(signature = (data, weights, spread))]
+#[pyo3(signature = (data, missing, weights, spread))]
 pub fn fit_scaler<'py>(
     py: Python<'py>,
     data: &Gaussians,
+    missing: MissingIn<'_>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     spread: &str,
 ) -> BorderResult<(Vector<'py>, Vector<'py>)> {
     let spread = spread.parse()?;
     let weights = weights.map(|w| w.as_array().to_vec());
-    let scaler = py.detach(|| GaussianScaler::fit(&data.inner, weights.as_deref(), spread))?;
+    let marks = marks(&missing);
+    let scaler = py.detach(|| GaussianScaler::fit(with_gaps(&data.inner, &marks)?, weights.as_deref(), spread))?;
     Ok((scaler.mean().to_vec().into_pyarray(py), scaler.scale().to_vec().into_pyarray(py)))
 }
 

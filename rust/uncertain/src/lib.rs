@@ -46,7 +46,7 @@ mod testing;
 pub mod transform;
 
 pub use control::{Control, Progress};
-pub use data::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, Unit};
+pub use data::{Collapse, Covariances, GaussianArray, Incomplete, Kind, Names, Rows, Unit};
 pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;
 pub use kernel::{PointKernel, median_gamma};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::control::Control;
 use crate::data::covariance::packed_len;
-use crate::data::{Covariances, GaussianArray, Kind};
+use crate::data::{Covariances, GaussianArray, Incomplete, Kind};
 use crate::deconvolution::Mixture;
 use crate::deconvolution::prepare::prepared;
 use crate::error::{Error, Result};
@@ -44,6 +44,11 @@ impl<'a> Observed<'a> {
             }
         };
         Self { data, missing, weights, shape: Shape { d: data.n_features(), noise, masked } }
+    }
+
+    /// The same from rows that may have gaps.
+    pub fn of(rows: Incomplete<'a>, weights: Option<&'a [f64]>) -> Self {
+        Self::new(rows.gaussians(), rows.missing(), weights)
     }
 
     pub fn weight(&self, row: usize) -> f64 {

@@ -5,7 +5,7 @@ use ndarray::Array2;
 use super::Class;
 use super::class;
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
 use crate::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector};
 use crate::{
@@ -23,8 +23,7 @@ pub enum Step {
     KernelMap(Box<KernelMap>),
     /// Replaces measurements by posteriors of their true values.
     Denoiser(GaussianDenoiser),
-    /// Fills gaps. Rows of a [`GaussianArray`] have none and pass as they are; rows with gaps go through
-    /// [`GaussianImputer::transform`] first.
+    /// Fills gaps.
     Imputer(GaussianImputer),
     /// The classifier and the parameters it was fitted with.
     Gsu {
@@ -178,6 +177,11 @@ impl Step {
         }
     }
 
+    /// Does it fill gaps, use them, or pass them on?
+    fn takes_gaps(&self) -> bool {
+        matches!(self, Self::Scaler(_) | Self::Imputer(_) | Self::Denoiser(_) | Self::Discriminant { .. })
+    }
+
     /// Classes it tells apart, 0 for a regressor; `None` for a transform.
     fn n_classes(&self) -> Option<usize> {
         match self {
@@ -274,16 +278,46 @@ impl Saved {
     }
 
     /// What the transforms make of the rows: the rows that the last step sees.
-    pub fn transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
-        let mut data = data.clone();
+    ///
+    /// Gaps ([`Incomplete`]) must come to an imputer, a denoiser or a discriminant.
+    ///
+    /// # Errors
+    /// Those of the transforms; [`Error::Data`] where gaps come to a step that does not take them, or are still there
+    /// in the end, since a [`GaussianArray`] has none: a discriminant wants them as they are, in
+    /// [`predict`](Self::predict).
+    pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>) -> Result<GaussianArray> {
+        match self.moved(rows.into())? {
+            (data, None) => Ok(data),
+            (_, Some(_)) => Err(Error::Data("there are still gaps in what the last step sees".into())),
+        }
+    }
+
+    /// The rows that the last step sees, with the gaps that are left for it.
+    fn moved<'a>(&self, rows: Incomplete<'a>) -> Result<(GaussianArray, Option<&'a [bool]>)> {
+        let (mut data, mut missing) = (rows.gaussians().clone(), rows.missing());
+        let control = Control::new();
         for step in &self.steps {
+            if missing.is_some() && !step.takes_gaps() {
+                return Err(Error::Data(
+                    "rows with missing features need an imputer, a denoiser or a discriminant, and the model has none \
+                     before they come to a step that does not take them"
+                        .into(),
+                ));
+            }
+            let rows = Incomplete::from_parts(&data, missing);
             data = match step {
                 Step::Scaler(scaler) => scaler.transform(&data)?,
-                Step::Subspace(projector) => projector.transform(&data, &Control::new())?,
-                Step::KernelMap(map) => map.transform(&data, &Control::new())?,
-                Step::Denoiser(denoiser) => denoiser.transform(&data, &Control::new())?,
-                Step::Imputer(_)
-                | Step::Gsu { .. }
+                Step::Subspace(projector) => projector.transform(&data, &control)?,
+                Step::KernelMap(map) => map.transform(&data, &control)?,
+                Step::Denoiser(denoiser) => {
+                    missing = None;
+                    denoiser.transform(rows, &control)?
+                }
+                Step::Imputer(imputer) => match missing.take() {
+                    Some(missing) => imputer.transform(&data, missing, &control)?,
+                    None => data,
+                },
+                Step::Gsu { .. }
                 | Step::KernelSvc { .. }
                 | Step::FeatureSvc { .. }
                 | Step::KernelSvr { .. }
@@ -294,25 +328,27 @@ impl Saved {
                 | Step::Huber { .. } => data,
             };
         }
-        Ok(data)
+        Ok((data, missing))
     }
 
     /// The class code of every row, an index into `classes`.
-    pub fn predict(&self, data: &GaussianArray) -> Result<Vec<u32>> {
-        let rows = self.transform(data)?;
+    pub fn predict<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Vec<u32>> {
+        let (rows, missing) = self.moved(data.into())?;
         match self.steps.last() {
             Some(Step::Gsu { model, .. } | Step::Robust { model, .. }) => model.predict(&rows),
             Some(Step::Minimax { model, .. }) => model.linear.predict(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict(&rows, &Control::new()),
-            Some(Step::Discriminant { model, .. }) => model.predict(&rows, &Control::new()),
+            Some(Step::Discriminant { model, .. }) => {
+                model.predict(Incomplete::from_parts(&rows, missing), &Control::new())
+            }
             Some(Step::Huber { machine, .. }) if machine.n_classes() > 0 => machine.predict(&rows, &Control::new()),
             _ => no_classifier(),
         }
     }
 
     /// The predicted target of every row.
-    pub fn predict_targets(&self, data: &GaussianArray) -> Result<Vec<f64>> {
+    pub fn predict_targets<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Vec<f64>> {
         match self.steps.last() {
             Some(Step::KernelSvr { model, .. }) => model.predict(&self.transform(data)?),
             Some(Step::Regression { model, .. }) => model.predict(&self.transform(data)?),
@@ -325,26 +361,28 @@ impl Saved {
 
     /// Means and standard deviations of a regression's predictions, as
     /// [`gsu_regression::Model::predict_distribution`].
-    pub fn predict_distribution(&self, data: &GaussianArray) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub fn predict_distribution<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<(Vec<f64>, Vec<f64>)> {
         self.regression()?.predict_distribution(&self.transform(data)?)
     }
 
     /// The class of every row.
-    pub fn predict_classes(&self, data: &GaussianArray) -> Result<Vec<&Class>> {
+    pub fn predict_classes<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Vec<&Class>> {
         let codes = self.predict(data)?;
         let missing = || Error::Data("there are fewer class labels than classes".into());
         codes.into_iter().map(|code| self.classes.get(code as usize).ok_or_else(missing)).collect()
     }
 
     /// The probability of every class, n x K (see [`gsu::Model::predict_proba`]).
-    pub fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
-        let rows = self.transform(data)?;
+    pub fn predict_proba<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array2<f64>> {
+        let (rows, missing) = self.moved(data.into())?;
         match self.steps.last() {
             Some(Step::Gsu { model, .. } | Step::Robust { model, .. }) => model.predict_proba(&rows),
             Some(Step::Minimax { model, .. }) => model.linear.predict_proba(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict_proba(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict_proba(&rows, &Control::new()),
-            Some(Step::Discriminant { model, .. }) => model.predict_proba(&rows, &Control::new()),
+            Some(Step::Discriminant { model, .. }) => {
+                model.predict_proba(Incomplete::from_parts(&rows, missing), &Control::new())
+            }
             Some(Step::Huber { machine, .. }) if machine.n_classes() > 0 => {
                 machine.predict_proba(&rows, &Control::new())
             }
@@ -353,14 +391,16 @@ impl Saved {
     }
 
     /// The mean scores (see [`gsu::Model::decision`]).
-    pub fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
-        let rows = self.transform(data)?;
+    pub fn decision<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array2<f64>> {
+        let (rows, missing) = self.moved(data.into())?;
         match self.steps.last() {
             Some(Step::Gsu { model, .. } | Step::Robust { model, .. }) => model.decision(&rows),
             Some(Step::Minimax { model, .. }) => model.linear.decision(&rows),
             Some(Step::KernelSvc { model, .. }) => model.decision(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.decision(&rows, &Control::new()),
-            Some(Step::Discriminant { model, .. }) => model.decision(&rows, &Control::new()),
+            Some(Step::Discriminant { model, .. }) => {
+                model.decision(Incomplete::from_parts(&rows, missing), &Control::new())
+            }
             Some(Step::Huber { machine, .. }) if machine.n_classes() > 0 => machine.decision(&rows, &Control::new()),
             _ => no_classifier(),
         }

@@ -8,12 +8,15 @@
 //! and one component it is linear discriminant analysis, with a T per class the quadratic one. For zero
 //! covariances both are the classical methods (with maximum-likelihood covariances).
 //!
+//! A missing feature is one of infinite noise: the densities are those of the features that are there. A row of gaps
+//! alone gets the priors.
+//!
 //! Unlike a prior that is common to all classes, this stays right when the noise itself depends on the class.
 
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::Incomplete;
 use crate::deconvolution::{self, Components, Fitted, Group, Mixture, Observed, Task, log_sum};
 use crate::error::{Error, Result};
 use crate::model::Labels;
@@ -63,8 +66,16 @@ impl Params {
     /// Fit to labelled rows; the second part of the result tells how EM went.
     ///
     /// # Errors
-    /// Parameters out of range, a class with fewer rows than components, numbers that overflow, [`Error::Interrupted`].
-    pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<(Model, Fitted)> {
+    /// Parameters out of range, a class with fewer rows than components, a feature that is missing in every row of a
+    /// class, numbers that overflow, [`Error::Interrupted`].
+    pub fn fit<'a>(
+        &self,
+        data: impl Into<Incomplete<'a>>,
+        labels: &Labels,
+        control: &Control,
+    ) -> Result<(Model, Fitted)> {
+        let rows = data.into();
+        let data = rows.gaussians();
         self.check(labels.n_classes())?;
         let Components::Fixed(k) = self.em.components else {
             return Err(Error::parameter("n_components", "auto", "a number"));
@@ -73,12 +84,22 @@ impl Params {
         labels.check_every_class()?;
         let n_classes = labels.n_classes();
         let priors = self.priors(labels);
-        let rows = |class: usize| -> Vec<usize> {
+        rows.check_every_feature(labels.weights())?;
+        let of_class = |class: usize| -> Vec<usize> {
             (0..labels.len()).filter(|&i| labels.codes()[i] as usize == class && labels.weight(i) > 0.0).collect()
         };
-        let groups = (0..n_classes).map(|c| Group { rows: Some(rows(c)), components: c * k..(c + 1) * k }).collect();
-        let task =
-            Task { observed: Observed::new(data, None, labels.weights()), groups, tied: self.shared, unbiased: false };
+        let mut groups = vec![];
+        for class in 0..n_classes {
+            let own = of_class(class);
+            if let Some(j) = rows.unseen(own.iter().copied()) {
+                return Err(Error::Data(format!(
+                    "feature {j} is missing in every row of class {class} (counted from 0), so nothing can be learned \
+                     about it there; leave the feature out"
+                )));
+            }
+            groups.push(Group { rows: Some(own), components: class * k..(class + 1) * k });
+        }
+        let task = Task { observed: Observed::of(rows, labels.weights()), groups, tied: self.shared, unbiased: false };
         let fitted = parallel::install(self.em.threads, || task.fit(&self.em, control))??;
         let within = &fitted.mixture;
         let weights = within.weights().iter().enumerate().map(|(c, w)| w * priors[c / k]).collect();
@@ -129,7 +150,7 @@ impl Model {
     }
 
     /// The most probable class of every row.
-    pub fn predict(&self, data: &GaussianArray, control: &Control) -> Result<Vec<u32>> {
+    pub fn predict<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<u32>> {
         let logs = self.log_proba(data, control)?;
         let best =
             |row: ArrayView1<'_, f64>| (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best });
@@ -137,12 +158,12 @@ impl Model {
     }
 
     /// P(c | x_i), n x C.
-    pub fn predict_proba(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+    pub fn predict_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         Ok(self.log_proba(data, control)?.mapv_into(f64::exp))
     }
 
     /// log P(1 | x_i) - log P(0 | x_i), n x 1; for more than two classes log P of each, n x C.
-    pub fn decision(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
+    pub fn decision<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let logs = self.log_proba(data, control)?;
         if self.n_classes > 2 {
             return Ok(logs);
@@ -151,16 +172,17 @@ impl Model {
     }
 
     /// log P(c | x_i), n x C: exact under the model.
-    pub fn log_proba(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
-        check_features(data, self.mixture.n_features())?;
-        let logs = Observed::new(data, None, None).log_densities(None, &self.mixture, control)?;
+    pub fn log_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
+        let rows = data.into();
+        check_features(rows.gaussians(), self.mixture.n_features())?;
+        let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
         let k = self.mixture.n_components() / self.n_classes;
         let mut out: Vec<f64> = logs.chunks_exact(k).map(log_sum).collect();
         for row in out.chunks_exact_mut(self.n_classes) {
             let evidence = log_sum(row);
             row.iter_mut().for_each(|x| *x -= evidence);
         }
-        Array2::from_shape_vec((data.n_rows(), self.n_classes), out)
+        Array2::from_shape_vec((rows.gaussians().n_rows(), self.n_classes), out)
             .map_err(|e| Error::Internal(format!("log probabilities: {e}")))
     }
 }
@@ -168,7 +190,7 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Covariances, Rows};
+    use crate::data::{Covariances, GaussianArray, Rows};
     use crate::testing::Numbers;
 
     /// Two classes in two dimensions whose noise has very different sizes.

@@ -7,16 +7,23 @@
 //! m_i = mu + G_i (x_i - mu),    C_i = T - G_i T
 //! ```
 //! For several, the mean and covariance of the mixture of such posteriors. An exact point stays where it is; the
-//! more noise, the nearer to the prior. Kinds: zero stays zero; under one component a shared matrix stays shared, and
+//! more noise, the nearer to the prior.
+//!
+//! A missing feature is one of infinite noise: with o the observed features of a row, and T_:o the columns of T that
+//! belong to them, G_i = T_:o (T_oo + S_oo)^{-1}, m_i = mu + G_i (x_o - mu_o), C_i = T - G_i T_o:. Gaps must come here as
+//! gaps: filled by a [`GaussianImputer`] first they would be readings, which contain the distribution already, and
+//! it would count twice. A row of gaps alone becomes the distribution itself.
+//!
+//! Kinds: zero stays zero; under one component a shared matrix stays shared, and
 //! factors of few columns (at most a third of the features) stay factors of as many; all else needs a full matrix per row.
 
 use crate::control::Control;
 use crate::data::covariance::{Full, Layout, LowRank, Shared, packed_len};
-use crate::data::{Covariances, GaussianArray, Rows};
+use crate::data::{Covariances, GaussianArray, Incomplete, Rows};
 use crate::deconvolution::{Fitted, Mixture, Observed, Params, log_sum};
 use crate::error::Result;
 use crate::simd::mixture::Noise;
-use crate::transform::check_features;
+use crate::transform::{GaussianImputer, check_features, check_weights};
 
 /// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,13 +39,20 @@ impl GaussianDenoiser {
     }
 
     /// Learn the distribution; the second part of the result tells how that went.
-    pub fn fit(
+    ///
+    /// # Errors
+    /// Those of [`Params::fit`], and a feature that is missing in every row.
+    pub fn fit<'a>(
         params: &Params,
-        data: &GaussianArray,
+        rows: impl Into<Incomplete<'a>>,
         weights: Option<&[f64]>,
         control: &Control,
     ) -> Result<(Self, Fitted)> {
-        let fitted = params.fit(data, None, weights, control)?;
+        let rows = rows.into();
+        params.check()?;
+        check_weights(weights, rows.gaussians().n_rows())?;
+        rows.check_every_feature(weights)?;
+        let fitted = params.fit(rows.gaussians(), rows.missing(), weights, control)?;
         Ok((Self::new(fitted.mixture.clone()), fitted))
     }
 
@@ -49,10 +63,18 @@ impl GaussianDenoiser {
     }
 
     /// The posterior of every row's true value. `Err(Interrupted)` soon after `control` is stopped.
-    pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
-        let d = self.mixture.n_features();
+    pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<GaussianArray> {
+        let rows = rows.into();
+        let (data, d) = (rows.gaussians(), self.mixture.n_features());
         check_features(data, d)?;
         let n = data.n_rows();
+        if let Some(missing) = rows.missing() {
+            if matches!(data.covariances(), Covariances::Zero) {
+                // What is known is known exactly, and stays to the last bit.
+                return GaussianImputer::new(self.mixture.clone()).transform(data, missing, control);
+            }
+            return self.full(rows, control);
+        }
         match data.covariances() {
             Covariances::Zero => return Ok(data.clone()),
             Covariances::Shared(_) if self.mixture.n_components() == 1 && n > 0 => {
@@ -72,16 +94,23 @@ impl GaussianDenoiser {
                 }
             }
         }
-        let (means, packed) = Observed::new(data, None, None).posteriors(&self.mixture, false, control)?;
+        self.full(rows, control)
+    }
+
+    /// A full covariance per row.
+    fn full(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
+        let (n, d) = (rows.gaussians().n_rows(), self.mixture.n_features());
+        let (means, packed) = Observed::of(rows, None).posteriors(&self.mixture, false, control)?;
         let values = Rows::from_owned(packed, n, packed_len(d));
         let covariances = Covariances::Full(Full { values, layout: Layout::Packed });
         Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances))
     }
 
-    /// log p(x_i) of every row: the density of N(mu_k, T_k + S_i) summed over the components.
-    pub fn log_likelihood(&self, data: &GaussianArray, control: &Control) -> Result<Vec<f64>> {
-        check_features(data, self.mixture.n_features())?;
-        let logs = Observed::new(data, None, None).log_densities(None, &self.mixture, control)?;
+    /// log p(x_i) of every row, of what is there: the density of N(mu_k, T_k + S_i) summed over the components.
+    pub fn log_likelihood<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<f64>> {
+        let rows = rows.into();
+        check_features(rows.gaussians(), self.mixture.n_features())?;
+        let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
         Ok(logs.chunks_exact(self.mixture.n_components()).map(log_sum).collect())
     }
 }

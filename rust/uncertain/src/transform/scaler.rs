@@ -3,12 +3,12 @@
 //! m_j is the weighted mean of the means. s_j^2 is their weighted variance (divided by the sum of
 //! the weights, as scikit-learn's StandardScaler does) and, with [`Spread::Total`], plus the
 //! weighted mean of the variances S_jj: by the law of total variance, the variance of a draw from
-//! the data. A feature that does not vary keeps its scale, s_j = 1.
+//! the data. A feature that does not vary keeps its scale, s_j = 1. Missing features do not count.
 
 use crate::data::convert::zeros;
 use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared, packed_len};
 use crate::data::validate::{Rule, elements};
-use crate::data::{Covariances, GaussianArray, Rows, Unit};
+use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::transform::check_features;
@@ -59,32 +59,42 @@ impl GaussianScaler {
         Ok(Self { mean, scale })
     }
 
-    /// Mean and scale of these rows; weights >= 0, not all zero, any scale. Zero weight = row absent.
-    pub fn fit(data: &GaussianArray, weights: Option<&[f64]>, spread: Spread) -> Result<Self> {
+    /// Mean and scale of these rows; weights >= 0, not all zero, any scale. Zero weight = row absent. Gaps do
+    /// not count; a feature must be there in some row.
+    pub fn fit<'a>(rows: impl Into<Incomplete<'a>>, weights: Option<&[f64]>, spread: Spread) -> Result<Self> {
+        let rows = rows.into();
+        let data = rows.gaussians();
         let (n, d) = (data.n_rows(), data.n_features());
         if n == 0 {
             return Err(Error::Data("no rows to fit a scaler on".into()));
         }
         check_weights(weights, n)?;
+        rows.check_every_feature(weights)?;
         let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
-        let total: f64 = (0..n).map(weight).sum();
-        let mut mean = weighted_sum(data, &weight, |x, _, out| out.copy_from_slice(x))?;
-        mean.iter_mut().for_each(|m| *m /= total);
+        let total: Vec<f64> = (0..d).map(|j| (0..n).filter(|&i| !rows.is_missing(i, j)).map(weight).sum()).collect();
+        let weighted_sum = |term: &(dyn Fn(&[f64], usize, &mut [f64]) + Sync)| {
+            weighted_sum(data, &weight, |x, row, out| {
+                term(x, row, out);
+                (0..d).filter(|&j| rows.is_missing(row, j)).for_each(|j| out[j] = 0.0);
+            })
+        };
+        let mut mean = weighted_sum(&|x, _, out| out.copy_from_slice(x))?;
+        mean.iter_mut().zip(&total).for_each(|(m, total)| *m /= total);
         // Two passes: the difference of two large sums would lose the variance of a far-off feature.
-        let moments = weighted_sum(data, &weight, |x, _, out| {
+        let moments = weighted_sum(&|x, _, out| {
             (0..d).for_each(|j| out[j] = (x[j] - mean[j]) * (x[j] - mean[j]));
         })?;
         let inner = match spread {
             Spread::Means => vec![0.0; d],
-            Spread::Total => weighted_sum(data, &weight, |_, row, out| data.covariances().variances(row, out))?,
+            Spread::Total => weighted_sum(&|_, row, out| data.covariances().variances(row, out))?,
         };
         let mut scale = vec![0.0; d];
         for j in 0..d {
-            let variance = moments[j] / total;
+            let variance = moments[j] / total[j];
             // What rounding of n additions leaves of a constant feature (the rule of scikit-learn).
             let noise = n as f64 * f64::EPSILON;
             let constant = variance.is_finite() && variance <= noise * variance + (noise * mean[j]).powi(2);
-            let spread = if constant { 0.0 } else { variance } + (inner[j] / total).max(0.0);
+            let spread = if constant { 0.0 } else { variance } + (inner[j] / total[j]).max(0.0);
             scale[j] = if spread == 0.0 { 1.0 } else { spread.sqrt() };
             if !(scale[j].is_normal() && mean[j].is_finite()) {
                 return Err(Error::Data(format!(

@@ -1,0 +1,472 @@
+"""Rows with gaps in the denoiser, the discriminant and the scaler: no imputer in between.
+
+Against posteriors and log odds of the observed block (golden file, NumPy), against infinite noise, and
+against simulated truth, where the chain of imputer and denoiser counts the prior twice.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import multivariate_normal
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
+
+import uncertain
+from uncertain import (
+    GaussianArray,
+    GaussianDenoiser,
+    GaussianDiscriminant,
+    GaussianImputer,
+    GaussianScaler,
+    GSUClassifier,
+)
+from uncertain._incomplete import Incomplete
+from uncertain.cli import main
+from uncertain.exceptions import UncertainError
+
+FOLDER = Path(__file__).parents[1] / "golden"
+GOLDEN = json.loads((FOLDER / "gaps.json").read_text(encoding="utf-8"))
+KINDS = ["zero", "isotropic", "std", "cov", "shared", "factor"]
+
+
+def mixture(parts: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    weights, means = np.array(parts["weights"]), np.array(parts["means"])
+    k, d = means.shape
+    return weights, means, np.array(parts["covariances"]).reshape(k, d, d)
+
+
+def golden_rows() -> Incomplete:
+    x = np.array(GOLDEN["x"], dtype=float)
+    n, d = x.shape
+    missing = np.isnan(x)
+    cov = np.array(GOLDEN["cov"]).reshape(n, d, d)
+    return Incomplete(GaussianArray(np.where(missing, 0.0, x), cov=cov), missing)
+
+
+def golden_discriminant() -> GaussianDiscriminant:
+    """A fitted model with the golden components."""
+    parts = [mixture(m) for m in GOLDEN["mixtures"]]
+    joint = np.concatenate([p * w for p, (w, _, _) in zip(GOLDEN["priors"], parts, strict=True)])
+    model = GaussianDiscriminant(n_components=2)
+    model.classes_ = np.array(["a", "b"])
+    model._set((joint, np.concatenate([m for _, m, _ in parts]), np.concatenate([t for _, _, t in parts])))
+    model.n_features_in_ = 3
+    return model
+
+
+def golden_denoiser() -> GaussianDenoiser:
+    model = GaussianDenoiser(2)
+    model._set(mixture(GOLDEN["mixtures"][0]))
+    model.n_features_in_ = 3
+    return model
+
+
+def with_gaps(rng: np.random.Generator, X: GaussianArray, share: float = 0.3) -> Incomplete:
+    return Incomplete(X, rng.random(X.shape) < share)
+
+
+def rows_of(kind: str, rng: np.random.Generator, n: int, d: int) -> GaussianArray:
+    x = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 1
+    a = 0.6 * rng.normal(size=(n, d, d))
+    cov = a @ a.swapaxes(1, 2)
+    arguments: dict[str, dict[str, Any]] = {
+        "zero": {},
+        "isotropic": {"var": rng.uniform(0.1, 2, size=n)},
+        "std": {"std": rng.uniform(0.1, 1, size=(n, d))},
+        "cov": {"cov": cov},
+        "shared": {"cov": cov[0]},
+        "factor": {"factor": rng.normal(size=(n, d, 1))},
+    }
+    return GaussianArray(x, **arguments[kind])
+
+
+def test_posteriors_and_log_odds_are_those_of_the_observed_block() -> None:
+    rows, denoiser, discriminant = golden_rows(), golden_denoiser(), golden_discriminant()
+    Z = denoiser.transform(rows)
+    n, d = rows.shape
+    assert_allclose(Z.means, GOLDEN["posterior_means"], rtol=1e-10, atol=1e-10)
+    expected = np.array(GOLDEN["posterior_covariances"]).reshape(n, d, d)
+    assert_allclose(Z.covariances(), expected, rtol=1e-9, atol=1e-9)
+    assert_allclose(denoiser.score_samples(rows), GOLDEN["log_likelihoods"], rtol=1e-10, atol=1e-10)
+    assert_allclose(discriminant.decision_function(rows), GOLDEN["log_odds"], rtol=1e-10, atol=1e-10)
+    assert_array_equal(discriminant.predict(rows), np.where(np.array(GOLDEN["log_odds"]) > 0, "b", "a"))
+
+
+def test_a_row_of_gaps_alone_gets_the_prior() -> None:
+    weights, means, covariances = mixture(GOLDEN["mixtures"][0])
+    nothing = np.full((1, 3), np.nan)
+    Z = golden_denoiser().transform(nothing)
+    mean = weights @ means
+    between = np.einsum("k,ki,kj->ij", weights, means - mean, means - mean)
+    assert_allclose(Z.means[0], mean, rtol=1e-12)
+    assert_allclose(Z.covariances()[0], np.einsum("k,kij->ij", weights, covariances) + between, rtol=1e-12)
+    assert_allclose(golden_denoiser().score_samples(nothing), 0, atol=1e-12)
+    discriminant = golden_discriminant()
+    assert_allclose(discriminant.predict_proba(nothing), [GOLDEN["priors"]], rtol=1e-12)
+    assert discriminant.predict(nothing).tolist() == ["b"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_gap_is_infinite_noise(kind: str, rng: np.random.Generator) -> None:
+    """Variance 1e12 where a feature is missing: posteriors and log odds agree to 1e-8, all of T / 1e12."""
+    n, d = 60, 4
+    rows = with_gaps(rng, rows_of(kind, rng, n, d))
+    y = rng.integers(0, 2, size=n)
+    huge = rows.gaussians.covariances() + 1e12 * rows.missing[:, :, None] * np.eye(d)
+    noisy = GaussianArray(rows.gaussians.means, cov=huge)
+    for k in (1, 2):
+        denoiser = GaussianDenoiser(k, max_iter=20, random_state=0).fit(rows)
+        Z, limit = denoiser.transform(rows), denoiser.transform(noisy)
+        assert_allclose(Z.means, limit.means, rtol=1e-8, atol=1e-8)
+        assert_allclose(Z.covariances(), limit.covariances(), rtol=1e-8, atol=1e-8)
+        discriminant = GaussianDiscriminant(False, k, max_iter=20, random_state=0).fit(rows, y)
+        # The 1e12 themselves cost digits in the log densities.
+        assert_allclose(
+            discriminant.decision_function(rows), discriminant.decision_function(noisy), rtol=1e-8, atol=1e-8
+        )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_em_with_gaps_is_numpys() -> None:
+    """Eight steps from where the second one is."""
+    step = runpy.run_path(str(FOLDER / "gaps.py"))["step"]
+    rows = golden_rows()
+    x = np.where(rows.missing, np.nan, rows.gaussians.means)
+    s = rows.gaussians.covariances()
+
+    def fit(steps: int) -> GaussianDenoiser:
+        return GaussianDenoiser(2, tol=0, max_iter=steps, acceleration=None, random_state=1).fit(rows)
+
+    first, last = fit(2), fit(10)
+    expected = (first.weights_, first.means_, first.covariances_)
+    for _ in range(8):
+        expected = step(x, s, expected)
+    for ours, theirs in zip((last.weights_, last.means_, last.covariances_), expected, strict=True):
+        assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
+    assert np.all(np.diff(last.log_likelihoods_) >= 0)
+
+
+def class_step(x: Any, s: Any, y: Any, means: Any, t: Any) -> Any:
+    """EM of the linear discriminant: a mean per class, one T, with gaps."""
+    n, d = x.shape
+    b, c = np.empty((n, d)), np.empty((n, d, d))
+    for i in range(n):
+        o = ~np.isnan(x[i])
+        gain = t[:, o] @ np.linalg.inv((t + s[i])[np.ix_(o, o)])
+        b[i] = means[y[i]] + gain @ (x[i, o] - means[y[i]][o])
+        c[i] = t - gain @ t[o]
+    means = np.stack([b[y == k].mean(axis=0) for k in np.unique(y)])
+    off = b - means[y]
+    return means, off.T @ off / n + c.mean(axis=0)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_discriminant_fit_with_gaps_is_numpys(rng: np.random.Generator) -> None:
+    n, d = 90, 3
+    y = np.arange(n) % 3
+    X = rows_of("std", rng, n, d)
+    rows = with_gaps(rng, GaussianArray(X.means + y[:, None], cov=X.covariances()), 0.25)
+    x = np.where(rows.missing, np.nan, rows.gaussians.means)
+
+    def fit(steps: int) -> GaussianDiscriminant:
+        return GaussianDiscriminant(tol=0, max_iter=steps, acceleration=None).fit(rows, y)
+
+    first, last = fit(2), fit(12)
+    means, t = first.means_[:, 0], first.covariances_[0, 0]
+    for _ in range(10):
+        means, t = class_step(x, X.covariances(), y, means, t)
+    assert_allclose(last.means_[:, 0], means, rtol=1e-9, atol=1e-9)
+    assert_allclose(last.covariances_[1, 0], t, rtol=1e-9, atol=1e-9)
+    # And the log odds of what each row has.
+    joint = np.empty((n, 3))
+    for i in range(n):
+        o = ~np.isnan(x[i])
+        m = (t + X.covariances()[i])[np.ix_(o, o)]
+        for k in range(3):
+            joint[i, k] = multivariate_normal.logpdf(x[i, o], means[k][o], m) if o.any() else 0.0
+    joint -= np.logaddexp.reduce(joint, axis=1)[:, None]
+    assert_allclose(last.predict_log_proba(rows), joint, rtol=1e-7, atol=1e-7)
+
+
+def simulated(n: int, seed: int) -> tuple[np.ndarray, Incomplete]:
+    """Correlated true values, readings with much noise, a third of them missing."""
+    rng = np.random.default_rng(seed)
+    d = 4
+    z = rng.normal(size=(n, d)) @ (0.5 * np.ones((d, d)) + 0.6 * np.eye(d)) + 1
+    std = np.exp(0.4 * rng.normal(size=(n, d)) + 0.3)
+    X = GaussianArray(z + std * rng.normal(size=(n, d)), std=std)
+    return z, with_gaps(rng, X, 0.35)
+
+
+def standardised_variance(z: np.ndarray, Z: GaussianArray, rows: np.ndarray) -> float:
+    """Mean of e'C^-1 e / d over these rows: 1 when posteriors mean what they say."""
+    off = z - Z.means
+    whitened = np.einsum("ni,ni->n", off, np.linalg.solve(Z.covariances(), off[..., None])[..., 0])
+    return float(whitened[rows].mean() / z.shape[1])
+
+
+def test_denoised_gaps_are_honest_where_the_chain_counts_the_prior_twice() -> None:
+    z, rows = simulated(5000, 8)
+    gappy = rows.missing.any(axis=1)
+    denoiser = GaussianDenoiser().fit(rows)
+    Z = denoiser.transform(rows)
+    assert abs(standardised_variance(z, Z, gappy) - 1) < 0.05
+    variances = np.diagonal(Z.covariances(), axis1=1, axis2=2)
+    errors = ((z - Z.means) / np.sqrt(variances))[rows.missing]
+    assert abs(errors.var() - 1) < 0.05 and abs(errors.mean()) < 0.05
+    # The same prior, but imputed values taken for readings.
+    imputer = GaussianImputer()
+    imputer._set(denoiser._mixture())
+    imputer.n_features_in_ = 4
+    chained = denoiser.transform(imputer.transform(rows))
+    assert standardised_variance(z, chained, gappy) > 1.2
+    # And fitted, as the chain was before.
+    fitted = GaussianDenoiser().fit_transform(GaussianImputer().fit_transform(rows))
+    assert standardised_variance(z, fitted, gappy) > 1.2
+    # The posterior mean is the best guess there is.
+    assert np.mean((z - Z.means)[gappy] ** 2) < np.mean((z - fitted.means)[gappy] ** 2)
+
+
+def test_probabilities_of_rows_with_gaps_are_calibrated() -> None:
+    """Of the rows with gaps given p, a share p is of class 1."""
+
+    def draw(n: int, seed: int) -> tuple[Incomplete, np.ndarray]:
+        _, rows = simulated(n, seed)
+        y = np.random.default_rng(seed + 100).integers(0, 2, size=n)
+        shifted = rows.gaussians.means + 1.2 * y[:, None]
+        return Incomplete(GaussianArray(shifted, cov=rows.gaussians.covariances()), rows.missing), y
+
+    (X, y), (new, truth) = draw(2000, 1), draw(8000, 2)
+    gappy = new.missing.any(axis=1)
+    probabilities = GaussianDiscriminant().fit(X, y).predict_proba(new)[:, 1]
+    for low, high in ((0.0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 1.0)):
+        inside = gappy & (probabilities >= low) & (probabilities < high)
+        share, error = truth[inside].mean(), 0.5 / np.sqrt(inside.sum())
+        assert abs(share - probabilities[inside].mean()) < 3 * error + 0.02
+
+
+def test_exact_points_with_gaps_are_imputed_and_otherwise_stay(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3))
+    gappy = np.where(rng.random(x.shape) < 0.2, np.nan, x)
+    denoiser = GaussianDenoiser().fit(gappy)
+    Z = denoiser.transform(gappy)
+    known = ~np.isnan(gappy)
+    assert_array_equal(Z.means[known], x[known])
+    assert np.all(np.diagonal(Z.covariances(), axis1=1, axis2=2)[known] == 0)
+    assert denoiser.transform(x).kind == "zero"
+    assert GaussianImputer().fit_transform(gappy) == Z
+    # Marks that mark nothing change nothing, not even the kind.
+    shared = GaussianArray(x, cov=np.eye(3))
+    assert denoiser.transform(Incomplete(shared, np.zeros(x.shape, dtype=bool))) == denoiser.transform(shared)
+
+
+def test_what_nobody_can_learn_is_refused(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(40, 3))
+    y = np.where(np.arange(40) % 2, "b", "a")
+    never = x.copy()
+    never[:, 2] = np.nan
+    for fit in (
+        lambda: GaussianDenoiser().fit(never),
+        lambda: GaussianDiscriminant().fit(never, y),
+        lambda: GaussianScaler().fit(never),
+        lambda: GaussianDenoiser().fit(never, sample_weight=np.ones(40)),
+    ):
+        with pytest.raises(UncertainError, match="feature 2 is missing in every row; leave it out"):
+            fit()
+    lonely = x.copy()
+    lonely[y == "b", 1] = np.nan
+    with pytest.raises(UncertainError, match="feature 1 is missing in every row of class 'b'"):
+        GaussianDiscriminant().fit(lonely, y)
+    # Rows without weight know nothing.
+    lonely[1, 1] = 0.0
+    with pytest.raises(UncertainError, match="class 'b'"):
+        GaussianDiscriminant().fit(lonely, y, sample_weight=np.where(np.arange(40) == 1, 0.0, 1.0))
+    with pytest.raises(ValueError, match="infinity"):
+        GaussianDenoiser().fit(np.where(np.isnan(never), np.inf, x))
+    gappy = pierced(x)
+    with pytest.raises(UncertainError, match="row 3, feature 1 is missing, and GSUClassifier takes no gaps"):
+        GSUClassifier().fit(gappy, y)
+
+
+def pierced(x: np.ndarray) -> Incomplete:
+    hole = x.copy()
+    hole[3, 1] = np.nan
+    return Incomplete.of(hole)
+
+
+def test_the_number_of_components_needs_every_feature_in_every_fold() -> None:
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(600, 2)) + 6 * rng.integers(0, 2, size=(600, 1))
+    X = GaussianArray(z + 0.5 * rng.normal(size=z.shape), std=0.5)
+    model = GaussianDenoiser("auto", tol=1e-4, random_state=0).fit(with_gaps(rng, X, 0.3))
+    assert model.n_components_ == 2
+    missing = np.zeros(X.shape, dtype=bool)
+    missing[1:, 1] = True
+    with pytest.raises(UncertainError, match=r"feature 1 .* pass a number"):
+        GaussianDenoiser("auto", random_state=0).fit(Incomplete(X, missing))
+
+
+def test_the_scaler_passes_gaps_as_scikit_learns_does(rng: np.random.Generator) -> None:
+    x = rng.normal(size=(80, 3)) * [1, 10, 0.1] + [0, 100, 5]
+    x[rng.random(x.shape) < 0.3] = np.nan
+    weights = rng.uniform(0, 2, size=80)
+    ours, theirs = GaussianScaler().fit(x, sample_weight=weights), StandardScaler()
+    theirs.fit(x, sample_weight=weights)
+    assert_allclose(ours.mean_, theirs.mean_)
+    assert_allclose(ours.scale_, theirs.scale_)
+    assert_allclose(ours.transform(x), theirs.transform(x))
+    rows = Incomplete(GaussianArray(np.nan_to_num(x), std=0.5), np.isnan(x))
+    moved = ours.transform(rows)
+    assert isinstance(moved, Incomplete)
+    assert_array_equal(moved.missing, rows.missing)
+    assert_allclose(moved.gaussians.means[~rows.missing], ours.transform(x)[~rows.missing])
+    total = GaussianScaler(spread="total").fit(rows)
+    assert_allclose(total.scale_**2, np.nanvar(x, axis=0) + 0.25)
+
+
+def test_tags_and_pickles(rng: np.random.Generator) -> None:
+    for estimator in (GaussianDenoiser(), GaussianDiscriminant(), GaussianScaler()):
+        assert get_tags(estimator).input_tags.allow_nan
+    x = np.where(rng.random((60, 2)) < 0.2, np.nan, rng.normal(size=(60, 2)))
+    y = np.arange(60) % 2
+    model = GaussianDiscriminant().fit(x, y)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(x), model.decision_function(x))
+
+
+def test_scaling_changes_no_discriminant_with_gaps(rng: np.random.Generator) -> None:
+    rows = with_gaps(rng, rows_of("std", rng, 120, 3))
+    y = np.arange(120) % 2
+    plain = GaussianDiscriminant(tol=1e-10).fit(rows, y)
+    scaler = GaussianScaler().fit(rows)
+    scaled = GaussianDiscriminant(tol=1e-10).fit(scaler.transform(rows), y)
+    assert_allclose(
+        scaled.decision_function(scaler.transform(rows)), plain.decision_function(rows), atol=1e-3
+    )
+
+
+def catalogue(n: int, seed: int) -> tuple[pl.DataFrame, np.ndarray]:
+    """Readings of two classes; a fifth of the values are null, some error bars, and a row has nothing."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, size=n)
+    common = rng.normal(size=(n, 1))
+    z = common + 0.7 * rng.normal(size=(n, 3)) + 2.5 * y[:, None]
+    std = np.exp(0.7 * rng.normal(size=(n, 3)))
+    x = np.where(rng.random((n, 3)) < 0.2, np.nan, z + std * rng.normal(size=(n, 3)))
+    std = np.where(rng.random((n, 3)) < 0.05, np.nan, std)
+    x[5] = np.nan
+    columns = {f"f{j}": pl.Series(x[:, j]).fill_nan(None) for j in range(3)}
+    columns |= {f"f{j}_err": pl.Series(std[:, j]).fill_nan(None) for j in range(3)}
+    return pl.DataFrame(columns | {"label": np.where(y, "b", "a")}), np.isnan(x) | np.isnan(std)
+
+
+WAYS: list[dict[str, Any]] = [
+    {"meaning": "measurement"},
+    {"method": "discriminant"},
+    {"method": "discriminant", "shared_covariance": False, "n_components": 2, "scale": False},
+    {"method": "kernel", "meaning": "measurement"},
+]
+STEPS = [
+    ["gaussians", "denoise", "scale", "classify"],
+    ["gaussians", "scale", "classify"],
+    ["gaussians", "classify"],
+    ["gaussians", "denoise", "scale", "classify"],
+]
+
+
+@pytest.mark.parametrize(("way", "steps"), list(zip(WAYS, STEPS, strict=True)))
+def test_tables_through_fit_report_file_and_command_line(
+    way: dict[str, Any], steps: list[str], tmp_path: Path
+) -> None:
+    table, missing = catalogue(160, 3)
+    with pytest.raises(UncertainError, match="f0: row 0 is null"):
+        uncertain.fit(table, **way)
+    model = uncertain.fit(table, on_missing="impute", **way)
+    assert [name for name, _ in model.pipeline_.steps] == steps
+    assert model.score(table) > 0.7
+    nothing = model.predict_proba(table[5:6]).to_numpy()
+    assert np.all(np.isfinite(nothing)) and 0.2 < nothing[0, 0] < 0.8
+    # Gaps filled, what is there as it is.
+    rows = model.gaussians(table)
+    assert isinstance(rows, GaussianArray)
+    values = table.select("f0", "f1", "f2").to_numpy()
+    assert_array_equal(rows.means[~missing], values[~missing])
+    variances = np.diagonal(rows.covariances(), axis1=1, axis2=2)
+    assert np.all(variances[missing] > 0)
+    errors = table.select("f0_err", "f1_err", "f2_err").to_numpy()
+    assert_allclose(variances[~missing], errors[~missing] ** 2)
+    report = model.report(table, folds=2, repeats=1, listed=3)
+    assert report.n_rows == 160 and report.meanings is not None
+    assert {m.name for m in report.meanings.ranking} == {
+        "means only",
+        "spread",
+        "measurement",
+        "discriminant",
+    }
+    assert len(report.doubtful_rows) == 3 and np.all(np.isfinite(report.probability_change))
+    path, data, out = tmp_path / "m.safetensors", tmp_path / "t.parquet", tmp_path / "p.parquet"
+    model.save(path)
+    again = uncertain.load(path)
+    assert [name for name, _ in again.pipeline_.steps] == steps
+    assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+    assert_array_equal(again.gaussians(table).means, rows.means)
+    table.write_parquet(data)
+    ran = CliRunner().invoke(main, ["predict", str(path), str(data), "-o", str(out)])
+    assert ran.exit_code == 0, ran.output
+    written = pl.read_parquet(out)
+    assert_array_equal(written["p_b"].to_numpy(), model.predict_proba(table)["b"].to_numpy())
+    assert written["prediction"].to_list() == model.predict(table).to_list()
+
+
+def test_the_order_of_gaps_and_spread_in_the_other_meaning() -> None:
+    """Spread still imputes; its report compares meanings without counting the prior twice."""
+    table, _ = catalogue(160, 4)
+    spread = uncertain.fit(table, on_missing="impute")
+    assert [n for n, _ in spread.pipeline_.steps] == ["gaussians", "impute", "scale", "classify"]
+    measured = uncertain.fit(table, on_missing="impute", meaning="measurement")
+    a, b = (m.report(table, folds=3, repeats=2).meanings for m in (spread, measured))
+    scores = [{m.name: m.scores for m in meanings.ranking} for meanings in (a, b)]
+    for name in ("means only", "spread", "measurement", "discriminant"):
+        assert_allclose(scores[0][name], scores[1][name], atol=0.02)
+
+
+def test_arrays_may_have_gaps_only_where_the_caller_says_so(tmp_path: Path) -> None:
+    table, _ = catalogue(160, 6)
+    x, y = table.select("f0", "f1", "f2").to_numpy(), table["label"].to_list()
+    full = np.nan_to_num(x)
+    for way in WAYS[:2]:
+        with pytest.raises(UncertainError, match="row 1, "):
+            uncertain.fit(np.where(np.arange(160)[:, None] == 1, np.nan, full), y, **way)
+        careful = uncertain.fit(full, y, **way)
+        model = uncertain.fit(x, y, on_missing="impute", **way)
+        assert model.score(x, y) > 0.6
+        assert model.report(x, y, folds=2, repeats=1).n_rows == 160
+        for which, fitted in enumerate((careful, model)):
+            path = tmp_path / f"{which}.safetensors"
+            fitted.save(path)
+            again = uncertain.load(path)
+            assert_array_equal(again.predict_proba(full), fitted.predict_proba(full))
+            if which:
+                assert_array_equal(again.predict_proba(x), fitted.predict_proba(x))
+            else:
+                with pytest.raises(UncertainError, match="NaN"):
+                    again.predict(x)
+
+
+def test_regression_with_gaps() -> None:
+    table, _ = catalogue(160, 7)
+    table = table.drop("label").with_columns(height=np.random.default_rng(0).normal(size=160))
+    model = uncertain.fit(table, target="height", on_missing="impute", meaning="measurement")
+    assert [n for n, _ in model.pipeline_.steps] == ["gaussians", "denoise", "scale", "regress"]
+    assert np.all(np.isfinite(model.predict(table).to_numpy()))
+    assert model.report(table, folds=2, repeats=1).n_rows == 160
