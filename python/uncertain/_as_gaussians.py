@@ -47,7 +47,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     on_missing : {"error", "point", "impute"}
         "error": a null or NaN is refused. "point": among the error bars it means an exact value (that element
         of std and var, the whole row of cov and factor); missing means are refused. "impute": a feature
-        whose mean, std or var is missing is marked as missing, for a `GaussianImputer` as the next step.
+        whose mean, std or var is missing is marked as missing, for a `GaussianImputer`, or for a
+        `GaussianDenoiser` or `GaussianDiscriminant`, which take gaps themselves.
 
     Without any column, `fit` chooses by name: ``mean`` with ``cov`` (or std, ...), else scalar columns that
     have an error column ending in _err, _error, _std, _se or _sigma.

@@ -79,7 +79,8 @@ class GaussianImputer(  # type: ignore[call-arg]
         Dimension d.
 
     The result is always a GaussianArray: full covariances, diagonal ones where no row has two gaps and the
-    rows' own are diagonal, and the rows themselves where nothing is missing.
+    rows' own are diagonal, and the rows themselves where nothing is missing. `GaussianDenoiser` and
+    `GaussianDiscriminant` take gaps themselves and want no imputer in front.
 
     References
     ----------
