@@ -66,11 +66,12 @@ def standard_error(correct: Floats, groups: Groups | None = None) -> float:
 
 def means_alone(data: GaussianArray | Incomplete) -> GaussianArray:
     """Exact points: the means, and for what is missing its conditional mean given the rest of the row."""
-    if isinstance(data, Incomplete):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            data = GaussianImputer(random_state=0).fit_transform(data)
-    return data.collapse("zero")
+    if not isinstance(data, Incomplete):
+        return data.collapse("zero")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        filled = GaussianImputer(random_state=0).fit(data).transform(data)
+    return filled.collapse("zero")
 
 
 def quiet(pipeline: Pipeline) -> Pipeline:

@@ -25,6 +25,7 @@ __all__ = [
     "Rows",
     "apply_features",
     "denoise",
+    "discriminant_distribution",
     "discriminant_log_proba",
     "draw_features",
     "effective_n_jobs",
@@ -296,6 +297,9 @@ def fit_discriminant(
     em: _Em,
     report: _Report | None,
 ) -> tuple[_Mixture, _EmReport]: ...
+def discriminant_distribution(
+    data: Gaussians, missing: _Missing, mixture: _Mixture, n_classes: int, n_jobs: int | None = None
+) -> tuple[_Floats, _Floats]: ...
 def discriminant_log_proba(
     data: Gaussians, missing: _Missing, mixture: _Mixture, n_classes: int, n_jobs: int | None = None
 ) -> _Floats: ...

@@ -89,8 +89,6 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
     feature_names_in_ : ndarray of shape (d,)
         Names of the columns, if X was a table of scalar columns.
 
-    There is no ``decision_distribution``: the row's own noise is inside the probabilities already.
-
     Warns
     -----
     ConvergenceWarning
@@ -268,6 +266,42 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
             return logs
         ratio: Floats = logs[:, 1] - logs[:, 0]
         return ratio
+
+    def decision_distribution(self, X: Any) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the score of an exact point in each row's own Gaussian.
+
+        .. code-block:: text
+
+            f(z),  z ~ N(x_i, S_i),    f(z) = decision_function of z without noise
+
+        as for the other classifiers. `decision_function` and the probabilities answer another question: they
+        integrate, with the noise inside the densities N(x_i; mu_c, T_c + S_i), so the score of a vague row
+        goes to that of the priors. Here the mean does not, and the deviation grows with the noise: how far
+        the score of an exact reading may lie from it, if that is anywhere in N(x_i, S_i). With zero
+        covariances the deviation is 0 and the mean is `decision_function`.
+
+        For two classes of one component in closed form (a quadratic form of a Gaussian). Else by 2047 fixed
+        points: with ``shared_covariance=True`` of the Gaussian of the components' log densities, else of z,
+        with the means and variances of these log densities exact. ERRORS
+
+        A missing feature stays missing: the score is that of the features that the row has.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
+
+        Returns
+        -------
+        mean, std : ndarrays of shape (n,), or (n, C) for more than two classes
+        """
+        check_is_fitted(self, "means_")
+        data, missing = check_rows(self, X, reset=False)
+        mean, std = _uncertain.discriminant_distribution(
+            data, missing, self._mixture(), len(self.classes_), self.n_jobs
+        )
+        return (mean[:, 0], std[:, 0]) if mean.shape[1] == 1 else (mean, std)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class.

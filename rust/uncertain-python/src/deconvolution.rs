@@ -226,6 +226,25 @@ pub fn discriminant_log_proba<'py>(
     Ok(PyArray2::from_owned_array(py, interrupt::run(py, None, work)?))
 }
 
+/// Mean and standard deviation of the score of an exact point in every row's Gaussian, (n, 1) or (n, C).
+#[pyfunction]
+#[pyo3(signature = (data, missing, mixture, n_classes, n_jobs=None))]
+pub fn discriminant_distribution<'py>(
+    py: Python<'py>,
+    data: &Gaussians,
+    missing: MissingIn<'py>,
+    mixture: MixtureIn<'py>,
+    n_classes: usize,
+    n_jobs: Option<i64>,
+) -> BorderResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+    let model = discriminant::Model::new(mixture.mixture()?, n_classes)?;
+    let (data, marks, threads) = (data.inner.clone(), marks(&missing), threads::resolve(n_jobs)?);
+    let work =
+        |control: &_| parallel::install(threads, || model.decision_distribution(with_gaps(&data, &marks)?, control))?;
+    let (means, stds) = interrupt::run(py, None, work)?;
+    Ok((PyArray2::from_owned_array(py, means), PyArray2::from_owned_array(py, stds)))
+}
+
 /// A discriminant for a model file, as Python writes it: all components, classes, how the fit went, (shared covariance,
 /// priors), parameters of EM.
 #[derive(FromPyObject)]

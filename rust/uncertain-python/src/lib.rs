@@ -30,7 +30,8 @@ mod transforms;
 mod _uncertain {
     #[pymodule_export]
     use super::deconvolution::{
-        denoise, discriminant_log_proba, fit_denoiser, fit_discriminant, fit_imputer, impute, mixture_log_likelihood,
+        denoise, discriminant_distribution, discriminant_log_proba, fit_denoiser, fit_discriminant, fit_imputer,
+        impute, mixture_log_likelihood,
     };
     #[pymodule_export]
     use super::features::{apply_features, draw_features};

@@ -8,6 +8,24 @@ use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 
 /// Rows, and which of their features are missing.
+///
+/// ```
+/// use uncertain::deconvolution::Params;
+/// use uncertain::transform::GaussianDenoiser;
+/// use uncertain::{Control, Covariances, GaussianArray, Incomplete, Rows};
+///
+/// # fn main() -> uncertain::Result<()> {
+/// let means = Rows::from_vec(vec![0.0, 0.1, 1.0, 0.9, 2.0, 2.1, 3.0, 0.0], 2)?;
+/// let data = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![0.1; 4], 1)?))?;
+/// let missing = [false, false, false, false, false, false, false, true];
+/// let rows = Incomplete::new(&data, &missing)?;
+///
+/// let (denoiser, _) = GaussianDenoiser::fit(&Params::default(), rows, None, &Control::new())?;
+/// let posterior = denoiser.transform(rows, &Control::new())?;
+/// assert!((posterior.means().row(3)[1] - 3.0).abs() < 0.5);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Incomplete<'a> {
     gaussians: &'a GaussianArray,

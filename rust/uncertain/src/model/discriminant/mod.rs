@@ -13,6 +13,10 @@
 //!
 //! Unlike a prior that is common to all classes, this stays right when the noise itself depends on the class.
 
+mod differences;
+mod distribution;
+mod points;
+
 use ndarray::{Array2, ArrayView1, Axis};
 
 use crate::control::Control;
