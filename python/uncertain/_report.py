@@ -80,7 +80,7 @@ class Report:
     seconds_means_only: float
     meanings: Meanings | None = None
     """Means only, spread, measurement error and discriminant on the same folds; None if it was not asked for,
-    or if no row has error bars."""
+    or if no row has error bars. One that gaps leave without a feature in some fold is not among them."""
     n_groups: int | None = None
     """Groups whose rows were held out together; None if rows were held out one by one."""
     group: str | None = None
@@ -207,8 +207,14 @@ def compare(
         with warnings.catch_warnings():
             # Whether the others' fits have converged is nobody's question here: held-out rows judge them.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            for name, pipeline in alternatives(uncalibrated, gaps=isinstance(data, Incomplete)).items():
-                held_out[name], _ = cross_validate(pipeline, data, y, splits, folds)
+            gaps = isinstance(data, Incomplete)
+            for name, pipeline in alternatives(uncalibrated, gaps=gaps).items():
+                try:
+                    held_out[name], _ = cross_validate(pipeline, data, y, splits, folds)
+                except UncertainError:
+                    # A class whose rows in some fold all lack a feature: no model of this meaning, no score.
+                    if not gaps:
+                        raise
 
     gap, seconds = _timed(uncalibrated, data, y)
     gap_means, seconds_means = _timed(uncalibrated, exact, y)

@@ -280,9 +280,12 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         the score of an exact reading may lie from it, if that is anywhere in N(x_i, S_i). With zero
         covariances the deviation is 0 and the mean is `decision_function`.
 
-        For two classes of one component in closed form (a quadratic form of a Gaussian). Else by 2047 fixed
+        For two classes of one component in closed form (a quadratic form of a Gaussian). Else by 4095 fixed
         points: with ``shared_covariance=True`` of the Gaussian of the components' log densities, else of z,
-        with the means and variances of these log densities exact. ERRORS
+        with the means and variances of these log densities exact. On simulated models of 2 to 20 features
+        (``benches/python/score_distribution.py``) the median errors are 0.3 % of the deviation for the mean
+        and 0.5 % for the deviation, and 95 % of the errors are below 2.3 % and 10 %. The largest belong to
+        log P of a class that is all but certain, whose deviation is the work of rare z.
 
         A missing feature stays missing: the score is that of the features that the row has.
 

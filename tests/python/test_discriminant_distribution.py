@@ -13,7 +13,7 @@ from uncertain import GaussianArray, GaussianDiscriminant, metrics
 from uncertain._incomplete import Incomplete
 
 KINDS = ["isotropic", "std", "cov", "shared", "factor"]
-DRAWS = 200_000
+DRAWS = 100_000
 
 
 def of_kind(kind: str, x: np.ndarray, rng: np.random.Generator) -> GaussianArray:

@@ -463,6 +463,16 @@ def test_arrays_may_have_gaps_only_where_the_caller_says_so(tmp_path: Path) -> N
                     again.predict(x)
 
 
+def test_a_report_says_nothing_of_a_meaning_that_gaps_make_impossible() -> None:
+    table, _ = catalogue(160, 9)
+    only_one = table.with_columns(f2=pl.when(pl.col("label") == "a").then(pl.col("f2")))
+    report = uncertain.fit(only_one, on_missing="impute").report(only_one, folds=2, repeats=1)
+    assert report.meanings is not None
+    assert {m.name for m in report.meanings.ranking} == {"means only", "spread", "measurement"}
+    with pytest.raises(UncertainError, match="feature 2 is missing in every row of class 'b'"):
+        uncertain.fit(only_one, on_missing="impute", method="discriminant")
+
+
 def test_regression_with_gaps() -> None:
     table, _ = catalogue(160, 7)
     table = table.drop("label").with_columns(height=np.random.default_rng(0).normal(size=160))
