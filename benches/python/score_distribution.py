@@ -1,8 +1,8 @@
 """How far `GaussianDiscriminant.decision_distribution` is from draws where it is no closed form.
 
-Run: python benches/python/score_distribution.py. Simulated models of 2 to 4 classes with one or two components,
-2 to 20 features, three rows each, 400,000 draws per row. Prints quantiles (0.5, 0.95, 1) over the scores of the
-error of the mean, in deviations of the score, and of the relative error of the deviation. Scores whose
+Run: python benches/python/score_distribution.py. Simulated models of 2 to 4 classes with one or two
+components, 2 to 20 features, three rows each, 400,000 draws per row. Prints quantiles (0.5, 0.95, 1) over the
+scores: errors of the mean in deviations of the score, then relative errors of the deviation. Scores whose
 deviation is below 0.05 are left out: their few large draws are too rare for the draws, too.
 """
 
@@ -41,10 +41,8 @@ def main() -> None:
                     of_means += list(np.atleast_1d((mean[i] - scores.mean(axis=0)) / spread)[counted])
                     of_stds += list(np.atleast_1d(std[i] / spread - 1)[counted])
             quantiles = [np.quantile(np.abs(errors), [0.5, 0.95, 1]) for errors in (of_means, of_stds)]
-            told = "   ".join(" ".join(f"{q:.4f}" for q in errors) for errors in quantiles)
-            print(
-                f"shared={shared!s:5}  d={d:2}  mean {told.replace('   ', '   std ')}  {len(of_means)} scores"
-            )
+            told = [" ".join(f"{q:.4f}" for q in errors) for errors in quantiles]
+            print(f"{shared=!s:5}  {d=:2}  mean {told[0]}   std {told[1]}   {len(of_means)} scores")
 
 
 if __name__ == "__main__":
