@@ -56,7 +56,8 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         G_i = T_:o (T_oo + S_oo)^-1,    m_i = mu + G_i (x_o - mu_o),    C_i = T - G_i T_o:
 
     and a row that has none becomes the distribution itself. Gaps should come here as gaps, not filled by a
-    `GaussianImputer`, whose values would be taken for readings.
+    `GaussianImputer`, whose values would be taken for readings. With gaps, the T of a single component is the
+    sum of squares over n - d - 1 instead of n, as in the imputer, whose docstring has the reason.
 
     Use it in front of an estimator if the error bars are measurement errors; if a row is a population, its
     covariance is its spread already (see "Spread or measurement error" in the guide).
@@ -100,7 +101,8 @@ class GaussianDenoiser(  # type: ignore[call-arg]
     n_components_ : int
         K.
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
-        Mean log-likelihood per row at the start and after every step that was kept, never falling.
+        Mean log-likelihood per row at the start and after every step that was kept, never falling; with gaps
+        and one component including (d + 1) / (2n) log |T|.
     held_out_log_likelihoods_ : ndarray
         Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
     n_iter_ : int

@@ -138,20 +138,23 @@ def test_a_gap_is_infinite_noise(kind: str, rng: np.random.Generator) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_em_with_gaps_is_numpys() -> None:
-    """Eight steps from where the second one is."""
+@pytest.mark.parametrize("k", [1, 2])
+def test_em_with_gaps_is_numpys(k: int) -> None:
+    """Eight steps from where the second one is; a single T is divided by n - d - 1."""
     step = runpy.run_path(str(FOLDER / "gaps.py"))["step"]
     rows = golden_rows()
     x = np.where(rows.missing, np.nan, rows.gaussians.means)
     s = rows.gaussians.covariances()
 
     def fit(steps: int) -> GaussianDenoiser:
-        return GaussianDenoiser(2, tol=0, max_iter=steps, acceleration=None, random_state=1).fit(rows)
+        return GaussianDenoiser(k, tol=0, max_iter=steps, acceleration=None, random_state=1).fit(rows)
 
     first, last = fit(2), fit(10)
     expected = (first.weights_, first.means_, first.covariances_)
+    n, d = x.shape
     for _ in range(8):
-        expected = step(x, s, expected)
+        weights, means, covariances = step(x, s, expected)
+        expected = (weights, means, covariances * (n / (n - d - 1) if k == 1 else 1.0))
     for ours, theirs in zip((last.weights_, last.means_, last.covariances_), expected, strict=True):
         assert_allclose(ours, theirs, rtol=1e-8, atol=1e-8)
     assert np.all(np.diff(last.log_likelihoods_) >= 0)
@@ -236,6 +239,25 @@ def test_denoised_gaps_are_honest_where_the_chain_counts_the_prior_twice() -> No
     assert standardised_variance(z, fitted, gappy) > 1.2
     # The posterior mean is the best guess there is.
     assert np.mean((z - Z.means)[gappy] ** 2) < np.mean((z - fitted.means)[gappy] ** 2)
+
+
+def test_denoised_gaps_are_honest_on_average_with_few_rows() -> None:
+    """Where noise hides a nearly singular T, as for the imputer: as good as under the true distribution."""
+    n, d, learned, known = 200, 3, [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        mix = rng.normal(size=(d, d))
+        z = rng.normal(size=(n, d)) @ mix.T
+        std = np.exp(0.7 * rng.normal(size=(n, d)))
+        rows = with_gaps(rng, GaussianArray(z + std * rng.normal(size=(n, d)), std=std))
+        model = GaussianDenoiser().fit(rows)
+        for spreads in (learned, known):
+            Z = model.transform(rows)
+            variances = np.diagonal(Z.covariances(), axis1=1, axis2=2)
+            spreads.append(np.mean((z - Z.means)[rows.missing] ** 2 / variances[rows.missing]))
+            model._set((np.ones(1), np.zeros((1, d)), (mix @ mix.T)[None]))
+    assert abs(np.mean(known) - 1) < 0.05
+    assert abs(np.mean(learned) - np.mean(known)) < 0.05
 
 
 def test_probabilities_of_rows_with_gaps_are_calibrated() -> None:

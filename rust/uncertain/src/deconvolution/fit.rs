@@ -60,8 +60,8 @@ impl Default for Params {
 pub struct Fitted {
     /// What was found.
     pub mixture: Mixture,
-    /// Mean log-likelihood per row, at the start and after every step that was kept; it never falls. The imputer's with
-    /// its penalty, (d + 1)/(2n) log |T|.
+    /// Mean log-likelihood per row, at the start and after every step that was kept; it never falls. The imputer's, and
+    /// the denoiser's for rows with gaps, with its penalty, (d + 1)/(2n) log |T|.
     pub history: Vec<f64>,
     /// Passes over the rows after the first one: steps, and extrapolations that were not kept.
     pub n_iter: usize,

@@ -24,7 +24,7 @@
 //!
 //! Maximum likelihood makes T too small: it overlooks that mu and T are estimates, most of all in directions where
 //! noise dominates, whose variance it may put at zero. A denoiser hardly feels it; the error bars of imputed values are
-//! little else than T. Where asked for ("unbiased", one component), every step therefore divides the sum of squares by
+//! little else than T. Where asked for ("unbiased", one component; by the imputer, and by the denoiser for rows with gaps), every step therefore divides the sum of squares by
 //! n - d - 1 instead of n, which is EM for the likelihood times |T|^{(d + 1)/2}. Without noise that is the mean of T's
 //! inverse Wishart posterior under Jeffreys' prior, so that N(mu, T) has the covariance of the predictive distribution
 //! (up to 1 + 1/n); with noise it keeps T away from the edge, as Chung, Gelman, Rabe-Hesketh, Liu, Dorie, "Weakly

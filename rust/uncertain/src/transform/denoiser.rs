@@ -12,7 +12,8 @@
 //! A missing feature is one of infinite noise: with o the observed features of a row, and T_:o the columns of T that
 //! belong to them, G_i = T_:o (T_oo + S_oo)^{-1}, m_i = mu + G_i (x_o - mu_o), C_i = T - G_i T_o:. Gaps must come here as
 //! gaps: filled by a [`GaussianImputer`] first they would be readings, which contain the distribution already, and
-//! it would count twice. A row of gaps alone becomes the distribution itself.
+//! it would count twice. A row of gaps alone becomes the distribution itself. With gaps, a single Gaussian's T is
+//! divided by n - d - 1, as the imputer's.
 //!
 //! Kinds: zero stays zero; under one component a shared matrix stays shared, and
 //! factors of few columns (at most a third of the features) stay factors of as many; all else needs a full matrix per row.
@@ -52,7 +53,9 @@ impl GaussianDenoiser {
         params.check()?;
         check_weights(weights, rows.gaussians().n_rows())?;
         rows.check_every_feature(weights)?;
-        let fitted = params.fit(rows.gaussians(), rows.missing(), weights, control)?;
+        // Where features are missing the posterior is little else than T, as for the imputer.
+        let unbiased = rows.missing().is_some();
+        let fitted = params.fit_observed(rows.gaussians(), rows.missing(), weights, unbiased, control)?;
         Ok((Self::new(fitted.mixture.clone()), fitted))
     }
 
