@@ -72,7 +72,7 @@ impl GaussianScaler {
         rows.check_every_feature(weights)?;
         let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
         let total: Vec<f64> = (0..d).map(|j| (0..n).filter(|&i| !rows.is_missing(i, j)).map(weight).sum()).collect();
-        let weighted_sum = |term: &(dyn Fn(&[f64], usize, &mut [f64]) + Sync)| {
+        let weighted_sum = |term: &Term<'_>| {
             weighted_sum(data, &weight, |x, row, out| {
                 term(x, row, out);
                 (0..d).filter(|&j| rows.is_missing(row, j)).for_each(|j| out[j] = 0.0);
@@ -159,6 +159,9 @@ pub(crate) fn check_weights(weights: Option<&[f64]>, n: usize) -> Result<()> {
     }
     Ok(())
 }
+
+/// Writes what a row, of this mean and number, contributes to a sum.
+type Term<'a> = dyn Fn(&[f64], usize, &mut [f64]) + Sync + 'a;
 
 /// The weighted sum over rows of what `term` writes for (mean of the row, its number).
 fn weighted_sum(
