@@ -16,6 +16,7 @@ use crate::gaussians::Gaussians;
 use crate::{interrupt, threads};
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 /// Shares (K,), means (K, d), covariances (K, d, d).
 pub type MixtureOut<'py> = (Floats<'py>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 /// The history of the log-likelihood, iterations, how it ended, held-out log-likelihoods if K was chosen.
@@ -219,7 +220,7 @@ pub fn discriminant_log_proba<'py>(
     mixture: MixtureIn<'py>,
     n_classes: usize,
     n_jobs: Option<i64>,
-) -> BorderResult<Bound<'py, PyArray2<f64>>> {
+) -> BorderResult<Matrix<'py>> {
     let model = discriminant::Model::new(mixture.mixture()?, n_classes)?;
     let (data, marks, threads) = (data.inner.clone(), marks(&missing), threads::resolve(n_jobs)?);
     let work = |control: &_| parallel::install(threads, || model.log_proba(with_gaps(&data, &marks)?, control))?;
@@ -236,7 +237,7 @@ pub fn discriminant_distribution<'py>(
     mixture: MixtureIn<'py>,
     n_classes: usize,
     n_jobs: Option<i64>,
-) -> BorderResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+) -> BorderResult<(Matrix<'py>, Matrix<'py>)> {
     let model = discriminant::Model::new(mixture.mixture()?, n_classes)?;
     let (data, marks, threads) = (data.inner.clone(), marks(&missing), threads::resolve(n_jobs)?);
     let work =
