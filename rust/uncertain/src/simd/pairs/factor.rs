@@ -1,73 +1,72 @@
-//! Factorisations M = L D L' in any number of dimensions, M formed on the way.
+//! Factorisations M = L L' in any number of dimensions, M formed on the way.
 //!
-//! Idea: blocks of P x P elements (each a register of pairs) stay in registers while they are a product of
-//! rows of U, and then are eliminated by the columns before them: P^2 multiply-adds for 2 P loads. A block's
-//! product does not wait for the block before it, so the machine works on it while pivots and solves, each a
-//! chain of divisions, are under way. L D L' instead of L L' needs one reciprocal per pivot and no
-//! root. Pivots are at least 1, because M >= I; what rounding makes of a pivot below that is cut.
+//! Idea: the lower triangles of U and L are stored in blocks of P x P elements, each element a register of pairs.
+//! A block of M stays in registers while it is a product of rows of U, and is then eliminated by the columns before
+//! it: P^2 multiply-adds for 2 P loads, in loops whose lengths the compiler knows. A block waits for the one to
+//! its left and a diagonal block is a chain of pivots, so rows of blocks go by twos: one works while the
+//! other waits, and both read the same columns while these are in the first cache. The difference x_i - x_j is
+//! eliminated by each block of L while that is in registers; the determinant is a product of inverse roots.
+//! Pivots are at least 1, because M >= I; what rounding makes of a pivot below that is cut.
 //!
 //! Rejected: U^2 = S_i + S_j - A_i A_j - (A_i A_j)' with all products of a tile from one GEMM. It takes
-//! twice the multiply-adds (A_i A_j has no symmetry to save half) and cancels for near-equal rows.
+//! twice the multiply-adds (A_i A_j has no symmetry to save half) and cancels for near-equal rows. Rows one after
+//! the other instead of blocks, with L and L D side by side: a quarter slower at d = 30. Blocks of 5 x 5: 3 %
+//! faster at 30 and 64, as much slower below 28.
 
-use std::ops::Range;
+use super::{Others, Pack, Single, Vector, difference, joint as joint_of};
 
-use super::{Others, Pack, Single, Vector, difference, finish, joint as joint_of};
-use crate::simd::vector::lines;
+/// Rows of a block at most.
+const LARGEST_PANEL: usize = 4;
 
 /// Memory of one thread, kept between tiles.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    /// The lower triangle of U with its diagonal blocks whole: d rows of `stride`.
+    /// The lower triangle of U in blocks, the diagonal ones whole (shared coupling only).
     joint: Vec<Pack>,
-    /// S_i + S_j, or nothing; then L without its diagonal, and L^{-1} (x_i - x_j) / D below: d + 1 rows.
+    /// L in blocks; the diagonal ones hold L D^{-1/2}, without its diagonal of ones.
     lower: Vec<Pack>,
-    /// L D of the rows of one panel.
-    panel: Vec<Pack>,
-    /// 1 / D
-    inverse: Vec<Pack>,
+    /// L^{-1} (x_i - x_j)
+    solved: Vec<Pack>,
+    /// D^{-1/2}
+    scale: Vec<Pack>,
 }
 
-/// Rows of a panel at most.
-const LARGEST_PANEL: usize = 4;
-
-/// Registers from row to row of a matrix, an odd number so that rows do not compete for the same cache sets.
-fn stride(d: usize) -> usize {
-    d | 1
+/// Registers for a triangle in blocks of `LARGEST_PANEL` or fewer rows.
+fn triangle(d: usize) -> usize {
+    let d = d.next_multiple_of(LARGEST_PANEL);
+    d * (d + LARGEST_PANEL) / 2
 }
 
 impl Workspace {
     pub(crate) fn reserve(&mut self, d: usize) {
-        let stride = stride(d);
-        self.joint.resize(d * stride, Pack::ZERO);
-        self.lower.resize((d + 1) * stride, Pack::ZERO);
-        self.panel.resize(LARGEST_PANEL * stride, Pack::ZERO);
-        self.inverse.resize(d, Pack::ZERO);
+        self.joint.resize(triangle(d), Pack::ZERO);
+        self.lower.resize(triangle(d), Pack::ZERO);
+        self.solved.resize(d + LARGEST_PANEL, Pack::ZERO);
+        self.scale.resize(d + LARGEST_PANEL, Pack::ZERO);
     }
 
     /// Bytes for dimension d.
     pub(crate) fn bytes(d: usize) -> usize {
-        ((2 * d + 1 + LARGEST_PANEL) * stride(d) + d) * size_of::<Pack>()
-    }
-
-    /// The same memory as registers: slices, whose addresses stay in registers of their own.
-    #[inline(always)]
-    fn state<V: Vector>(&mut self, d: usize) -> State<'_, V> {
-        State {
-            d,
-            joint: V::view(&mut self.joint),
-            lower: V::view(&mut self.lower),
-            panel: V::view(&mut self.panel),
-            inverse: V::view(&mut self.inverse),
-        }
+        2 * (triangle(d) + d + LARGEST_PANEL) * size_of::<Pack>()
     }
 }
 
-struct State<'a, V> {
-    d: usize,
-    joint: &'a mut [V],
-    lower: &'a mut [V],
-    panel: &'a mut [V],
-    inverse: &'a mut [V],
+/// P columns of P rows.
+type Block<V, const P: usize> = [[V; P]; P];
+
+/// A block in registers: R rows, C columns.
+type Sums<V, const R: usize, const C: usize> = [[V; C]; R];
+
+/// Number of the block (i, j), j <= i.
+#[inline(always)]
+fn place(i: usize, j: usize) -> usize {
+    i * (i + 1) / 2 + j
+}
+
+/// Registers by panels.
+#[inline(always)]
+fn panels<V: Vector, const P: usize>(packs: &mut [Pack]) -> &mut [[V; P]] {
+    V::view(packs).as_chunks_mut::<P>().0
 }
 
 /// d x d matrices in panels of P rows.
@@ -76,187 +75,302 @@ pub(super) struct Dense<'a, const SHARED: bool, const P: usize> {
     pub workspace: &'a mut Workspace,
 }
 
-type Block<V, const R: usize, const C: usize> = [[V; C]; R];
-
-/// block -= A B', A being R rows and B C rows of `len` registers, `stride` apart.
-#[inline(always)]
-fn accumulate<V: Vector, const R: usize, const C: usize>(
-    block: &mut Block<V, R, C>,
-    a: &[V],
-    b: &[V],
-    stride: usize,
-    len: usize,
-) {
-    if len == 0 {
-        return;
-    }
-    let (a, b) = (lines::<V, R>(a, stride, len), lines::<V, C>(b, stride, len));
-    let mut sum = *block;
-    for k in 0..len {
-        for r in 0..R {
-            let x = a[r][k];
-            for c in 0..C {
-                let y = b[c][k];
-                sum[r][c] = x.neg_mul_add(y, sum[r][c]);
-            }
-        }
-    }
-    *block = sum;
+/// What is known of the pairs at work, and the memory for it.
+struct State<'a, V, const SHARED: bool, const P: usize> {
+    d: usize,
+    own: &'a [f64],
+    others: Others<'a>,
+    joint: &'a mut [Block<V, P>],
+    lower: &'a mut [Block<V, P>],
+    solved: &'a mut [[V; P]],
+    scale: &'a mut [[V; P]],
+    /// |L|^{-1} of the rows so far.
+    root: V,
+    /// |L^{-1} (x_i - x_j)|^2 of the rows so far.
+    form: V,
 }
 
-/// block += A B' over these k, a and b being the row and the column of its corner in U, of which only the
-/// lower triangle is there: where FLIP_A (FLIP_B) says so, element (a, k) is read as (k, a).
+/// sums += A B' over the first n columns; a flipped block stands for its transpose.
 #[inline(always)]
-fn square<V: Vector, const FLIP_A: bool, const FLIP_B: bool, const R: usize, const C: usize>(
-    block: &mut Block<V, R, C>,
-    u: &[V],
-    stride: usize,
-    a: usize,
-    b: usize,
-    range: Range<usize>,
+fn add<V: Vector, const P: usize, const R: usize, const C: usize, const FLIP_A: bool, const FLIP_B: bool>(
+    sums: &mut Sums<V, R, C>,
+    a: &Block<V, P>,
+    b: &Block<V, P>,
+    n: usize,
 ) {
-    let mut sum = *block;
-    let a_lines = lines::<V, R>(&u[a * stride..], stride, if FLIP_A { 0 } else { range.end });
-    let b_lines = lines::<V, C>(&u[b * stride..], stride, if FLIP_B { 0 } else { range.end });
-    for k in range {
-        let line = &u[k * stride..][..stride];
-        let (mut x, mut y) = ([V::splat(0.0); R], [V::splat(0.0); C]);
-        let (a_part, b_part) =
-            (if FLIP_A { &line[a..][..R] } else { line }, if FLIP_B { &line[b..][..C] } else { line });
+    for k in 0..n.min(P) {
+        let mut x = [V::splat(0.0); R];
         for r in 0..R {
-            x[r] = if FLIP_A { a_part[r] } else { a_lines[r][k] };
+            x[r] = if FLIP_A { a[r][k] } else { a[k][r] };
         }
         for c in 0..C {
-            y[c] = if FLIP_B { b_part[c] } else { b_lines[c][k] };
-        }
-        for r in 0..R {
-            for c in 0..C {
-                sum[r][c] = x[r].mul_add(y[c], sum[r][c]);
+            let y = if FLIP_B { b[c][k] } else { b[k][c] };
+            for r in 0..R {
+                sums[r][c] = x[r].mul_add(y, sums[r][c]);
             }
         }
     }
-    *block = sum;
 }
 
-impl<V: Vector> State<'_, V> {
-    /// The block of U^2 with corner (row, column).
-    #[inline(always)]
-    fn squared<const R: usize, const C: usize>(&self, row: usize, column: usize) -> Block<V, R, C> {
-        let stride = stride(self.d);
-        let mut block = [[V::splat(0.0); C]; R];
-        let (first, second) = (column + C, (row + R).max(column + C));
-        square::<V, false, false, R, C>(&mut block, self.joint, stride, row, column, 0..first);
-        square::<V, false, true, R, C>(&mut block, self.joint, stride, row, column, first..second);
-        square::<V, true, true, R, C>(&mut block, self.joint, stride, row, column, second..self.d);
-        block
-    }
-
-    /// The block of S_i + S_j with corner (row, column).
-    #[inline(always)]
-    fn block<const R: usize, const C: usize>(&self, row: usize, column: usize) -> Block<V, R, C> {
-        let stride = stride(self.d);
-        let mut block = [[V::splat(0.0); C]; R];
+/// The lower triangle of sums += A A', as in [`add`].
+#[inline(always)]
+fn add_square<V: Vector, const P: usize, const R: usize, const FLIP: bool>(
+    sums: &mut Sums<V, R, R>,
+    a: &Block<V, P>,
+    n: usize,
+) {
+    for k in 0..n.min(P) {
+        let mut x = [V::splat(0.0); R];
         for r in 0..R {
-            block[r].copy_from_slice(&self.lower[(row + r) * stride + column..][..C]);
+            x[r] = if FLIP { a[r][k] } else { a[k][r] };
         }
-        block
+        for c in 0..R {
+            for r in c..R {
+                sums[r][c] = x[r].mul_add(x[c], sums[r][c]);
+            }
+        }
+    }
+}
+
+impl<V: Vector, const SHARED: bool, const P: usize> State<'_, V, SHARED, P> {
+    /// Number in a row of data of the first element in block (i, j) and row r of it.
+    #[inline(always)]
+    fn element(&self, i: usize, j: usize, r: usize) -> usize {
+        let row = i * P + r;
+        self.d + row * (row + 1) / 2 + j * P
     }
 
-    /// Factor R rows of M from `row` on; the rows above are done.
+    /// A_i - A_j or S_i + S_j.
     #[inline(always)]
-    fn rows<const SHARED: bool, const R: usize, const P: usize>(&mut self, row: usize) {
-        let stride = stride(self.d);
-        for column in (0..row).step_by(P) {
-            let block = if SHARED { self.squared::<R, P>(row, column) } else { self.block::<R, P>(row, column) };
-            self.eliminate::<R, P>(block, row, column);
+    fn given(&self, element: usize) -> V {
+        joint_of::<V, SHARED>(self.own, self.others, element)
+    }
+
+    /// Store the rows of U in panel i.
+    #[inline(always)]
+    fn store<const R: usize>(&mut self, i: usize) {
+        for j in 0..i {
+            let mut block = [[V::splat(0.0); P]; P];
+            for c in 0..P {
+                for r in 0..R {
+                    block[c][r] = self.given(self.element(i, j, r) + c);
+                }
+            }
+            let target = &mut self.joint[place(i, j)];
+            for c in 0..P {
+                target[c][..R].copy_from_slice(&block[c][..R]);
+            }
         }
-        let mut block = if SHARED { self.squared::<R, R>(row, row) } else { self.block::<R, R>(row, row) };
-        accumulate::<V, R, R>(&mut block, self.panel, &self.lower[row * stride..], stride, row);
+        for r in 0..R {
+            for c in 0..r + 1 {
+                let x = self.given(self.element(i, i, r) + c);
+                let block = &mut self.joint[place(i, i)];
+                (block[c][r], block[r][c]) = (x, x);
+            }
+        }
+    }
+
+    /// Block (i, j) of M, j < i.
+    #[inline(always)]
+    fn block<const R: usize>(&self, i: usize, j: usize) -> Sums<V, R, P> {
+        let mut sums = [[V::splat(0.0); P]; R];
+        if !SHARED {
+            for r in 0..R {
+                let first = self.element(i, j, r);
+                for c in 0..P {
+                    sums[r][c] = self.given(first + c);
+                }
+            }
+            return sums;
+        }
+        let (u, whole) = (&*self.joint, self.d / P);
+        let (a, b) = (&u[place(i, 0)..][..i + 1], &u[place(j, 0)..][..j + 1]);
+        for (a, b) in a.iter().zip(b) {
+            add::<V, P, R, P, false, false>(&mut sums, a, b, P);
+        }
+        for k in j + 1..i {
+            add::<V, P, R, P, false, true>(&mut sums, &a[k], &u[place(k, j)], P);
+        }
+        add::<V, P, R, P, false, true>(&mut sums, &a[i], &u[place(i, j)], R);
+        for k in i + 1..whole {
+            add::<V, P, R, P, true, true>(&mut sums, &u[place(k, i)], &u[place(k, j)], P);
+        }
+        if i < whole && whole * P < self.d {
+            let rest = self.d - whole * P;
+            add::<V, P, R, P, true, true>(&mut sums, &u[place(whole, i)], &u[place(whole, j)], rest);
+        }
+        sums
+    }
+
+    /// The lower triangle of block (i, i) of M - I.
+    #[inline(always)]
+    fn diagonal_block<const R: usize>(&self, i: usize) -> Sums<V, R, R> {
+        let mut sums = [[V::splat(0.0); R]; R];
+        if !SHARED {
+            for r in 0..R {
+                for c in 0..r + 1 {
+                    sums[r][c] = self.given(self.element(i, i, r) + c);
+                }
+            }
+            return sums;
+        }
+        let (u, whole) = (&*self.joint, self.d / P);
+        let (last, line) = (&u[place(i, i)], &u[place(i, 0)..][..i]);
+        for a in line {
+            add_square::<V, P, R, false>(&mut sums, a, P);
+        }
+        add_square::<V, P, R, false>(&mut sums, last, R);
+        for k in i + 1..whole {
+            add_square::<V, P, R, true>(&mut sums, &u[place(k, i)], P);
+        }
+        if i < whole && whole * P < self.d {
+            add_square::<V, P, R, true>(&mut sums, &u[place(whole, i)], self.d - whole * P);
+        }
+        sums
+    }
+
+    /// Block (i, j) of L, j < i; `rest` loses what it explains of the difference.
+    #[inline(always)]
+    fn eliminate<const R: usize>(&mut self, i: usize, j: usize, rest: &mut [V; R]) {
+        let mut sums = self.block::<R>(i, j);
+        let (above, here) = self.lower.split_at_mut(place(i, 0));
+        let (left, here) = here.split_at_mut(j);
+        let (other, diagonal) = above[place(j, 0)..][..j + 1].split_at(j);
+        for (a, b) in left.iter().zip(other) {
+            for k in 0..P {
+                for c in 0..P {
+                    for r in 0..R {
+                        sums[r][c] = a[k][r].neg_mul_add(b[k][c], sums[r][c]);
+                    }
+                }
+            }
+        }
+        for c in 1..P {
+            for k in 0..c {
+                let factor = diagonal[0][k][c];
+                for r in 0..R {
+                    sums[r][c] = sums[r][k].neg_mul_add(factor, sums[r][c]);
+                }
+            }
+        }
+        let (scale, solved) = (&self.scale[j], &self.solved[j]);
+        for c in 0..P {
+            for r in 0..R {
+                let l = sums[r][c].mul(scale[c]);
+                here[0][c][r] = l;
+                rest[r] = l.neg_mul_add(solved[c], rest[r]);
+            }
+        }
+    }
+
+    /// Block (i, i) of L, and the difference solved for.
+    #[inline(always)]
+    fn pivots<const R: usize>(&mut self, i: usize, rest: &mut [V; R]) {
+        let mut sums = self.diagonal_block::<R>(i);
+        let (left, here) = self.lower[place(i, 0)..].split_at_mut(i);
+        for a in &*left {
+            for k in 0..P {
+                for c in 0..R {
+                    for r in c..R {
+                        sums[r][c] = a[k][r].neg_mul_add(a[k][c], sums[r][c]);
+                    }
+                }
+            }
+        }
         for c in 0..R {
             // I is added last: the pivot without it is a sum of squares minus another, at least -rounding.
             let one = V::splat(1.0);
-            let inverse = block[c][c].add(one).max(one).recip();
-            self.inverse[row + c] = inverse;
+            let pivot = sums[c][c].add(one).max(one);
+            let (inverse, scale) = (pivot.recip(), pivot.rsqrt());
+            let solved = rest[c].mul(scale);
+            (self.scale[i][c], self.solved[i][c]) = (scale, solved);
+            self.root = self.root.mul(scale);
+            self.form = solved.mul_add(solved, self.form);
             for r in c + 1..R {
-                let l = block[r][c].mul(inverse);
-                self.lower[(row + r) * stride + row + c] = l;
-                for r2 in r..R {
-                    block[r2][r] = block[r2][c].neg_mul_add(l, block[r2][r]);
+                let l = sums[r][c].mul(inverse);
+                here[0][c][r] = l;
+                rest[r] = l.neg_mul_add(rest[c], rest[r]);
+                for below in r..R {
+                    sums[below][r] = sums[below][c].neg_mul_add(l, sums[below][r]);
                 }
             }
         }
     }
 
-    /// Finish a block of rows of L D in the columns from `column` on: subtract what the columns before
-    /// explain, then solve with the diagonal block of L. Divided by D they are rows of L, from `row` on.
+    /// x_i - x_j in panel i.
     #[inline(always)]
-    fn eliminate<const R: usize, const P: usize>(&mut self, mut block: Block<V, R, P>, row: usize, column: usize) {
-        let stride = stride(self.d);
-        accumulate::<V, R, P>(&mut block, self.panel, &self.lower[column * stride..], stride, column);
-        for c in 1..P {
-            for k in 0..c {
-                let factor = self.lower[(column + c) * stride + column + k];
-                for r in 0..R {
-                    block[r][c] = block[r][k].neg_mul_add(factor, block[r][c]);
-                }
-            }
-        }
+    fn difference<const R: usize>(&self, i: usize) -> [V; R] {
+        let mut out = [V::splat(0.0); R];
         for r in 0..R {
-            for c in 0..P {
-                self.panel[r * stride + column + c] = block[r][c];
-                self.lower[(row + r) * stride + column + c] = block[r][c].mul(self.inverse[column + c]);
-            }
+            out[r] = difference::<V>(self.own, self.others, i * P + r);
         }
+        out
+    }
+
+    /// One panel; those above are done.
+    #[inline(always)]
+    fn panel<const R: usize>(&mut self, i: usize) {
+        let mut rest = self.difference::<R>(i);
+        for j in 0..i {
+            self.eliminate::<R>(i, j, &mut rest);
+        }
+        self.pivots::<R>(i, &mut rest);
+    }
+
+    /// Panels i and i + 1.
+    #[inline(always)]
+    fn two_panels(&mut self, i: usize) {
+        let (mut rest, mut next) = (self.difference::<P>(i), self.difference::<P>(i + 1));
+        for j in 0..i {
+            self.eliminate::<P>(i, j, &mut rest);
+            self.eliminate::<P>(i + 1, j, &mut next);
+        }
+        self.pivots::<P>(i, &mut rest);
+        self.eliminate::<P>(i + 1, i, &mut next);
+        self.pivots::<P>(i + 1, &mut next);
     }
 }
 
 impl<V: Vector, const SHARED: bool, const P: usize> Single<V> for Dense<'_, SHARED, P> {
     #[inline(always)]
     fn some(&mut self, own: &[f64], others: Others<'_>) -> V {
-        let (d, stride) = (self.d, stride(self.d));
-        let mut state = self.workspace.state::<V>(d);
-        let target = if SHARED { &mut *state.joint } else { &mut *state.lower };
-        let mut e = d;
-        for r in 0..d {
-            let line = &mut target[r * stride..][..r + 1];
-            for c in 0..r + 1 {
-                line[c] = joint_of::<V, SHARED>(own, others, e + c);
+        let d = self.d;
+        let width = d + d * (d + 1) / 2;
+        let mut state = State::<V, SHARED, P> {
+            d,
+            own: &own[..width],
+            others: others.cut(width),
+            joint: panels::<V, P>(&mut self.workspace.joint).as_chunks_mut::<P>().0,
+            lower: panels::<V, P>(&mut self.workspace.lower).as_chunks_mut::<P>().0,
+            solved: panels(&mut self.workspace.solved),
+            scale: panels(&mut self.workspace.scale),
+            root: V::splat(1.0),
+            form: V::splat(0.0),
+        };
+        let whole = d / P;
+        if SHARED {
+            for i in 0..whole {
+                state.store::<P>(i);
             }
-            e += r + 1;
-            for c in r / P * P..r {
-                target[c * stride + r] = target[r * stride + c];
+            match d % P {
+                1 => state.store::<1>(whole),
+                2 => state.store::<2>(whole),
+                3 => state.store::<3>(whole),
+                _ => {}
             }
         }
-        let body = d / P * P;
-        for row in (0..body).step_by(P) {
-            state.rows::<SHARED, P, P>(row);
+        for i in (0..whole / 2 * 2).step_by(2) {
+            state.two_panels(i);
         }
-        match d - body {
-            1 => state.rows::<SHARED, 1, P>(body),
-            2 => state.rows::<SHARED, 2, P>(body),
-            3 => state.rows::<SHARED, 3, P>(body),
+        if whole % 2 == 1 {
+            state.panel::<P>(whole - 1);
+        }
+        match d % P {
+            1 => state.panel::<1>(whole),
+            2 => state.panel::<2>(whole),
+            3 => state.panel::<3>(whole),
             _ => {}
         }
-        // x_i - x_j as one more row of L D: y = L^{-1} (x_i - x_j), and the form is y' D^{-1} y.
-        for column in (0..body).step_by(P) {
-            let mut block = [[V::splat(0.0); P]];
-            for c in 0..P {
-                block[0][c] = difference::<V>(own, others, column + c);
-            }
-            state.eliminate::<1, P>(block, d, column);
-        }
-        for c in body..d {
-            let mut y = difference::<V>(own, others, c);
-            for k in 0..c {
-                y = state.panel[k].neg_mul_add(state.lower[c * stride + k], y);
-            }
-            state.panel[c] = y;
-        }
-        let (mut product, mut sum) = (V::splat(1.0), V::splat(0.0));
-        for (y, inverse) in state.panel[..d].iter().zip(&state.inverse[..d]) {
-            product = product.mul(*inverse);
-            sum = y.mul(*y).mul_add(*inverse, sum);
-        }
-        finish(product, sum)
+        state.root.mul(state.form.exp_half())
     }
 }
