@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use cases::{Case, Numbers, cases, chunked, gram as product};
 use ndarray::Array2;
 use proptest::prelude::*;
-use uncertain::probabilistic_kernel::{Coupling, Options, gram};
-use uncertain::{Control, Covariances, Error, GaussianArray, Names, parallel};
+use uncertain::probabilistic_kernel::{Coupling, Options, gram, gram_into};
+use uncertain::{Control, Covariances, Error, GaussianArray, Names, Rows, parallel};
 
 const SIGMA: f64 = 1.3;
 
@@ -312,4 +312,46 @@ proptest! {
             check(&x[which], &z[other], false, coupling);
         }
     }
+}
+
+/// n rows with full covariances.
+fn full(n: usize, d: usize, numbers: &mut Numbers) -> GaussianArray {
+    let means = Rows::from_vec((0..n * d).map(|_| numbers.next()).collect(), d).unwrap();
+    let factor = Rows::from_vec((0..n * d * d).map(|_| numbers.next()).collect(), d * d).unwrap();
+    GaussianArray::new(means, Covariances::from_factor(factor, d, None, &Names::default()).unwrap()).unwrap()
+}
+
+#[test]
+fn many_rows_are_those_of_few() {
+    // Many rows are computed where they belong, few in a buffer. Columns: whole packs, an odd one, and more than a tile.
+    for (d, columns) in [(1, 1), (2, 1043), (3, 1032), (5, 203), (10, 77), (13, 21)] {
+        let mut numbers = Numbers::new(d as u64);
+        let (x, z) = (full(300, d, &mut numbers), full(columns, d, &mut numbers));
+        for coupling in [Coupling::Shared, Coupling::Independent] {
+            let whole = kernel(&x, Some(&z), coupling);
+            for rows in [0..100, 100..300] {
+                let part = kernel(&x.slice(rows.clone()), Some(&z), coupling);
+                for (i, row) in rows.zip(part.rows()) {
+                    assert_eq!(whole.row(i), row, "d = {d}, row {i}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn into_memory_of_the_caller() {
+    let mut numbers = Numbers::new(5);
+    let (x, z) = (full(270, 2, &mut numbers), full(13, 2, &mut numbers));
+    let options = options(Coupling::Shared);
+    for z in [None, Some(&z)] {
+        let expected = gram(&x, z, &options, &Control::new()).unwrap();
+        let mut out = vec![f64::NAN; expected.len()];
+        gram_into(&x, z, &options, &Control::new(), &mut out).unwrap();
+        assert_eq!(expected.as_slice().unwrap(), out);
+    }
+    let mut short = vec![7.0; 269];
+    let error = gram_into(&x, Some(&z), &options, &Control::new(), &mut short).unwrap_err().to_string();
+    assert!(error.contains("270 x 13") && error.contains("269"), "{error}");
+    assert!(short.iter().all(|v| *v == 7.0));
 }

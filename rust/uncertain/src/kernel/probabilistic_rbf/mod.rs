@@ -42,6 +42,7 @@ use ndarray::Array2;
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::huge_pages::fresh_zeros;
 
 /// Which noise the two rows of a pair see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -121,14 +122,61 @@ impl Options {
 /// # }
 /// ```
 pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, control: &Control) -> Result<Array2<f64>> {
-    check(x, z, options)?;
-    let form = prepare::Form::of(x, z, options.coupling);
+    let form = check(x, z, options).map(|()| prepare::Form::of(x, z, options.coupling))?;
     memory::check(x.n_rows(), z.map(GaussianArray::n_rows), &form, options.max_bytes)?;
-    let left = prepare::Side::new(x, &form, options.sigma, control)?;
-    let right = z.map(|z| prepare::Side::new(z, &form, options.sigma, control)).transpose()?;
-    let values = tiles::fill(&left, right.as_ref(), &form, control)?;
-    let shape = (x.n_rows(), z.unwrap_or(x).n_rows());
-    Array2::from_shape_vec(shape, values).map_err(|e| Error::Internal(format!("Gram matrix: {e}")))
+    let (n, m) = (x.n_rows(), z.unwrap_or(x).n_rows());
+    let mut values = fresh_zeros(n, m)?;
+    fill(x, z, &form, options, &mut values, control)?;
+    Array2::from_shape_vec((n, m), values).map_err(|e| Error::Internal(format!("Gram matrix: {e}")))
+}
+
+/// [`gram`] into n x m numbers of the caller, row after row, whatever they were. New memory takes about a
+/// nanosecond per number, as long as pairs in two dimensions; a caller who needs one matrix after the other
+/// can keep theirs.
+///
+/// # Errors
+/// Those of [`gram`], and for `out` of another length. After an error `out` may be written in part.
+///
+/// ```
+/// use uncertain::{Control, Covariances, GaussianArray, Rows, probabilistic_kernel};
+///
+/// # fn main() -> uncertain::Result<()> {
+/// let means = Rows::from_vec(vec![0.0, 1.0, 2.0], 1)?;
+/// let data = GaussianArray::new(means, Covariances::Zero)?;
+/// let mut values = vec![f64::NAN; 9];
+/// let options = probabilistic_kernel::Options::new(1.0);
+/// probabilistic_kernel::gram_into(&data, None, &options, &Control::new(), &mut values)?;
+/// assert_eq!(values[4], 1.0);
+/// assert!((values[1] - (-0.5_f64).exp()).abs() < 1e-15);
+/// # Ok(())
+/// # }
+/// ```
+pub fn gram_into(
+    x: &GaussianArray,
+    z: Option<&GaussianArray>,
+    options: &Options,
+    control: &Control,
+    out: &mut [f64],
+) -> Result<()> {
+    let form = check(x, z, options).map(|()| prepare::Form::of(x, z, options.coupling))?;
+    let (n, m) = (x.n_rows(), z.unwrap_or(x).n_rows());
+    if n.checked_mul(m) != Some(out.len()) {
+        return Err(Error::shape("out", format!("{n} x {m} numbers"), out.len()));
+    }
+    fill(x, z, &form, options, out, control)
+}
+
+fn fill(
+    x: &GaussianArray,
+    z: Option<&GaussianArray>,
+    form: &prepare::Form,
+    options: &Options,
+    out: &mut [f64],
+    control: &Control,
+) -> Result<()> {
+    let left = prepare::Side::new(x, form, options.sigma, control)?;
+    let right = z.map(|z| prepare::Side::new(z, form, options.sigma, control)).transpose()?;
+    tiles::fill(&left, right.as_ref(), form, out, control)
 }
 
 /// One number of features, and a usable sigma?

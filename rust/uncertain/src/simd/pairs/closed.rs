@@ -74,7 +74,8 @@ impl<V: Vector, const SHARED: bool> Single<V> for Diagonal<SHARED> {
 }
 
 /// 2 x 2. With B = U^2 or S_i + S_j: |I + B| = 1 + tr B + |B| and adj(I + B) = I + adj(B), where
-/// |U^2| = |U|^2 and adj(U^2) = adj(U)^2: sums of squares only, and one inverse root.
+/// |I + U^2| = |I + i U|^2 = (1 - |U|)^2 + (tr U)^2 and adj(U^2) = adj(U)^2: sums of squares only, and one inverse
+/// root.
 pub(super) struct Two<const SHARED: bool>;
 
 impl<V: Vector, const SHARED: bool> Single<V> for Two<SHARED> {
@@ -86,18 +87,18 @@ impl<V: Vector, const SHARED: bool> Single<V> for Two<SHARED> {
         let b = joint::<V, SHARED>(own, others, 3);
         let c = joint::<V, SHARED>(own, others, 4);
         let (one, zero) = (V::splat(1.0), V::splat(0.0));
-        let square = b.mul(b);
         let distance = x.mul_add(x, y.mul(y));
-        // -|B| or -|U|, and adj of it times the difference.
-        let minor = a.neg_mul_add(c, square);
+        // adj(U) or adj(B) times the difference.
         let (p, q) = (b.neg_mul_add(y, c.mul(x)), b.neg_mul_add(x, a.mul(y)));
+        let trace = a.add(c);
         let (det, form) = if SHARED {
-            let trace = a.mul_add(a, c.mul_add(c, square.mul_add(V::splat(2.0), one)));
-            (minor.mul_add(minor, trace), p.mul_add(p, q.mul_add(q, distance)))
+            let minor = a.neg_mul_add(c, b.mul_add(b, one));
+            (minor.mul_add(minor, trace.mul(trace)), p.mul_add(p, q.mul_add(q, distance)))
         } else {
             // |B| >= 0 and adj(B) >= 0 up to rounding.
+            let minor = a.neg_mul_add(c, b.mul(b));
             let cross = p.mul_add(x, q.mul(y));
-            (one.add(a.add(c)).sub(minor.min(zero)), distance.add(cross.max(zero)))
+            (one.add(trace).sub(minor.min(zero)), distance.add(cross.max(zero)))
         };
         let root = det.rsqrt();
         root.mul(form.mul(root).mul(root).exp_half())

@@ -13,10 +13,8 @@
 //! the other instead of blocks, with L and L D side by side: a quarter slower at d = 30. Blocks of 5 x 5: 3 %
 //! faster at 30 and 64, as much slower below 28.
 
+use super::blocks::{Block, LARGEST_PANEL, Sums, add, add_square, place, triangle};
 use super::{Others, Pack, Single, Vector, difference, joint as joint_of};
-
-/// Rows of a block at most.
-const LARGEST_PANEL: usize = 4;
 
 /// Memory of one thread, kept between tiles.
 #[derive(Debug, Default)]
@@ -31,12 +29,6 @@ pub(crate) struct Workspace {
     scale: Vec<Pack>,
 }
 
-/// Registers for a triangle in blocks of `LARGEST_PANEL` or fewer rows.
-fn triangle(d: usize) -> usize {
-    let d = d.next_multiple_of(LARGEST_PANEL);
-    d * (d + LARGEST_PANEL) / 2
-}
-
 impl Workspace {
     pub(crate) fn reserve(&mut self, d: usize) {
         self.joint.resize(triangle(d), Pack::ZERO);
@@ -49,18 +41,6 @@ impl Workspace {
     pub(crate) fn bytes(d: usize) -> usize {
         2 * (triangle(d) + d + LARGEST_PANEL) * size_of::<Pack>()
     }
-}
-
-/// P columns of P rows.
-type Block<V, const P: usize> = [[V; P]; P];
-
-/// A block in registers: R rows, C columns.
-type Sums<V, const R: usize, const C: usize> = [[V; C]; R];
-
-/// Number of the block (i, j), j <= i.
-#[inline(always)]
-fn place(i: usize, j: usize) -> usize {
-    i * (i + 1) / 2 + j
 }
 
 /// Registers by panels.
@@ -88,48 +68,6 @@ struct State<'a, V, const SHARED: bool, const P: usize> {
     root: V,
     /// |L^{-1} (x_i - x_j)|^2 of the rows so far.
     form: V,
-}
-
-/// sums += A B' over the first n columns; a flipped block stands for its transpose.
-#[inline(always)]
-fn add<V: Vector, const P: usize, const R: usize, const C: usize, const FLIP_A: bool, const FLIP_B: bool>(
-    sums: &mut Sums<V, R, C>,
-    a: &Block<V, P>,
-    b: &Block<V, P>,
-    n: usize,
-) {
-    for k in 0..n.min(P) {
-        let mut x = [V::splat(0.0); R];
-        for r in 0..R {
-            x[r] = if FLIP_A { a[r][k] } else { a[k][r] };
-        }
-        for c in 0..C {
-            let y = if FLIP_B { b[c][k] } else { b[k][c] };
-            for r in 0..R {
-                sums[r][c] = x[r].mul_add(y, sums[r][c]);
-            }
-        }
-    }
-}
-
-/// The lower triangle of sums += A A', as in [`add`].
-#[inline(always)]
-fn add_square<V: Vector, const P: usize, const R: usize, const FLIP: bool>(
-    sums: &mut Sums<V, R, R>,
-    a: &Block<V, P>,
-    n: usize,
-) {
-    for k in 0..n.min(P) {
-        let mut x = [V::splat(0.0); R];
-        for r in 0..R {
-            x[r] = if FLIP { a[r][k] } else { a[k][r] };
-        }
-        for c in 0..R {
-            for r in c..R {
-                sums[r][c] = x[r].mul_add(x[c], sums[r][c]);
-            }
-        }
-    }
 }
 
 impl<V: Vector, const SHARED: bool, const P: usize> State<'_, V, SHARED, P> {

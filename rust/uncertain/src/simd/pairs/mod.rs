@@ -12,6 +12,7 @@
 //! The determinant is a product of inverse pivots <= 1 and its root is taken once: no logarithm, and
 //! nothing can overflow. (Roots of determinants above 1e290 are taken for 1e145.)
 
+mod blocks;
 mod closed;
 mod factor;
 mod small;
@@ -55,6 +56,9 @@ impl Spread {
 
 /// Above this dimension eight pairs side by side do not fit the second cache; [`Tile`] cannot do them.
 pub(crate) const LARGEST: usize = 96;
+
+/// Rows of so many numbers are short: a pack of others need not stay in the cache for one row after the other.
+pub(crate) const SHORT: usize = 24;
 
 /// Some rows of the other side: a pack, from this lane on.
 #[derive(Clone, Copy)]
@@ -127,8 +131,9 @@ pub(crate) struct Tile<'a> {
     /// x is z, and only the packs up to the one with the row itself are wanted.
     pub triangle: bool,
     pub workspace: &'a mut Workspace,
-    /// rows.len() x (8 packs.len())
+    /// rows.len() rows of 8 packs.len() values, `stride` from row to row.
     pub out: &'a mut [f64],
+    pub stride: usize,
 }
 
 impl Tile<'_> {
@@ -140,7 +145,9 @@ impl Tile<'_> {
     #[inline(always)]
     fn with<V: Vector, P: Pairs<V>>(&mut self, mut pairs: P) {
         let width = self.d + self.spread.len(self.d);
-        let out_width = LANES * self.packs.len();
+        if width <= SHORT && !self.triangle {
+            return self.along_rows::<V, P>(pairs, width);
+        }
         let mut at = (self.packs.start, self.first(self.packs.start));
         let mut more = !self.rows.is_empty() && !self.packs.is_empty();
         while more {
@@ -148,7 +155,7 @@ impl Tile<'_> {
             for s in 0..P::SIDE {
                 let (pack, row) = at;
                 (own[s], packs[s]) = (row * width, pack * width);
-                places[s] = (row - self.rows.start) * out_width + LANES * (pack - self.packs.start);
+                places[s] = (row - self.rows.start) * self.stride + LANES * (pack - self.packs.start);
                 // Beyond the last one it is that one again.
                 at = if row + 1 < self.rows.end {
                     (pack, row + 1)
@@ -168,6 +175,34 @@ impl Tile<'_> {
                 let values = pairs.sets(&sets);
                 for s in 0..P::SIDE {
                     values[s].store(&mut self.out[places[s] + lane..]);
+                }
+            }
+        }
+    }
+
+    /// A rectangle of short rows of data, row after row: `out` is written as it lies in memory, and there is
+    /// little to do beside the pairs.
+    #[inline(always)]
+    fn along_rows<V: Vector, P: Pairs<V>>(&mut self, mut pairs: P, width: usize) {
+        let packs = &self.z[self.packs.start * width..self.packs.end * width];
+        for (r, row) in self.rows.clone().enumerate() {
+            let own = &self.x[row * width..][..width];
+            let line = &mut self.out[r * self.stride..][..LANES * self.packs.len()];
+            let (mut some, mut places) = (packs.chunks_exact(P::SIDE * width), line.chunks_exact_mut(P::SIDE * LANES));
+            for (pack, out) in (&mut some).zip(&mut places) {
+                for at in (0..LANES).step_by(V::WIDTH) {
+                    let mut sets = [Set { own, others: Others { pack: &pack[..width], at } }; MOST];
+                    sets[P::SIDE - 1].others.pack = &pack[(P::SIDE - 1) * width..];
+                    let values = pairs.sets(&sets);
+                    for s in 0..P::SIDE {
+                        values[s].store(&mut out[s * LANES + at..]);
+                    }
+                }
+            }
+            for (pack, out) in some.remainder().chunks_exact(width).zip(places.into_remainder().chunks_exact_mut(LANES))
+            {
+                for at in (0..LANES).step_by(V::WIDTH) {
+                    pairs.sets(&[Set { own, others: Others { pack, at } }; MOST])[0].store(&mut out[at..]);
                 }
             }
         }

@@ -101,6 +101,7 @@ fn check(d: usize, spread: Spread, scales: [f64; 2], shared: bool, seed: u64) {
             triangle: false,
             workspace: &mut workspace,
             out: &mut out,
+            stride: 16,
         };
         run_on(level, tile);
         for (i, x) in x.iter().enumerate() {
@@ -155,6 +156,7 @@ fn a_row_with_itself_is_one_to_the_last_bit() {
                     triangle: true,
                     workspace: &mut workspace,
                     out: &mut out,
+                    stride: 8,
                 };
                 run_on(level, tile);
                 (0..8).for_each(|i| assert_eq!(out[i * 9], 1.0, "{level:?}, d = {d}, {spread:?}"));
