@@ -325,7 +325,7 @@ fn full(n: usize, d: usize, numbers: &mut Numbers) -> GaussianArray {
 fn many_rows_are_those_of_few() {
     // Many rows are computed where they belong, few in a buffer. Columns: whole packs, an odd one, and more than a tile.
     for (d, columns) in [(1, 1), (2, 1043), (3, 1032), (5, 203), (10, 77), (13, 21)] {
-        let mut numbers = Numbers::new(d as u64);
+        let mut numbers = Numbers(d as u64);
         let (x, z) = (full(300, d, &mut numbers), full(columns, d, &mut numbers));
         for coupling in [Coupling::Shared, Coupling::Independent] {
             let whole = kernel(&x, Some(&z), coupling);
@@ -341,7 +341,7 @@ fn many_rows_are_those_of_few() {
 
 #[test]
 fn into_memory_of_the_caller() {
-    let mut numbers = Numbers::new(5);
+    let mut numbers = Numbers(5);
     let (x, z) = (full(270, 2, &mut numbers), full(13, 2, &mut numbers));
     let options = options(Coupling::Shared);
     for z in [None, Some(&z)] {
