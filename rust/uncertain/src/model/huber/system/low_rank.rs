@@ -33,7 +33,7 @@ impl LowRank {
         self.u.times(b.len(), &self.u.transposed_times(b))
     }
 
-    /// Have the factor of these rows and this W; `None` if it is there already, false if there is none.
+    /// Have the factor of these rows and this W; whether it is a new one, `None` if the matrix is not positive definite.
     pub(super) fn prepare(
         &mut self,
         free: &[usize],
@@ -42,7 +42,7 @@ impl LowRank {
         control: &Control,
     ) -> Result<Option<bool>> {
         if self.total == total && self.set == free {
-            return Ok(None);
+            return Ok(Some(false));
         }
         let (gone, come) = (difference(&self.set, free), difference(free, &self.set));
         if gone.len() + come.len() >= free.len() {
@@ -59,7 +59,7 @@ impl LowRank {
         self.set = free.to_vec();
         let done = dense::cholesky(&mut self.lower, control)?;
         self.total = if done { total } else { f64::NAN };
-        Ok(Some(done))
+        Ok(done.then_some(true))
     }
 
     /// x = S / (2 W) (b - U (I + U'S U / 2W)^{-1} U'S b / 2W) on the rows of the factor.

@@ -243,10 +243,7 @@ impl System {
     fn prepare(&mut self, free: &[usize], total: f64, control: &Control) -> Result<()> {
         let done = match &mut self.form {
             Form::Dense(g) => g.prepare(free, total, &self.weights, control)?,
-            Form::LowRank(g) => match g.prepare(free, total, &self.weights, control)? {
-                None => Some(false),
-                Some(done) => done.then_some(true),
-            },
+            Form::LowRank(g) => g.prepare(free, total, &self.weights, control)?,
         };
         let Some(_new) = done else {
             return Err(Error::Data(
