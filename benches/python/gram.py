@@ -1,6 +1,7 @@
 """Gram matrices of Gaussians beside batched NumPy and PyTorch (stacked Cholesky factors and solves).
 
     python benches/python/gram.py [--threads 2] [--sizes 2 5 10]
+    python benches/python/gram.py --elapsed --threads 2
 
 Like with like: everybody takes the symmetric roots of both sides (NumPy and PyTorch by NumPy's stacked
 `eigh`, counted once per matrix and spread over all pairs), computes every pair of X with another array Z,
@@ -12,6 +13,9 @@ and memory. The rows of NumPy and PyTorch are shared out to as many threads as o
 `probabilistic_rbf(X)`, where every value serves two elements, per element. The last column is our rate of
 multiply-adds, whole call, as part of that of a matrix product (NumPy's GEMM) on one thread. PyTorch is left
 out where it is not installed.
+
+With --elapsed they are seconds on the clock, and NumPy and we have the better of one thread and --threads:
+what the same cores can do, on a machine that does nothing else.
 """
 
 import argparse
@@ -99,13 +103,16 @@ def symmetric_roots(covariances: Floats) -> Floats:
     return np.asarray((vectors * np.sqrt(values)[:, None, :]) @ vectors.transpose(0, 2, 1))
 
 
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """The least processor time of some runs."""
+Clock = Callable[[], float]
+
+
+def seconds(work: Callable[[], object], repeats: int = 3, clock: Clock = time.process_time) -> float:
+    """The least time of some runs."""
     times = []
     for _ in range(repeats):
-        start = time.process_time()
+        start = clock()
         work()
-        times.append(time.process_time() - start)
+        times.append(clock() - start)
     return min(times)
 
 
@@ -130,18 +137,26 @@ def gaussians(n: int, d: int, rng: np.random.Generator) -> tuple[Floats, Floats]
 
 
 def ours_seconds(
-    x: GaussianArray, z: GaussianArray | None, coupling: Literal["shared", "independent"], threads: int
+    x: GaussianArray,
+    z: GaussianArray | None,
+    coupling: Literal["shared", "independent"],
+    threads: int,
+    clock: Clock = time.process_time,
 ) -> float:
-    """Processor seconds of a whole call per element of the matrix."""
-    return (
-        seconds(partial(kernels.probabilistic_rbf, x, z, coupling=coupling, n_jobs=threads), 5) / len(x) ** 2
-    )
+    """Seconds of a whole call per element of the matrix."""
+    call = partial(kernels.probabilistic_rbf, x, z, coupling=coupling, n_jobs=threads)
+    return seconds(call, 5, clock) / len(x) ** 2
 
 
 def others_seconds(
-    gram: Callable[[Side, Side], Floats], x: Side, z: Side, threads: int, found: Floats
+    gram: Callable[[Side, Side], Floats],
+    x: Side,
+    z: Side,
+    threads: int,
+    found: Floats,
+    clock: Clock = time.process_time,
 ) -> float:
-    """Processor seconds per pair, without roots, of the fastest chunk size."""
+    """Seconds per pair, without roots, of the fastest chunk size."""
     m, d = z.means.shape
     rows = max(threads, 40_000 // (m * max(1, d // 5)))
     part = x.take(slice(0, rows))
@@ -149,16 +164,46 @@ def others_seconds(
     for pairs in CHUNKS:
         values = in_chunks(gram, part, z, pairs, threads)
         assert np.abs(values - found[:rows]).max() < 1e-11
-        best = min(best, seconds(partial(in_chunks, gram, part, z, pairs, threads)) / (rows * m))
+        best = min(best, seconds(partial(in_chunks, gram, part, z, pairs, threads), clock=clock) / (rows * m))
     return float(best)
+
+
+def elapsed_table(sizes: list[int], threads: int) -> None:
+    """What the clock says of ours and of NumPy, with one thread and with more."""
+    rng = np.random.default_rng(1)
+    counts = sorted({1, threads})
+    both = [f"{who}, {count} thread{'s' * (count > 1)}" for who in ("ours", "NumPy") for count in counts]
+    print("ns per pair on the clock")
+    print(f"| n | {' | '.join(both)} | best of NumPy / best of ours |")
+    print("|---:|" + "---:|" * (len(both) + 1))
+    for d in sizes:
+        n = SIZES.get(d, 1000)
+        sides = [gaussians(n, d, rng) for _ in range(2)]
+        x, z = (GaussianArray(means, cov=covariances) for means, covariances in sides)
+        found = kernels.probabilistic_rbf(x, z)
+        ours = [ours_seconds(x, z, "shared", count, time.perf_counter) for count in counts]
+        with threadpool_limits(1):
+            left, right = (Side(means, symmetric_roots(covariances)) for means, covariances in sides)
+            few = [covariances[:400] for _, covariances in sides]
+            roots = sum(seconds(partial(symmetric_roots, s), clock=time.perf_counter) for s in few)
+            roots /= n * len(few[0])
+            others = [
+                others_seconds(numpy_gram, left, right, count, found, time.perf_counter) + roots / count
+                for count in counts
+            ]
+        cells = [f"{1e9 * t:.2f}" for t in ours] + [f"{1e9 * t:.0f}" for t in others]
+        print(f"| {d} | {' | '.join(cells)} | {min(others) / min(ours):.0f} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
+    parser.add_argument("--elapsed", action="store_true")
     arguments = parser.parse_args()
     threads = arguments.threads
+    if arguments.elapsed:
+        return elapsed_table(arguments.sizes, threads)
     rng = np.random.default_rng(1)
     with threadpool_limits(1):
         peak = gemm_rate()
