@@ -102,7 +102,7 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         K.
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row at the start and after every step that was kept, never falling; with gaps
-        and one component including (d + 1) / (2n) log |T|.
+        and one component including (d + 1) / (2n) log det T.
     held_out_log_likelihoods_ : ndarray
         Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
     n_iter_ : int

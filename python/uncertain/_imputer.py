@@ -39,7 +39,7 @@ class GaussianImputer(  # type: ignore[call-arg]
     A guess thus carries an honest error bar, which an SVM-GSU then takes into account.
 
     With one component (per class), T is the sum of squares over n - d - 1 instead of n in every step of EM:
-    the likelihood is multiplied by |T|^((d + 1) / 2) [1]_: maximum likelihood overlooks that mu and T
+    the likelihood is multiplied by (det T)^((d + 1) / 2) [1]_: maximum likelihood overlooks that mu and T
     are estimates, and the error bars would be too small, most of all where noisy readings leave T nearly
     singular. Standardised errors then have variance 1 on average over data sets; in one data set they are
     as good as its T. n is Kish's effective number of rows, (sum of weights)^2 over the sum of squares; of the
@@ -72,7 +72,7 @@ class GaussianImputer(  # type: ignore[call-arg]
         The distribution of the features, without noise; with ``per_class=True`` over all classes.
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row at the start and after every step that was kept, never falling; with one
-        component including (d + 1) / (2n) log |T|.
+        component including (d + 1) / (2n) log det T.
     n_iter_, status_ : int, str
         Passes over the rows after the first one, and "converged", "max_iter" or "no_progress".
     n_features_in_ : int
