@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from ._imputer import GaussianImputer
 from ._incomplete import Incomplete
-from .exceptions import ConvergenceWarning
+from .exceptions import ConvergenceWarning, ParameterError
 
 if TYPE_CHECKING:
     from ._array import GaussianArray
@@ -62,6 +62,13 @@ def standard_error(correct: Floats, groups: Groups | None = None) -> float:
     of_rows = filled.sum(axis=0)[seen] / tested.sum(axis=0)[seen]
     terms = [x.var(ddof=1) / x.size for x in (of_splits, of_rows) if x.size > 1]
     return float(np.sqrt(sum(terms)))
+
+
+def check_counts(**counts: tuple[Any, int]) -> None:
+    """Refuse what is not an integer of at least the given size: ``check_counts(folds=(folds, 2))``."""
+    for name, (value, least) in counts.items():
+        if not isinstance(value, int) or value < least:
+            raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
 
 
 def means_alone(data: GaussianArray | Incomplete) -> GaussianArray:

@@ -18,7 +18,7 @@ from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from ._groups import Groups, check_group_number, groups_text, too_few_groups
-from ._held_out import means_alone, standard_error
+from ._held_out import check_counts, means_alone, standard_error
 from ._report import MANY_ROWS
 from .exceptions import ParameterError, UncertainError
 
@@ -175,9 +175,7 @@ def report_of_huber(
     known = np.flatnonzero([v is not None and v == v for v in y.tolist()])
     if repeats is None:
         repeats = 1 if len(known) > MANY_ROWS else 4
-    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("listed", listed, 0)):
-        if not isinstance(value, int) or value < least:
-            raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
+    check_counts(folds=(folds, 2), repeats=(repeats, 1), listed=(listed, 0))
     last = fitted[-1]
     graphs = last.graph if isinstance(last.graph, (list, tuple)) else [last.graph]
     if not all(graph is None or (isinstance(graph, str) and graph in ("knn", "rbf")) for graph in graphs):

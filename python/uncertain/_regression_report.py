@@ -17,9 +17,9 @@ from sklearn.model_selection import RepeatedKFold
 from sklearn.pipeline import Pipeline
 
 from ._groups import Groups, check_group_number, groups_text
-from ._held_out import gap_of, gap_text, json_ready, means_alone, quiet, standard_error
+from ._held_out import check_counts, gap_of, gap_text, json_ready, means_alone, quiet, standard_error
 from ._report import MANY_ROWS
-from .exceptions import ParameterError, UncertainError
+from .exceptions import UncertainError
 
 if TYPE_CHECKING:
     from ._array import GaussianArray
@@ -122,9 +122,7 @@ def compare_regressions(
     """The report of a fitted pipeline that takes Gaussians, on Gaussians with targets (+- `y_std`)."""
     if repeats is None:
         repeats = 1 if len(data) > MANY_ROWS else 4
-    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1)):
-        if not isinstance(value, int) or value < least:
-            raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
+    check_counts(folds=(folds, 2), repeats=(repeats, 1))
     if len(data) < 2 * folds:
         raise UncertainError(f"cross-validation in {folds} folds needs at least {2 * folds} rows")
     if groups is None:

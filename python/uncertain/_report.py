@@ -23,10 +23,19 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from ._groups import Groups, groups_text, too_few_groups
-from ._held_out import cross_validate, gap_of, gap_text, json_ready, means_alone, quiet, standard_error
+from ._held_out import (
+    check_counts,
+    cross_validate,
+    gap_of,
+    gap_text,
+    json_ready,
+    means_alone,
+    quiet,
+    standard_error,
+)
 from ._incomplete import Incomplete
 from ._meanings import MEANS_ONLY, Meanings, alternatives, own_meaning, ranked
-from .exceptions import ConvergenceWarning, ParameterError, UncertainError
+from .exceptions import ConvergenceWarning, UncertainError
 
 if TYPE_CHECKING:
     from ._array import GaussianArray
@@ -179,9 +188,7 @@ def compare(
     """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians (with gaps if it can)."""
     if repeats is None:
         repeats = 1 if len(data) > MANY_ROWS else 4
-    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("listed", listed, 0)):
-        if not isinstance(value, int) or value < least:
-            raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
+    check_counts(folds=(folds, 2), repeats=(repeats, 1), listed=(listed, 0))
     classes, counts = np.unique(y, return_counts=True) if groups is None else groups.counts_of(y)
     folds = min(folds, int(counts.min()))
     if folds < 2:

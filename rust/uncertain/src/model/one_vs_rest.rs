@@ -1,6 +1,6 @@
 //! Classes from one score per class (for two classes one score in all): the largest, and probabilities.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use crate::error::Result;
 use crate::model::platt::Sigmoid;
@@ -8,11 +8,15 @@ use crate::parallel;
 
 /// The class code of every row of scores: the sign of a single one, or the class of the largest.
 pub(in crate::model) fn classes(scores: ArrayView2<'_, f64>) -> Vec<u32> {
-    let single = scores.ncols() == 1;
-    // The first of equals, as in scikit-learn.
-    let largest = |row: &[f64]| (1..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best });
-    let class = |row: Vec<f64>| if single { u32::from(row[0] > 0.0) } else { largest(&row) as u32 };
-    scores.outer_iter().map(|row| class(row.to_vec())).collect()
+    match scores.ncols() {
+        1 => scores.iter().map(|score| u32::from(*score > 0.0)).collect(),
+        _ => scores.outer_iter().map(largest).collect(),
+    }
+}
+
+/// The place of the largest; the first of equals, as in scikit-learn.
+pub(in crate::model) fn largest(row: ArrayView1<'_, f64>) -> u32 {
+    (1..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32
 }
 
 /// P(class), n x K, rows summing to 1: the sigmoid of each score N(mean, std^2), averaged over it.

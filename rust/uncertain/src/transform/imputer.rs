@@ -15,7 +15,7 @@
 
 use crate::control::Control;
 use crate::data::covariance::{Full, Layout, packed_len};
-use crate::data::{Covariances, GaussianArray, Kind, Rows};
+use crate::data::{Covariances, GaussianArray, Incomplete, Kind, Rows};
 use crate::deconvolution::{Components, Fitted, Group, Mixture, Observed, Params, Task};
 use crate::error::{Error, Result};
 use crate::model::Labels;
@@ -45,15 +45,9 @@ impl GaussianImputer {
         control: &Control,
     ) -> Result<(Self, Fitted)> {
         params.check()?;
-        check_missing(data, missing)?;
+        let rows = Incomplete::new(data, missing)?;
         check_weights(weights, data.n_rows())?;
-        let d = data.n_features();
-        for j in 0..d {
-            let seen = |i: usize| !missing[i * d + j] && weights.is_none_or(|w| w[i] > 0.0);
-            if !(0..data.n_rows()).any(seen) {
-                return Err(Error::Data(format!("feature {j} is missing in every row; leave it out")));
-            }
-        }
+        rows.check_every_feature(weights)?;
         let fitted = match labels {
             None => params.fit_observed(data, Some(missing), weights, true, control)?,
             Some(labels) => per_class(params, data, missing, weights, labels, control)?,
@@ -71,8 +65,7 @@ impl GaussianImputer {
     pub fn transform(&self, data: &GaussianArray, missing: &[bool], control: &Control) -> Result<GaussianArray> {
         let (n, d) = (data.n_rows(), self.mixture.n_features());
         check_features(data, d)?;
-        check_missing(data, missing)?;
-        if !missing.contains(&true) {
+        if Incomplete::new(data, missing)?.missing().is_none() {
             return Ok(data.clone());
         }
         let (means, packed) = Observed::new(data, Some(missing), None).posteriors(&self.mixture, true, control)?;
@@ -84,11 +77,6 @@ impl GaussianImputer {
         let plain = matches!(data.covariances().kind(), Kind::Zero | Kind::Isotropic | Kind::Diagonal);
         if single && plain { full.collapse(crate::data::Collapse::Diagonal) } else { Ok(full) }
     }
-}
-
-fn check_missing(data: &GaussianArray, missing: &[bool]) -> Result<()> {
-    let len = data.n_rows() * data.n_features();
-    if missing.len() == len { Ok(()) } else { Err(Error::shape("marks of missing features", len, missing.len())) }
 }
 
 fn per_class(

@@ -122,7 +122,8 @@ impl Options {
 /// # }
 /// ```
 pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, control: &Control) -> Result<Array2<f64>> {
-    let form = check(x, z, options).map(|()| prepare::Form::of(x, z, options.coupling))?;
+    check(x, z, options)?;
+    let form = prepare::Form::of(x, z, options.coupling);
     memory::check(x.n_rows(), z.map(GaussianArray::n_rows), &form, options.max_bytes)?;
     let (n, m) = (x.n_rows(), z.unwrap_or(x).n_rows());
     let mut values = fresh_zeros(n, m)?;
@@ -158,7 +159,8 @@ pub fn gram_into(
     control: &Control,
     out: &mut [f64],
 ) -> Result<()> {
-    let form = check(x, z, options).map(|()| prepare::Form::of(x, z, options.coupling))?;
+    check(x, z, options)?;
+    let form = prepare::Form::of(x, z, options.coupling);
     let (n, m) = (x.n_rows(), z.unwrap_or(x).n_rows());
     if n.checked_mul(m) != Some(out.len()) {
         return Err(Error::shape("out", format!("{n} x {m} numbers"), out.len()));

@@ -17,13 +17,13 @@ mod differences;
 mod distribution;
 mod points;
 
-use ndarray::{Array2, ArrayView1, Axis};
+use ndarray::{Array2, Axis};
 
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{self, Components, Fitted, Group, Mixture, Observed, Task, log_sum};
 use crate::error::{Error, Result};
-use crate::model::Labels;
+use crate::model::{Labels, one_vs_rest};
 use crate::parallel;
 use crate::transform::check_features;
 
@@ -155,10 +155,7 @@ impl Model {
 
     /// The most probable class of every row.
     pub fn predict<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<u32>> {
-        let logs = self.log_proba(data, control)?;
-        let best =
-            |row: ArrayView1<'_, f64>| (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best });
-        Ok(logs.outer_iter().map(|row| best(row) as u32).collect())
+        Ok(self.log_proba(data, control)?.outer_iter().map(one_vs_rest::largest).collect())
     }
 
     /// P(c | x_i), n x C.

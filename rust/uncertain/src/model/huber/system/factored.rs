@@ -185,9 +185,7 @@ impl Factored {
             .map(|(i, j)| self.missing.gram.col(i)[j])
             .collect();
         if q > 0 && !crate::linalg::cholesky(&mut self.schur, q) {
-            return Err(Error::Data(
-                "the system of the labelled rows is not positive definite in floating point: raise alpha, or scale the kernel down".into(),
-            ));
+            return Err(super::not_definite());
         }
         self.gone = gone;
         Ok(())

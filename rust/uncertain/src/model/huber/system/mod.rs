@@ -246,9 +246,7 @@ impl System {
             Form::LowRank(g) => g.prepare(free, total, &self.weights, control)?,
         };
         let Some(_new) = done else {
-            return Err(Error::Data(
-                "the system of the labelled rows is not positive definite in floating point: raise alpha, or scale the kernel down".into(),
-            ));
+            return Err(not_definite());
         };
         #[cfg(test)]
         {
@@ -282,6 +280,11 @@ impl<'a> Job<'a> {
     pub(super) fn new(total: f64, targets: &'a [f64], (b, f): Solution) -> Self {
         Self { total, targets, b, f, left: f64::INFINITY, largest: 0.0 }
     }
+}
+
+fn not_definite() -> Error {
+    let what = "the system of the labelled rows is not positive definite in floating point";
+    Error::Data(format!("{what}: raise alpha, or scale the kernel down"))
 }
 
 /// Elements of the ascending `a` that are not in the ascending `b`.
