@@ -6,8 +6,7 @@ is the same for scikit-learn's pipelines.
 
 from importlib.metadata import PackageNotFoundError, version
 
-from uncertain import _threads as _threads  # tells threadpoolctl about our pools
-from uncertain import (
+from . import (
     discriminant,
     exceptions,
     huber,
@@ -20,17 +19,18 @@ from uncertain import (
     svm,
     uncertainty,
 )
-from uncertain._array import GaussianArray
-from uncertain._fit import fit
-from uncertain._model import Model, load
-from uncertain._report import Report
-from uncertain.discriminant import GaussianDiscriminant
-from uncertain.exceptions import UncertainError
-from uncertain.huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-from uncertain.kernel_features import ProbabilisticKernelFeatures
-from uncertain.kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-from uncertain.minimax import MinimaxProbabilityClassifier
-from uncertain.preprocessing import (
+from ._base import threads as _threads  # noqa: F401  # tells threadpoolctl about our pools
+from ._data.array import GaussianArray
+from ._model.fit import fit
+from ._model.model import Model, load
+from ._report.classes import Report
+from .discriminant import GaussianDiscriminant
+from .exceptions import UncertainError
+from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
+from .kernel_features import ProbabilisticKernelFeatures
+from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
+from .minimax import MinimaxProbabilityClassifier
+from .preprocessing import (
     AsGaussians,
     GaussianDenoiser,
     GaussianImputer,
@@ -38,9 +38,9 @@ from uncertain.preprocessing import (
     KernelMap,
     SubspaceProjector,
 )
-from uncertain.regression import GSURegressor
-from uncertain.robust import RobustSVC
-from uncertain.svm import GSUClassifier
+from .regression import GSURegressor
+from .robust import RobustSVC
+from .svm import GSUClassifier
 
 try:
     __version__ = version("uncertain-learn")

@@ -120,8 +120,8 @@ def predict(model: Path, table: Path, out: Path | None) -> None:
     """Predict the class of every row of TABLE, and its probabilities; or the number, and its spread."""
     import polars
 
-    from ._files import write_table
-    from ._model import load, opened
+    from ._model.model import load, opened
+    from .tables._files import write_table
 
     fitted = load(model)
     frame = opened(table)
@@ -145,7 +145,7 @@ def evaluate(model: Path, table: Path) -> None:
     """Accuracy of a model on labelled rows, class by class; R^2 and absolute error of a regression."""
     from sklearn.metrics import classification_report
 
-    from ._model import load, opened
+    from ._model.model import load, opened
 
     fitted = load(model)
     frame = opened(table)
@@ -176,7 +176,7 @@ def report(
     model: Path, table: Path, folds: int, repeats: int, groups: str | None, by_rows: bool, as_json: bool
 ) -> None:
     """Did the error bars change anything? A fit to the means alone beside the model, on TABLE."""
-    from ._model import load
+    from ._model.model import load
 
     if by_rows and groups is not None:
         raise click.UsageError("--groups and --rows contradict each other: choose one")
@@ -199,7 +199,7 @@ def report(
 @click.option("--target", default="label", show_default=True, help="Column that is no feature (with --pack).")
 def convert(source: Path, destination: Path, pack: bool, unpack: bool, target: str) -> None:
     """Convert a table between .parquet, .csv and .arrow."""
-    from ._files import pack_columns, read_table, unpack_columns, write_table
+    from .tables._files import pack_columns, read_table, unpack_columns, write_table
 
     if pack and unpack:
         raise click.UsageError("--pack and --unpack undo each other: choose one")

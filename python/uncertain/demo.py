@@ -27,9 +27,9 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from ._array import GaussianArray
-from ._fit import fit
-from ._held_out import standard_error
+from ._data.array import GaussianArray
+from ._model.fit import fit
+from ._report.held_out import standard_error
 from .preprocessing import GaussianScaler
 from .svm import GSUClassifier
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from uncertain import _uncertain
-from uncertain._em import Mixture, component_number, em_options, em_reporter, keep_report
-from uncertain._progress import Progress
-from uncertain._validation import check_labels, check_rows, check_weights, seed_from
-from uncertain.exceptions import ParameterError, UncertainError
+from ._base.em import Mixture, component_number, em_options, em_reporter, keep_report
+from ._base.progress import Progress
+from ._data.validation import check_labels, check_rows, check_weights, seed_from
+from ._uncertain import discriminant_distribution, discriminant_log_proba, fit_discriminant
+from .exceptions import ParameterError, UncertainError
 
 __all__ = ["GaussianDiscriminant"]
 
@@ -169,7 +169,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
             missing = None if missing is None else missing[rows]
         if missing is not None:
             _refuse_unseen(missing, codes, classes)
-        mixture, report = _uncertain.fit_discriminant(
+        mixture, report = fit_discriminant(
             data,
             missing,
             codes,
@@ -227,9 +227,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "means_")
         data, missing = check_rows(self, X, reset=False)
-        return _uncertain.discriminant_log_proba(
-            data, missing, self._mixture(), len(self.classes_), self.n_jobs
-        )
+        return discriminant_log_proba(data, missing, self._mixture(), len(self.classes_), self.n_jobs)
 
     def predict_proba(self, X: Any) -> Floats:
         """P(c | x_i) of every class under the model, each row with its own noise.
@@ -301,9 +299,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "means_")
         data, missing = check_rows(self, X, reset=False)
-        mean, std = _uncertain.discriminant_distribution(
-            data, missing, self._mixture(), len(self.classes_), self.n_jobs
-        )
+        mean, std = discriminant_distribution(data, missing, self._mixture(), len(self.classes_), self.n_jobs)
         return (mean[:, 0], std[:, 0]) if mean.shape[1] == 1 else (mean, std)
 
     def predict(self, X: Any) -> NDArray[Any]:

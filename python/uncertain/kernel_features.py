@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from uncertain import kernels
-from uncertain._array import GaussianArray
-from uncertain._uncertain import Gaussians, apply_features, draw_features
-from uncertain._validation import check_gaussians, seed_from
-from uncertain.exceptions import ParameterError
+from ._data.array import GaussianArray
+from ._data.validation import check_gaussians, seed_from
+from ._uncertain import Gaussians, apply_features, draw_features
+from .exceptions import ParameterError
+from .kernels import median_distance
 
 __all__ = ["ProbabilisticKernelFeatures"]
 
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 def bandwidth(sigma: Any, rows: Gaussians) -> float:
     """`sigma` as a number for these rows."""
     if sigma == "median":
-        return kernels.median_distance(GaussianArray._from_core(rows)) if rows.n_rows > 1 else 1.0
+        return median_distance(GaussianArray._from_core(rows)) if rows.n_rows > 1 else 1.0
     if isinstance(sigma, str):
         raise ParameterError(f'sigma = {sigma!r}: must be a number > 0 or "median"')
     return float(sigma)

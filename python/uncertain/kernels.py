@@ -8,12 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uncertain import _uncertain
-from uncertain._array import GaussianArray
-from uncertain._numbers import float_array
-from uncertain._uncertain import Gaussians, Rows
-from uncertain._validation import refuse_nested_tables, seed_from
-from uncertain.exceptions import ParameterError, ShapeError
+from ._data.array import GaussianArray
+from ._data.numbers import float_array
+from ._data.validation import refuse_nested_tables, seed_from
+from ._uncertain import Gaussians, Rows, median_pair_distance
+from ._uncertain import probabilistic_rbf as gram
+from .exceptions import ParameterError, ShapeError
 
 __all__ = ["median_distance", "probabilistic_rbf"]
 
@@ -89,7 +89,7 @@ def probabilistic_rbf(
     width = _bandwidth(sigma)
     if max_bytes is not None and max_bytes < 0:
         raise ParameterError(f"max_bytes = {max_bytes}: must be >= 0")
-    return _uncertain.probabilistic_rbf(
+    return gram(
         x,
         z,
         sigma=width,
@@ -129,7 +129,7 @@ def median_distance(X: ArrayLike | GaussianArray, *, random_state: Any = 0) -> f
     >>> median_distance([[0.0], [1.0], [3.0]])
     2.0
     """
-    return _uncertain.median_pair_distance(_gaussians(X, "X"), seed_from(random_state))
+    return median_pair_distance(_gaussians(X, "X"), seed_from(random_state))
 
 
 def _bandwidth(sigma: Any) -> float | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncertain import _uncertain
+from ._uncertain import expected_hinge as smoothed_hinge
 
 __all__ = ["expected_hinge"]
 
@@ -52,7 +52,7 @@ def expected_hinge(d: ArrayLike, s: ArrayLike) -> Any:
 
     Examples
     --------
-    >>> from uncertain.losses import expected_hinge
+    >>> from uncertain.losses import expected_hinge as smoothed_hinge
     >>> expected_hinge([-1.0, 0.0, 1.0], 0.0)
     array([0., 0., 1.])
     >>> round(float(expected_hinge(0.0, 1.0)), 12)  # 1 / sqrt(2 pi)
@@ -61,4 +61,4 @@ def expected_hinge(d: ArrayLike, s: ArrayLike) -> Any:
     deficits, deviations = np.broadcast_arrays(
         np.asarray(d, dtype=np.float64), np.asarray(s, dtype=np.float64)
     )
-    return _uncertain.expected_hinge(deficits.ravel(), deviations.ravel()).reshape(deficits.shape)[()]
+    return smoothed_hinge(deficits.ravel(), deviations.ravel()).reshape(deficits.shape)[()]

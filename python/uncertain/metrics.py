@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uncertain.exceptions import ShapeError, UncertainError
+from .exceptions import ShapeError, UncertainError
 
 __all__ = ["mpe", "nmc", "nme"]
 

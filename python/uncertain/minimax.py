@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uncertain._convergence import warn_unless_converged
-from uncertain._linear import LinearClassifier, training_rows
-from uncertain._uncertain import MinimaxParams
-from uncertain._validation import seed_from
+from ._base.convergence import warn_unless_converged
+from ._data.validation import seed_from
+from ._linear.classifier import LinearClassifier, training_rows
+from ._uncertain import MinimaxParams
 
 __all__ = ["MinimaxProbabilityClassifier"]
 

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from uncertain import _uncertain
-from uncertain._convergence import warn_unless_converged
-from uncertain._kernel_map import Kernel, Kernelized, check_kernel
-from uncertain._progress import Progress, reporter
-from uncertain._validation import check_gaussians, check_numbers, check_sample_weight, seed_from
-from uncertain.exceptions import UncertainError
+from ._base.convergence import warn_unless_converged
+from ._base.progress import Progress, reporter
+from ._data.validation import check_gaussians, check_numbers, check_sample_weight, seed_from
+from ._uncertain import fit_gsu_regression, linear_scores
+from .exceptions import UncertainError
+from .preprocessing._kernel_map import Kernel, Kernelized, check_kernel
 
 __all__ = ["GSURegressor"]
 
@@ -204,7 +204,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
             data, targets, weights = data.take(rows), targets[rows], weights[rows]
             variances = None if variances is None else variances[rows]
         self.coef_: Floats
-        self.coef_, self.intercept_, report = _uncertain.fit_gsu_regression(
+        self.coef_, self.intercept_, report = fit_gsu_regression(
             self._fit_map(data),
             targets,
             variances,
@@ -234,7 +234,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self, "coef_")
         data = self._mapped(check_gaussians(self, X, reset=False))
-        mean, std = _uncertain.linear_scores(data, self.coef_, float(self.intercept_), self.n_jobs)
+        mean, std = linear_scores(data, self.coef_, float(self.intercept_), self.n_jobs)
         return (mean, std) if return_std else mean
 
     def _variances(self, y_std: ArrayLike, n: int) -> Floats:

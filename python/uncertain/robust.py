@@ -8,12 +8,12 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncertain._convergence import warn_unless_converged
-from uncertain._kernel_map import Kernel, Kernelized, check_kernel
-from uncertain._linear import LinearClassifier, training_rows
-from uncertain._progress import Progress, reporter
-from uncertain._uncertain import Gaussians, RobustParams
-from uncertain._validation import check_gaussians, seed_from
+from ._base.convergence import warn_unless_converged
+from ._base.progress import Progress, reporter
+from ._data.validation import check_gaussians, seed_from
+from ._linear.classifier import LinearClassifier, training_rows
+from ._uncertain import Gaussians, RobustParams
+from .preprocessing._kernel_map import Kernel, Kernelized, check_kernel
 
 __all__ = ["RobustSVC"]
 

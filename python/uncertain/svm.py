@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from uncertain._convergence import warn_unless_converged
-from uncertain._kernel_map import Kernel, Kernelized, check_kernel
-from uncertain._linear import LinearClassifier, training_rows
-from uncertain._progress import Progress, reporter
-from uncertain._uncertain import Gaussians, GsuParams
-from uncertain._validation import check_gaussians, check_targets, check_weights, seed_from
-from uncertain.exceptions import ParameterError, UncertainError
+from ._base.convergence import warn_unless_converged
+from ._base.progress import Progress, reporter
+from ._data.validation import check_gaussians, check_targets, check_weights, seed_from
+from ._linear.classifier import LinearClassifier, training_rows
+from ._uncertain import Gaussians, GsuParams
+from .exceptions import ParameterError, UncertainError
+from .preprocessing._kernel_map import Kernel, Kernelized, check_kernel
 
 __all__ = ["GSUClassifier"]
 

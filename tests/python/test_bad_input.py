@@ -11,7 +11,7 @@ import pytest
 from conftest import CONSTRUCTORS, random_covariances
 
 from uncertain import exceptions
-from uncertain._array import GaussianArray
+from uncertain._data.array import GaussianArray
 from uncertain.exceptions import (
     ColumnError,
     CovarianceWarning,

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
 from uncertain import GaussianArray, GaussianDiscriminant, metrics
-from uncertain._incomplete import Incomplete
+from uncertain._data.incomplete import Incomplete
 
 KINDS = ["isotropic", "std", "cov", "shared", "factor"]
 DRAWS = 100_000

@@ -22,9 +22,9 @@ from uncertain import (
     ProbabilisticKernelSVC,
     UncertainError,
 )
-from uncertain._columns import Columns
-from uncertain._file import from_bytes, to_bytes
+from uncertain._model.file import from_bytes, to_bytes
 from uncertain.exceptions import ConvergenceWarning
+from uncertain.tables._columns import Columns
 
 APPROXIMATIONS = ["random", "nystroem"]
 

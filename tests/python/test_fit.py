@@ -14,8 +14,8 @@ import pytest
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._columns import choose_columns
 from uncertain.exceptions import UncertainError
+from uncertain.tables._columns import choose_columns
 
 N = 60
 

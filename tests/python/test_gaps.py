@@ -27,7 +27,7 @@ from uncertain import (
     GaussianScaler,
     GSUClassifier,
 )
-from uncertain._incomplete import Incomplete
+from uncertain._data.incomplete import Incomplete
 from uncertain.exceptions import UncertainError
 
 FOLDER = Path(__file__).parents[1] / "golden"

@@ -9,7 +9,7 @@ import numpy as np
 from gaps import hidden_truth, with_gaps
 
 from uncertain import GaussianArray, GaussianDenoiser, GaussianDiscriminant, GaussianImputer
-from uncertain._incomplete import Incomplete
+from uncertain._data.incomplete import Incomplete
 
 
 def simulated(n: int, seed: int) -> tuple[np.ndarray, Incomplete]:

@@ -27,13 +27,13 @@ from uncertain import (
     RobustSVC,
     _uncertain,
 )
-from uncertain._columns import Columns
-from uncertain._groups import Groups
-from uncertain._held_out import standard_error
-from uncertain._huber_report import report_of_huber
-from uncertain._regression_report import compare_regressions
-from uncertain._report import compare
+from uncertain._report.classes import compare
+from uncertain._report.held_out import standard_error
+from uncertain._report.huber import report_of_huber
+from uncertain._report.regression import compare_regressions
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
+from uncertain.tables._columns import Columns
+from uncertain.tables._groups import Groups
 
 D = 20
 

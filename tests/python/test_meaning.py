@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._meanings import Meanings, ranked
+from uncertain._report.meanings import Meanings, ranked
 
 
 def catalogue(n: int, seed: int) -> tuple[pl.DataFrame, np.ndarray]:

@@ -11,7 +11,7 @@ import pytest
 
 import uncertain
 from uncertain import cli
-from uncertain._methods import METHODS, MethodName
+from uncertain._model.methods import METHODS, MethodName
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from uncertain._array import GaussianArray
+from uncertain._data.array import GaussianArray
 from uncertain.exceptions import ParameterError
 from uncertain.preprocessing import GaussianScaler, SubspaceProjector
 

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from uncertain._array import GaussianArray
+from uncertain._data.array import GaussianArray
 from uncertain.exceptions import ColumnError
 from uncertain.preprocessing import AsGaussians, GaussianScaler
 from uncertain.tables import is_table, open_table, result_like
@@ -168,10 +168,10 @@ def test_readers_are_read_once(columns: dict[str, Any]) -> None:
 def test_without_pyarrow_polars_reads_the_rest(
     columns: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import uncertain.tables
+    from uncertain.tables import _table
 
     foreign = Foreign(CONSTRUCTORS["pyarrow"](columns))
-    monkeypatch.setattr(uncertain.tables, "_installed", lambda module: False)
+    monkeypatch.setattr(_table, "_installed", lambda module: False)
     for table in (foreign, CONSTRUCTORS["pandas"](columns)):
         g = AsGaussians(mean="mean", cov="cov").fit_transform(table)
         assert_allclose(g.covariances(), columns["cov"], rtol=1e-12)

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import threadpoolctl
 
-from uncertain import GaussianArray, _threads
-from uncertain._threads import effective_n_jobs
+from uncertain import GaussianArray
+from uncertain._base import threads
+from uncertain._base.threads import effective_n_jobs
 from uncertain.exceptions import ParameterError
 from uncertain.svm import GSUClassifier
 
@@ -36,7 +37,7 @@ def ours() -> list[dict[str, object]]:
 
 
 def test_threadpoolctl_sees_the_library_once() -> None:
-    _threads.register()
+    threads.register()
     assert len(ours()) == 1
     assert ours()[0]["num_threads"] == effective_n_jobs(None)
 
@@ -60,7 +61,7 @@ def test_n_jobs() -> None:
 
 
 def test_environment() -> None:
-    code = "from uncertain._threads import effective_n_jobs as n; print(n(None), n(3))"
+    code = "from uncertain._base.threads import effective_n_jobs as n; print(n(None), n(3))"
     assert run(code, OMP_NUM_THREADS="1") == "1 3"
     assert run(code, UNCERTAIN_NUM_THREADS="1", OMP_NUM_THREADS="") == "1 3"
     assert run(code, OMP_NUM_THREADS="nonsense").endswith(" 3")

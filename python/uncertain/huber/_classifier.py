@@ -11,14 +11,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from uncertain._groups import GroupedFolds, groups_of_fit
-from uncertain._progress import Progress
-from uncertain._uncertain import HuberParams
-from uncertain._validation import seed_from
-from uncertain.exceptions import UncertainError
-from uncertain.huber._machine import AdaptiveHuber, Floats
-from uncertain.huber._targets import partial_labels, weights_of
-from uncertain.huber._views import Kernel
+from .._base.progress import Progress
+from .._data.validation import seed_from
+from .._uncertain import HuberParams
+from ..exceptions import UncertainError
+from ..tables._groups import GroupedFolds, groups_of_fit
+from ._machine import AdaptiveHuber, Floats
+from ._targets import partial_labels, weights_of
+from ._views import Kernel
 
 __all__ = ["AdaptiveHuberClassifier"]
 

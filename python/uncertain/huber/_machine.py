@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from uncertain._array import GaussianArray
-from uncertain._progress import Progress, reporter
-from uncertain._uncertain import Gaussians, HuberModel, HuberParams, HuberView, Rows
-from uncertain._validation import check_gaussians
-from uncertain.exceptions import ParameterError
-from uncertain.huber._views import (
+from .._base.progress import Progress, reporter
+from .._data.array import GaussianArray
+from .._data.validation import check_gaussians
+from .._uncertain import Gaussians, HuberModel, HuberParams, HuberView, Rows
+from ..exceptions import ParameterError
+from ._views import (
     FORGOTTEN,
     Kernel,
     column_groups,

@@ -7,8 +7,8 @@ from typing import Any, Literal, Self, overload
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from uncertain.huber._machine import AdaptiveHuber, Floats
-from uncertain.huber._targets import targets_of, weights_of
+from ._machine import AdaptiveHuber, Floats
+from ._targets import targets_of, weights_of
 
 __all__ = ["AdaptiveHuberRegressor"]
 

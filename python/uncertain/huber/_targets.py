@@ -10,8 +10,8 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from uncertain.exceptions import NotFiniteError
-from uncertain.huber._machine import Floats
+from ..exceptions import NotFiniteError
+from ._machine import Floats
 
 __all__ = ["partial_labels", "targets_of", "weights_of"]
 

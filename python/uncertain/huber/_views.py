@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from uncertain.exceptions import ParameterError
+from ..exceptions import ParameterError
 
 __all__ = ["FORGOTTEN", "Kernel", "column_groups", "graph_arguments", "per_view", "view_weights"]
 

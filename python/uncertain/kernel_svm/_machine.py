@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from uncertain._array import GaussianArray
-from uncertain._uncertain import FeatureSvc, Gaussians, KernelSvc, KernelSvr
-from uncertain._validation import check_gaussians
-from uncertain.exceptions import ParameterError, UncertainError
+from .._data.array import GaussianArray
+from .._data.validation import check_gaussians
+from .._uncertain import FeatureSvc, Gaussians, KernelSvc, KernelSvr
+from ..exceptions import ParameterError, UncertainError
 
 __all__ = ["Floats", "Kernel", "KernelMachine"]
 

@@ -10,18 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from uncertain._array import GaussianArray
-from uncertain._groups import GroupedFolds, groups_of_fit
-from uncertain._progress import Progress, reporter
-from uncertain._uncertain import FeatureSvc, FeatureSvcParams, KernelSvcParams
-from uncertain._validation import (
+from .._base.progress import Progress, reporter
+from .._data.array import GaussianArray
+from .._data.validation import (
     check_labels,
     check_weights,
     seed_from,
 )
-from uncertain.exceptions import ParameterError, UncertainError
-from uncertain.kernel_features import FeatureMap
-from uncertain.kernel_svm._machine import Floats, Kernel, KernelMachine
+from .._uncertain import FeatureSvc, FeatureSvcParams, KernelSvcParams
+from ..exceptions import ParameterError, UncertainError
+from ..kernel_features import FeatureMap
+from ..tables._groups import GroupedFolds, groups_of_fit
+from ._machine import Floats, Kernel, KernelMachine
 
 __all__ = ["ProbabilisticKernelSVC"]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from uncertain._array import GaussianArray
-from uncertain._progress import Progress, reporter
-from uncertain._uncertain import KernelSvrParams
-from uncertain._validation import check_numbers, check_sample_weight
-from uncertain.kernel_svm._machine import Floats, Kernel, KernelMachine
+from .._base.progress import Progress, reporter
+from .._data.array import GaussianArray
+from .._data.validation import check_numbers, check_sample_weight
+from .._uncertain import KernelSvrParams
+from ._machine import Floats, Kernel, KernelMachine
 
 __all__ = ["ProbabilisticKernelSVR"]
 

@@ -5,11 +5,11 @@ scikit-learn's convention: ``from_estimator`` or ``from_predictions`` computes a
 again, and ``ax_`` and ``figure_`` are there to go on with.
 """
 
-from uncertain.plot._boundary import DecisionBoundaryDisplay, boundaries
-from uncertain.plot._gaussians import GaussianDisplay, ellipses
-from uncertain.plot._refinement import RefinementDisplay
-from uncertain.plot._reliability import ReliabilityDisplay
-from uncertain.plot._style import COLORS, new_figure
+from ._boundary import DecisionBoundaryDisplay, boundaries
+from ._gaussians import GaussianDisplay, ellipses
+from ._refinement import RefinementDisplay
+from ._reliability import ReliabilityDisplay
+from ._style import COLORS, new_figure
 
 __all__ = [
     "COLORS",

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from uncertain._array import GaussianArray
-from uncertain.exceptions import ParameterError, ShapeError
-from uncertain.plot._gaussians import GaussianDisplay
-from uncertain.plot._style import COLORS, axes_for, bare, limits_of, two_features
+from .._data.array import GaussianArray
+from ..exceptions import ParameterError, ShapeError
+from ._gaussians import GaussianDisplay
+from ._style import COLORS, axes_for, bare, limits_of, two_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

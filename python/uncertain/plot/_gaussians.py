@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uncertain._array import GaussianArray
-from uncertain.exceptions import ParameterError, ShapeError
-from uncertain.plot._style import (
+from .._data.array import GaussianArray
+from ..exceptions import ParameterError, ShapeError
+from ._style import (
     COLORS,
     MARKERS,
     axes_for,

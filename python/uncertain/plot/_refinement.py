@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from uncertain.exceptions import ParameterError, ShapeError
-from uncertain.plot._style import COLORS, bare, new_pair
+from ..exceptions import ParameterError, ShapeError
+from ._style import COLORS, bare, new_pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
-from uncertain._numbers import float_array
-from uncertain.exceptions import ParameterError, ShapeError, UncertainError
-from uncertain.plot._style import COLORS, axes_for, bare
+from .._data.numbers import float_array
+from ..exceptions import ParameterError, ShapeError, UncertainError
+from ._style import COLORS, axes_for, bare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from uncertain.exceptions import ShapeError
+from ..exceptions import ShapeError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from uncertain._array import GaussianArray
+    from .._data.array import GaussianArray
 
 COLORS = ("#2166ac", "#d6604d", "#4d9221", "#8073ac", "#b8860b", "#5b5b5b")
 """One per class; the first two are told apart by every kind of colour vision."""

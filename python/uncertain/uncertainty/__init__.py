@@ -5,13 +5,13 @@ copies of an image, windows of a signal, the population behind a mean). *Measure
 reading lies from the unknown true value (standard error of a mean, error bars of a catalogue).
 """
 
-from uncertain.uncertainty._bounds import from_bounds
-from uncertain.uncertainty._images import image_moves, rotation, scaling, translation
-from uncertain.uncertainty._linear import from_correlations, propagate
-from uncertain.uncertainty._readers import GsuFiles, from_uncertainties, read_gsu
-from uncertain.uncertainty._replicates import from_replicates
-from uncertain.uncertainty._signals import welch
-from uncertain.uncertainty._standard_errors import from_standard_errors
+from ._bounds import from_bounds
+from ._images import image_moves, rotation, scaling, translation
+from ._linear import from_correlations, propagate
+from ._readers import GsuFiles, from_uncertainties, read_gsu
+from ._replicates import from_replicates
+from ._signals import welch
+from ._standard_errors import from_standard_errors
 
 __all__ = [
     "GsuFiles",

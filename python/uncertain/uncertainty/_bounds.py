@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncertain._array import GaussianArray
-from uncertain._numbers import float_array
-from uncertain.exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError, UncertainWarning
+from .._data.array import GaussianArray
+from .._data.numbers import float_array
+from ..exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError, UncertainWarning
 
 ASYMMETRIC = 0.1
 """Relative difference of the two arms above which a cell counts as asymmetric in the warning."""

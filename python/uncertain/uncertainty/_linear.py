@@ -7,9 +7,9 @@ from typing import overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uncertain._array import GaussianArray
-from uncertain._numbers import float_array
-from uncertain.exceptions import ParameterError, ShapeError
+from .._data.array import GaussianArray
+from .._data.numbers import float_array
+from ..exceptions import ParameterError, ShapeError
 
 Floats = NDArray[np.float64]
 

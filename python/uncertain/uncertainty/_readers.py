@@ -12,8 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from uncertain._array import GaussianArray
-from uncertain.exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
+from .._data.array import GaussianArray
+from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
 
 
 def from_uncertainties(values: Any, *, correlated: bool = False) -> GaussianArray:

@@ -14,9 +14,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from uncertain._array import GaussianArray
-from uncertain._numbers import float_array
-from uncertain.exceptions import (
+from .._data.array import GaussianArray
+from .._data.numbers import float_array
+from ..exceptions import (
     ColumnError,
     NotFiniteError,
     NullError,
@@ -24,7 +24,7 @@ from uncertain.exceptions import (
     ShapeError,
     UncertainError,
 )
-from uncertain.tables import Table, is_table, open_table, table_with_gaussians
+from ..tables import Table, is_table, open_table, table_with_gaussians
 
 Floats = NDArray[np.float64]
 Shrinkage: TypeAlias = Literal["ledoit-wolf", "oas", "pooled"] | float | None

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.signal import get_window, spectrogram
 
-from uncertain._array import GaussianArray
-from uncertain._numbers import float_array
-from uncertain.exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError
-from uncertain.uncertainty._replicates import Shrinkage, gaussians_of_groups
+from .._data.array import GaussianArray
+from .._data.numbers import float_array
+from ..exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError
+from ._replicates import Shrinkage, gaussians_of_groups
 
 Floats = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uncertain._array import GaussianArray
-from uncertain._numbers import float_array
-from uncertain.exceptions import NegativeVarianceError, ParameterError, ShapeError
+from .._data.array import GaussianArray
+from .._data.numbers import float_array
+from ..exceptions import NegativeVarianceError, ParameterError, ShapeError
 
 RULES = ("mean", "population", "gsu-paper")
 

@@ -1,0 +1,1 @@
+"""What estimators of every family share."""

@@ -1,0 +1,77 @@
+"""Rows with gaps on their way to what takes them.
+
+A `GaussianArray` has no NaN: everything that computes with one relies on it. So gaps are marked beside it,
+and only `GaussianImputer`, `GaussianDenoiser`, `GaussianDiscriminant` and `GaussianScaler` take both.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .array import GaussianArray
+from .numbers import row_numbers
+
+__all__ = ["Incomplete"]
+
+
+class Incomplete:
+    """Gaussians with marked features missing; their means and variances there are zero and mean nothing.
+
+    What ``AsGaussians(on_missing="impute")`` gives; it has the length, shape and row indexing that
+    scikit-learn's splitters need.
+    """
+
+    __slots__ = ("gaussians", "missing")
+
+    def __init__(self, gaussians: GaussianArray, missing: NDArray[np.bool_]) -> None:
+        self.gaussians = gaussians
+        self.missing = np.ascontiguousarray(missing, dtype=bool)
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Incomplete:
+        """Exact points with NaN for what is missing."""
+        missing = np.isnan(values)
+        return cls(GaussianArray(np.where(missing, 0.0, values)), missing)
+
+    @property
+    def n_features(self) -> int:
+        """Dimension d."""
+        return self.gaussians.n_features
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+        return self.gaussians.shape
+
+    def __len__(self) -> int:
+        return len(self.gaussians)
+
+    def __getitem__(self, rows: Any) -> Incomplete:
+        """Rows by slice, numbers or mask."""
+        if isinstance(rows, tuple):
+            rows = rows[0]
+        index = np.arange(len(self))[rows] if isinstance(rows, slice) else row_numbers(rows, len(self))
+        return Incomplete(self.gaussians[index], self.missing[index])
+
+    @property
+    def kind(self) -> str:
+        """Kind of the covariances of what is there, as of a GaussianArray."""
+        return self.gaussians.kind
+
+    def trace(self) -> NDArray[np.float64]:
+        """Total variance of every row: infinite where a feature is missing."""
+        return np.where(self.missing.any(axis=1), np.inf, self.gaussians.trace())
+
+    def collapse(self, to: Literal["zero", "isotropic", "diagonal"]) -> Incomplete:
+        """Simpler covariances of what is there; gaps stay gaps."""
+        return Incomplete(self.gaussians.collapse(to), self.missing)
+
+    def sample(self, n: int = 1, random_state: Any = None) -> Incomplete:
+        """`n` draws of every row as exact points, those of a row adjacent; gaps stay gaps."""
+        return Incomplete(self.gaussians.sample(n, random_state), np.repeat(self.missing, n, axis=0))
+
+    def __repr__(self) -> str:
+        return f"Incomplete({self.gaussians!r}, {int(self.missing.sum())} features missing)"

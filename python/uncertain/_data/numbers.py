@@ -1,0 +1,64 @@
+"""What users hand over, as arrays of one type: numbers, row numbers, kinds of uncertainty."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exceptions import NullError, ParameterError, RaggedError, ShapeError
+
+__all__ = ["float_array", "one_kind", "row_numbers"]
+
+FloatArray = NDArray[np.float64]
+
+
+def float_array(values: Any, what: str) -> FloatArray:
+    """`values` as C-contiguous float64: itself if it is, else converted once; real numbers only."""
+    try:
+        a = np.asanyarray(values)
+    except ValueError as error:
+        raise RaggedError(f"{what}: rows of different lengths make no array ({error})") from None
+    if isinstance(a, np.ma.MaskedArray):
+        mask = np.ma.getmaskarray(a)
+        if mask.any():
+            row = int(np.argwhere(mask)[0][0]) if a.ndim else 0
+            raise NullError(f"{what}: row {row} is masked; fill or drop missing values")
+        a = a.data
+    if a.dtype.kind not in "fiub":
+        kinds = {"c": "complex numbers", "O": "Python objects", "U": "strings", "S": "bytes", "M": "dates"}
+        found = kinds.get(a.dtype.kind, str(a.dtype))
+        raise ShapeError(
+            f"{what}: expected real numbers, got {found} (dtype {a.dtype}); convert them to float first"
+        )
+    return np.require(np.asarray(a), np.float64, ["C", "A"])
+
+
+def one_kind(names: set[str]) -> set[str]:
+    """Refuse more than one kind of uncertainty, except factor + var."""
+    if len(names) > 1 and names != {"factor", "var"}:
+        raise ParameterError(
+            f"{' and '.join(sorted(names))} are given together: pass at most one kind of uncertainty, "
+            "except factor + var"
+        )
+    return names
+
+
+def row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
+    """An integer, integers or a boolean mask as row numbers from 0; IndexError if out of range."""
+    index = np.atleast_1d(np.asarray(rows))
+    if index.ndim != 1:
+        raise IndexError(f"rows are picked by a one-dimensional index, got shape {index.shape}")
+    if index.dtype.kind == "b":
+        if len(index) != n:
+            raise IndexError(f"the boolean mask has {len(index)} elements for {n} rows")
+        return np.flatnonzero(index).astype(np.int64, copy=False)
+    if index.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if index.dtype.kind not in "iu":
+        raise IndexError(f"rows are picked by integers, a slice or a boolean mask, got {index.dtype}")
+    wrong = (index < -n) | (index >= n)
+    if wrong.any():
+        raise IndexError(f"row {index[wrong][0]} is out of range: there are {n} rows")
+    return np.where(index < 0, index + n, index).astype(np.int64, copy=False)

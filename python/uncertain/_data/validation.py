@@ -1,0 +1,190 @@
+"""Checks that all estimators share: X, y, sample and class weights.
+
+X is a :class:`~uncertain.GaussianArray` or what scikit-learn takes as a 2-D array, then read as exact points
+(zero covariance). Only scikit-learn's own functions judge plain arrays, so that names, messages and
+attributes are the usual ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+
+from .._uncertain import Gaussians, Rows
+from ..exceptions import ParameterError, UncertainError
+from .array import GaussianArray
+from .incomplete import Incomplete
+
+__all__ = [
+    "check_gaussians",
+    "check_labels",
+    "check_numbers",
+    "check_rows",
+    "check_sample_weight",
+    "check_weights",
+    "seed_from",
+]
+
+Floats: TypeAlias = NDArray[np.float64]
+
+NESTED = (list, tuple, np.ndarray)
+
+
+def check_gaussians(estimator: Any, X: Any, *, reset: bool) -> Gaussians:
+    """X as the core's Gaussians; sets or checks ``n_features_in_`` and ``feature_names_in_`` of `estimator`.
+
+    Raises
+    ------
+    UncertainError
+        If X is a table with list-typed columns: which of them are means and which covariances is not the
+        estimator's guess. If features are missing.
+    ValueError
+        As scikit-learn's ``validate_data``.
+    """
+    if isinstance(X, Incomplete):
+        gaps = np.argwhere(X.missing)
+        if len(gaps):
+            name = type(estimator).__name__
+            raise UncertainError(
+                f"X: row {gaps[0][0]}, feature {gaps[0][1]} is missing, and {name} takes no gaps: put a "
+                "GaussianImputer in front of it, or for measurement error a GaussianDenoiser"
+            )
+        X = X.gaussians
+    if isinstance(X, GaussianArray):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X._core
+    refuse_nested_tables(X)
+    points = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C")
+    return Gaussians(Rows.from_numpy(points, *points.shape))
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> tuple[Gaussians, NDArray[np.bool_] | None]:
+    """As `check_gaussians` for an estimator that takes gaps: NaN in an array, or what
+    ``AsGaussians(on_missing="impute")`` gives; and where they are, None if there are none.
+    """
+    if isinstance(X, Incomplete):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X.gaussians._core, X.missing
+    if isinstance(X, GaussianArray):
+        return check_gaussians(estimator, X, reset=reset), None
+    refuse_nested_tables(X)
+    points = validate_data(
+        estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
+    )
+    missing = np.isnan(points)
+    if not missing.any():
+        return Gaussians(Rows.from_numpy(points, *points.shape)), None
+    return Incomplete.of(points).gaussians._core, missing
+
+
+def refuse_nested_tables(X: Any) -> None:
+    """An error that shows the way for tables whose columns hold lists (means, covariances)."""
+    nested = next((name for name, is_nested in _columns(X) if is_nested), None)
+    if nested is not None:
+        raise UncertainError(
+            f"column {nested!r} of X holds lists, but an estimator takes a GaussianArray or a 2-D array of "
+            "exact points: put AsGaussians(mean=..., cov=...) in front of it in a Pipeline, or use "
+            "uncertain.fit(table, target=...)"
+        )
+
+
+def _columns(X: Any) -> list[tuple[Any, bool]]:
+    """(name, holds lists?) of every column of a table; empty for anything that is no table."""
+    if hasattr(X, "iloc"):  # pandas: an object column shows by its first value what it holds
+        names = list(getattr(X, "columns", ()))
+        return [(name, len(X) > 0 and isinstance(X[name].iloc[0], NESTED)) for name in names]
+    if hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns"):
+        if isinstance(X.schema, Mapping):  # polars
+            return [(name, dtype.is_nested()) for name, dtype in X.schema.items()]
+        return [(field.name, "list" in str(field.type)) for field in X.schema]  # pyarrow
+    return []
+
+
+def check_labels(y: Any, X: Any, estimator: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+    """(classes, codes): the sorted distinct labels, and for each row the place of its label among them."""
+    labels = check_targets(y, X, estimator)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < 2:
+        raise UncertainError(
+            f"y holds only one class ({classes.tolist()[0]!r}); a classifier needs at least two classes"
+        )
+    return classes, codes.astype(np.uint32)
+
+
+def check_targets(y: Any, X: Any, estimator: Any) -> NDArray[Any]:
+    """y as a 1-D array of labels, one per row of X."""
+    labels = _one_per_row(y, X, estimator, dtype=None)
+    check_classification_targets(labels)
+    return labels
+
+
+def check_numbers(y: Any, X: Any, estimator: Any) -> Floats:
+    """y as a 1-D array of finite numbers, one per row of X."""
+    return np.ascontiguousarray(_one_per_row(y, X, estimator, dtype=np.float64))
+
+
+def _one_per_row(y: Any, X: Any, estimator: Any, dtype: Any) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    checked = check_array(y, ensure_2d=False, dtype=dtype, input_name="y", estimator=estimator)
+    values: NDArray[Any] = column_or_1d(checked, warn=True)
+    check_consistent_length(X, values)
+    return values
+
+
+def check_sample_weight(sample_weight: ArrayLike | None, y: NDArray[Any]) -> Floats | None:
+    """Weights >= 0, one per element of y, or None when all are 1."""
+    if sample_weight is None:
+        return None
+    weights: Floats = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    return weights
+
+
+def check_weights(
+    sample_weight: ArrayLike | None,
+    class_weight: dict[Any, float] | str | None,
+    *,
+    classes: NDArray[Any],
+    codes: NDArray[np.uint32],
+) -> Floats | None:
+    """The product of sample and class weights, one per row, or None when all are 1.
+
+    ``class_weight="balanced"`` gives class k the weight (sum of all weights) / (K x sum of the weights of
+    class k).
+    """
+    if sample_weight is None and class_weight is None:
+        return None
+    if class_weight is None:
+        return check_sample_weight(sample_weight, codes)
+    weights: Floats = _check_sample_weight(sample_weight, codes, dtype=np.float64, ensure_non_negative=True)
+    if isinstance(class_weight, str):
+        if class_weight != "balanced":
+            raise ParameterError(
+                f"class_weight = {class_weight!r}: must be 'balanced', None or a dictionary {{label: weight}}"
+            )
+        totals = np.bincount(codes, weights=weights, minlength=len(classes))
+        # A class without weight counts for nothing here, and the fit refuses it.
+        per_class = np.zeros_like(totals)
+        np.divide(totals.sum() / len(classes), totals, out=per_class, where=totals > 0.0)
+        return weights * per_class[codes]
+    per_class = np.asarray(
+        compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64
+    )
+    if np.any(per_class < 0):
+        raise ParameterError(f"class_weight = {class_weight!r}: weights must be >= 0")
+    product: Floats = weights * per_class[codes]
+    return product
+
+
+def seed_from(random_state: Any) -> int:
+    """One seed for the core's generator, drawn from whatever scikit-learn takes as ``random_state``."""
+    return int(check_random_state(random_state).randint(2**31 - 1))

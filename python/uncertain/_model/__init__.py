@@ -1,0 +1,1 @@
+"""`uncertain.fit`, `Model` and its file."""

@@ -1,0 +1,92 @@
+"""The methods of `uncertain.fit`: which estimator stands behind each name, for classes and for numbers.
+
+A new method is one row here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..discriminant import GaussianDiscriminant
+from ..exceptions import ParameterError
+from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
+from ..kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
+from ..minimax import MinimaxProbabilityClassifier
+from ..regression import GSURegressor
+from ..robust import RobustSVC
+from ..svm import GSUClassifier
+
+MethodName = Literal[
+    "auto", "gsu", "kernel", "huber", "discriminant", "minimax", "usvc", "tsvc", "ausvc", "mpsvc", "psvm"
+]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to learn from rows with error bars."""
+
+    classifier: type[Any]
+    regressor: type[Any] | None = None
+    fixed: dict[str, Any] = field(default_factory=dict)
+    """Parameters that make the method what it is."""
+    defaults: dict[str, Any] = field(default_factory=dict)
+    """Parameters whose default is another one here."""
+    partial: bool = False
+    """Whether it learns from rows without a target."""
+    measurement: bool = False
+    """Whether it takes error bars for measurement error by itself."""
+
+
+def _robust(name: str) -> Method:
+    return Method(RobustSVC, fixed={"method": name})
+
+
+METHODS = {
+    "gsu": Method(GSUClassifier, GSURegressor),
+    "kernel": Method(ProbabilisticKernelSVC, ProbabilisticKernelSVR, defaults={"sigma": "median"}),
+    "huber": Method(AdaptiveHuberClassifier, AdaptiveHuberRegressor, partial=True),
+    "discriminant": Method(GaussianDiscriminant, measurement=True),
+    "minimax": Method(MinimaxProbabilityClassifier),
+    **{name: _robust(name) for name in ("usvc", "tsvc", "ausvc", "mpsvc", "psvm")},
+}
+
+EVERYWHERE = {"probability": True, "random_state": 0}
+"""Defaults of every estimator that has these parameters."""
+
+
+def chosen(method: str) -> Method:
+    """The method of a name; ParameterError for a name that is none."""
+    if method not in ("auto", *METHODS):
+        listed = ", ".join(f'"{name}"' for name in ("auto", *METHODS))
+        raise ParameterError(f"method={method!r}: must be one of {listed}")
+    return METHODS["gsu" if method == "auto" else method]
+
+
+def estimator_of(method: str, *, regression: bool, params: dict[str, Any]) -> Any:
+    """The unfitted estimator, its parameters checked by name."""
+    entry = chosen(method)
+    kind = entry.regressor if regression else entry.classifier
+    if kind is None:
+        able = _listed([name for name, m in METHODS.items() if m.regressor])
+        raise ParameterError(f'method="{method}" is for classes; numbers are predicted by {able}')
+    known = set(kind(**entry.fixed).get_params())
+    valid = sorted(known - set(entry.fixed))
+    for name, value in params.items():
+        if name not in valid:
+            raise ParameterError(
+                f"unknown parameter {name!r}; valid ones are {', '.join(valid)} ({kind.__name__})"
+            )
+        if name == "kernel" and value == "precomputed":
+            raise ParameterError(
+                "kernel='precomputed': a table has no kernel matrix; "
+                f"use {kind.__name__}(kernel='precomputed') itself"
+            )
+    everywhere = {name: value for name, value in EVERYWHERE.items() if name in known}
+    return kind(**everywhere | entry.defaults | entry.fixed | params)
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f'"{name}"' for name in names]
+    return f"{', '.join(quoted[:-1])} and {quoted[-1]}"

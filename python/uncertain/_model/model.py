@@ -1,0 +1,386 @@
+"""`Model`: what `uncertain.fit` returns and `uncertain.load` reads back."""
+
+from __future__ import annotations
+
+import html
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+from sklearn.metrics import r2_score
+from sklearn.pipeline import Pipeline
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.numbers import float_array
+from .._report.classes import Report, compare
+from .._report.held_out import gap_of
+from .._report.huber import HuberReport, report_of_huber
+from .._report.regression import RegressionReport, compare_regressions
+from ..discriminant import GaussianDiscriminant
+from ..exceptions import ParameterError, UncertainError
+from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
+from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
+from ..regression import GSURegressor
+from ..tables import is_table, open_table, result_like
+from ..tables._columns import Columns, require
+from ..tables._files import read_table
+from ..tables._groups import Groups, groups_from
+from ..tables._partial import partial_targets
+from ..tables._targets import as_list, errors_from, is_quantity, labels_from, numbers_from
+from .file import from_bytes, read, to_bytes, write
+
+__all__ = ["Model", "load"]
+
+
+class Model:
+    """A fitted pipeline together with the columns it reads.
+
+    Attributes
+    ----------
+    pipeline_ : fitted scikit-learn Pipeline: AsGaussians (for tables) -> GaussianImputer (with
+        ``on_missing="impute"``, unless what follows takes gaps) -> GaussianDenoiser (with
+        ``meaning="measurement"``) -> GaussianScaler (with ``scale=True``) -> GSUClassifier or the estimator
+        of another method.
+    columns_ : which columns are means, errors and target, and which are ignored.
+    is_regression_ : is the last step a regression?
+    has_distribution_ : does it answer `predict_distribution`?
+    classes_ : the class labels, in the order of the columns of `predict_proba`; None for a regression.
+
+    Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, columns: Columns, *, n_rows: int | None = None, seconds: float | None = None
+    ) -> None:
+        self.pipeline_ = pipeline
+        self.columns_ = columns
+        self.is_regression_ = is_regressor(pipeline)
+        self.has_distribution_ = isinstance(pipeline[-1], GSURegressor)
+        self.classes_: Any = getattr(pipeline[-1], "classes_", None)
+        self._n_rows = n_rows
+        self._seconds = seconds
+
+    def predict(self, table: Any) -> Any:
+        """The class of every row, in row order, with labels of their original type; or the predicted number.
+
+        A Polars or pandas table gives a Series named like the target, pyarrow a ChunkedArray, a path a Polars
+        Series, everything else a NumPy array.
+        """
+        table = opened(table)
+        labels = self.pipeline_.predict(table)
+        if not is_table(table):
+            return labels
+        answer = result_like(table, {self._target_name: labels})
+        return open_table(answer).native_column(self._target_name)
+
+    def predict_proba(self, table: Any) -> Any:
+        """The probability of every class, averaged over each row's own uncertainty.
+
+        A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
+        """
+        if not hasattr(self.pipeline_, "predict_proba"):
+            name = type(self.pipeline_[-1]).__name__
+            hint = (
+                "a GSURegressor has predict_distribution"
+                if self.is_regression_
+                else 'fit with probability=True, or with another method such as "gsu"'
+            )
+            raise ParameterError(f"{name} gives no probabilities here; {hint}")
+        table = opened(table)
+        probabilities = self.pipeline_.predict_proba(table)
+        if not is_table(table):
+            return probabilities
+        names = map(str, self.classes_.tolist())
+        return result_like(table, dict(zip(names, probabilities.T, strict=True)))
+
+    def predict_distribution(self, table: Any) -> Any:
+        """Of a `GSURegressor`: the prediction, and its standard deviation under each row's own error bars.
+
+        A table of the caller's kind with columns named after the target, and with ``_std`` behind it; for
+        arrays, a pair of arrays.
+        """
+        if not self.has_distribution_:
+            raise ParameterError(
+                f"{type(self.pipeline_[-1]).__name__} predicts no distribution: GSURegressor does, and a "
+                "classifier has predict_proba"
+            )
+        table = opened(table)
+        mean, std = self.pipeline_.predict(table, return_std=True)
+        if not is_table(table):
+            return mean, std
+        return result_like(table, {self._target_name: mean, f"{self._target_name}_std": std})
+
+    def score(self, table: Any, y: Any = None) -> float:
+        """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
+
+        Pass `y` if the target is not a column.
+        """
+        table = opened(table)
+        if self.is_regression_:
+            truth = self._partial_targets(table, y)
+            known = ~np.isnan(truth)
+            return float(r2_score(truth[known], self.pipeline_.predict(table)[known]))
+        return float(np.mean(self.pipeline_.predict(table) == self.labels(table, y)))
+
+    def report(
+        self,
+        table: Any,
+        y: Any = None,
+        *,
+        folds: int = 5,
+        repeats: int | None = None,
+        listed: int = 10,
+        meanings: bool = True,
+        groups: Any = None,
+        random_state: Any = 0,
+    ) -> Report | RegressionReport | HuberReport:
+        """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
+
+        Of a value that is missing the "means alone" know the conditional mean given the rest of the row.
+
+        Also compared, on the same folds: the error bars as spread, as measurement error, and in a Gaussian
+        discriminant; ``Report.meanings`` says which one wins and by how much.
+
+        Of ``method="huber"``: which labels were dropped, and the held-out errors of the model, of the plain
+        squared-loss fit to all labels, and of the model without error bars.
+
+        Parameters
+        ----------
+        table, y : labelled rows, as for `score`; for ``method="huber"`` some may have no label.
+        folds, repeats : of the cross-validation; by default 4 repeats, 1 beyond 10,000 rows.
+        listed : how many of the rows whose error bars matter most are listed (classifiers).
+        meanings : False leaves out the comparison of meanings, more than half of the work (classifiers).
+        groups : what rows of one object share: a column of the table, or the values, one per row; by default
+            the column that the model was fitted with, and False for single rows in spite of it. Rows of one
+            group are held out together (and left out together, those without a label too), so that the scores
+            are those for new objects. Standard errors are then cluster-robust: with c_i for what row i adds
+            to the score's deviation, G / (G - 1) sum_g (sum_{i in g} c_i)^2 over the G groups takes the place
+            of n / (n - 1) sum_i c_i^2 (Cameron and Miller, Journal of Human Resources 50(2), 2015,
+            doi 10.3368/jhr.50.2.317).
+        """
+        table = opened(table)
+        whole = self._groups(table, groups)
+        if isinstance(self.pipeline_[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
+            return report_of_huber(
+                self.pipeline_[self._n_reading :],
+                self._rows(table),
+                self._partial_targets(table, y),
+                folds=folds,
+                repeats=repeats,
+                listed=listed,
+                groups=whole,
+                random_state=random_state,
+            )
+        y = self.labels(table, y)
+        if self.is_regression_:
+            rest, gaussians = self.pipeline_[self._n_reading :], self._rows(table)
+            column = self.columns_.target_std
+            y_std = None if column is None else target_stds(table, column, missing=0.0)
+            return compare_regressions(
+                rest,
+                gaussians,
+                y,
+                y_std=y_std,
+                folds=folds,
+                repeats=repeats,
+                groups=whole,
+                random_state=random_state,
+            )
+        return compare(
+            self.pipeline_[self._n_reading :],
+            self._rows(table),
+            y,
+            folds=folds,
+            repeats=repeats,
+            listed=listed,
+            meanings=meanings,
+            groups=whole,
+            random_state=random_state,
+        )
+
+    def _groups(self, table: Any, groups: Any) -> Groups | None:
+        """The groups of a report: those that were asked for, else the column of the fit; False: none."""
+        known = self.columns_.groups
+        if groups is None and known is True:
+            raise ParameterError(
+                "the model was fitted with groups that were given as values: pass those of these rows as "
+                "groups=, or groups=False to take every row for an object of its own"
+            )
+        if groups is None and isinstance(known, str):
+            if is_table(table):
+                advice = "the groups of the fit; pass another column or groups=False"
+                require(known, open_table(table).names, advice)
+            groups = known
+        return None if groups is None or groups is False else groups_of(table, groups)
+
+    def _partial_targets(self, table: Any, y: Any) -> NDArray[Any]:
+        """Targets with NaN, or labels with None, for rows without one."""
+        target = self.columns_.target if y is None else y
+        if target is None:
+            what = "numbers" if self.is_regression_ else "labels"
+            raise ParameterError(f"the target is not a column of the table: pass the {what} as y")
+        task = "regression" if self.is_regression_ else "classification"
+        truth, _ = partial_values(table, target, task)
+        if not self.is_regression_:
+            known = np.flatnonzero([label is not None for label in truth.tolist()])
+            self._check_classes(truth[known], known)
+        return truth
+
+    def gaussians(self, table: Any) -> GaussianArray:
+        """The rows as the model reads them, before scaling.
+
+        Gaps are filled as by a `GaussianImputer` that knows the distribution that the model has learned.
+        """
+        rows = self._rows(table)
+        return self._filled(rows) if isinstance(rows, Incomplete) else rows
+
+    def _rows(self, table: Any) -> GaussianArray | Incomplete:
+        """The rows as the model reads them, with their gaps."""
+        rows = opened(table)
+        for _, step in self.pipeline_.steps[: self._n_reading]:
+            rows = step.transform(rows)
+        if not isinstance(rows, (GaussianArray, Incomplete)):
+            rows = Incomplete.of(float_array(rows, "X"))
+        return rows.gaussians if isinstance(rows, Incomplete) and not rows.missing.any() else rows
+
+    def _filled(self, rows: Incomplete) -> GaussianArray:
+        """Gaps filled by the first step that knows the distribution of the features, in the table's units."""
+        scalers: list[GaussianScaler] = []
+        for _, step in self.pipeline_.steps[self._n_reading :]:
+            if isinstance(step, GaussianScaler):
+                scalers.insert(0, step)
+            if isinstance(step, (GaussianImputer, GaussianDenoiser, GaussianDiscriminant)):
+                weights, means, covariances = step._mixture()
+                components = GaussianArray(means, cov=covariances)
+                for scaler in scalers:
+                    components = scaler.inverse_transform(components)
+                imputer = GaussianImputer()
+                imputer._set((weights, components.means, components.covariances()))
+                imputer.n_features_in_ = rows.n_features
+                return imputer.transform(rows)
+        row, feature = np.argwhere(rows.missing)[0]
+        raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a safetensors file, which holds numbers and JSON and no code."""
+        write(path, self.pipeline_, self.columns_)
+
+    @property
+    def _n_reading(self) -> int:
+        """The number of steps in front that make Gaussians of what is read."""
+        return int(isinstance(self.pipeline_[0], AsGaussians))
+
+    @property
+    def _target_name(self) -> str:
+        return self.columns_.target or "prediction"
+
+    def labels(self, table: Any, y: Any = None) -> NDArray[Any]:
+        if y is None and self.columns_.target is None:
+            raise ParameterError("the target is not a column of the table: pass the labels as y")
+        task = "regression" if self.is_regression_ else "classification"
+        labels = target_values(table, self.columns_.target if y is None else y, task)
+        if self.is_regression_:
+            return labels
+        self._check_classes(labels, np.arange(len(labels)))
+        return labels
+
+    def _check_classes(self, labels: NDArray[Any], rows: NDArray[np.intp]) -> None:
+        """Refuse labels (of these rows) that are no class of the model."""
+        plain = np.asarray(labels.tolist())
+        strange = np.flatnonzero(~np.isin(plain, self.classes_))
+        if strange.size:
+            first = int(strange[0])
+            known = ", ".join(map(repr, self.classes_.tolist()))
+            raise UncertainError(
+                f"{self._target_name}: row {rows[first]} is {plain[first].item()!r}, which the model does "
+                f"not know; its classes are {known}"
+            )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (to_bytes(self.pipeline_, self.columns_),)
+
+    def __repr__(self) -> str:
+        classifier = self.pipeline_[-1]
+        names = [] if self.classes_ is None else list(map(repr, self.classes_.tolist()))
+        classes = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+        status = "/".join(map(str, np.unique(classifier.status_)))
+        gap = gap_of(self.pipeline_)
+        certificate = f", objective certified within {gap:.1e} of the optimum (relative)"
+        fitted = status if np.isnan(gap) else status + certificate
+        size = "" if self._n_rows is None else f" from {self._n_rows:,} rows in {self._seconds:.2f} s"
+        lines = [
+            f"Model: {type(classifier).__name__}{size}",
+            *str(self.columns_).splitlines(),
+            *([f"classes    {classes}"] if names else []),
+            f"steps      {' -> '.join(type(step).__name__ for _, step in self.pipeline_.steps)}",
+            f"fit        {fitted}",
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The same text, and scikit-learn's diagram of the pipeline."""
+        return f"<pre>{html.escape(repr(self))}</pre>{self.pipeline_._repr_html_()}"
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model that `Model.save` (or the Rust crate) wrote.
+
+    Raises `ModelFileError` for a truncated, altered or foreign file. Loading runs no code from the file.
+    """
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"there is no file {path}")
+    return Model(*read(path))
+
+
+def _from_bytes(data: bytes) -> Model:
+    return Model(*from_bytes(data))
+
+
+def opened(table: Any) -> Any:
+    """Data that can be read twice: files as Polars frames, lazy and foreign tables collected."""
+    if isinstance(table, (str, os.PathLike)):
+        return read_table(Path(table))
+    return open_table(table).native if is_table(table) else table
+
+
+def partial_values(table: Any, target: Any, task: str) -> tuple[NDArray[Any], str]:
+    """Targets of which some are missing, and the task they ask for; as `target_values`."""
+    n_rows = open_table(table).n_rows if is_table(table) else len(table)
+    if isinstance(target, str):
+        return partial_targets(open_table(table).values(target), target, task, n_rows)
+    return partial_targets(as_list(target), "target", task, n_rows)
+
+
+def groups_of(table: Any, groups: Any) -> Groups:
+    """The rows' groups from a column, by name, or the caller's own sequence."""
+    if not isinstance(groups, str):
+        n_rows = open_table(table).n_rows if is_table(table) else len(table)
+        return Groups(groups_from(groups, "groups", n_rows))
+    if not is_table(table):
+        raise ParameterError(f"groups={groups!r} names a column of a table, but these rows have none")
+    opened = open_table(table)
+    require(groups, opened.names)
+    return Groups(groups_from(opened.values(groups), groups, opened.n_rows), groups)
+
+
+def target_stds(table: Any, target_std: Any, missing: float | None = None) -> NDArray[np.float64]:
+    """Standard deviations of the targets from a column, by name, or the caller's own sequence, checked."""
+    n_rows = open_table(table).n_rows if is_table(table) else len(table)
+    named = isinstance(target_std, str)
+    values = open_table(table).values(target_std) if named else as_list(target_std)
+    return errors_from(values, target_std if named else "target_std", n_rows, missing=missing)
+
+
+def target_values(table: Any, target: Any, task: str) -> NDArray[Any]:
+    """Labels or (as floats) quantities from a column, by name, or the caller's own sequence, checked."""
+    n_rows = open_table(table).n_rows if is_table(table) else len(table)
+    named = isinstance(target, str)
+    values = open_table(table).values(target) if named else as_list(target)
+    what = target if named else "target"
+    if is_quantity(values, task):
+        return numbers_from(values, what, n_rows)
+    return labels_from(values, what, task, n_rows)

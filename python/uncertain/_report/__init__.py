@@ -1,0 +1,1 @@
+"""`Model.report`: did the error bars change anything?"""

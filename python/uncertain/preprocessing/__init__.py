@@ -1,0 +1,21 @@
+"""Transformers in front of an estimator: those that make Gaussians, and those that move them.
+
+A transformer that only moves Gaussians answers an array with an array, and a GaussianArray with a
+GaussianArray (see ``_moves.py``).
+"""
+
+from ._as_gaussians import AsGaussians
+from ._denoiser import GaussianDenoiser
+from ._imputer import GaussianImputer
+from ._kernel_map import KernelMap
+from ._scaler import GaussianScaler
+from ._subspace import SubspaceProjector
+
+__all__ = [
+    "AsGaussians",
+    "GaussianDenoiser",
+    "GaussianImputer",
+    "GaussianScaler",
+    "KernelMap",
+    "SubspaceProjector",
+]

@@ -1,0 +1,239 @@
+"""``GaussianDenoiser``: from measurements with known noise to posteriors of the true values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._base.em import (
+    Mixture,
+    MixtureAttributes,
+    component_number,
+    em_options,
+    em_reporter,
+    keep_report,
+)
+from .._base.progress import Progress
+from .._data.array import GaussianArray
+from .._data.validation import check_rows, check_sample_weight
+from .._uncertain import denoise, fit_denoiser, mixture_log_likelihood
+
+__all__ = ["GaussianDenoiser"]
+
+Floats = NDArray[np.float64]
+
+
+class GaussianDenoiser(  # type: ignore[call-arg]
+    MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+):
+    """Measurement error: replace every reading by what it says about the true value (extreme deconvolution).
+
+    Row i is one reading x_i = z_i + e_i of an unknown z_i, with known noise e_i ~ N(0, S_i). The distribution
+    of the z_i is a mixture of Gaussians, learned from all rows by EM:
+
+    .. code-block:: text
+
+        x_i ~ sum_k pi_k N(mu_k, T_k + S_i)
+
+    and each row becomes the Gaussian N(m_i, C_i) that the reading and this distribution leave for z_i. For
+    one component, with G_i = T (T + S_i)^-1:
+
+    .. code-block:: text
+
+        m_i = mu + G_i (x_i - mu),    C_i = T - G_i T
+
+    for several, mean and covariance of the mixture of such posteriors. A precise reading stays where it is, a
+    poor one moves towards the others. A missing feature is a reading with infinite noise: with o the features
+    that a row has,
+
+    .. code-block:: text
+
+        G_i = T_:o (T_oo + S_oo)^-1,    m_i = mu + G_i (x_o - mu_o),    C_i = T - G_i T_o:
+
+    and a row that has none becomes the distribution itself. Gaps should come here as gaps, not filled by a
+    `GaussianImputer`, whose values would be taken for readings. With gaps, the T of a single component is the
+    sum of squares over n - d - 1 instead of n, as in the imputer, whose docstring has the reason.
+
+    Use it in front of an estimator if the error bars are measurement errors; if a row is a population, its
+    covariance is its spread already (see "Spread or measurement error" in the guide).
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=1
+        Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood on held-out
+        rows (3 folds); it stops after two more were no better.
+    max_components : int, default=10
+        The most that "auto" tries.
+    tol : float, default=1e-6
+        EM stops when a step raises the mean log-likelihood per row by no more than this.
+    max_iter : int, default=1000
+        Most passes over the rows after the first one.
+    acceleration : "squarem" or None, default="squarem"
+        "squarem" extrapolates pairs of steps (Varadhan and Roland 2008) and keeps an extrapolation only if
+        the likelihood did not fall below the first step's; where noise dominates, EM alone needs several
+        times as many iterations. None is plain EM.
+    reg_covar : float, default=1e-6
+        Every T_k is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
+        feature j over the half of the rows that know it best. This is a constraint of the fit, not an
+        addition to the diagonal, so the likelihood never falls.
+    random_state : int, RandomState or None, default=None
+        Seed of k-means++, of the 5,000 rows that the start looks at, and of the folds of "auto".
+    n_jobs : int or None, default=None
+        Number of threads; the result does not depend on it.
+    verbose : int, default=0
+        Print a line per step (the objective is the mean log-likelihood).
+    callback : callable, default=None
+        Called with a ``Progress`` per step; an exception ends the fit.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (K,)
+        Shares pi_k.
+    means_ : ndarray of shape (K, d)
+        mu_k.
+    covariances_ : ndarray of shape (K, d, d)
+        T_k, without the noise.
+    n_components_ : int
+        K.
+    log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
+        Mean log-likelihood per row at the start and after every step that was kept, never falling; with gaps
+        and one component including (d + 1) / (2n) log det T.
+    held_out_log_likelihoods_ : ndarray
+        Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
+    n_iter_ : int
+        Passes over the rows after the first one: steps of EM, and extrapolations, kept or not.
+    status_ : str
+        "converged", "max_iter" or "no_progress" (rounding forbids more).
+    n_features_in_ : int
+        Dimension d.
+    feature_names_in_ : ndarray of shape (d,)
+        Names of the columns, if X was a table of scalar columns.
+
+    The result is always a GaussianArray: exact points stay exact; with one component a covariance shared by
+    all rows gives a shared one, and factors of at most d / 3 columns give factors of as many. Everything
+    else, and rows with gaps, give a full matrix per row (exact points with one gap each a diagonal one).
+
+    Warns
+    -----
+    ConvergenceWarning
+        If EM ends before `tol` is reached.
+
+    References
+    ----------
+    J. Bovy, D. W. Hogg, S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi
+    10.1214/10-AOAS439. R. Varadhan, C. Roland, Simple and globally convergent methods for accelerating the
+    convergence of any EM algorithm, Scandinavian Journal of Statistics 35, 2008, doi
+    10.1111/j.1467-9469.2007.00585.x.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray, GaussianDenoiser
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.normal(size=(500, 1))
+    >>> noise = np.where(np.arange(500) % 2, 0.1, 3.0)[:, None]
+    >>> X = GaussianArray(truth + noise * rng.normal(size=(500, 1)), std=noise)
+    >>> Z = GaussianDenoiser().fit_transform(X)
+    >>> bool(((Z.means - truth) ** 2).mean() < 0.2 * ((X.means - truth) ** 2).mean())
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 1,
+        *,
+        max_components: int = 10,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        acceleration: Literal["squarem"] | None = "squarem",
+        reg_covar: float = 1e-6,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callable[[Progress], Any] | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.max_components = max_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.acceleration = acceleration
+        self.reg_covar = reg_covar
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the distribution of the true values.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
+        y : ignored
+        sample_weight : array-like of shape (n,), default=None
+            Weights >= 0; a row of weight 0 is as good as absent.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        UncertainError
+            If a feature is missing in every row.
+        """
+        components = component_number(self.n_components)
+        data, missing = check_rows(self, X, reset=True)
+        weights = check_sample_weight(sample_weight, np.empty((data.n_rows, 0)))
+        mixture, report = fit_denoiser(
+            data, missing, weights, em_options(self, components), em_reporter(self)
+        )
+        self._set(mixture)
+        keep_report(self, report)
+        return self
+
+    def transform(self, X: Any) -> GaussianArray:
+        """The posterior of every row's true value, N(m_i, C_i), all d features of it.
+
+        Parameters
+        ----------
+        X : GaussianArray of n rows, or array-like of shape (n, d)
+            Readings with their noise, or exact points. Missing features: NaN in an array, or what
+            ``AsGaussians(on_missing="impute")`` gives.
+
+        Returns
+        -------
+        GaussianArray
+        """
+        check_is_fitted(self, "weights_")
+        data, missing = check_rows(self, X, reset=False)
+        return GaussianArray._from_core(denoise(data, missing, self._mixture(), self.n_jobs))
+
+    def score_samples(self, X: Any) -> Floats:
+        """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i).
+
+        Of the features that the row has; 0 for a row that has none.
+        """
+        check_is_fitted(self, "weights_")
+        data, missing = check_rows(self, X, reset=False)
+        return mixture_log_likelihood(data, missing, self._mixture(), self.n_jobs)
+
+    def score(self, X: Any, y: object = None) -> float:
+        """Mean of `score_samples`."""
+        return float(self.score_samples(X).mean())
+
+    def _set(self, mixture: Mixture) -> None:
+        super()._set(mixture)
+        self.n_components_ = len(self.weights_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

@@ -1,0 +1,54 @@
+"""What transformers from Gaussians to Gaussians share.
+
+Design: a transformer that only moves Gaussians answers an array with an array (so that it is an ordinary
+scikit-learn transformer) and a GaussianArray with a GaussianArray. The latter must escape scikit-learn's
+``set_output``, which would turn it into a table without error bars; `Moves` therefore wraps by itself.
+One that `_passes_gaps` moves what is there and leaves gaps where they are.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils._set_output import _wrap_data_with_container
+from sklearn.utils.validation import check_is_fitted
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.validation import check_gaussians, check_rows
+from .._uncertain import Gaussians
+
+__all__ = ["Moves"]
+
+
+class Moves:
+    """`transform` in the kind of the input; `set_output` concerns arrays only."""
+
+    _passes_gaps: ClassVar[bool] = False
+
+    def transform(self, X: Any) -> Any:
+        """The moved rows: an array for an array, a GaussianArray for a GaussianArray."""
+        check_is_fitted(self)
+        if self._passes_gaps:
+            data, missing = check_rows(self, X, reset=False)
+        else:
+            data, missing = check_gaussians(self, X, reset=False), None
+        moved = self._moved(data)
+        if isinstance(X, Incomplete):
+            moved_rows = GaussianArray._from_core(moved)
+            return moved_rows if missing is None else Incomplete(moved_rows, missing)
+        if isinstance(X, GaussianArray):
+            return GaussianArray._from_core(moved)
+        means = moved.means.copy()
+        if missing is not None:
+            means[missing] = np.nan
+        return _wrap_data_with_container("transform", means, X, self)
+
+    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:
+        """`fit`, then `transform` of the same rows."""
+        return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+
+    if TYPE_CHECKING:
+
+        def _moved(self, data: Gaussians) -> Gaussians: ...

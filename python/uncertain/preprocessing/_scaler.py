@@ -1,0 +1,76 @@
+"""`GaussianScaler`: means and covariances in units of the features' spread."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from .._data.array import GaussianArray
+from .._data.validation import check_gaussians, check_rows
+from .._uncertain import Gaussians, fit_scaler, scale
+from ..exceptions import ParameterError
+from ._moves import Moves
+
+__all__ = ["GaussianScaler"]
+
+Floats = NDArray[np.float64]
+
+
+class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Shift and scale every feature; covariances move along: x -> D (x - m), S -> D S D, D = diag(1 / s).
+
+    Parameters
+    ----------
+    spread : {"means", "total"}
+        What is scaled to one: the variance of the means, or that plus the mean variance of the rows (the
+        variance of a draw from the data).
+
+    Attributes
+    ----------
+    mean_, scale_ : ndarray of shape (d,)
+        m and s; the scale of a feature that does not vary is 1.
+    n_features_in_ : int
+        Dimension d.
+
+    An array gives an array, a GaussianArray gives a GaussianArray. Kinds are kept, except that isotropic
+    covariances become diagonal where scales differ. Missing features (NaN in an array, or what
+    ``AsGaussians(on_missing="impute")`` gives) do not count and stay missing.
+    """
+
+    _passes_gaps = True
+
+    def __init__(self, *, spread: Literal["means", "total"] = "means") -> None:
+        self.spread = spread
+
+    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianScaler:
+        """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""
+        if self.spread not in ("means", "total"):
+            raise ParameterError(f'spread={self.spread!r}: must be "means" or "total"')
+        data, missing = check_rows(self, X, reset=True)
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(
+                sample_weight, np.empty((data.n_rows, 0)), dtype=np.float64, ensure_non_negative=True
+            )
+        self.mean_: Floats
+        self.scale_: Floats
+        self.mean_, self.scale_ = fit_scaler(data, missing, weights, self.spread)
+        return self
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Undo `transform`: x -> s x + m, S -> s S s'."""
+        check_is_fitted(self)
+        moved = scale(check_gaussians(self, X, reset=False), self.mean_, self.scale_, True)
+        return GaussianArray._from_core(moved) if isinstance(X, GaussianArray) else moved.means.copy()
+
+    def _moved(self, data: Gaussians) -> Gaussians:
+        return scale(data, self.mean_, self.scale_, False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags

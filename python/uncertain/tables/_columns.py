@@ -1,0 +1,301 @@
+"""Which columns of a table are means, error bars and target.
+
+Idea: the choice is made from names and types alone, before any number is read, and is written down in
+a `Columns` that `Model.columns_` shows and the model file stores. Whatever is not used is listed as
+ignored: a numeric column without an error column may be an identifier, and taking it as exact would
+be an error bar of zero that nobody asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ..exceptions import ColumnError, ParameterError
+
+KINDS = ("std", "var", "cov", "precision", "factor")
+"""Ways to write an uncertainty down; at most one of them, except a factor with a diagonal `var`."""
+
+SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
+"""Endings that make a scalar column the standard deviation of the column without the ending."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns a model reads, by role.
+
+    Either `mean` (one list-typed column) or `features` (scalar columns) is set; `errors` maps a kind
+    of `KINDS` to a column, or to a pattern such as ``"{}_err"`` for scalar features.
+    """
+
+    target: str | None = None
+    mean: str | None = None
+    features: tuple[str, ...] = ()
+    errors: dict[str, str] = field(default_factory=dict)
+    corr: str | None = None
+    ignored: tuple[str, ...] = ()
+    automatic: bool = False
+    target_std: str | None = None
+    groups: str | bool | None = None
+    """The column whose values name the rows' groups; True for groups that were given as values."""
+
+    def roles(self) -> dict[str, Any]:
+        """Keyword arguments of `AsGaussians`."""
+        roles: dict[str, Any] = dict(self.errors)
+        if self.mean is not None:
+            roles["mean"] = self.mean
+        if self.features:
+            roles["features"] = list(self.features)
+        if self.corr is not None:
+            roles["corr"] = self.corr
+        return roles
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, strings and dictionaries, for the model file."""
+        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        for name in ("target_std", "groups"):
+            if plain[name] is None:
+                del plain[name]  # versions that do not know it can read the file
+        return plain
+
+    def with_target_std(self, column: str) -> Columns:
+        """The same with the error bars of the target, which are then not ignored."""
+        rest = tuple(name for name in self.ignored if name != column)
+        return replace(self, target_std=column, ignored=rest)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Columns:
+        """Inverse of `to_dict`."""
+        roles: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        return cls(**roles)
+
+    def __str__(self) -> str:
+        """One line per role, for people."""
+        groups = [] if self.groups is None else [_line("groups", self._groups_text)]
+        if self.mean is None and not self.features:
+            rows = _line("rows", "a GaussianArray or an array of exact points")
+            return "\n".join([rows, _line("target", "given as values"), *groups])
+        lines = [_line("means", self.mean or _listing(self.features))]
+        for kind, column in self.errors.items():
+            filled = (
+                f": {_listing([column.replace('{}', f) for f in self.features], 3)}" if "{}" in column else ""
+            )
+            lines.append(_line("errors", f"{kind} = {column}{filled}"))
+        if not self.errors:
+            lines.append(_line("errors", "none: every row is an exact point"))
+        if self.corr:
+            lines.append(_line("", f"corr = {self.corr}"))
+        error = f", known to +- {self.target_std}" if self.target_std else ""
+        lines.append(_line("target", (self.target or "given as values") + error))
+        lines += groups
+        if self.ignored:
+            lines.append(_line("ignored", _listing(self.ignored)))
+        return "\n".join(lines)
+
+    @property
+    def _groups_text(self) -> str:
+        named = isinstance(self.groups, str)
+        return f"{self.groups} (its rows stay together)" if named else "given as values"
+
+
+def choose_columns(
+    names: Sequence[str],
+    target: str | None,
+    *,
+    mean: str | None = None,
+    features: Sequence[str] | None = None,
+    corr: str | None = None,
+    target_std: str | None = None,
+    groups: str | None = None,
+    **errors: str | None,
+) -> Columns:
+    """Fill in the roles that the caller left open.
+
+    Parameters
+    ----------
+    names : the table's column names, in order.
+    target, target_std, groups : the target's column, that of its error bars, and that of the rows' groups;
+        None for what is not a column.
+    mean, features, corr, **errors : what the caller fixed; keys of `errors` are those of `KINDS`.
+
+    Raises
+    ------
+    ColumnError : a column is missing, or the choice would be a guess.
+    ParameterError : two roles that exclude each other were given.
+    """
+    names = [n for n in names if isinstance(n, str)]
+    given = {kind: column for kind in KINDS if (column := errors.get(kind)) is not None}
+    _check_given(mean, features, given, corr)
+    for column in (
+        target,
+        target_std,
+        groups,
+        mean,
+        *(features or ()),
+        *(c for c in given.values() if "{}" not in c),
+    ):
+        if column is not None:
+            require(column, names)
+    if groups is not None:
+        read = {"target": [target], "features": features or (), "mean": [mean], "error bars": given.values()}
+        role = next((role for role, columns in read.items() if groups in columns), None)
+        if role is not None:
+            raise ColumnError(
+                f"column {groups!r} is given as {role} and as groups; groups only say which rows belong to "
+                "one object, and nothing is learned from them: choose one"
+            )
+    # The target's error bars know the answer as well as anybody: no features.
+    own = {target, target_std, groups, *target_errors(names, target)}
+    candidates = [n for n in names if n not in own]
+    automatic = mean is None and features is None and not given
+    pattern = next((c for c in given.values() if "{}" in c), None)
+
+    if pattern is not None:
+        mean = None
+        if features is None:
+            features = [n for n in candidates if pattern.replace("{}", n) in candidates]
+            if not features:
+                raise ColumnError(
+                    f"no column has an error column named {pattern!r}; the columns are {_listing(candidates)}"
+                )
+        for feature in features:
+            require(pattern.replace("{}", feature), names)
+    elif features is not None:
+        given = given or {"std": _common_pattern(features, candidates, required=True)}
+    else:
+        pairs = [n for n in candidates if _error_columns(n, candidates)]
+        if given or (automatic and "mean" in candidates and not pairs):
+            mean = require(mean or "mean", names, "name the means with mean=... or features=...")
+        elif automatic and "mean" in candidates and set(KINDS) & set(candidates):
+            mean = "mean"
+        if mean is not None:
+            given = given or _errors_beside_mean(mean, candidates, automatic)
+        elif pairs:
+            features = pairs
+            given = {"std": _common_pattern(pairs, candidates, required=False)}
+        else:
+            raise ColumnError(_no_errors(candidates))
+
+    chosen = Columns(target, mean, tuple(features or ()), given, corr, (), automatic, target_std, groups)
+    used = {target, target_std, groups, mean, *chosen.features, *used_by(chosen)}
+    return replace(chosen, ignored=tuple(n for n in names if n not in used))
+
+
+def target_errors(names: Sequence[str], target: str | None) -> list[str]:
+    """The columns that are called like standard deviations of the target."""
+    return [] if target is None else [target + suffix for suffix in _error_columns(target, names)]
+
+
+def used_by(columns: Columns) -> set[str]:
+    """Names of the error (and correlation) columns, patterns filled in."""
+    used = set()
+    for column in columns.errors.values():
+        used |= {column.replace("{}", f) for f in columns.features} if "{}" in column else {column}
+    if columns.corr:
+        used |= {_fill(columns.corr, a, b) for a in columns.features for b in columns.features if a != b}
+    return used
+
+
+def require(column: str, names: Sequence[str], advice: str = "") -> str:
+    """`column`, or an error that says what it might have been."""
+    if column in names:
+        return column
+    close = difflib.get_close_matches(column, names, n=1)
+    hint = f"did you mean {close[0]!r}?" if close else f"the columns are {_listing(names)}"
+    raise ColumnError(f"there is no column {column!r}; {hint}" + (f" ({advice})" if advice else ""))
+
+
+def _check_given(
+    mean: str | None, features: Sequence[str] | None, errors: Mapping[str, str], corr: str | None
+) -> None:
+    texts = {"mean": mean, "corr": corr, **errors}
+    for name, value in texts.items():
+        if value is not None and not isinstance(value, str):
+            raise ParameterError(
+                f'{name}={value!r}: must be the name of a column (or a pattern such as "{{}}_err"); '
+                "for arrays build a GaussianArray and pass it as the table"
+            )
+    if features is not None and (isinstance(features, str) or not list(features)):
+        raise ParameterError(f"features={features!r}: must be a list of one or more column names")
+    if mean is not None and features is not None:
+        raise ParameterError("pass mean= (one column of lists) or features= (scalar columns), not both")
+    if len(errors) > 1 and set(errors) != {"factor", "var"}:
+        raise ParameterError(f"pass one of {', '.join(errors)}: they are ways to say the same thing")
+    if corr is not None and not ({"std", "var"} & set(errors) or not errors):
+        raise ParameterError("corr= needs the error columns as std= or var=")
+    if corr is not None and corr.count("{}") != 2:
+        raise ParameterError(f'corr={corr!r}: must hold two places for names, such as "{{}}_{{}}_corr"')
+    if mean is not None and any("{}" in c for c in errors.values()):
+        raise ParameterError("a pattern with {} names the error columns of scalar features=, not of mean=")
+
+
+def _errors_beside_mean(mean: str, candidates: Sequence[str], automatic: bool) -> dict[str, str]:
+    """The error columns called `cov`, `std`, `var`, ...; none is legal only when `mean` was asked for."""
+    present = {kind: kind for kind in KINDS if kind in candidates and kind != mean}
+    if len(present) > 1 and set(present) != {"factor", "var"}:
+        raise ColumnError(
+            f"the columns {_listing(list(present))} all look like error bars; say which one to use, "
+            f"such as {next(iter(present))}={next(iter(present))!r}"
+        )
+    if not present and automatic:
+        raise ColumnError(
+            f"there is a column {mean!r} but no error bars ({', '.join(KINDS)}) beside it; name them, "
+            f"such as cov='my_column', or pass mean={mean!r} alone to call every row an exact point"
+        )
+    return present
+
+
+def _error_columns(feature: str, candidates: Iterable[str]) -> list[str]:
+    present = set(candidates)
+    return [suffix for suffix in SUFFIXES if feature + suffix in present]
+
+
+def _common_pattern(features: Sequence[str], candidates: Sequence[str], *, required: bool) -> str:
+    """The one suffix that all features share."""
+    found: dict[str, str] = {}
+    for feature in features:
+        suffixes = _error_columns(feature, candidates)
+        if required and not suffixes:
+            endings = ", ".join(feature + s for s in SUFFIXES)
+            raise ColumnError(
+                f"feature {feature!r} has no error column (looked for {endings}); name them with a pattern, "
+                'such as std="{}_uncertainty"'
+            )
+        if len(suffixes) > 1:
+            raise ColumnError(
+                f"column {feature!r} has several error columns ({', '.join(feature + s for s in suffixes)}); "
+                f'say which one to use, such as std="{{}}{suffixes[0]}"'
+            )
+        found.setdefault(suffixes[0], feature)
+    if len(found) > 1:
+        (first, a), (second, b) = list(found.items())[:2]
+        raise ColumnError(
+            f"error columns end in {first!r} for {a!r} but in {second!r} for {b!r}; rename them to one "
+            f'ending, or choose one with std="{{}}{first}"'
+        )
+    return "{}" + next(iter(found))
+
+
+def _no_errors(candidates: Sequence[str]) -> str:
+    return (
+        f"no error bars found among the columns {_listing(candidates)}: neither columns called mean and "
+        f"{'/'.join(KINDS)}, nor pairs such as x and x{', x'.join(SUFFIXES)}; name them, such as "
+        'features=["a", "b"], std="{}_uncertainty" (data without error bars is scikit-learn\'s own subject)'
+    )
+
+
+def _fill(pattern: str, *names: str) -> str:
+    for name in names:
+        pattern = pattern.replace("{}", name, 1)
+    return pattern
+
+
+def _listing(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, ... ({len(names)} columns)"
+
+
+def _line(role: str, text: str) -> str:
+    return f"{role:<10} {text}"

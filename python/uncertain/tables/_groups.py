@@ -1,0 +1,170 @@
+"""Which rows belong together: a patient measured three times, a star seen on several nights.
+
+Rows of one object are alike for reasons that no new object shares. Where rows are held out, those of one
+group are held out together: in the folds that calibrate probabilities, and in those of `Model.report`. The
+folds are the core's (`group_folds`): whole groups, classes and sizes as even as groups allow, the same for
+one seed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from .._uncertain import group_folds
+from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
+from ._targets import as_list
+
+__all__ = [
+    "GroupedFolds",
+    "Groups",
+    "check_group_number",
+    "groups_from",
+    "groups_of_fit",
+    "groups_text",
+    "too_few_groups",
+]
+
+Codes = NDArray[np.uint32]
+Ints = NDArray[np.int64]
+
+
+class GroupedFolds:
+    """Base of classifiers whose `fit` takes groups: metadata routing brings it those that splitters get."""
+
+    __metadata_request__fit: ClassVar = {"groups": True}
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of the rows of a report."""
+
+    codes: Codes
+    """The group of each row; rows of one group have the same number."""
+    name: str = "group"
+    """What the rows of one group share: the name of the column, if it is one."""
+
+    @property
+    def count(self) -> int:
+        """The number of groups."""
+        return len(np.unique(self.codes))
+
+    def take(self, rows: Ints) -> Self:
+        """Those of some rows."""
+        return type(self)(self.codes[rows], self.name)
+
+    def members(self, rows: Ints) -> Ints:
+        """All rows of the groups of these rows."""
+        return np.flatnonzero(np.isin(self.codes, self.codes[rows]))
+
+    def splits(
+        self, folds: int, repeats: int, random_state: Any, classes: NDArray[Any] | None = None
+    ) -> list[tuple[Ints, Ints]]:
+        """(train, test) of each fold of each repeat, of whole groups; stratified by the rows' `classes`."""
+        codes = np.zeros(len(self.codes), dtype=np.int64)
+        if classes is not None:
+            codes = np.unique(classes, return_inverse=True)[1]
+        seeds = check_random_state(random_state).randint(2**31 - 1, size=repeats).tolist()
+        dealt = [
+            group_folds(codes.astype(np.uint32), int(codes.max()) + 1, self.codes, folds, seed)
+            for seed in seeds
+        ]
+        return [
+            (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for fold in dealt for k in range(folds)
+        ]
+
+    def counts_of(self, classes: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+        """The distinct classes, and in how many groups each has rows."""
+        found, codes = np.unique(classes, return_inverse=True)
+        return found, _groups_with(codes, self.codes, len(found))
+
+
+def groups_text(name: str | None, count: int | None) -> str:
+    """What a report says about its groups, behind the number of rows."""
+    return "" if count is None else f", rows of one {name} kept together ({count:,} groups)"
+
+
+def too_few_groups(label: Any, groups: Groups) -> str:
+    """Why a class cannot be cross-validated, and what to do."""
+    return (
+        f"class {label!r} has rows in one {groups.name} only: cross-validation of whole groups needs at "
+        "least two groups of every class; leave the class out, or pass groups=False, whose scores are those "
+        "for new rows of known groups"
+    )
+
+
+def check_group_number(groups: Groups, folds: int) -> None:
+    """Refuse fewer groups than folds."""
+    if groups.count < folds:
+        raise UncertainError(
+            f"cross-validation in {folds} folds of whole groups needs at least {folds} groups, but the rows "
+            f"are of {groups.count}; pass a smaller folds=, or groups=False, whose scores are those for new "
+            "rows of known groups"
+        )
+
+
+def groups_from(values: Any, what: str, n_rows: int) -> Codes:
+    """Numbers from the groups of the rows, which may be of any type; numbered in order of appearance.
+
+    Raises `NullError` for a row without a group and `ShapeError` unless there is one per row.
+    """
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+        raise ParameterError(f"{what}={values!r}: must be the groups of the rows, one value per row")
+    plain = [v.item() if isinstance(v, np.generic) else v for v in as_list(values)]
+    if len(plain) != n_rows:
+        raise ShapeError(f"{what}: expected {n_rows} groups, one per row, got {len(plain)}")
+    known: dict[Any, int] = {}
+    codes = np.empty(n_rows, dtype=np.uint32)
+    for row, value in enumerate(plain):
+        if value is None or (value != value) is not False:
+            raise NullError(
+                f"{what}: row {row} has no group; drop such rows, or give each one a group of its own, such "
+                "as its row number"
+            )
+        try:
+            codes[row] = known.setdefault(value, len(known))
+        except TypeError:
+            raise UncertainError(
+                f"{what}: row {row} is {value!r}; a group is one value, such as a string or an integer"
+            ) from None
+    return codes
+
+
+def groups_of_fit(
+    groups: ArrayLike | None,
+    n_rows: int,
+    *,
+    classes: NDArray[Any],
+    codes: NDArray[np.uint32],
+    kept: NDArray[Any] | None = None,
+    folded: bool,
+) -> Codes | None:
+    """The groups of a classifier's rows as numbers, None without.
+
+    `codes` are the places in `classes` of the labels of the rows `kept` (None: all), those that are fitted;
+    with `folded` every class must have rows in two groups, or calibration could not hold any of them out.
+    """
+    if groups is None:
+        return None
+    numbers = groups_from(groups, "groups", n_rows)
+    if folded:
+        of_kept = numbers if kept is None else numbers[kept]
+        lone = np.flatnonzero(_groups_with(codes, of_kept, len(classes)) == 1)
+        if lone.size:
+            label = classes[lone[:1]].tolist()[0]
+            raise UncertainError(
+                f"class {label!r} has rows in one group only, and probabilities are calibrated on groups "
+                "that are held out: add groups of this class, or fit with probability=False or without groups"
+            )
+    return numbers
+
+
+def _groups_with(codes: NDArray[Any], groups: Codes, n_classes: int) -> Ints:
+    """The number of groups with rows of each class."""
+    base = np.int64(2**32)  # beyond every group's number
+    pairs = np.unique(codes.astype(np.int64) * base + groups)
+    return np.bincount(pairs // base, minlength=n_classes)
