@@ -52,7 +52,7 @@ def expected_hinge(d: ArrayLike, s: ArrayLike) -> Any:
 
     Examples
     --------
-    >>> from uncertain.losses import expected_hinge as smoothed_hinge
+    >>> from uncertain.losses import expected_hinge
     >>> expected_hinge([-1.0, 0.0, 1.0], 0.0)
     array([0., 0., 1.])
     >>> round(float(expected_hinge(0.0, 1.0)), 12)  # 1 / sqrt(2 pi)

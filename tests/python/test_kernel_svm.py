@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from uncertain import GaussianArray, ProbabilisticKernelSVC, ProbabilisticKernelSVR, UncertainError
 from uncertain.kernels import median_distance, probabilistic_rbf
-
-
-@parametrize_with_checks([ProbabilisticKernelSVC(), ProbabilisticKernelSVR()])
-def test_estimator_check(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def data(n: int = 90, seed: int = 0) -> tuple[GaussianArray, np.ndarray]:

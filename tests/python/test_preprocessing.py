@@ -13,26 +13,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from uncertain._data.array import GaussianArray
 from uncertain.exceptions import ParameterError
 from uncertain.preprocessing import GaussianScaler, SubspaceProjector
 
 N, D = 40, 4
-
-
-@parametrize_with_checks(
-    [
-        GaussianScaler(),
-        GaussianScaler(spread="total"),
-        SubspaceProjector(),
-        SubspaceProjector(0.5, project="both"),
-    ]
-)
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 @pytest.fixture(params=["zero", "isotropic", "std", "cov", "shared", "factor"])

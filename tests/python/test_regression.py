@@ -16,7 +16,6 @@ from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVR
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uncertain
 from uncertain import GaussianArray, GaussianDenoiser, GSURegressor
@@ -31,11 +30,6 @@ def rows(n: int = 200, d: int = 3, seed: int = 0) -> tuple[GaussianArray, np.nda
     x = rng.normal(size=(n, d))
     y = x @ np.arange(1.0, d + 1) + 4 + 0.3 * rng.normal(size=n)
     return GaussianArray(x, std=rng.uniform(0.1, 0.6, (n, d))), y
-
-
-@parametrize_with_checks([GSURegressor(), GSURegressor(loss="squared", kernel="rbf")])
-def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
-    check(estimator)
 
 
 def test_exact_points_give_ridge_and_support_vector_regression() -> None:
