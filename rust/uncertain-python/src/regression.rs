@@ -5,7 +5,8 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use uncertain::file::Step;
 use uncertain::gsu::FitReport;
-use uncertain::gsu_regression::{Model, Params, ResidualLoss, ValidParams};
+use uncertain::gsu_regression::{Model, Params, ValidParams};
+use uncertain::loss::LossKind;
 use uncertain::solver::{SolverKind, Status};
 use uncertain::{Error, parallel};
 
@@ -27,7 +28,7 @@ fn checked(parameters: Parameters, n_jobs: Option<i64>) -> PyResult<ValidParams>
     let (alpha, loss, epsilon, delta, solver, tol, max_iter, fit_intercept, seed) = parameters;
     Params::new()
         .alpha(alpha)
-        .loss(ResidualLoss::new(&loss, epsilon, delta).map_err(core_error)?)
+        .loss(LossKind::new(&loss, epsilon, delta).map_err(core_error)?)
         .solver(solver.parse::<SolverKind>().map_err(core_error)?)
         .tol(tol)
         .max_iter(max_iter.map(|n| usize::try_from(n).unwrap_or(0)))
@@ -94,9 +95,9 @@ pub fn step_of_parts(parts: RegressionIn<'_>) -> BorderResult<Step> {
 /// ("gsu regression", coefficients, intercept, report, parameters) of such a step.
 pub fn parts_of_step<'py>(py: Python<'py>, model: Model, params: &Params) -> PyResult<Bound<'py, PyAny>> {
     let (epsilon, delta) = match params.loss {
-        ResidualLoss::EpsilonInsensitive { epsilon } => (Some(epsilon), None),
-        ResidualLoss::Huber { delta } => (None, Some(delta)),
-        ResidualLoss::Squared => (None, None),
+        LossKind::EpsilonInsensitive { epsilon } => (Some(epsilon), None),
+        LossKind::Huber { delta } => (None, Some(delta)),
+        _ => (None, None),
     };
     let options = &params.options;
     let fit = &model.fit;

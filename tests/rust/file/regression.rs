@@ -3,7 +3,8 @@
 use serde_json::json;
 use uncertain::Control;
 use uncertain::file::{self, Class, Saved, Step};
-use uncertain::gsu_regression::{self, ResidualLoss};
+use uncertain::gsu_regression;
+use uncertain::loss::LossKind;
 
 use crate::support::{data, refusal, with_metadata};
 
@@ -11,9 +12,7 @@ use crate::support::{data, refusal, with_metadata};
 fn regressions_come_back_and_have_no_classes() {
     let (data, control) = (data(), Control::new());
     let targets: Vec<f64> = (0..36).map(|i| f64::from(i % 5) * 0.7).collect();
-    for loss in
-        [ResidualLoss::EpsilonInsensitive { epsilon: 0.2 }, ResidualLoss::Huber { delta: 0.5 }, ResidualLoss::Squared]
-    {
+    for loss in [LossKind::EpsilonInsensitive { epsilon: 0.2 }, LossKind::Huber { delta: 0.5 }, LossKind::Squared] {
         let params = gsu_regression::Params::new().loss(loss).seed(9).check().unwrap();
         let model = params.fit(&data, &targets, None, None, &control).unwrap();
         let expected = model.predict_distribution(&data).unwrap();

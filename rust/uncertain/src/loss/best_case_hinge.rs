@@ -9,7 +9,7 @@
 //! Sources: J. Bi, T. Zhang, Support vector classification with input data uncertainty, NIPS 2004;
 //! W. Zhang, S. Yu, S.-H. Teng, Power SVM, CVPR 2012.
 
-use super::{Loss, LossEval, Scores, Smoothness, hinge};
+use super::{Certificate, Loss, LossEval, Scores, Smoothness, hinge};
 
 /// max(0, d - r s) with a radius r >= 0 for every row.
 #[derive(Debug, Clone)]
@@ -30,8 +30,8 @@ impl Loss for BestCaseHinge {
         hinge::eval(at, |row| -self.radii[row], out);
     }
 
-    fn is_support_function(&self) -> bool {
-        false
+    fn certificate(&self) -> Certificate {
+        Certificate::None
     }
 
     fn is_convex(&self) -> bool {

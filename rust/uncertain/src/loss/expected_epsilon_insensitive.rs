@@ -8,7 +8,7 @@
 //! with the expected hinge H(d, s) = d Phi(d/s) + s phi(d/s): two hinges, one for either end of the tube. Both
 //! are positive and accurate in their tails, so nothing cancels. epsilon = 0 is the absolute error.
 
-use super::{Loss, LossEval, Scores};
+use super::{Certificate, Loss, LossEval, Scores, TargetKind};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
 /// E max(0, |y - f| - epsilon) for a Gaussian score f.
@@ -49,11 +49,11 @@ impl Loss for ExpectedEpsilonInsensitive {
         }
     }
 
-    fn is_support_function(&self) -> bool {
-        false
+    fn targets(&self) -> TargetKind {
+        TargetKind::Real
     }
 
-    fn takes_real_targets(&self) -> bool {
-        true
+    fn certificate(&self) -> Certificate {
+        Certificate::Tangents
     }
 }

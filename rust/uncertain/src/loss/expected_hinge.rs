@@ -9,7 +9,7 @@
 //! Source: Tzelepis, Mezaris, Patras, IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235
 //! (equations 7 and 8 there lack y_i; these are the corrected derivatives).
 
-use super::{Dual, Loss, LossEval, Scores};
+use super::{Certificate, Dual, Loss, LossEval, Scores};
 use crate::error::{Error, Result};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
@@ -25,8 +25,8 @@ impl Loss for ExpectedHinge {
         eval(at, |_| 1.0, out);
     }
 
-    fn is_support_function(&self) -> bool {
-        true
+    fn certificate(&self) -> Certificate {
+        Certificate::Homogeneous
     }
 
     fn dual(&self, _row: usize) -> Option<Dual> {

@@ -16,7 +16,7 @@
 //! two expected hinges, positive and smooth on the scale of s, so that eight Gauss points over a quarter
 //! of that scale on either side leave nothing to see. s = 0 is the Huber loss.
 
-use super::{Loss, LossEval, Scores, Smoothness};
+use super::{Certificate, Loss, LossEval, Scores, Smoothness, TargetKind};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
 /// E h(y - f) for a Gaussian score f.
@@ -64,12 +64,12 @@ impl Loss for ExpectedHuber {
         }
     }
 
-    fn is_support_function(&self) -> bool {
-        false
+    fn targets(&self) -> TargetKind {
+        TargetKind::Real
     }
 
-    fn takes_real_targets(&self) -> bool {
-        true
+    fn certificate(&self) -> Certificate {
+        Certificate::Tangents
     }
 
     fn smoothness(&self) -> Smoothness {

@@ -9,7 +9,7 @@
 //! of u = d + r s with that much spread: above the hinge, and with slopes p in [0, 1], q = r p that are
 //! slopes of the hinge itself at some other point, so they keep the certificate valid.
 
-use super::{Dual, Loss, LossEval, Scores, Smoothness};
+use super::{Certificate, Dual, Loss, LossEval, Scores, Smoothness};
 use crate::simd::normal::{self, BLOCK, HingeParts};
 
 /// max(0, 1 - y m).
@@ -21,8 +21,8 @@ impl Loss for Hinge {
         eval(at, |_| 0.0, out);
     }
 
-    fn is_support_function(&self) -> bool {
-        true
+    fn certificate(&self) -> Certificate {
+        Certificate::Homogeneous
     }
 
     fn smoothness(&self) -> Smoothness {

@@ -10,7 +10,7 @@
 //! Source: J. Yang, S. Gunn, Iterative Constraints in Support Vector Classification with Uncertain
 //! Information, 2007; A. Marshall, I. Olkin, Annals of Mathematical Statistics 31, 1960.
 
-use super::{Loss, LossEval, Scores, Smoothness};
+use super::{Certificate, Loss, LossEval, Scores, Smoothness};
 
 /// 1 / (1 + (m / s)^2) on the right side, 1 on the wrong one.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +24,8 @@ impl Loss for MarginError {
         }
     }
 
-    fn is_support_function(&self) -> bool {
-        false
+    fn certificate(&self) -> Certificate {
+        Certificate::None
     }
 
     fn is_convex(&self) -> bool {

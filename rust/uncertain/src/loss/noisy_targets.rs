@@ -7,7 +7,7 @@
 //! for every loss that is an expectation over f - y: the spreads of score and target add. In S = sqrt(s^2 + t^2) of
 //! the inner loss, dL/ds = (dL/dS) s / S and so on: convex, increasing and smooth at s = 0 where t > 0.
 
-use super::{Loss, LossEval, Scores, Smoothness};
+use super::{Certificate, Loss, LossEval, Scores, Smoothness, TargetKind};
 
 /// A regression loss whose targets have a variance.
 #[derive(Debug)]
@@ -43,12 +43,12 @@ impl<L: Loss + Clone + 'static> Loss for NoisyTargets<L> {
         }
     }
 
-    fn is_support_function(&self) -> bool {
-        false
+    fn targets(&self) -> TargetKind {
+        TargetKind::Real
     }
 
-    fn takes_real_targets(&self) -> bool {
-        true
+    fn certificate(&self) -> Certificate {
+        Certificate::Tangents
     }
 
     fn smoothness(&self) -> Smoothness {

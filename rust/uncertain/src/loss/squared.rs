@@ -7,7 +7,7 @@
 //! With v = w'S_i w this is ridge regression with the penalty alpha I + sum c_i S_i: every feature is shrunk by its
 //! own noise.
 
-use super::{Loss, LossEval, Scores, Smoothness};
+use super::{Certificate, Loss, LossEval, Scores, Smoothness, TargetKind};
 
 /// E (y - f)^2 / 2 for a Gaussian score f.
 #[derive(Debug, Clone, Copy)]
@@ -21,12 +21,12 @@ impl Loss for ExpectedSquared {
         }
     }
 
-    fn is_support_function(&self) -> bool {
-        false
+    fn targets(&self) -> TargetKind {
+        TargetKind::Real
     }
 
-    fn takes_real_targets(&self) -> bool {
-        true
+    fn certificate(&self) -> Certificate {
+        Certificate::Tangents
     }
 
     fn smoothness(&self) -> Smoothness {

@@ -6,9 +6,9 @@
 //!
 //! The epsilon-insensitive loss of a target t is the sum of two of these, (y, a) = (+1, t - epsilon) and
 //! (-1, -t - epsilon): every row twice, and the methods for margins apply to the tube. The offset may be negative, so
-//! the certificate takes whole tangents, as for regression.
+//! the loss is not homogeneous and the certificate takes tangents, as for regression.
 
-use super::{Dual, Loss, LossEval, Scores, expected_hinge};
+use super::{Certificate, Dual, Loss, LossEval, Scores, expected_hinge};
 
 /// E max(0, a - y f) with an offset a for every row.
 #[derive(Debug, Clone)]
@@ -29,12 +29,8 @@ impl Loss for TubeEnds {
         expected_hinge::eval(at, |row| self.offsets[row], out);
     }
 
-    fn is_support_function(&self) -> bool {
-        false
-    }
-
-    fn takes_real_targets(&self) -> bool {
-        true
+    fn certificate(&self) -> Certificate {
+        Certificate::Tangents
     }
 
     fn dual(&self, _row: usize) -> Option<Dual> {

@@ -10,7 +10,7 @@
 //! Source: J. Yang, S. Gunn, Iterative Constraints in Support Vector Classification with Uncertain
 //! Information, 2007.
 
-use super::{Dual, Loss, LossEval, Scores, Smoothness, hinge};
+use super::{Certificate, Dual, Loss, LossEval, Scores, Smoothness, hinge};
 
 /// max(0, d + r s) with a radius r >= 0 for every row.
 #[derive(Debug, Clone)]
@@ -31,8 +31,8 @@ impl Loss for WorstCaseHinge {
         hinge::eval(at, |row| self.radii[row], out);
     }
 
-    fn is_support_function(&self) -> bool {
-        true
+    fn certificate(&self) -> Certificate {
+        Certificate::Homogeneous
     }
 
     fn smoothness(&self) -> Smoothness {

@@ -3,6 +3,7 @@
 use super::pass::{ClassSums, Sums};
 use super::{Evaluation, LinearObjective};
 use crate::error::{Error, Result};
+use crate::loss::Certificate;
 
 impl LinearObjective<'_> {
     pub(super) fn finish(&self, x: &[f64], epsilon: f64, sums: Sums) -> Result<Evaluation> {
@@ -40,8 +41,7 @@ impl LinearObjective<'_> {
 
     /// theta M - theta^2 |A|^2 / (2 alpha) with the heavier class scaled down: see the module's notes.
     pub(crate) fn bound(&self, minus: &ClassSums, plus: &ClassSums) -> f64 {
-        let loss = self.problem().loss;
-        if !(loss.is_support_function() || loss.takes_real_targets()) {
+        if self.problem().loss.certificate() == Certificate::None {
             return f64::NEG_INFINITY;
         }
         // The slopes in m are >= 0 in the one class and <= 0 in the other.

@@ -10,7 +10,7 @@
 //! are therefore those of J_eps, where v_i is replaced by v_i + eps^2: smooth, above J, and equal
 //! to J for eps = 0. Solvers lower eps as they go.
 //!
-//! **Certificate.** For a loss that is a support function, L(d, s) >= p d + q s with the derivatives
+//! **Certificate.** For a [homogeneous](crate::loss::Certificate::Homogeneous) loss, L(d, s) >= p d + q s with the derivatives
 //! p = dL/dd, q = dL/ds taken at *any* point, and scaling (p, q) down keeps the inequality. With
 //! t_i = S_i w / s_i, which satisfies t_i'w' <= s_i(w') for every w' (also with the smoothed, larger
 //! s_i in the denominator), every (w', b') has
@@ -23,7 +23,7 @@
 //! scaling down (p, q) of the class with the larger sum, and the whole bound is improved by one
 //! more factor theta <= 1. A is nothing but the two classes' halves of the gradient, so the bound
 //! costs no pass over the data: every evaluation comes with it.
-//! A regression loss has no such homogeneity, but it is convex in (m, s), increasing in s and never negative.
+//! A loss certified by [tangents](crate::loss::Certificate::Tangents) has no such homogeneity, but it is convex in (m, s), increasing in s and never negative.
 //! Its tangent L(m', s') >= a + dm m' + ds s' at any (smoothed) point takes the place of p d + q s, and may be
 //! scaled down because L >= k L for k in [0, 1]; rows with dm > 0 and with dm < 0 take the place of the classes.
 //! Rejected: the exact conjugate phi(Phi^-1(p)) after scaling p (slightly better far from the
@@ -45,7 +45,7 @@ pub use source::{RowSource, Workspace};
 use crate::control::Control;
 use crate::data::{Covariances, GaussianArray};
 use crate::error::{Error, Result};
-use crate::loss::Loss;
+use crate::loss::{Loss, TargetKind};
 use source::Reader;
 
 /// What to fit: rows, targets and the parameters of J.
@@ -154,9 +154,9 @@ impl<'a> Problem<'a> {
         if self.targets.len() != n {
             return Err(Error::shape("targets", format!("{n} elements, one per row"), self.targets.len()));
         }
-        let (fits, expected): (fn(&f64) -> bool, _) = match self.loss.takes_real_targets() {
-            true => (|y| y.is_finite(), "finite"),
-            false => (|y| y.abs() == 1.0, "-1 or +1"),
+        let (fits, expected): (fn(&f64) -> bool, _) = match self.loss.targets() {
+            TargetKind::Real => (|y| y.is_finite(), "finite"),
+            TargetKind::Signs => (|y| y.abs() == 1.0, "-1 or +1"),
         };
         if let Some(row) = self.targets.iter().position(|y| !fits(y)) {
             return Err(Error::Data(format!("target of row {row} is {}: must be {expected}", self.targets[row])));

@@ -14,7 +14,7 @@ use crate::control::Control;
 use crate::data::covariance::{BlockVerbs, Direction};
 use crate::data::{Kind, Rows};
 use crate::error::Result;
-use crate::loss::{LossEval, Scores, Smoothness};
+use crate::loss::{Certificate, LossEval, Scores, Smoothness};
 use crate::parallel;
 use crate::simd;
 use crate::with_kind;
@@ -227,15 +227,15 @@ impl Pass<'_> {
         }
 
         s.picks.iter_mut().for_each(Vec::clear);
-        let real = loss.takes_real_targets();
+        let tangents = loss.certificate() == Certificate::Tangents;
         for k in 0..n {
             let c = objective.weight(first + k);
             s.dm[k] = c * eval[k].dm;
             s.e[k] = c * over_s(&eval[k], v[k]);
-            // p = -y dL/dm for y = -1 and +1; in general the tangent's value where m and s are zero.
-            let constant = if real { c * eval[k].value - s.dm[k] * m[k] - s.e[k] * v[k] } else { -y[k] * s.dm[k] };
+            // p = -y dL/dm where L is homogeneous; else the tangent's value where m and s are zero.
+            let constant = if tangents { c * eval[k].value - s.dm[k] * m[k] - s.e[k] * v[k] } else { -y[k] * s.dm[k] };
             sums.tangent += constant + s.dm[k] * m[k] + s.e[k] * (v[k] - epsilon2);
-            let class = usize::from(if real { s.dm[k] < 0.0 } else { y[k] > 0.0 });
+            let class = usize::from(if tangents { s.dm[k] < 0.0 } else { y[k] > 0.0 });
             sums.classes[class].constant += constant;
             // A row far on the right side has underflowed to nothing: leave it out of the sums.
             if s.dm[k] != 0.0 || s.e[k] != 0.0 {

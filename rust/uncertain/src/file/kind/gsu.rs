@@ -6,6 +6,7 @@ use super::report::Fit;
 use super::{TakeTensor, Tensors, linear};
 use crate::error::{Error, Result};
 use crate::gsu::{Model, Params, ValidParams};
+use crate::loss::LossKind;
 use crate::solver::Options;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -24,6 +25,7 @@ pub(in crate::file) struct Header {
 #[serde(deny_unknown_fields)]
 struct ParamsHeader {
     alpha: f64,
+    loss: LossKind,
     solver: String,
     tol: f64,
     max_iter: Option<usize>,
@@ -50,10 +52,11 @@ pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, 
 }
 
 fn describe(params: &Params) -> ParamsHeader {
-    let Params { alpha, solver, options, fit_intercept, probability, folds, threads: _ } = params;
+    let Params { alpha, loss, solver, options, fit_intercept, probability, folds, threads: _ } = params;
     let &Options { tol, max_iter, batch_size, averaging, projection, step_offset, seed } = options;
     ParamsHeader {
         alpha: *alpha,
+        loss: *loss,
         solver: solver.name().to_owned(),
         tol,
         max_iter,
@@ -72,6 +75,7 @@ fn checked(header: ParamsHeader) -> Result<ValidParams> {
     let params = |solver| {
         Params::new()
             .alpha(header.alpha)
+            .loss(header.loss)
             .solver(solver)
             .tol(header.tol)
             .max_iter(header.max_iter)

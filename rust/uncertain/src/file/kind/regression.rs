@@ -6,24 +6,16 @@ use super::report::Fit;
 use super::{TakeTensor, Tensors};
 use crate::error::{Error, Result};
 use crate::file::container::Tensor;
-use crate::gsu_regression::{Model, Params, ResidualLoss, ValidParams};
+use crate::gsu_regression::{Model, Params, ValidParams};
+use crate::loss::LossKind;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::file) struct Header {
     n_features: usize,
     fit: Fit,
-    loss: Loss,
+    loss: LossKind,
     params: ParamsHeader,
-}
-
-/// The losses a file may name.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-enum Loss {
-    EpsilonInsensitive { epsilon: f64 },
-    Huber { delta: f64 },
-    Squared,
 }
 
 /// All parameters except the number of threads, which belongs to a machine.
@@ -43,11 +35,7 @@ pub(super) fn write(model: &Model, params: &ValidParams) -> (Header, Tensors) {
     let header = Header {
         n_features: model.n_features(),
         fit: Fit::of(&model.fit),
-        loss: match *loss {
-            ResidualLoss::EpsilonInsensitive { epsilon } => Loss::EpsilonInsensitive { epsilon },
-            ResidualLoss::Huber { delta } => Loss::Huber { delta },
-            ResidualLoss::Squared => Loss::Squared,
-        },
+        loss: *loss,
         params: ParamsHeader {
             alpha: *alpha,
             solver: solver.name().to_owned(),
@@ -65,11 +53,7 @@ pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, 
     let own = header.params;
     let params = Params::new()
         .alpha(own.alpha)
-        .loss(match header.loss {
-            Loss::EpsilonInsensitive { epsilon } => ResidualLoss::EpsilonInsensitive { epsilon },
-            Loss::Huber { delta } => ResidualLoss::Huber { delta },
-            Loss::Squared => ResidualLoss::Squared,
-        })
+        .loss(header.loss)
         .solver(own.solver.parse().map_err(refused)?)
         .tol(own.tol)
         .max_iter(own.max_iter)

@@ -6,7 +6,7 @@ use super::{FitReport, Model, ValidParams};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::loss::ExpectedHinge;
+use crate::loss::Loss;
 use crate::model::Labels;
 use crate::model::calibrate::calibrate;
 use crate::model::folds::Folds;
@@ -44,10 +44,11 @@ impl ValidParams {
         let count = classes.len();
         let mut solutions = Vec::with_capacity(count);
         let mut sigmoids = Vec::with_capacity(count);
+        let loss = self.0.loss.build(None);
         for (k, class) in classes.enumerate() {
             let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
             let targets = labels.targets(class);
-            let problem = self.problem(data, &targets, labels.weights());
+            let problem = self.problem(data, &targets, labels.weights(), &*loss);
             let solution = self.solve(&problem, &control.with_task(&*task))?;
             if let Some(folds) = folds {
                 sigmoids.push(calibrate(&problem, folds, &task, control, |rest, control| self.solve(rest, control))?);
@@ -62,15 +63,9 @@ impl ValidParams {
         data: &'a GaussianArray,
         targets: &'a [f64],
         weights: Option<&'a [f64]>,
+        loss: &'a dyn Loss,
     ) -> Problem<'a> {
-        Problem {
-            data,
-            targets,
-            weights,
-            alpha: self.0.alpha,
-            fit_intercept: self.0.fit_intercept,
-            loss: &ExpectedHinge,
-        }
+        Problem { data, targets, weights, alpha: self.0.alpha, fit_intercept: self.0.fit_intercept, loss }
     }
 
     pub(super) fn solve(&self, problem: &Problem<'_>, control: &Control) -> Result<Solution> {

@@ -61,9 +61,10 @@ impl ValidParams {
         let steps = data.n_rows().div_ceil(self.0.options.batch_size);
         model.fits.clear();
         let before = model.steps;
+        let loss = self.0.loss.build(None);
         for (k, class) in hyperplane_classes(labels.n_classes()).enumerate() {
             let targets = labels.targets(class);
-            let objective = self.problem(data, &targets, labels.weights()).check()?;
+            let objective = self.problem(data, &targets, labels.weights(), &*loss).check()?;
             let mut state = State::new(model.n_features());
             state.steps = before;
             state.x = model.weights(k);

@@ -1,6 +1,7 @@
 //! Parameters of SVM-GSU: unchecked, then checked. Only checked ones can fit.
 
 use crate::error::Result;
+use crate::loss::{LossKind, TargetKind};
 use crate::model::params::{check_folds, check_positive, check_threads, setters};
 use crate::solver::{Options, SolverKind};
 
@@ -10,6 +11,8 @@ use crate::solver::{Options, SolverKind};
 pub struct Params {
     /// Strength of the penalty.
     pub alpha: f64,
+    /// The loss.
+    pub loss: LossKind,
     /// Which solver.
     pub solver: SolverKind,
     /// What the solver is told.
@@ -28,6 +31,7 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             alpha: 1e-3,
+            loss: LossKind::ExpectedHinge,
             solver: SolverKind::Auto,
             options: Options::default(),
             fit_intercept: true,
@@ -47,6 +51,8 @@ impl Params {
     setters! {
         /// Strength of the penalty, > 0 (default 1e-3).
         alpha: f64 => alpha;
+        /// The loss, one for classes (default: the expected hinge).
+        loss: LossKind => loss;
         /// The solver (default: chosen by the data).
         solver: SolverKind => solver;
         /// Certified relative duality gap at which to stop, > 0 (default 1e-6).
@@ -76,6 +82,7 @@ impl Params {
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
         check_positive("alpha", self.alpha)?;
+        self.loss.check_for(TargetKind::Signs)?;
         check_folds(self.folds)?;
         check_threads(self.threads)?;
         self.options.check()?;

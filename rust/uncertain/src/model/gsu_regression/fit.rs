@@ -1,9 +1,10 @@
 //! Fitting, in units in which the targets have mean 0 and variance 1.
 
-use super::{Model, ResidualLoss, ValidParams, tube};
+use super::{Model, ValidParams, tube};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::loss::LossKind;
 use crate::model::gsu::FitReport;
 use crate::objective::Problem;
 use crate::parallel;
@@ -28,7 +29,8 @@ impl ValidParams {
         let own: Vec<f64> = targets.iter().map(|y| (y - center) / scale).collect();
         let is_exact = variances.is_none_or(|t| t.iter().all(|t| *t == 0.0));
         let variances = variances.map(|t| t.iter().map(|t| t / (scale * scale)).collect());
-        let (loss, power) = params.loss.scaled(scale, variances);
+        let (loss, power) = params.loss.scaled(scale);
+        let loss = loss.build(variances);
         let problem = Problem {
             data,
             targets: &own,
@@ -39,7 +41,7 @@ impl ValidParams {
         };
         let tube = match params.loss {
             // A target that is known to +- t is not on an end of its tube, whatever w.
-            ResidualLoss::EpsilonInsensitive { epsilon } if is_exact => Some(epsilon / scale),
+            LossKind::EpsilonInsensitive { epsilon } if is_exact => Some(epsilon / scale),
             _ => None,
         };
         let solve = || fit_linear(&problem, params.solver, &params.options, None, control);

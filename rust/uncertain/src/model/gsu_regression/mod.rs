@@ -13,13 +13,14 @@
 //! alpha' = alpha and delta' = delta / k with the losses that are square near zero). The relative gap is the same.
 //!
 //! ```
-//! use uncertain::gsu_regression::{Params, ResidualLoss};
+//! use uncertain::gsu_regression::Params;
+//! use uncertain::loss::LossKind;
 //! use uncertain::{Control, Covariances, GaussianArray, Rows};
 //!
 //! # fn main() -> uncertain::Result<()> {
 //! let means = Rows::from_vec(vec![0.0, 1.0, 2.0, 3.0], 1)?;
 //! let data = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![0.1; 4], 1)?))?;
-//! let params = Params::new().loss(ResidualLoss::Huber { delta: 1.0 }).alpha(1e-6).check()?;
+//! let params = Params::new().loss(LossKind::Huber { delta: 1.0 }).alpha(1e-6).check()?;
 //! let model = params.fit(&data, &[1.0, 3.0, 5.0, 7.0], None, None, &Control::new())?;
 //! let (mean, std) = model.predict_distribution(&data)?;
 //! assert!((mean[3] - 7.0).abs() < 0.1);
@@ -36,4 +37,4 @@ mod tests;
 mod tube;
 
 pub use fitted::Model;
-pub use params::{Params, ResidualLoss, ValidParams};
+pub use params::{Params, ValidParams};

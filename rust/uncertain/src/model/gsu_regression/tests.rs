@@ -1,14 +1,15 @@
 use super::*;
 use crate::control::Control;
 use crate::data::{Covariances, GaussianArray, Names, Rows};
+use crate::loss::LossKind;
 use crate::solver::{SolverKind, Status};
 use crate::testing::Numbers;
 
-const LOSSES: [ResidualLoss; 4] = [
-    ResidualLoss::EpsilonInsensitive { epsilon: 0.3 },
-    ResidualLoss::EpsilonInsensitive { epsilon: 0.0 },
-    ResidualLoss::Huber { delta: 0.5 },
-    ResidualLoss::Squared,
+const LOSSES: [LossKind; 4] = [
+    LossKind::EpsilonInsensitive { epsilon: 0.3 },
+    LossKind::EpsilonInsensitive { epsilon: 0.0 },
+    LossKind::Huber { delta: 0.5 },
+    LossKind::Squared,
 ];
 
 /// Rows around a plane, with outliers, and the spreads of a kind.
@@ -60,7 +61,7 @@ fn the_squared_loss_is_ridge_regression_with_the_mean_covariance() {
     // (X'X/n + mean S + alpha I) w = X'y/n for centred data.
     let (n, d, alpha) = (200, 3, 0.05);
     let (data, y) = rows(n, d, "diagonal");
-    let model = Params::new().alpha(alpha).loss(ResidualLoss::Squared).tol(1e-12).check().unwrap();
+    let model = Params::new().alpha(alpha).loss(LossKind::Squared).tol(1e-12).check().unwrap();
     let model = model.fit(&data, &y, None, None, &Control::new()).unwrap();
     let x = data.means().to_vec();
     let mean_x: Vec<f64> = (0..d).map(|j| (0..n).map(|i| x[i * d + j]).sum::<f64>() / n as f64).collect();
@@ -84,9 +85,9 @@ fn units_of_the_targets_do_not_matter() {
     let k = 1e5;
     let moved: Vec<f64> = y.iter().map(|y| k * y - 3e6).collect();
     let cases = [
-        (LOSSES[0], ResidualLoss::EpsilonInsensitive { epsilon: 0.3 * k }, 0.01 / k, k),
-        (LOSSES[2], ResidualLoss::Huber { delta: 0.5 * k }, 0.01, k * k),
-        (LOSSES[3], ResidualLoss::Squared, 0.01, k * k),
+        (LOSSES[0], LossKind::EpsilonInsensitive { epsilon: 0.3 * k }, 0.01 / k, k),
+        (LOSSES[2], LossKind::Huber { delta: 0.5 * k }, 0.01, k * k),
+        (LOSSES[3], LossKind::Squared, 0.01, k * k),
     ];
     for (small, large, alpha, factor) in cases {
         let fit = |loss, alpha, y: &[f64]| {
@@ -134,17 +135,9 @@ fn bad_input_is_refused() {
     let message = |params: Params| params.check().unwrap_err().to_string();
     assert!(message(Params::new().alpha(0.0)).contains("alpha"));
     assert!(message(Params::new().solver(SolverKind::Sgd)).contains("sgd"));
-    assert!(message(Params::new().loss(ResidualLoss::Huber { delta: 0.0 })).contains("delta"));
-    assert!(message(Params::new().loss(ResidualLoss::EpsilonInsensitive { epsilon: -1.0 })).contains("epsilon"));
-    assert!(ResidualLoss::new("absolute", 0.1, 1.0).unwrap_err().to_string().contains("huber"));
-    for loss in LOSSES {
-        let again = match loss {
-            ResidualLoss::EpsilonInsensitive { epsilon } => ResidualLoss::new(loss.name(), epsilon, 0.0),
-            ResidualLoss::Huber { delta } => ResidualLoss::new(loss.name(), -1.0, delta),
-            ResidualLoss::Squared => ResidualLoss::new(loss.name(), -1.0, 0.0),
-        };
-        assert_eq!(again, Ok(loss));
-    }
+    assert!(message(Params::new().loss(LossKind::Huber { delta: 0.0 })).contains("delta"));
+    assert!(message(Params::new().loss(LossKind::EpsilonInsensitive { epsilon: -1.0 })).contains("epsilon"));
+    assert!(message(Params::new().loss(LossKind::Hinge)).contains("huber"));
     let params = Params::new().check().unwrap();
     let refusal =
         |y: &[f64], t: Option<&[f64]>| params.fit(&data, y, t, None, &Control::new()).unwrap_err().to_string();
@@ -167,7 +160,7 @@ fn the_tube_on_few_exact_points_is_solved() {
         for epsilon in [0.0, 0.1, 2.0] {
             for alpha in [1e-6, 1e-2] {
                 for fit_intercept in [true, false] {
-                    let params = Params::new().alpha(alpha).loss(ResidualLoss::EpsilonInsensitive { epsilon });
+                    let params = Params::new().alpha(alpha).loss(LossKind::EpsilonInsensitive { epsilon });
                     let params = params.fit_intercept(fit_intercept).check().unwrap();
                     let model = params.fit(&data, &y, None, Some(&weights), &Control::new()).unwrap();
                     let what = format!("{n} {d} {epsilon} {alpha} {fit_intercept}: {:?}", model.fit);
@@ -189,7 +182,7 @@ fn the_tube_on_few_exact_points_is_solved() {
 fn targets_inside_one_tube_cost_nothing() {
     let (data, _) = rows(10, 2, "zero");
     let y: Vec<f64> = (0..10).map(|i| 7.0 + 0.1 * f64::from(i % 3)).collect();
-    let params = Params::new().loss(ResidualLoss::EpsilonInsensitive { epsilon: 0.11 }).check().unwrap();
+    let params = Params::new().loss(LossKind::EpsilonInsensitive { epsilon: 0.11 }).check().unwrap();
     let model = params.fit(&data, &y, None, None, &Control::new()).unwrap();
     assert_eq!((model.fit.objective, model.fit.status), (0.0, Status::Converged));
     assert!(model.coef == [0.0, 0.0] && (model.intercept - 7.1).abs() < 1e-12);

@@ -17,7 +17,7 @@
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
-use crate::loss::{Loss, LossEval, Scores, Smoothness};
+use crate::loss::{Certificate, Loss, LossEval, Scores, Smoothness};
 use crate::objective::{LinearObjective, Objective, Problem, RowMotion, Want};
 
 /// Factor by which tau grows, and the relative distance from the best objective that is enough.
@@ -59,8 +59,8 @@ impl Loss for Barrier {
         }
     }
 
-    fn is_support_function(&self) -> bool {
-        false
+    fn certificate(&self) -> Certificate {
+        Certificate::None
     }
 
     fn smoothness(&self) -> Smoothness {

@@ -1,0 +1,130 @@
+//! [`LossKind`]: the losses that users choose by name, with their parameters.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    ExpectedEpsilonInsensitive, ExpectedHinge, ExpectedHuber, ExpectedSquared, Hinge, Loss, NoisyTargets, TargetKind,
+};
+use crate::error::{Error, Result};
+
+/// A loss by name. Its variant, its line in [`ALL`](Self::ALL) and those of the matches below are all that a choice needs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LossKind {
+    /// E max(0, 1 - y f): SVM-GSU.
+    ExpectedHinge,
+    /// max(0, 1 - y m): the ordinary SVM.
+    Hinge,
+    /// E max(0, |y - f| - epsilon): support vector regression.
+    EpsilonInsensitive {
+        /// Half the width of the tube, >= 0, in units of y.
+        epsilon: f64,
+    },
+    /// E of (y - f)^2 / 2 up to |y - f| = delta, straight beyond.
+    Huber {
+        /// > 0, in units of y.
+        delta: f64,
+    },
+    /// E (y - f)^2 / 2: ridge regression.
+    Squared,
+}
+
+impl LossKind {
+    /// All of them, with parameters such as users begin with.
+    pub const ALL: [Self; 5] = [
+        Self::ExpectedHinge,
+        Self::Hinge,
+        Self::EpsilonInsensitive { epsilon: 0.1 },
+        Self::Huber { delta: 1.0 },
+        Self::Squared,
+    ];
+
+    /// The loss of this name; the parameters it does not have are ignored.
+    ///
+    /// # Errors
+    /// An unknown name, a parameter out of range.
+    pub fn new(name: &str, epsilon: f64, delta: f64) -> Result<Self> {
+        let known = Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::parameter("loss", format!("{name:?}"), format!("one of {names}"))
+        })?;
+        let kind = match known {
+            Self::EpsilonInsensitive { .. } => Self::EpsilonInsensitive { epsilon },
+            Self::Huber { .. } => Self::Huber { delta },
+            Self::ExpectedHinge | Self::Hinge | Self::Squared => known,
+        };
+        kind.check()?;
+        Ok(kind)
+    }
+
+    /// The name users write.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ExpectedHinge => "expected_hinge",
+            Self::Hinge => "hinge",
+            Self::EpsilonInsensitive { .. } => "epsilon_insensitive",
+            Self::Huber { .. } => "huber",
+            Self::Squared => "squared",
+        }
+    }
+
+    /// The loss itself, of targets with these variances where it takes real ones.
+    #[must_use]
+    pub fn build(self, variances: Option<Vec<f64>>) -> Box<dyn Loss> {
+        fn noisy<L: Loss + Clone + 'static>(loss: L, variances: Option<Vec<f64>>) -> Box<dyn Loss> {
+            match variances {
+                Some(variances) => Box::new(NoisyTargets::new(loss, variances)),
+                None => Box::new(loss),
+            }
+        }
+        match self {
+            Self::ExpectedHinge => Box::new(ExpectedHinge),
+            Self::Hinge => Box::new(Hinge),
+            Self::EpsilonInsensitive { epsilon } => noisy(ExpectedEpsilonInsensitive { epsilon }, variances),
+            Self::Huber { delta } => noisy(ExpectedHuber { delta }, variances),
+            Self::Squared => noisy(ExpectedSquared, variances),
+        }
+    }
+
+    /// The loss of residuals divided by `scale`, and the power of `scale` that it is to be multiplied with.
+    #[must_use]
+    pub fn scaled(self, scale: f64) -> (Self, i32) {
+        match self {
+            Self::EpsilonInsensitive { epsilon } => (Self::EpsilonInsensitive { epsilon: epsilon / scale }, 1),
+            Self::Huber { delta } => (Self::Huber { delta: delta / scale }, 2),
+            Self::Squared => (self, 2),
+            Self::ExpectedHinge | Self::Hinge => (self, 0),
+        }
+    }
+
+    /// Are its parameters in range?
+    ///
+    /// # Errors
+    /// The first one that is not.
+    pub fn check(self) -> Result<()> {
+        match self {
+            Self::EpsilonInsensitive { epsilon } if !(0.0..f64::INFINITY).contains(&epsilon) => {
+                Err(Error::parameter("epsilon", epsilon, "a finite number >= 0"))
+            }
+            Self::Huber { delta } if !(delta > 0.0 && delta.is_finite()) => {
+                Err(Error::parameter("delta", delta, "a finite number > 0"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// [`check`](Self::check), for a model whose targets are of this kind.
+    ///
+    /// # Errors
+    /// A loss of other targets, a parameter out of range.
+    pub fn check_for(self, targets: TargetKind) -> Result<()> {
+        let fits = |kind: Self| kind.build(None).targets() == targets;
+        if !fits(self) {
+            let names: Vec<_> = Self::ALL.into_iter().filter(|kind| fits(*kind)).map(Self::name).collect();
+            return Err(Error::parameter("loss", format!("{:?}", self.name()), format!("one of {}", names.join(", "))));
+        }
+        self.check()
+    }
+}
