@@ -120,11 +120,11 @@ def predict(model: Path, table: Path, out: Path | None) -> None:
     """Predict the class of every row of TABLE, and its probabilities; or the number, and its spread."""
     import polars
 
-    from ._model.model import load, opened
-    from .tables._files import write_table
+    from ._model.model import load
+    from .tables._files import read_table, write_table
 
     fitted = load(model)
-    frame = opened(table)
+    frame = read_table(table)
     predicted = polars.DataFrame({"prediction": fitted.predict(frame)})
     if fitted.has_distribution_:
         predicted = fitted.predict_distribution(frame)
@@ -145,10 +145,11 @@ def evaluate(model: Path, table: Path) -> None:
     """Accuracy of a model on labelled rows, class by class; R^2 and absolute error of a regression."""
     from sklearn.metrics import classification_report
 
-    from ._model.model import load, opened
+    from ._model.model import load
+    from .tables._files import read_table
 
     fitted = load(model)
-    frame = opened(table)
+    frame = read_table(table)
     truth = fitted.labels(frame)
     predicted = fitted.pipeline_.predict(frame)
     if fitted.is_regression_:

@@ -228,7 +228,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "feature without error": (scalars(), {"features": ["u", "id"]}, "'id' has no error column"),
     "pattern finds nothing": (scalars(), {"std": "{}_x"}, "no column has an error column named '{}_x'"),
     "mean and features": (scalars(), {"features": ["u"], "mean": "v"}, "mean= .* or features="),
-    "two kinds": (scalars(), {"std": "{}_err", "var": "{}_err"}, "pass one of std, var"),
+    "two kinds": (scalars(), {"std": "{}_err", "var": "{}_err"}, "std and var are given together"),
     "an array as column": (scalars(), {"std": np.ones(N)}, "must be the name of a column"),
     "unknown parameter": (scalars(), {"alhpa": 1.0}, "unknown parameter 'alhpa'; valid ones are alpha, "),
     "unknown method": (scalars(), {"method": "svc"}, 'must be one of "auto", "gsu"'),

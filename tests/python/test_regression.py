@@ -211,7 +211,7 @@ def test_the_task_is_chosen_by_the_target() -> None:
         uncertain.fit(whole, target="y")
     assert uncertain.fit(whole, target="y", task="regression").is_regression_
     assert uncertain.fit(frame.drop("y"), target=frame["y"].to_numpy()).is_regression_
-    with pytest.raises(UncertainError, match="row 1 has no label"):
+    with pytest.raises(UncertainError, match="row 1 has no target"):
         uncertain.fit(frame.with_columns(pl.Series("y", [1.5, None] * 60)), target="y")
     with pytest.raises(ParameterError, match=r"probability.*GSURegressor"):
         uncertain.fit(frame, target="y", probability=True)

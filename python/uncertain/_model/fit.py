@@ -11,20 +11,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
-from ..exceptions import ColumnError, ParameterError
+from .._data.options import check_option
+from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
-from ..tables import is_table, open_table
 from ..tables._columns import Columns, choose_columns, target_errors
-from ..tables._targets import check_task
+from ..tables._source import Source
 from .methods import MethodName, chosen, estimator_of
-from .model import Model, groups_of, opened, partial_values, target_stds, target_values
+from .model import Model
 
 __all__ = ["fit"]
 
@@ -118,96 +120,86 @@ def fit(
     ['star', 'star', 'quasar', 'quasar']
     """
     way = chosen(method)
-    if way.partial:
-        _check_option("task", task, ("auto", "classification", "regression"))
-    else:
-        check_task(task)
-    _check_option("meaning", meaning, ("spread", "measurement"))
-    _check_option("on_missing", on_missing, ("error", "point", "impute"))
+    check_option("task", task, ("auto", "classification", "regression"))
+    check_option("meaning", meaning, ("spread", "measurement"))
+    check_option("on_missing", on_missing, ("error", "point", "impute"))
     if not isinstance(scale, bool):
         raise ParameterError(f"scale={scale!r}: must be True or False")
 
-    table = opened(table)
-    given: dict[str, Any] = {
+    source = Source.of(table)
+    beside = {"target": target, "target_std": target_std, "groups": groups}
+    given = {
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
         "features": features, "corr": corr,
     }  # fmt: skip
-    name, std_name, group = (t if isinstance(t, str) else None for t in (target, target_std, groups))
-    if is_table(table):
-        names = open_table(table).names
-        columns = choose_columns(names, name, target_std=std_name, groups=group, **given)
-        first: list[tuple[str, Any]] = [("gaussians", AsGaussians(**columns.roles(), on_missing=on_missing))]
-    else:
-        _no_columns(table, name, given | {"target_std": std_name, "groups": group})
-        columns, first = Columns(), []
-    if way.partial:
-        y, found = partial_values(table, target, task)
-        regression = found == "regression"
-        of_classes = [name for name in ("unlabeled", "probability", "random_state") if name in params]
-        if regression and of_classes:
-            raise ParameterError(f"{of_classes[0]}= is for classes; missing numbers are null or NaN")
-    else:
-        y = target_values(table, target, task)
-        regression = y.dtype.kind == "f"
+    columns = _chosen_columns(source, beside, given)
+    y, regression = source.targets(target, task, partial=way.partial)
     estimator = estimator_of(method, regression=regression, params=params)
     known: dict[str, Any] = {}
-    if isinstance(estimator, GSURegressor):
-        beside = target_errors(names, name) if columns.automatic and target_std is None else []
-        if len(beside) > 1:
-            raise ColumnError(
-                f"the target {name!r} has several error columns ({', '.join(beside)}); say which one to use, "
-                f"such as target_std={beside[0]!r}"
-            )
-        if beside:
-            columns, target_std = columns.with_target_std(beside[0]), beside[0]
-        if target_std is not None:
-            missing = 0.0 if on_missing == "point" else None
-            known = {"regress__y_std": target_stds(table, target_std, missing)}
-    elif target_std is not None:
+    if target_std is None and columns.automatic and isinstance(estimator, GSURegressor):
+        columns = columns.with_target_std(target_errors(source.names, columns.target))
+        target_std = columns.target_std
+    if target_std is not None:
+        known["y_std"] = _target_stds(source, target_std, estimator, on_missing)
+    if groups is not None:
+        together = source.groups(groups)
+        if not isinstance(groups, str):
+            columns = replace(columns, groups=True)
+        if has_fit_parameter(estimator, "groups"):
+            known["groups"] = together.codes
+    measured = meaning == "measurement" and not way.measurement
+    step = "regress" if regression else "classify"
+    before = _steps_before(estimator, source, columns, measured=measured, scale=scale, on_missing=on_missing)
+    pipeline = Pipeline([*before, (step, estimator)])
+
+    start = time.perf_counter()
+    with config_context(enable_metadata_routing=False):  # which would take names without steps
+        pipeline.fit(source.rows, y, **{f"{step}__{name}": value for name, value in known.items()})
+    return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
+
+
+def _chosen_columns(source: Source, beside: dict[str, Any], given: dict[str, Any]) -> Columns:
+    """The columns of a table by role; arrays have none that could be named."""
+    named = {role: value for role, value in beside.items() if isinstance(value, str)}
+    if source.table is not None:
+        return choose_columns(source.names, named.pop("target", None), **named, **given)
+    data = source.data
+    kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
+    target = named.pop("target", None)
+    asked = [role for role, value in (given | named).items() if value is not None]
+    if asked:
+        raise ParameterError(
+            f"{asked[0]}= names a column of a table, but {kind} has none; see GaussianArray(means, ...)"
+        )
+    if target is not None:
+        raise ParameterError(f"{kind} has no column {target!r}: pass the labels themselves as target=")
+    return Columns()
+
+
+def _target_stds(source: Source, target_std: Any, estimator: Any, on_missing: str) -> NDArray[np.float64]:
+    """The error bars of the target, for the one estimator that knows them."""
+    if not isinstance(estimator, GSURegressor):
         raise ParameterError(
             "target_std=: only GSURegressor knows error bars of the target; it is the method "
             f'"gsu" for numbers, but this is {type(estimator).__name__}'
         )
-    whole = None if groups is None else groups_of(table, groups)
-    if whole is not None and group is None:
-        columns = replace(columns, groups=True)
-    measured = meaning == "measurement" and not way.measurement
-    if measured or get_tags(estimator).input_tags.allow_nan:
-        # What follows takes NaN for a gap, which only the caller may say.
-        first = first or [("gaussians", AsGaussians(on_missing=on_missing))]
-    elif on_missing == "impute":
-        first.append(("impute", GaussianImputer(random_state=0)))
-    denoiser = [("denoise", GaussianDenoiser(random_state=0))] if measured else []
-    # The spread of the true values is that of their posterior means and what is left of the noise.
-    scaler = [("scale", GaussianScaler(spread="total" if measured else "means"))] if scale else []
-    step = "regress" if regression else "classify"
-    pipeline = Pipeline([*first, *denoiser, *scaler, (step, estimator)])
-    if whole is not None and has_fit_parameter(estimator, "groups"):
-        known[f"{step}__groups"] = whole.codes
-
-    start = time.perf_counter()
-    with config_context(enable_metadata_routing=False):  # which would take names without steps
-        pipeline.fit(table, y, **known)
-    return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
+    return source.target_stds(target_std, 0.0 if on_missing == "point" else None)
 
 
-def _check_option(name: str, value: Any, options: Sequence[str]) -> None:
-    if value not in options:
-        listed = ", ".join(f'"{o}"' for o in options)
-        raise ParameterError(
-            f"{name}={value!r}: must be one of {listed}"
-            if len(options) > 1
-            else f"{name}={value!r}: must be {listed}"
-        )
-
-
-def _no_columns(data: Any, name: str | None, given: dict[str, Any]) -> None:
-    """Arrays have no columns to name."""
-    kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
-    named = [k for k, v in given.items() if v is not None]
-    if named:
-        raise ParameterError(
-            f"{named[0]}= names a column of a table, but {kind} has none; see GaussianArray(means, ...)"
-        )
-    if name is not None:
-        raise ParameterError(f"{kind} has no column {name!r}: pass the labels themselves as target=")
+def _steps_before(
+    estimator: Any, source: Source, columns: Columns, *, measured: bool, scale: bool, on_missing: str
+) -> list[tuple[str, Any]]:
+    """What reads, fills and scales the rows for the estimator; `measured`: and takes off the noise."""
+    takes_gaps = measured or get_tags(estimator).input_tags.allow_nan
+    steps: list[tuple[str, Any]] = []
+    # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
+    if source.table is not None or takes_gaps:
+        steps.append(("gaussians", AsGaussians(**columns.roles(), on_missing=on_missing)))
+    if on_missing == "impute" and not takes_gaps:
+        steps.append(("impute", GaussianImputer(random_state=0)))
+    if measured:
+        steps.append(("denoise", GaussianDenoiser(random_state=0)))
+    if scale:
+        # The spread of the true values is that of their posterior means and what is left of the noise.
+        steps.append(("scale", GaussianScaler(spread="total" if measured else "means")))
+    return steps

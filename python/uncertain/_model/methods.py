@@ -73,7 +73,10 @@ def estimator_of(method: str, *, regression: bool, params: dict[str, Any]) -> An
         raise ParameterError(f'method="{method}" is for classes; numbers are predicted by {able}')
     known = set(kind(**entry.fixed).get_params())
     valid = sorted(known - set(entry.fixed))
+    of_classes = set(entry.classifier().get_params()) - known
     for name, value in params.items():
+        if regression and entry.partial and name in of_classes:
+            raise ParameterError(f"{name}= is for classes; missing numbers are null or NaN")
         if name not in valid:
             raise ParameterError(
                 f"unknown parameter {name!r}; valid ones are {', '.join(valid)} ({kind.__name__})"

@@ -25,12 +25,9 @@ from ..exceptions import ParameterError, UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
-from ..tables import is_table, open_table, result_like
-from ..tables._columns import Columns, require
-from ..tables._files import read_table
-from ..tables._groups import Groups, groups_from
-from ..tables._partial import partial_targets
-from ..tables._targets import as_list, errors_from, is_quantity, labels_from, numbers_from
+from ..tables._columns import Columns
+from ..tables._groups import Groups
+from ..tables._source import Source
 from .file import from_bytes, read, to_bytes, write
 
 __all__ = ["Model", "load"]
@@ -70,12 +67,8 @@ class Model:
         A Polars or pandas table gives a Series named like the target, pyarrow a ChunkedArray, a path a Polars
         Series, everything else a NumPy array.
         """
-        table = opened(table)
-        labels = self.pipeline_.predict(table)
-        if not is_table(table):
-            return labels
-        answer = result_like(table, {self._target_name: labels})
-        return open_table(answer).native_column(self._target_name)
+        source = Source.of(table)
+        return source.answer_one(self._target_name, self.pipeline_.predict(self._input(source)))
 
     def predict_proba(self, table: Any) -> Any:
         """The probability of every class, averaged over each row's own uncertainty.
@@ -90,12 +83,12 @@ class Model:
                 else 'fit with probability=True, or with another method such as "gsu"'
             )
             raise ParameterError(f"{name} gives no probabilities here; {hint}")
-        table = opened(table)
-        probabilities = self.pipeline_.predict_proba(table)
-        if not is_table(table):
+        source = Source.of(table)
+        probabilities = self.pipeline_.predict_proba(self._input(source))
+        if source.table is None:
             return probabilities
         names = map(str, self.classes_.tolist())
-        return result_like(table, dict(zip(names, probabilities.T, strict=True)))
+        return source.answer(dict(zip(names, probabilities.T, strict=True)))
 
     def predict_distribution(self, table: Any) -> Any:
         """Of a `GSURegressor`: the prediction, and its standard deviation under each row's own error bars.
@@ -108,23 +101,24 @@ class Model:
                 f"{type(self.pipeline_[-1]).__name__} predicts no distribution: GSURegressor does, and a "
                 "classifier has predict_proba"
             )
-        table = opened(table)
-        mean, std = self.pipeline_.predict(table, return_std=True)
-        if not is_table(table):
+        source = Source.of(table)
+        mean, std = self.pipeline_.predict(self._input(source), return_std=True)
+        if source.table is None:
             return mean, std
-        return result_like(table, {self._target_name: mean, f"{self._target_name}_std": std})
+        return source.answer({self._target_name: mean, f"{self._target_name}_std": std})
 
     def score(self, table: Any, y: Any = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
 
         Pass `y` if the target is not a column.
         """
-        table = opened(table)
+        source = Source.of(table)
+        truth = self._truth(source, y, partial=self.is_regression_)
+        predicted = self.pipeline_.predict(self._input(source))
         if self.is_regression_:
-            truth = self._partial_targets(table, y)
             known = ~np.isnan(truth)
-            return float(r2_score(truth[known], self.pipeline_.predict(table)[known]))
-        return float(np.mean(self.pipeline_.predict(table) == self.labels(table, y)))
+            return float(r2_score(truth[known], predicted[known]))
+        return float(np.mean(predicted == truth))
 
     def report(
         self,
@@ -162,47 +156,25 @@ class Model:
             of n / (n - 1) sum_i c_i^2 (Cameron and Miller, Journal of Human Resources 50(2), 2015,
             doi 10.3368/jhr.50.2.317).
         """
-        table = opened(table)
-        whole = self._groups(table, groups)
-        if isinstance(self.pipeline_[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
-            return report_of_huber(
-                self.pipeline_[self._n_reading :],
-                self._rows(table),
-                self._partial_targets(table, y),
-                folds=folds,
-                repeats=repeats,
-                listed=listed,
-                groups=whole,
-                random_state=random_state,
-            )
-        y = self.labels(table, y)
+        source = Source.of(table)
+        rest, rows = self.pipeline_[self._n_reading :], self._rows(source)
+        common: dict[str, Any] = {
+            "folds": folds,
+            "repeats": repeats,
+            "groups": self._groups(source, groups),
+            "random_state": random_state,
+        }
+        if isinstance(rest[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
+            truth = self._truth(source, y, partial=True)
+            return report_of_huber(rest, rows, truth, listed=listed, **common)
+        truth = self._truth(source, y)
         if self.is_regression_:
-            rest, gaussians = self.pipeline_[self._n_reading :], self._rows(table)
             column = self.columns_.target_std
-            y_std = None if column is None else target_stds(table, column, missing=0.0)
-            return compare_regressions(
-                rest,
-                gaussians,
-                y,
-                y_std=y_std,
-                folds=folds,
-                repeats=repeats,
-                groups=whole,
-                random_state=random_state,
-            )
-        return compare(
-            self.pipeline_[self._n_reading :],
-            self._rows(table),
-            y,
-            folds=folds,
-            repeats=repeats,
-            listed=listed,
-            meanings=meanings,
-            groups=whole,
-            random_state=random_state,
-        )
+            y_std = None if column is None else source.target_stds(column, missing=0.0)
+            return compare_regressions(rest, rows, truth, y_std=y_std, **common)
+        return compare(rest, rows, truth, listed=listed, meanings=meanings, **common)
 
-    def _groups(self, table: Any, groups: Any) -> Groups | None:
+    def _groups(self, source: Source, groups: Any) -> Groups | None:
         """The groups of a report: those that were asked for, else the column of the fit; False: none."""
         known = self.columns_.groups
         if groups is None and known is True:
@@ -211,23 +183,23 @@ class Model:
                 "groups=, or groups=False to take every row for an object of its own"
             )
         if groups is None and isinstance(known, str):
-            if is_table(table):
-                advice = "the groups of the fit; pass another column or groups=False"
-                require(known, open_table(table).names, advice)
-            groups = known
-        return None if groups is None or groups is False else groups_of(table, groups)
+            return source.groups(known, "the groups of the fit; pass another column or groups=False")
+        return None if groups is None or groups is False else source.groups(groups)
 
-    def _partial_targets(self, table: Any, y: Any) -> NDArray[Any]:
-        """Targets with NaN, or labels with None, for rows without one."""
+    def labels(self, table: Any, y: Any = None) -> NDArray[Any]:
+        """The targets of labelled rows, checked: the column of the fit, or `y`."""
+        return self._truth(Source.of(table), y)
+
+    def _truth(self, source: Source, y: Any, *, partial: bool = False) -> NDArray[Any]:
+        """The targets; `partial`: NaN, or None for a label, where a row has none."""
         target = self.columns_.target if y is None else y
         if target is None:
             what = "numbers" if self.is_regression_ else "labels"
             raise ParameterError(f"the target is not a column of the table: pass the {what} as y")
         task = "regression" if self.is_regression_ else "classification"
-        truth, _ = partial_values(table, target, task)
+        truth, _ = source.targets(target, task, partial=partial)
         if not self.is_regression_:
-            known = np.flatnonzero([label is not None for label in truth.tolist()])
-            self._check_classes(truth[known], known)
+            self._check_classes(truth)
         return truth
 
     def gaussians(self, table: Any) -> GaussianArray:
@@ -235,12 +207,16 @@ class Model:
 
         Gaps are filled as by a `GaussianImputer` that knows the distribution that the model has learned.
         """
-        rows = self._rows(table)
+        rows = self._rows(Source.of(table))
         return self._filled(rows) if isinstance(rows, Incomplete) else rows
 
-    def _rows(self, table: Any) -> GaussianArray | Incomplete:
+    def _input(self, source: Source) -> Any:
+        """What the pipeline takes."""
+        return source.rows if self._n_reading else source.data
+
+    def _rows(self, source: Source) -> GaussianArray | Incomplete:
         """The rows as the model reads them, with their gaps."""
-        rows = opened(table)
+        rows = self._input(source)
         for _, step in self.pipeline_.steps[: self._n_reading]:
             rows = step.transform(rows)
         if not isinstance(rows, (GaussianArray, Incomplete)):
@@ -278,27 +254,16 @@ class Model:
     def _target_name(self) -> str:
         return self.columns_.target or "prediction"
 
-    def labels(self, table: Any, y: Any = None) -> NDArray[Any]:
-        if y is None and self.columns_.target is None:
-            raise ParameterError("the target is not a column of the table: pass the labels as y")
-        task = "regression" if self.is_regression_ else "classification"
-        labels = target_values(table, self.columns_.target if y is None else y, task)
-        if self.is_regression_:
-            return labels
-        self._check_classes(labels, np.arange(len(labels)))
-        return labels
-
-    def _check_classes(self, labels: NDArray[Any], rows: NDArray[np.intp]) -> None:
-        """Refuse labels (of these rows) that are no class of the model."""
-        plain = np.asarray(labels.tolist())
-        strange = np.flatnonzero(~np.isin(plain, self.classes_))
-        if strange.size:
-            first = int(strange[0])
-            known = ", ".join(map(repr, self.classes_.tolist()))
-            raise UncertainError(
-                f"{self._target_name}: row {rows[first]} is {plain[first].item()!r}, which the model does "
-                f"not know; its classes are {known}"
-            )
+    def _check_classes(self, labels: NDArray[Any]) -> None:
+        """Refuse labels that are no class of the model; None is none."""
+        known = set(self.classes_.tolist())
+        for row, label in enumerate(labels.tolist()):
+            if label is not None and label not in known:
+                classes = ", ".join(map(repr, self.classes_.tolist()))
+                raise UncertainError(
+                    f"{self._target_name}: row {row} is {label!r}, which the model does not know; "
+                    f"its classes are {classes}"
+                )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _from_bytes, (to_bytes(self.pipeline_, self.columns_),)
@@ -338,49 +303,3 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 def _from_bytes(data: bytes) -> Model:
     return Model(*from_bytes(data))
-
-
-def opened(table: Any) -> Any:
-    """Data that can be read twice: files as Polars frames, lazy and foreign tables collected."""
-    if isinstance(table, (str, os.PathLike)):
-        return read_table(Path(table))
-    return open_table(table).native if is_table(table) else table
-
-
-def partial_values(table: Any, target: Any, task: str) -> tuple[NDArray[Any], str]:
-    """Targets of which some are missing, and the task they ask for; as `target_values`."""
-    n_rows = open_table(table).n_rows if is_table(table) else len(table)
-    if isinstance(target, str):
-        return partial_targets(open_table(table).values(target), target, task, n_rows)
-    return partial_targets(as_list(target), "target", task, n_rows)
-
-
-def groups_of(table: Any, groups: Any) -> Groups:
-    """The rows' groups from a column, by name, or the caller's own sequence."""
-    if not isinstance(groups, str):
-        n_rows = open_table(table).n_rows if is_table(table) else len(table)
-        return Groups(groups_from(groups, "groups", n_rows))
-    if not is_table(table):
-        raise ParameterError(f"groups={groups!r} names a column of a table, but these rows have none")
-    opened = open_table(table)
-    require(groups, opened.names)
-    return Groups(groups_from(opened.values(groups), groups, opened.n_rows), groups)
-
-
-def target_stds(table: Any, target_std: Any, missing: float | None = None) -> NDArray[np.float64]:
-    """Standard deviations of the targets from a column, by name, or the caller's own sequence, checked."""
-    n_rows = open_table(table).n_rows if is_table(table) else len(table)
-    named = isinstance(target_std, str)
-    values = open_table(table).values(target_std) if named else as_list(target_std)
-    return errors_from(values, target_std if named else "target_std", n_rows, missing=missing)
-
-
-def target_values(table: Any, target: Any, task: str) -> NDArray[Any]:
-    """Labels or (as floats) quantities from a column, by name, or the caller's own sequence, checked."""
-    n_rows = open_table(table).n_rows if is_table(table) else len(table)
-    named = isinstance(target, str)
-    values = open_table(table).values(target) if named else as_list(target)
-    what = target if named else "target"
-    if is_quantity(values, task):
-        return numbers_from(values, what, n_rows)
-    return labels_from(values, what, task, n_rows)

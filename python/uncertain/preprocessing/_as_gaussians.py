@@ -16,13 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.numbers import float_array, one_kind
+from .._data.numbers import float_array
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ..tables import Table, is_table, open_table
-from ..tables._columns import choose_columns
-
-KINDS = ("std", "var", "cov", "precision", "factor")
+from ..tables._columns import KINDS, check_roles, choose_columns, fill
 
 _ZERO = {"std": "zero-elements", "var": "zero-elements", "cov": "zero-rows", "factor": "zero-rows"}
 
@@ -145,7 +143,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             )
         if not roles and isinstance(X, Table):
             roles = choose_columns([name for name in X.names if isinstance(name, str)], None).roles()
-        _check(roles)
+        check_roles(roles)
+        if roles and "mean" not in roles and "features" not in roles:
+            raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
+        if "corr" in roles and not {"std", "var"} & set(roles):
+            raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
         return roles
 
     def _read(self, X: Any, roles: dict[str, Any]) -> GaussianArray | Incomplete:
@@ -277,7 +279,7 @@ def _correlated(
     pairs, columns = [], []
     for j in range(d):
         for k in range(j):
-            options = [_fill(pattern, features[a], features[b]) for a, b in ((k, j), (j, k))]
+            options = [fill(pattern, features[a], features[b]) for a, b in ((k, j), (j, k))]
             found = [name for name in options if name in present]
             if not found:
                 raise ColumnError(
@@ -302,38 +304,3 @@ def _correlated(
     names = {**names, "covariances": [pattern]}
     means = Rows.from_numpy(np.ascontiguousarray(core.means), n, d)
     return Gaussians(means, cov=Rows.from_numpy(cov, n, d * d), names=names)
-
-
-def _fill(pattern: str, *names: str) -> str:
-    for name in names:
-        pattern = pattern.replace("{}", name, 1)
-    return pattern
-
-
-def _check(roles: dict[str, Any]) -> None:
-    """Refuse roles that exclude each other or are not names."""
-    if not roles:
-        return
-    for name, value in roles.items():
-        if name == "features":
-            if isinstance(value, str) or not len(value) or not all(isinstance(f, str) for f in value):
-                raise ParameterError(f"features={value!r}: must be a list of one or more column names")
-            if len(set(value)) < len(value):
-                raise ParameterError(f"features={value!r}: a column is named twice")
-        elif not isinstance(value, str):
-            raise ParameterError(
-                f"{name}={value!r}: must be the name of a column; for arrays use GaussianArray"
-            )
-    if ("mean" in roles) == ("features" in roles):
-        raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
-    kinds = one_kind({kind for kind in KINDS if kind in roles})
-    for kind in kinds:
-        if "{}" in roles[kind] and ("features" not in roles or kind not in ("std", "var")):
-            raise ParameterError(f"{kind}={roles[kind]!r}: a pattern is for std= or var= of scalar features=")
-    if "corr" in roles:
-        if roles["corr"].count("{}") != 2:
-            raise ParameterError(
-                f'corr={roles["corr"]!r}: must have two places for names, such as "{{}}_{{}}_corr"'
-            )
-        if not any("{}" in roles.get(kind, "") for kind in ("std", "var")):
-            raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')

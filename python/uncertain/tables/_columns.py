@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from .._data.numbers import one_kind
 from ..exceptions import ColumnError, ParameterError
 
 KINDS = ("std", "var", "cov", "precision", "factor")
@@ -60,10 +61,17 @@ class Columns:
                 del plain[name]  # versions that do not know it can read the file
         return plain
 
-    def with_target_std(self, column: str) -> Columns:
-        """The same with the error bars of the target, which are then not ignored."""
-        rest = tuple(name for name in self.ignored if name != column)
-        return replace(self, target_std=column, ignored=rest)
+    def with_target_std(self, found: Sequence[str]) -> Columns:
+        """The same with the error bars of the target that were found by name, which are then not ignored."""
+        if not found:
+            return self
+        if len(found) > 1:
+            raise ColumnError(
+                f"the target {self.target!r} has several error columns ({', '.join(found)}); say which to "
+                f"use, such as target_std={found[0]!r}"
+            )
+        rest = tuple(name for name in self.ignored if name != found[0])
+        return replace(self, target_std=found[0], ignored=rest)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Columns:
@@ -77,10 +85,10 @@ class Columns:
         if self.mean is None and not self.features:
             rows = _line("rows", "a GaussianArray or an array of exact points")
             return "\n".join([rows, _line("target", "given as values"), *groups])
-        lines = [_line("means", self.mean or _listing(self.features))]
+        lines = [_line("means", self.mean or listing(self.features))]
         for kind, column in self.errors.items():
             filled = (
-                f": {_listing([column.replace('{}', f) for f in self.features], 3)}" if "{}" in column else ""
+                f": {listing([column.replace('{}', f) for f in self.features], 3)}" if "{}" in column else ""
             )
             lines.append(_line("errors", f"{kind} = {column}{filled}"))
         if not self.errors:
@@ -91,7 +99,7 @@ class Columns:
         lines.append(_line("target", (self.target or "given as values") + error))
         lines += groups
         if self.ignored:
-            lines.append(_line("ignored", _listing(self.ignored)))
+            lines.append(_line("ignored", listing(self.ignored)))
         return "\n".join(lines)
 
     @property
@@ -127,7 +135,8 @@ def choose_columns(
     """
     names = [n for n in names if isinstance(n, str)]
     given = {kind: column for kind in KINDS if (column := errors.get(kind)) is not None}
-    _check_given(mean, features, given, corr)
+    roles = {"mean": mean, "features": features, "corr": corr, **given}
+    check_roles({name: value for name, value in roles.items() if value is not None})
     for column in (
         target,
         target_std,
@@ -158,7 +167,7 @@ def choose_columns(
             features = [n for n in candidates if pattern.replace("{}", n) in candidates]
             if not features:
                 raise ColumnError(
-                    f"no column has an error column named {pattern!r}; the columns are {_listing(candidates)}"
+                    f"no column has an error column named {pattern!r}; the columns are {listing(candidates)}"
                 )
         for feature in features:
             require(pattern.replace("{}", feature), names)
@@ -194,7 +203,7 @@ def used_by(columns: Columns) -> set[str]:
     for column in columns.errors.values():
         used |= {column.replace("{}", f) for f in columns.features} if "{}" in column else {column}
     if columns.corr:
-        used |= {_fill(columns.corr, a, b) for a in columns.features for b in columns.features if a != b}
+        used |= {fill(columns.corr, a, b) for a in columns.features for b in columns.features if a != b}
     return used
 
 
@@ -203,32 +212,39 @@ def require(column: str, names: Sequence[str], advice: str = "") -> str:
     if column in names:
         return column
     close = difflib.get_close_matches(column, names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"the columns are {_listing(names)}"
+    hint = f"did you mean {close[0]!r}?" if close else f"the columns are {listing(names)}"
     raise ColumnError(f"there is no column {column!r}; {hint}" + (f" ({advice})" if advice else ""))
 
 
-def _check_given(
-    mean: str | None, features: Sequence[str] | None, errors: Mapping[str, str], corr: str | None
-) -> None:
-    texts = {"mean": mean, "corr": corr, **errors}
-    for name, value in texts.items():
-        if value is not None and not isinstance(value, str):
+def check_roles(roles: Mapping[str, Any]) -> None:
+    """Refuse roles (the given arguments of `AsGaussians`) that exclude each other or are no names.
+
+    Which of `mean` and `features` the errors belong to may still be open.
+    """
+    for name, value in roles.items():
+        if name == "features":
+            if isinstance(value, str) or not len(value) or not all(isinstance(f, str) for f in value):
+                raise ParameterError(f"features={value!r}: must be a list of one or more column names")
+            if len(set(value)) < len(value):
+                raise ParameterError(f"features={value!r}: a column is named twice")
+        elif not isinstance(value, str):
             raise ParameterError(
                 f'{name}={value!r}: must be the name of a column (or a pattern such as "{{}}_err"); '
-                "for arrays build a GaussianArray and pass it as the table"
+                "for arrays build a GaussianArray and pass it instead of a table"
             )
-    if features is not None and (isinstance(features, str) or not list(features)):
-        raise ParameterError(f"features={features!r}: must be a list of one or more column names")
-    if mean is not None and features is not None:
-        raise ParameterError("pass mean= (one column of lists) or features= (scalar columns), not both")
-    if len(errors) > 1 and set(errors) != {"factor", "var"}:
-        raise ParameterError(f"pass one of {', '.join(errors)}: they are ways to say the same thing")
-    if corr is not None and not ({"std", "var"} & set(errors) or not errors):
-        raise ParameterError("corr= needs the error columns as std= or var=")
-    if corr is not None and corr.count("{}") != 2:
-        raise ParameterError(f'corr={corr!r}: must hold two places for names, such as "{{}}_{{}}_corr"')
-    if mean is not None and any("{}" in c for c in errors.values()):
-        raise ParameterError("a pattern with {} names the error columns of scalar features=, not of mean=")
+    if "mean" in roles and "features" in roles:
+        raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
+    errors = one_kind({kind for kind in KINDS if kind in roles})
+    for kind in errors:
+        if "{}" in roles[kind] and ("mean" in roles or kind not in ("std", "var")):
+            raise ParameterError(f"{kind}={roles[kind]!r}: a pattern is for std= or var= of scalar features=")
+    if "corr" in roles:
+        if roles["corr"].count("{}") != 2:
+            raise ParameterError(
+                f'corr={roles["corr"]!r}: must have two places for names, such as "{{}}_{{}}_corr"'
+            )
+        if errors and not any("{}" in roles[kind] for kind in errors):
+            raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
 
 
 def _errors_beside_mean(mean: str, candidates: Sequence[str], automatic: bool) -> dict[str, str]:
@@ -236,7 +252,7 @@ def _errors_beside_mean(mean: str, candidates: Sequence[str], automatic: bool) -
     present = {kind: kind for kind in KINDS if kind in candidates and kind != mean}
     if len(present) > 1 and set(present) != {"factor", "var"}:
         raise ColumnError(
-            f"the columns {_listing(list(present))} all look like error bars; say which one to use, "
+            f"the columns {listing(list(present))} all look like error bars; say which one to use, "
             f"such as {next(iter(present))}={next(iter(present))!r}"
         )
     if not present and automatic:
@@ -280,19 +296,19 @@ def _common_pattern(features: Sequence[str], candidates: Sequence[str], *, requi
 
 def _no_errors(candidates: Sequence[str]) -> str:
     return (
-        f"no error bars found among the columns {_listing(candidates)}: neither columns called mean and "
+        f"no error bars found among the columns {listing(candidates)}: neither columns called mean and "
         f"{'/'.join(KINDS)}, nor pairs such as x and x{', x'.join(SUFFIXES)}; name them, such as "
         'features=["a", "b"], std="{}_uncertainty" (data without error bars is scikit-learn\'s own subject)'
     )
 
 
-def _fill(pattern: str, *names: str) -> str:
+def fill(pattern: str, *names: str) -> str:
     for name in names:
         pattern = pattern.replace("{}", name, 1)
     return pattern
 
 
-def _listing(names: Sequence[str], most: int = 8) -> str:
+def listing(names: Sequence[str], most: int = 8) -> str:
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown}, ... ({len(names)} columns)"
 

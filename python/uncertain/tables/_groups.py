@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from .._uncertain import group_folds
-from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
-from ._targets import as_list
+from ..exceptions import NullError, ParameterError, UncertainError
+from ._targets import as_list, is_missing, plain_values
 
 __all__ = [
     "GroupedFolds",
@@ -114,13 +114,11 @@ def groups_from(values: Any, what: str, n_rows: int) -> Codes:
     """
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise ParameterError(f"{what}={values!r}: must be the groups of the rows, one value per row")
-    plain = [v.item() if isinstance(v, np.generic) else v for v in as_list(values)]
-    if len(plain) != n_rows:
-        raise ShapeError(f"{what}: expected {n_rows} groups, one per row, got {len(plain)}")
+    plain = plain_values(as_list(values, what), what, n_rows, "groups")
     known: dict[Any, int] = {}
     codes = np.empty(n_rows, dtype=np.uint32)
     for row, value in enumerate(plain):
-        if value is None or (value != value) is not False:
+        if is_missing(value):
             raise NullError(
                 f"{what}: row {row} has no group; drop such rows, or give each one a group of its own, such "
                 "as its row number"

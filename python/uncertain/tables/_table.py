@@ -9,20 +9,18 @@ Everything else (DuckDB relations, readers, frames of other libraries) is read o
 
 from __future__ import annotations
 
-import difflib
 import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._data.array import GaussianArray
 from ..exceptions import ColumnError
-
-if TYPE_CHECKING:
-    from .._data.array import GaussianArray
+from ._columns import require
 
 __all__ = ["Table", "is_table", "open_table", "result_like", "table_with_gaussians"]
 
@@ -50,11 +48,7 @@ class Table:
         """The column as the table's library has it; ColumnError if it is not there or there twice."""
         count = self.names.count(name)
         if count == 0:
-            names = [str(n) for n in self.names]
-            close = difflib.get_close_matches(name, names, n=1)
-            shown = ", ".join(names[:8]) + (f", ... ({len(names)} columns)" if len(names) > 8 else "")
-            hint = f"did you mean {close[0]!r}?" if close else f"the columns are {shown}"
-            raise ColumnError(f"there is no column {name!r}; {hint}")
+            require(name, [str(n) for n in self.names])
         if count > 1:
             raise ColumnError(f"there are {count} columns {name!r}; rename them so that the choice is clear")
         return self.native.column(name) if self.kind == "pyarrow" else self.native[name]
@@ -102,8 +96,6 @@ class Table:
 
 def is_table(X: Any) -> bool:
     """Does `X` have named columns? False for arrays, lists and GaussianArray."""
-    from .._data.array import GaussianArray
-
     return not isinstance(X, GaussianArray) and (_kind(X) is not None or _is_foreign(X))
 
 

@@ -1,6 +1,6 @@
-"""Class labels of any type, to and from the arrays that scikit-learn wants.
+"""Class labels and quantities of any type, to and from the arrays that scikit-learn wants.
 
-Labels are few and cheap beside the features, so they pass through Python objects: every table library
+Targets are few and cheap beside the features, so they pass through Python objects: every table library
 gives `True`, `3` or `"cat"` for its booleans, integers, strings, categoricals and dictionaries, and one
 set of rules covers them all.
 """
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
 
+__all__ = ["as_list", "errors_from", "is_missing", "plain_values", "targets_from"]
+
 Floats = NDArray[np.float64]
 
 MANY_CLASSES = 20
@@ -25,24 +27,50 @@ MANY_CLASSES = 20
 _WORDS = {bool: "booleans", int: "integers", str: "strings", float: "floats"}
 
 
-def labels_from(values: Sequence[Any], what: str, task: str, n_rows: int) -> NDArray[Any]:
-    """An array of one plain type (bool, int64, str) from one column's Python values.
+def targets_from(
+    values: Sequence[Any], what: str, task: str, n_rows: int, *, partial: bool = False
+) -> tuple[NDArray[Any], bool]:
+    """(targets, are they quantities?) from one column's Python values.
 
-    Raises `NullError` for a missing label (with its row number) and `UncertainError` for values that are not
-    class labels; floats are accepted with ``task="classification"`` when they are whole numbers.
+    Labels come in an array of one plain type (bool, int64, str), quantities as floats. With ``task="auto"``
+    floats that are not all whole are quantities; for methods that learn from rows without a target
+    (`partial`) all floats are, and integers of more than 20 different values. Such rows have the label None,
+    or the quantity NaN.
+
+    Raises `NullError` for a missing target (unless `partial`) and `UncertainError` for what is neither.
     """
-    if len(values) != n_rows:
-        raise ShapeError(f"{what}: expected {n_rows} labels, one per row, got {len(values)}")
-    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
+    plain = plain_values(values, what, n_rows, "targets" if partial or task == "regression" else "labels")
+    known = [value for value in plain if not is_missing(value)]
+    if partial and not known:
+        raise UncertainError(f"{what}: no row has a label")
+    quantities = all(type(value) in (int, float) for value in known)
+    if task != "auto":
+        quantities = task == "regression"
+    elif partial:
+        quantities &= any(type(value) is float for value in known) or len(set(known)) > MANY_CLASSES
+    else:
+        quantities &= any(type(value) is float and not value.is_integer() for value in known)
+    if quantities:
+        return _numbers(plain, what, missing=math.nan if partial else None), True
+    if not partial:
+        return labels_from(plain, what, task), False
+    labels = np.full(n_rows, None, dtype=object)
+    at = np.flatnonzero([not is_missing(value) for value in plain])
+    labels[at] = labels_from(known, what, "classification").tolist()
+    return labels, False
+
+
+def labels_from(plain: Sequence[Any], what: str, task: str) -> NDArray[Any]:
+    """An array of one plain type; floats are labels with ``task="classification"`` if they are whole."""
     for row, value in enumerate(plain):
-        if value is None or value != value:
+        if is_missing(value):
             raise NullError(f"{what}: row {row} has no label; drop the rows without one")
-    kinds = {type(v) for v in plain}
+    kinds = {type(value) for value in plain}
     if not kinds <= set(_WORDS):
-        strange = next(t for t in kinds if t not in _WORDS)
+        strange = next(kind for kind in kinds if kind not in _WORDS)
         raise UncertainError(f"{what}: labels must be strings, booleans or integers, got {strange.__name__}")
     if len(kinds) > 1 and kinds != {int, float}:
-        words = " and ".join(sorted(_WORDS[k] for k in kinds))
+        words = " and ".join(sorted(_WORDS[kind] for kind in kinds))
         raise UncertainError(f"{what}: labels must be of one type, got {words}")
     array = np.asarray(plain)
     if array.dtype.kind not in "biUf" and plain:
@@ -64,79 +92,7 @@ def labels_from(values: Sequence[Any], what: str, task: str, n_rows: int) -> NDA
     return array
 
 
-def is_quantity(values: Sequence[Any], task: str) -> bool:
-    """Do these values ask for regression? With ``task="auto"``: numbers of which one is no whole number."""
-    if task != "auto":
-        return task == "regression"
-    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
-    numbers = all(type(v) in (int, float) for v in plain)
-    return numbers and any(isinstance(v, float) and v == v and not v.is_integer() for v in plain)
-
-
-def numbers_from(values: Sequence[Any], what: str, n_rows: int) -> NDArray[np.float64]:
-    """The targets of a regression as floats: finite numbers, one per row.
-
-    Raises `NullError` for a missing one (with its row number) and `UncertainError` for anything else.
-    """
-    if len(values) != n_rows:
-        raise ShapeError(f"{what}: expected {n_rows} targets, one per row, got {len(values)}")
-    if n_rows == 0:
-        raise UncertainError(f"{what}: the table has no rows")
-    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
-    for row, value in enumerate(plain):
-        if value is None or value != value:
-            raise NullError(f"{what}: row {row} has no target; drop the rows without one")
-        if not isinstance(value, (int, float, Decimal)) or isinstance(value, bool) or abs(value) == math.inf:
-            raise UncertainError(
-                f"{what}: row {row} is {value!r}; the target of a regression must be a finite number"
-            )
-    return np.asarray(plain, dtype=np.float64)
-
-
-def errors_from(values: Sequence[Any], what: str, n_rows: int, *, missing: float | None) -> Floats:
-    """Standard deviations of the targets of a regression: finite numbers >= 0, one per row.
-
-    `missing` takes the place of a null or NaN; with None that is a `NullError`.
-    """
-    if len(values) != n_rows:
-        raise ShapeError(f"{what}: expected {n_rows} standard deviations, one per row, got {len(values)}")
-    plain = [v.item() if isinstance(v, np.generic) else v for v in values]
-    for row, value in enumerate(plain):
-        if value is None or value != value:
-            if missing is None:
-                raise NullError(
-                    f"{what}: row {row} has no error bar of its target; drop such rows, or pass "
-                    'on_missing="point" to call the target exact'
-                )
-            plain[row] = missing
-        elif (
-            not isinstance(value, (int, float, Decimal))
-            or isinstance(value, bool)
-            or not 0 <= value < math.inf
-        ):
-            raise UncertainError(
-                f"{what}: row {row} is {value!r}; the standard deviation of a target must be a number >= 0"
-            )
-    return np.asarray(plain, dtype=np.float64)
-
-
-def as_list(values: Any) -> list[Any]:
-    """Labels of any array or series type as Python objects."""
-    for method in ("to_list", "tolist", "to_pylist"):
-        if hasattr(values, method):
-            return list(getattr(values, method)())
-    if not isinstance(values, Iterable):
-        raise ParameterError(f"target={values!r}: must be the name of a column, or one label per row")
-    return list(values)
-
-
-def check_task(task: str) -> None:
-    """Refuse what cannot be fitted, with what to do instead."""
-    if task not in ("auto", "classification", "regression"):
-        raise ParameterError(f'task={task!r}: must be one of "auto", "classification", "regression"')
-
-
-def _whole(values: NDArray[np.float64], what: str, task: str) -> NDArray[np.int64]:
+def _whole(values: Floats, what: str, task: str) -> NDArray[np.int64]:
     if task != "classification":
         raise UncertainError(
             f"{what}: whole numbers stored as floats may be classes or quantities: pass "
@@ -148,4 +104,64 @@ def _whole(values: NDArray[np.float64], what: str, task: str) -> NDArray[np.int6
         raise UncertainError(
             f"{what}: row {row} is {values[row]}; class labels must be whole numbers, strings or booleans"
         )
-    return labels_from(values.astype(np.int64).tolist(), what, task, len(values))
+    return labels_from(values.astype(np.int64).tolist(), what, task)
+
+
+def errors_from(values: Sequence[Any], what: str, n_rows: int, *, missing: float | None) -> Floats:
+    """Standard deviations of the targets of a regression: finite numbers >= 0, one per row.
+
+    `missing` takes the place of a null or NaN; with None that is a `NullError`.
+    """
+    plain = plain_values(values, what, n_rows, "standard deviations")
+    return _numbers(plain, what, missing=missing, deviations=True)
+
+
+def _numbers(plain: Sequence[Any], what: str, *, missing: float | None, deviations: bool = False) -> Floats:
+    """Finite numbers, one per row, and `missing` for those that are not there (None: not allowed)."""
+    if not plain:
+        raise UncertainError(f"{what}: the table has no rows")
+    numbers = np.empty(len(plain))
+    for row, value in enumerate(plain):
+        if is_missing(value):
+            if missing is None:
+                raise NullError(
+                    f"{what}: row {row} has no error bar of its target; drop such rows, or pass "
+                    'on_missing="point" to call the target exact'
+                    if deviations
+                    else f"{what}: row {row} has no target; drop the rows without one"
+                )
+            numbers[row] = missing
+            continue
+        number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+        if not number or abs(value) == math.inf or (deviations and value < 0):
+            rule = (
+                "the standard deviation of a target must be a number >= 0"
+                if deviations
+                else "the target of a regression must be a finite number"
+            )
+            raise UncertainError(f"{what}: row {row} is {value!r}; {rule}")
+        numbers[row] = value
+    return numbers
+
+
+def plain_values(values: Sequence[Any], what: str, n_rows: int, noun: str) -> list[Any]:
+    """Python objects, one per row."""
+    if len(values) != n_rows:
+        raise ShapeError(f"{what}: expected {n_rows} {noun}, one per row, got {len(values)}")
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, or a null of another library, whose comparisons are nulls again."""
+    different = value != value
+    return value is None or not (different is False or isinstance(different, np.ndarray))
+
+
+def as_list(values: Any, role: str) -> list[Any]:
+    """The values of any array or series type as Python objects."""
+    for method in ("to_list", "tolist", "to_pylist"):
+        if hasattr(values, method):
+            return list(getattr(values, method)())
+    if not isinstance(values, Iterable):
+        raise ParameterError(f"{role}={values!r}: must be the name of a column, or one value per row")
+    return list(values)

@@ -1,0 +1,90 @@
+"""What a fit or a model is given: a table, a file, or rows without columns; opened once, asked by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exceptions import ParameterError
+from ._columns import require
+from ._groups import Groups, groups_from
+from ._table import Table, is_table, open_table, result_like
+from ._targets import as_list, errors_from, targets_from
+
+__all__ = ["Source"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows, and the columns beside the features if they come from a table."""
+
+    data: Any
+    """The rows as the caller's library has them: a frame, a GaussianArray, an array."""
+    table: Table | None
+    """The same as a `Table`; None for rows without columns."""
+
+    @classmethod
+    def of(cls, data: Any) -> Source:
+        """A table of any library, the path of one, or rows without columns."""
+        if isinstance(data, (str, os.PathLike)):
+            from ._files import read_table
+
+            data = read_table(Path(data))
+        table = open_table(data) if is_table(data) else None
+        return cls(data if table is None else table.native, table)
+
+    @property
+    def rows(self) -> Any:
+        """The rows for `AsGaussians`."""
+        return self.data if self.table is None else self.table
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, none without a table."""
+        return [] if self.table is None else self.table.names
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.data) if self.table is None else self.table.n_rows
+
+    def targets(self, target: Any, task: str, *, partial: bool = False) -> tuple[NDArray[Any], bool]:
+        """(targets, are they quantities?) from a column, by name, or the caller's own values, checked."""
+        return targets_from(*self._values(target, "target"), task, self.n_rows, partial=partial)
+
+    def target_stds(self, target_std: Any, missing: float | None = None) -> NDArray[np.float64]:
+        """Standard deviations of the targets from a column, by name, or the caller's own values, checked."""
+        return errors_from(*self._values(target_std, "target_std"), self.n_rows, missing=missing)
+
+    def groups(self, groups: Any, advice: str = "") -> Groups:
+        """The rows' groups from a column, by name, or the caller's own values."""
+        if not isinstance(groups, str):
+            return Groups(groups_from(groups, "groups", self.n_rows))
+        if self.table is not None:
+            require(groups, self.names, advice)
+        values, name = self._values(groups, "groups")
+        return Groups(groups_from(values, name, self.n_rows), name)
+
+    def _values(self, given: Any, role: str) -> tuple[list[Any], str]:
+        """The values that are given, or in the column of that name; and what errors call them."""
+        if not isinstance(given, str):
+            return as_list(given, role), role
+        if self.table is None:
+            raise ParameterError(f"{role}={given!r} names a column of a table, but these rows have none")
+        return self.table.values(given), given
+
+    def answer(self, columns: Mapping[str, NDArray[Any]]) -> Any:
+        """New columns as a table of the caller's kind; needs one."""
+        return result_like(self.data, columns)
+
+    def answer_one(self, name: str, values: NDArray[Any]) -> Any:
+        """One new column as the caller's library has it; the values themselves without a table."""
+        if self.table is None:
+            return values
+        return open_table(self.answer({name: values})).native_column(name)
