@@ -36,6 +36,7 @@ pub mod kernel;
 pub(crate) mod linalg;
 pub mod loss;
 pub mod model;
+mod named;
 pub mod objective;
 pub mod parallel;
 mod simd;

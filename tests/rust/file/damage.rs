@@ -143,7 +143,7 @@ fn altered_descriptions_are_refused_even_with_a_right_checksum() {
     altered(&|own| own["steps"][2]["hyperplanes"] = json!(2), "2 hyperplanes");
     altered(&|own| own["steps"][2]["hyperplanes"] = json!(4), "3 reports for 4");
     altered(&|own| own["steps"][2]["platt"] = json!(false), "unexpected tensor `2.platt`");
-    altered(&|own| own["steps"][2]["fits"][0]["status"] = json!("fine"), "`fine` is not a way");
+    altered(&|own| own["steps"][2]["fits"][0]["status"] = json!("fine"), "status = \"fine\"");
     altered(&|own| own["steps"][2]["params"]["alpha"] = json!(-1), "alpha = -1");
     altered(&|own| own["steps"][2]["params"]["solver"] = json!("magic"), "magic");
 }

@@ -111,7 +111,7 @@ fn altered_huber_machines_are_refused() {
     altered(0, &|step| step["platt"] = json!(false), "unexpected tensor `0.platt`");
     altered(4, &|step| step["views"][1]["columns"] = json!([2]), "feature 2");
     altered(4, &|step| step["views"][1]["columns"] = json!([]), "without features");
-    altered(4, &|step| step["outcomes"][0]["ending"] = json!("tired"), "`tired` is not a way");
+    altered(4, &|step| step["outcomes"][0]["ending"] = json!("tired"), "status = \"tired\"");
     altered(4, &|step| step["outcomes"][0]["history"] = json!([]), "removed");
     altered(4, &|step| step["outcomes"][0]["history"][0]["dropped"] = huge.clone(), "removed");
     let mut bytes = file::save_to_bytes(&all[4]).unwrap();

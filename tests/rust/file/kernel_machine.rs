@@ -95,7 +95,7 @@ fn altered_kernel_machines_are_refused() {
     altered(6, &|step| step["basis"]["rows"]["rank"] = huge.clone(), "make no rows");
     altered(5, &|step| step["basis"]["rows"]["n_rows"] = huge.clone(), "instead of");
     altered(14, &|step| step["basis"]["rows"]["n_features"] = json!(1 << 30), "make no rows");
-    altered(5, &|step| step["fit"]["status"] = json!("fine"), "`fine` is not a way");
+    altered(5, &|step| step["fit"]["status"] = json!("fine"), "status = \"fine\"");
     altered(5, &|step| step["params"]["epsilon"] = json!(-1), "epsilon = -1");
     for (which, name, value, reason) in
         [(4, "0.spread", -1.0_f64, "spread: row 0"), (5, "0.support", 0.5, "0.5 is not the number of a row")]

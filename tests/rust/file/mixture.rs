@@ -89,7 +89,7 @@ fn altered_discriminants_are_refused() {
     altered(0, &["mixture", "n_components"], json!(0), "make no mixture");
     altered(0, &["mixture", "n_features"], json!(3), "shape");
     altered(0, &["fit", "steps"], json!(1), "history");
-    altered(0, &["fit", "status"], json!("fine"), "`fine` is not a way");
+    altered(0, &["fit", "status"], json!("fine"), "status = \"fine\"");
     altered(0, &["params", "priors"], json!(false), "unexpected tensor `0.priors`");
     altered(1, &["params", "priors"], json!(true), "`0.priors` is missing");
     altered(1, &["params", "tol"], json!(-1), "tol = -1");

@@ -3,11 +3,13 @@
 use crate::data::convert::zeros;
 use crate::data::covariance::{Diagonal, Isotropic};
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::named::named;
 use crate::parallel;
 
 /// What is left of the covariances.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Collapse {
     /// Nothing: exact points.
     Zero,
@@ -17,18 +19,7 @@ pub enum Collapse {
     Diagonal,
 }
 
-impl std::str::FromStr for Collapse {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "zero" => Ok(Self::Zero),
-            "isotropic" => Ok(Self::Isotropic),
-            "diagonal" => Ok(Self::Diagonal),
-            other => Err(Error::parameter("collapse", other, "\"zero\", \"isotropic\" or \"diagonal\"")),
-        }
-    }
-}
+named!(Collapse, "collapse");
 
 impl GaussianArray {
     /// The same means with simpler covariances. What is simple enough already stays as it is.

@@ -1,11 +1,11 @@
 //! Which solver, and how it runs.
 
-use std::str::FromStr;
-
 use crate::error::{Error, Result};
+use crate::named::named;
 
 /// The solvers by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum SolverKind {
     /// Newton for few rows; for many, L-BFGS preconditioned with the Hessian of a sample.
     #[default]
@@ -19,27 +19,7 @@ pub enum SolverKind {
     Sgd,
 }
 
-impl SolverKind {
-    /// All of them, by the names users write.
-    pub const ALL: [(&'static str, Self); 4] =
-        [("auto", Self::Auto), ("newton", Self::Newton), ("lbfgs", Self::Lbfgs), ("sgd", Self::Sgd)];
-
-    /// The name users write.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(_, kind)| *kind == self).map_or("auto", |(name, _)| name)
-    }
-}
-
-impl FromStr for SolverKind {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
-        let names = Self::ALL.map(|(known, _)| known).join(", ");
-        found.map(|(_, kind)| kind).ok_or_else(|| Error::parameter("solver", name, format!("one of {names}")))
-    }
-}
+named!(SolverKind, "solver");
 
 /// How a solver runs.
 #[derive(Debug, Clone, Copy, PartialEq)]

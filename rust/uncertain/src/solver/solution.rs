@@ -1,16 +1,16 @@
 //! Where a solver starts, where it ends, and what certifies that.
 
-use std::str::FromStr;
-
-use crate::error::{Error, Result};
+use crate::named::named;
 use crate::objective::Evaluation;
 
 /// How a solver ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// The certified gap is at most `tol`.
     Converged,
     /// `max_iter` iterations without reaching `tol`.
+    #[strum(serialize = "max_iter")]
     MaxIterations,
     /// Rounding prevents further progress; the gap says how good the point is.
     NoProgress,
@@ -18,28 +18,7 @@ pub enum Status {
     StepsDone,
 }
 
-impl Status {
-    /// The name users see.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Converged => "converged",
-            Self::MaxIterations => "max_iter",
-            Self::NoProgress => "no_progress",
-            Self::StepsDone => "steps_done",
-        }
-    }
-}
-
-impl FromStr for Status {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let all = [Self::Converged, Self::MaxIterations, Self::NoProgress, Self::StepsDone];
-        let found = all.into_iter().find(|status| status.name() == name);
-        found.ok_or_else(|| Error::Data(format!("`{name}` is not a way a fit can end")))
-    }
-}
+named!(Status, "status");
 
 /// Where a solver ended, and how good that is.
 #[derive(Debug, Clone, PartialEq)]

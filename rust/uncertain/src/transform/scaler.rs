@@ -10,11 +10,13 @@ use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared
 use crate::data::validate::{Rule, elements};
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
 use crate::error::{Error, Result};
+use crate::named::named;
 use crate::parallel;
 use crate::transform::check_features;
 
 /// Which variance is scaled to one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Spread {
     /// That of the means.
     #[default]
@@ -23,17 +25,7 @@ pub enum Spread {
     Total,
 }
 
-impl std::str::FromStr for Spread {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "means" => Ok(Self::Means),
-            "total" => Ok(Self::Total),
-            other => Err(Error::parameter("spread", other, "\"means\" or \"total\"")),
-        }
-    }
-}
+named!(Spread, "spread");
 
 /// Shifts and scales every feature; covariances move along.
 #[derive(Debug, Clone, PartialEq)]

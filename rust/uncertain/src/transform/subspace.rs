@@ -22,10 +22,12 @@ use crate::data::covariance::{Diagonal, LowRank, Shared, packed_len};
 use crate::data::{Covariances, GaussianArray, Kind, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
+use crate::named::named;
 use crate::parallel;
 
 /// What is projected on the subspace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Project {
     /// The covariance alone.
     #[default]
@@ -34,28 +36,7 @@ pub enum Project {
     Both,
 }
 
-impl std::str::FromStr for Project {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "covariance" => Ok(Self::Covariance),
-            "both" => Ok(Self::Both),
-            other => Err(Error::parameter("project", other, "\"covariance\" or \"both\"")),
-        }
-    }
-}
-
-impl Project {
-    /// The name users see.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Covariance => "covariance",
-            Self::Both => "both",
-        }
-    }
-}
+named!(Project, "project");
 
 /// Keeps the leading eigenpairs of every row's covariance. Nothing is learned from the data.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use crate::data::Rows;
 use crate::error::{Error, Result};
+use crate::named::named;
 
 mod diagonal;
 mod full;
@@ -41,7 +42,8 @@ pub enum Unit {
 }
 
 /// The kind of covariance, without its data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Kind {
     /// Exact points.
     Zero,
@@ -57,20 +59,7 @@ pub enum Kind {
     Shared,
 }
 
-impl Kind {
-    /// The name users see.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Zero => "zero",
-            Self::Isotropic => "isotropic",
-            Self::Diagonal => "diagonal",
-            Self::LowRank => "low-rank",
-            Self::Full => "full",
-            Self::Shared => "shared",
-        }
-    }
-}
+named!(Kind, "kind");
 
 /// The covariances of all rows, of one kind.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,7 +11,7 @@ use super::report::{read_platt, write_platt};
 use super::{TakeTensor, Tensors, gaussians};
 use crate::error::{Error, Result};
 use crate::file::container::Tensor;
-use crate::huber::{Ending, Machine, Model, Outcome, Part, Refinement, ValidParams};
+use crate::huber::{Machine, Model, Outcome, Part, Refinement, ValidParams};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -136,10 +136,7 @@ impl OutcomeHeader {
             let sound = row as f64 == *x && row < n;
             if sound { Ok(row) } else { Err(Error::ModelFile(format!("{x} is not the number of a row"))) }
         };
-        let ending = Ending::ALL.into_iter().find(|ending| ending.name() == self.ending);
-        let Some(ending) = ending else {
-            return Err(Error::ModelFile(format!("`{}` is not a way refinements end", self.ending)));
-        };
+        let ending = self.ending.parse().map_err(|e: Error| Error::ModelFile(e.to_string()))?;
         let refinement = |s: Step| {
             let Step { tried, threshold, labels, dropped, objective, steps, attempts } = s;
             Refinement { tried, threshold, labels, dropped, objective, steps, attempts }

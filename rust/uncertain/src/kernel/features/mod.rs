@@ -18,7 +18,6 @@ pub use nystroem::Nystroem;
 pub use random::RandomFeatures;
 
 use std::ops::Range;
-use std::str::FromStr;
 
 use ndarray::Array2;
 
@@ -26,11 +25,13 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::data::convert::zeros;
 use crate::error::{Error, Result};
+use crate::named::named;
 use crate::objective::{RowSource, Workspace, source_block_rows};
 use crate::parallel;
 
 /// How the kernel is approximated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Approximation {
     /// [`RandomFeatures`].
     #[default]
@@ -39,28 +40,7 @@ pub enum Approximation {
     Nystroem,
 }
 
-impl Approximation {
-    /// The name users see.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Random => "random",
-            Self::Nystroem => "nystroem",
-        }
-    }
-}
-
-impl FromStr for Approximation {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "random" => Ok(Self::Random),
-            "nystroem" => Ok(Self::Nystroem),
-            other => Err(Error::parameter("approximation", format!("{other:?}"), "\"random\" or \"nystroem\"")),
-        }
-    }
-}
+named!(Approximation, "approximation");
 
 /// A map from Gaussian rows to features.
 #[derive(Debug, Clone, PartialEq)]

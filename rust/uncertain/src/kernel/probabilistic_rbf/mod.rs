@@ -35,17 +35,17 @@ pub(crate) use distribution::score_variances;
 pub use memory::{default_max_bytes, gram_bytes};
 pub(crate) use rows::GramRows;
 
-use std::str::FromStr;
-
 use ndarray::Array2;
 
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::huge_pages::fresh_zeros;
+use crate::named::named;
 
 /// Which noise the two rows of a pair see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Coupling {
     /// The same standard normal draw moves both rows; kappa_ii = 1.
     #[default]
@@ -54,28 +54,7 @@ pub enum Coupling {
     Independent,
 }
 
-impl Coupling {
-    /// The name users see.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Shared => "shared",
-            Self::Independent => "independent",
-        }
-    }
-}
-
-impl FromStr for Coupling {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        match name {
-            "shared" => Ok(Self::Shared),
-            "independent" => Ok(Self::Independent),
-            other => Err(Error::parameter("coupling", format!("{other:?}"), "\"shared\" or \"independent\"")),
-        }
-    }
-}
+named!(Coupling, "coupling");
 
 /// What a Gram matrix depends on, and how much memory it may take.
 #[derive(Debug, Clone, PartialEq)]

@@ -21,14 +21,17 @@
 
 use crate::control::Control;
 use crate::error::Result;
+use crate::named::named;
 
 use super::qp::{Point, Problem};
 use super::system::System;
 
 /// How a refinement loop ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Ending {
     /// All refinements asked for were done.
+    #[strum(serialize = "refinements_done")]
     Done,
     /// The next threshold would not have been positive.
     ThresholdZero,
@@ -36,19 +39,7 @@ pub enum Ending {
     NoLabelLeft,
 }
 
-impl Ending {
-    pub(crate) const ALL: [Self; 3] = [Self::Done, Self::ThresholdZero, Self::NoLabelLeft];
-
-    /// A word for users.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Done => "refinements_done",
-            Self::ThresholdZero => "threshold_zero",
-            Self::NoLabelLeft => "no_label_left",
-        }
-    }
-}
+named!(Ending, "status");
 
 /// One refinement: what was tried and what came of it.
 #[derive(Debug, Clone, PartialEq)]
