@@ -19,10 +19,10 @@ pub fn bench(criterion: &mut Criterion) {
         let model = params.fit(&data.rows, &labels, &Control::new()).expect("valid data");
         group.throughput(Throughput::Elements(n as u64));
         group.bench_function(format!("labels-{}-{n}x{d}", kind.name()), |b| {
-            b.iter(|| black_box(model.predict(&data.rows).expect("as fitted")));
+            b.iter(|| black_box(model.linear.predict(&data.rows).expect("as fitted")));
         });
         group.bench_function(format!("distributions-{}-{n}x{d}", kind.name()), |b| {
-            b.iter(|| black_box(model.decision_distribution(&data.rows).expect("as fitted")));
+            b.iter(|| black_box(model.linear.decision_distribution(&data.rows).expect("as fitted")));
         });
     }
     group.finish();

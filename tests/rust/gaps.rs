@@ -219,7 +219,7 @@ fn model_files_answer_for_rows_with_gaps() {
         let saved = Saved::new(vec![step, Step::gsu(svm.clone(), params.clone())], classes());
         let again = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
         assert_eq!(again.transform(rows).unwrap(), *expected);
-        assert_eq!(again.predict(rows).unwrap(), svm.predict(expected).unwrap());
+        assert_eq!(again.predict(rows).unwrap(), svm.linear.predict(expected).unwrap());
     }
     let alone = Saved::new(vec![Step::gsu(svm, params)], classes());
     assert!(alone.predict(rows).unwrap_err().to_string().contains("need an imputer, a denoiser or a discriminant"));

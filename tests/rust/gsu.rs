@@ -20,8 +20,8 @@ fn fit(params: Params, data: &GaussianArray, labels: &Labels) -> Model {
 }
 
 fn close(a: &Model, b: &Model, tolerance: f64) {
-    let distance = (&a.coef - &b.coef).mapv(f64::abs).into_iter().fold(0.0, f64::max);
-    let offset = a.intercept.iter().zip(&b.intercept).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let distance = (&a.linear.coef - &b.linear.coef).mapv(f64::abs).into_iter().fold(0.0, f64::max);
+    let offset = a.linear.intercept.iter().zip(&b.linear.intercept).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(distance < tolerance && offset < tolerance, "{a:?}\n{b:?}");
 }
 
@@ -86,11 +86,13 @@ mod golden {
         for solver in [SolverKind::Auto, SolverKind::Newton, SolverKind::Lbfgs] {
             for (data, labels, expected) in &cases {
                 let model = fit(Params::new().alpha(golden.alpha).solver(solver).tol(1e-8), data, labels);
-                let report = &model.fits[0];
+                let report = &model.linear.fits[0];
                 let excess = report.objective / expected.objective - 1.0;
                 assert!(excess.abs() < 1e-7, "{solver:?}: {report:?}, expected {}", expected.objective);
                 assert!(report.gap < 1e-8 && report.status == Status::Converged, "{report:?}");
-                for (a, b) in model.coef.iter().chain(&model.intercept).zip(expected.w.iter().chain([&expected.b])) {
+                for (a, b) in
+                    model.linear.coef.iter().chain(&model.linear.intercept).zip(expected.w.iter().chain([&expected.b]))
+                {
                     assert!((a - b).abs() < 1e-3, "{a} {b}");
                 }
             }
@@ -126,7 +128,7 @@ fn rows_without_weight_are_absent_from_probabilities_too() {
     let kept = full.take(&keep).unwrap();
     let fewer = Labels::new(keep.iter().map(|&i| codes[i]).collect(), 2).unwrap();
     let removed = fit(precise().probability(true), &kept, &fewer);
-    let (a, b) = (masked.predict_proba(&full).unwrap(), removed.predict_proba(&full).unwrap());
+    let (a, b) = (masked.linear.predict_proba(&full).unwrap(), removed.linear.predict_proba(&full).unwrap());
     assert!((a - b).mapv(f64::abs).into_iter().fold(0.0, f64::max) < 1e-5);
 }
 
@@ -137,8 +139,8 @@ fn swapping_the_labels_mirrors_the_model() {
     let model = fit(precise(), &data, &Labels::new(codes.clone(), 2).unwrap());
     let swapped = Labels::new(codes.iter().map(|c| 1 - c).collect(), 2).unwrap();
     let mut mirror = fit(precise(), &data, &swapped);
-    mirror.coef.mapv_inplace(|w| -w);
-    mirror.intercept.iter_mut().for_each(|b| *b = -*b);
+    mirror.linear.coef.mapv_inplace(|w| -w);
+    mirror.linear.intercept.iter_mut().for_each(|b| *b = -*b);
     close(&model, &mirror, 1e-5);
 }
 
@@ -148,9 +150,9 @@ fn separable_blobs_of_several_classes_are_told_apart() {
     let data = array(means, variances);
     let labels = Labels::new(codes.clone(), 3).unwrap();
     let model = fit(Params::new().alpha(1e-2).probability(true), &data, &labels);
-    assert_eq!((model.coef.dim(), model.fits.len(), model.n_classes()), ((3, 3), 3, 3));
-    assert_eq!(model.predict(&data).unwrap(), codes);
-    let p = model.predict_proba(&data).unwrap();
+    assert_eq!((model.linear.coef.dim(), model.linear.fits.len(), model.linear.n_classes()), ((3, 3), 3, 3));
+    assert_eq!(model.linear.predict(&data).unwrap(), codes);
+    let p = model.linear.predict_proba(&data).unwrap();
     assert_eq!(p.dim(), (150, 3));
     for (row, &code) in p.outer_iter().zip(&codes) {
         assert!((row.sum() - 1.0).abs() < 1e-12);
@@ -191,9 +193,9 @@ fn a_model_turns_with_its_data() {
     .unwrap();
     let (model, other) = (fit(precise(), &plain, &labels), fit(precise(), &turned, &labels));
     let mut back = other.clone();
-    back.coef = other.coef.dot(&turn);
+    back.linear.coef = other.linear.coef.dot(&turn);
     close(&model, &back, 1e-5);
-    assert!((model.fits[0].objective / other.fits[0].objective - 1.0).abs() < 1e-9);
+    assert!((model.linear.fits[0].objective / other.linear.fits[0].objective - 1.0).abs() < 1e-9);
 }
 
 #[test]
@@ -222,7 +224,7 @@ fn probabilities_are_those_of_the_simulated_truth() {
     let codes = truth.iter().map(|&p| u32::from(rng.random::<f64>() < p)).collect();
     let data = array(means, variances);
     let model = fit(Params::new().probability(true), &data, &Labels::new(codes, 2).unwrap());
-    let p = model.predict_proba(&data).unwrap();
+    let p = model.linear.predict_proba(&data).unwrap();
     for kind in 0..2 {
         let errors: Vec<f64> = (kind..n).step_by(2).map(|i| (p[[i, 1]] - truth[i]).abs()).collect();
         let mean = errors.iter().sum::<f64>() / errors.len() as f64;
@@ -236,14 +238,14 @@ fn score_distributions_are_those_of_the_linear_form() {
     let (means, variances, codes) = blobs(700, 3, 2, 1.0, 8);
     let data = array(means.clone(), variances.clone());
     let model = fit(Params::new(), &data, &Labels::new(codes, 2).unwrap());
-    let (m, s) = model.decision_distribution(&data).unwrap();
-    let w = model.coef.row(0);
+    let (m, s) = model.linear.decision_distribution(&data).unwrap();
+    let w = model.linear.coef.row(0);
     for i in 0..700 {
-        let mean = means.row(i).dot(&w) + model.intercept[0];
+        let mean = means.row(i).dot(&w) + model.linear.intercept[0];
         let std = variances.row(i).dot(&w.mapv(|w| w * w)).sqrt();
         assert!((m[[i, 0]] - mean).abs() < 1e-12 && (s[[i, 0]] - std).abs() < 1e-12, "row {i}");
     }
-    let predicted = model.predict(&data).unwrap();
+    let predicted = model.linear.predict(&data).unwrap();
     assert!(predicted.iter().zip(m.slice(s![.., 0])).all(|(&code, &m)| (code == 1) == (m > 0.0)));
 }
 
@@ -265,8 +267,8 @@ fn online_batches_approach_the_optimum() {
     let model = model.unwrap();
     let best = fit(Params::new().alpha(0.01), &data, &labels);
     for k in 0..3 {
-        let (w, b) = (model.coef.row(k), model.intercept[k]);
-        let excess = (objective(&data, &labels.targets(k), w.to_vec(), b) / best.fits[k].objective) - 1.0;
+        let (w, b) = (model.linear.coef.row(k), model.linear.intercept[k]);
+        let excess = (objective(&data, &labels.targets(k), w.to_vec(), b) / best.linear.fits[k].objective) - 1.0;
         assert!((-1e-6..0.05).contains(&excess), "class {k}: {excess}");
     }
     // A step from a solved problem stays near it.
@@ -288,7 +290,7 @@ fn a_batch_may_lack_classes_but_not_features() {
     let data = GaussianArray::points(Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0], 2).unwrap()).unwrap();
     let labels = Labels::new(vec![1, 1], 3).unwrap();
     let model = params.partial_fit(None, &data, &labels, &Control::new()).unwrap();
-    assert_eq!(model.coef.dim(), (3, 2));
+    assert_eq!(model.linear.coef.dim(), (3, 2));
     let narrow = GaussianArray::points(Rows::from_vec(vec![1.0, 2.0], 1).unwrap()).unwrap();
     let error = params.partial_fit(Some(&model), &narrow, &labels, &Control::new()).unwrap_err();
     assert!(error.to_string().contains("2 features"), "{error}");
@@ -341,7 +343,7 @@ fn bad_input_is_refused_with_a_reason() {
     assert!(refused(Params::new().probability(true), one_row).contains("class 0 has 1"));
 
     let model = fit(Params::new(), &data, &labels());
-    assert!(model.predict_proba(&data).unwrap_err().to_string().contains("probability = true"));
+    assert!(model.linear.predict_proba(&data).unwrap_err().to_string().contains("probability = true"));
     let wide = GaussianArray::points(Rows::from_vec(vec![1.0, 2.0], 2).unwrap()).unwrap();
-    assert!(model.predict(&wide).unwrap_err().to_string().contains("1 features"));
+    assert!(model.linear.predict(&wide).unwrap_err().to_string().contains("1 features"));
 }

@@ -157,7 +157,7 @@ fn a_linear_kernel_changes_nothing_and_threads_neither() {
         let map = fit(&case.array, PointKernel::Linear, 1e-12);
         let mapped = map.transform(&case.array, &Control::new()).unwrap();
         let params = gsu::Params::new().alpha(0.1).tol(1e-9).check().unwrap();
-        let objective = |data| params.fit(data, &labels, &Control::new()).unwrap().fits[0].objective;
+        let objective = |data| params.fit(data, &labels, &Control::new()).unwrap().linear.fits[0].objective;
         assert!((objective(&case.array) / objective(&mapped) - 1.0).abs() < 1e-8, "{}", case.name);
         let kernel = PointKernel::Rbf { gamma: 1.0 };
         let on = |threads| {
@@ -209,7 +209,7 @@ fn gsu_on_mapped_rows_is_the_kernel_machine() {
         assert!(map.rank().abs_diff(rank) <= rank / 20, "{} {rank}", map.rank());
         let mapped = map.transform(&data, &Control::new()).unwrap();
         let params = gsu::Params::new().alpha(number(&golden["alpha"])).tol(1e-8).check().unwrap();
-        let objective = params.fit(&mapped, &labels, &Control::new()).unwrap().fits[0].objective;
+        let objective = params.fit(&mapped, &labels, &Control::new()).unwrap().linear.fits[0].objective;
         assert!((objective / number(&expected["gsu"]) - 1.0).abs() < 1e-6, "{kernel:?} {objective}");
     }
 }

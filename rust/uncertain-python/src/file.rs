@@ -103,9 +103,9 @@ fn saved(steps: Vec<StepIn<'_>>, classes: Vec<Label>, features: Vec<String>, col
 fn step(step: StepIn<'_>) -> BorderResult<Step> {
     Ok(match step {
         StepIn::Gsu(model, params) => Step::gsu(model.inner.as_ref().clone(), params.inner.clone()),
-        StepIn::Robust(model, params) => Step::robust(model.inner.as_ref().clone(), params.inner.clone()),
+        StepIn::Robust(model, params) => Step::robust(model.inner.linear.clone(), params.inner.clone()),
         StepIn::Minimax(model, accuracy, params) => {
-            Step::minimax(model.inner.as_ref().clone(), accuracy.as_array().to_vec(), params.inner.clone())
+            Step::minimax(model.inner.linear.clone(), accuracy.as_array().to_vec(), params.inner.clone())
         }
         StepIn::KernelSvc(model, params) => Step::kernel_svc(model.model()?.clone(), params.inner.clone()),
         StepIn::FeatureSvc(model, params) => Step::feature_svc((*model.inner).clone(), params.inner.clone()),
@@ -184,7 +184,7 @@ fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
         Step::KernelSvc { model, params } => {
             let params = params.params();
             let arguments = kernel_arguments(py, params.c, params.sigma, params.coupling, &params.options)?;
-            arguments.set_item("probability", params.probability)?;
+            arguments.set_item("probability", params.calibration.probability)?;
             ("kernel-svc", Bound::new(py, KernelSvc::from(*model))?, arguments).into_pyobject(py)?
         }
         Step::FeatureSvc { model, params } => {
@@ -194,7 +194,7 @@ fn described(py: Python<'_>, step: Step) -> PyResult<Bound<'_, PyAny>> {
             arguments.del_item("shrinking")?;
             arguments.set_item("n_components", params.n_components)?;
             arguments.set_item("approximation", params.approximation.name())?;
-            arguments.set_item("probability", params.probability)?;
+            arguments.set_item("probability", params.calibration.probability)?;
             ("feature-svc", Bound::new(py, FeatureSvc::from(*model))?, arguments).into_pyobject(py)?
         }
         Step::KernelSvr { model, params } => {
@@ -223,7 +223,7 @@ fn arguments<'py>(py: Python<'py>, params: &Params) -> PyResult<Bound<'py, PyDic
     arguments.set_item("averaging", params.options.averaging)?;
     arguments.set_item("projection", params.options.projection)?;
     arguments.set_item("fit_intercept", params.fit_intercept)?;
-    arguments.set_item("probability", params.probability)?;
+    arguments.set_item("probability", params.calibration.probability)?;
     Ok(arguments)
 }
 

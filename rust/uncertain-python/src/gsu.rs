@@ -6,7 +6,9 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use uncertain::file::{self, Class, Saved, Step};
-use uncertain::gsu::{FitReport, Model, Params, ValidParams};
+use uncertain::gsu::{Model, Params, ValidParams};
+use uncertain::linear::Classifier;
+use uncertain::model::FitReport;
 use uncertain::solver::SolverKind;
 use uncertain::{Error, GaussianArray, Labels, parallel};
 
@@ -129,6 +131,13 @@ pub struct GsuModel {
     pub inner: Arc<Model>,
 }
 
+impl From<Classifier> for GsuModel {
+    /// Hyperplanes with which online fitting does not go on.
+    fn from(linear: Classifier) -> Self {
+        Model { linear, steps: 0 }.into()
+    }
+}
+
 impl From<Model> for GsuModel {
     fn from(inner: Model) -> Self {
         Self { inner: Arc::new(inner) }
@@ -148,25 +157,25 @@ impl GsuModel {
     /// Pickled as a model file without the labels, which the estimator keeps.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> BorderResult<(Bound<'py, PyType>, (Bound<'py, PyBytes>,))> {
         let model = Model::clone(&slf.get().inner);
-        let codes = (0..model.n_classes() as i64).map(Class::Int).collect();
+        let codes = (0..model.linear.n_classes() as i64).map(Class::Int).collect();
         let saved = Saved::new(vec![Step::gsu(model, Params::new().check()?)], codes);
         Ok((slf.get_type(), (PyBytes::new(slf.py(), &file::save_to_bytes(&saved)?),)))
     }
 
     #[getter]
     fn n_features(&self) -> usize {
-        self.inner.n_features()
+        self.inner.linear.n_features()
     }
 
     /// (1, d) or (K, d) weights.
     #[getter]
     fn coef<'py>(&self, py: Python<'py>) -> Scores<'py> {
-        PyArray2::from_owned_array(py, self.inner.coef.clone())
+        PyArray2::from_owned_array(py, self.inner.linear.coef.clone())
     }
 
     #[getter]
     fn intercept<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.inner.intercept.clone().into_pyarray(py)
+        self.inner.linear.intercept.clone().into_pyarray(py)
     }
 
     #[getter]
@@ -193,7 +202,7 @@ impl GsuModel {
     /// Mean scores, (n, 1) or (n, K).
     #[pyo3(signature = (data, n_jobs=None))]
     fn decision<'py>(&self, py: Python<'py>, data: &Gaussians, n_jobs: Option<i64>) -> PyResult<Scores<'py>> {
-        let scores = self.call(py, data, n_jobs, Model::decision)?;
+        let scores = self.call(py, data, n_jobs, Classifier::decision)?;
         Ok(PyArray2::from_owned_array(py, scores))
     }
 
@@ -205,7 +214,7 @@ impl GsuModel {
         data: &Gaussians,
         n_jobs: Option<i64>,
     ) -> PyResult<(Scores<'py>, Scores<'py>)> {
-        let (means, stds) = self.call(py, data, n_jobs, Model::decision_distribution)?;
+        let (means, stds) = self.call(py, data, n_jobs, Classifier::decision_distribution)?;
         Ok((PyArray2::from_owned_array(py, means), PyArray2::from_owned_array(py, stds)))
     }
 
@@ -217,20 +226,20 @@ impl GsuModel {
         data: &Gaussians,
         n_jobs: Option<i64>,
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        Ok(self.call(py, data, n_jobs, Model::predict)?.into_pyarray(py))
+        Ok(self.call(py, data, n_jobs, Classifier::predict)?.into_pyarray(py))
     }
 
     /// Class probabilities, (n, K).
     #[pyo3(signature = (data, n_jobs=None))]
     fn predict_proba<'py>(&self, py: Python<'py>, data: &Gaussians, n_jobs: Option<i64>) -> PyResult<Scores<'py>> {
-        let probabilities = self.call(py, data, n_jobs, Model::predict_proba)?;
+        let probabilities = self.call(py, data, n_jobs, Classifier::predict_proba)?;
         Ok(PyArray2::from_owned_array(py, probabilities))
     }
 }
 
 impl GsuModel {
     fn of_fits<T>(&self, what: impl Fn(&FitReport) -> T) -> Vec<T> {
-        self.inner.fits.iter().map(what).collect()
+        self.inner.linear.fits.iter().map(what).collect()
     }
 
     /// `method` of the model on `data`, without the GIL.
@@ -239,9 +248,9 @@ impl GsuModel {
         py: Python<'_>,
         data: &Gaussians,
         n_jobs: Option<i64>,
-        method: impl Fn(&Model, &GaussianArray) -> Result<T, Error> + Send + Sync,
+        method: impl Fn(&Classifier, &GaussianArray) -> Result<T, Error> + Send + Sync,
     ) -> PyResult<T> {
         let threads = threads::resolve(n_jobs)?;
-        interrupt::run(py, None, |_| parallel::install(threads, || method(&self.inner, &data.inner))?)
+        interrupt::run(py, None, |_| parallel::install(threads, || method(&self.inner.linear, &data.inner))?)
     }
 }

@@ -142,11 +142,10 @@ impl HuberParams {
             fit_intercept,
             normalized,
             views: views.iter().map(|view| view.inner.clone()).collect(),
-            probability,
             seed,
             max_bytes,
             threads: threads::resolve(n_jobs)?,
-            ..Params::new()
+            ..Params::new().probability(probability)
         };
         Ok(Self { inner: params.check()? })
     }
@@ -311,7 +310,7 @@ pub fn arguments<'py>(py: Python<'py>, params: &Params, classes: bool) -> PyResu
     arguments.set_item("threshold", params.threshold)?;
     arguments.set_item("fit_intercept", params.fit_intercept)?;
     if classes {
-        arguments.set_item("probability", params.probability)?;
+        arguments.set_item("probability", params.calibration.probability)?;
     }
     let views = &params.views;
     let regulariser = |view: &View| matches!(view.graph, Graph::Given { regulariser: true, .. });

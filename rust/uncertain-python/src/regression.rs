@@ -4,9 +4,10 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use uncertain::file::Step;
-use uncertain::gsu::FitReport;
-use uncertain::gsu_regression::{Model, Params, ValidParams};
+use uncertain::gsu_regression::{Params, ValidParams};
+use uncertain::linear::Regressor;
 use uncertain::loss::LossKind;
+use uncertain::model::FitReport;
 use uncertain::solver::{SolverKind, Status};
 use uncertain::{Error, parallel};
 
@@ -55,7 +56,7 @@ pub fn fit_gsu_regression<'py>(
     let params = checked(parameters, n_jobs)?;
     let vector = |values: PyReadonlyArray1<'_, f64>| values.as_array().to_vec();
     let (targets, variances, weights) = (vector(targets), variances.map(vector), weights.map(vector));
-    let Model { coef, intercept, fit, .. } = interrupt::run(py, report, |control| {
+    let Regressor { coef, intercept, fit, .. } = interrupt::run(py, report, |control| {
         params.fit(&data.inner, &targets, variances.as_deref(), weights.as_deref(), control)
     })?;
     let n_iter = i64::try_from(fit.n_iter).unwrap_or(i64::MAX);
@@ -74,7 +75,7 @@ pub fn linear_scores<'py>(
 ) -> PyResult<(Vector<'py>, Vector<'py>)> {
     let threads = threads::resolve(n_jobs)?;
     let unknown = FitReport { objective: f64::NAN, gap: f64::NAN, n_iter: 0, status: Status::StepsDone };
-    let model = Model { coef: coef.as_array().to_vec(), intercept, fit: unknown };
+    let model = Regressor { coef: coef.as_array().to_vec(), intercept, fit: unknown };
     let (means, stds) =
         interrupt::run(py, None, |_| parallel::install(threads, || model.predict_distribution(&data.inner))?)?;
     Ok((means.into_pyarray(py), stds.into_pyarray(py)))
@@ -89,11 +90,11 @@ pub fn step_of_parts(parts: RegressionIn<'_>) -> BorderResult<Step> {
     };
     let fit = FitReport { objective, gap, n_iter: usize::try_from(n_iter).unwrap_or(0), status };
     let params = checked(parameters, None)?;
-    Ok(Step::regression(Model { coef: coef.as_array().to_vec(), intercept, fit }, params))
+    Ok(Step::regression(Regressor { coef: coef.as_array().to_vec(), intercept, fit }, params))
 }
 
 /// ("gsu regression", coefficients, intercept, report, parameters) of such a step.
-pub fn parts_of_step<'py>(py: Python<'py>, model: Model, params: &Params) -> PyResult<Bound<'py, PyAny>> {
+pub fn parts_of_step<'py>(py: Python<'py>, model: Regressor, params: &Params) -> PyResult<Bound<'py, PyAny>> {
     let (epsilon, delta) = match params.loss {
         LossKind::EpsilonInsensitive { epsilon } => (Some(epsilon), None),
         LossKind::Huber { delta } => (None, Some(delta)),

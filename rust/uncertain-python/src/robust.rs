@@ -3,8 +3,9 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use uncertain::linear::Classifier;
+use uncertain::minimax;
 use uncertain::robust::{Bound, Method, Params, Solver, ValidParams};
-use uncertain::{gsu, minimax};
 
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
@@ -122,7 +123,7 @@ impl MinimaxParams {
 }
 
 /// ("robust", hyperplanes, arguments of `RobustSVC`) of such a step.
-pub fn parts_of_robust<'py>(py: Python<'py>, model: gsu::Model, params: &Params) -> PyResult<pyo3::Bound<'py, PyAny>> {
+pub fn parts_of_robust<'py>(py: Python<'py>, model: Classifier, params: &Params) -> PyResult<pyo3::Bound<'py, PyAny>> {
     let arguments = PyDict::new(py);
     arguments.set_item("C", params.c)?;
     arguments.set_item("method", params.method.name())?;
@@ -134,7 +135,7 @@ pub fn parts_of_robust<'py>(py: Python<'py>, model: gsu::Model, params: &Params)
     arguments.set_item("tol", params.options.tol)?;
     arguments.set_item("max_iter", params.options.max_iter)?;
     arguments.set_item("fit_intercept", params.fit_intercept)?;
-    arguments.set_item("probability", params.probability)?;
+    arguments.set_item("probability", params.calibration.probability)?;
     Ok(("robust", pyo3::Bound::new(py, GsuModel::from(model))?, arguments).into_pyobject(py)?.into_any())
 }
 
@@ -148,7 +149,7 @@ pub fn parts_of_minimax<'py>(
     arguments.set_item("ridge", params.ridge)?;
     arguments.set_item("tol", params.tol)?;
     arguments.set_item("max_iter", params.max_iter)?;
-    arguments.set_item("probability", params.probability)?;
+    arguments.set_item("probability", params.calibration.probability)?;
     let (linear, accuracy) = (pyo3::Bound::new(py, GsuModel::from(model.linear))?, model.worst_case_accuracy);
     Ok(("minimax", linear, accuracy.into_pyarray(py), arguments).into_pyobject(py)?.into_any())
 }

@@ -105,6 +105,11 @@ impl Error {
         Self::Shape { what: what.into(), expected: expected.to_string(), got: got.to_string() }
     }
 
+    /// Probabilities asked of a model that was fitted without.
+    pub(crate) fn no_probabilities() -> Self {
+        Self::Data("this model has no probabilities: fit it with probability = true".into())
+    }
+
     /// A [`Error::Parameter`] from anything printable.
     pub fn parameter(name: &'static str, value: impl ToString, expected: impl ToString) -> Self {
         Self::Parameter { name, value: value.to_string(), expected: expected.to_string() }

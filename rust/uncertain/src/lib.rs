@@ -15,8 +15,8 @@
 //! let labels = Labels::new(vec![1, 1, 0, 0], 2)?;
 //!
 //! let model = gsu::Params::new().alpha(0.01).check()?.fit(&rows, &labels, &Control::new())?;
-//! assert_eq!(model.predict(&rows)?, [1, 1, 0, 0]);
-//! assert!(model.fits[0].gap <= 1e-6); // certified: at most this far above the optimum
+//! assert_eq!(model.linear.predict(&rows)?, [1, 1, 0, 0]);
+//! assert!(model.linear.fits[0].gap <= 1e-6); // certified: at most this far above the optimum
 //! # Ok(())
 //! # }
 //! ```
@@ -52,7 +52,8 @@ pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;
 pub use kernel::{PointKernel, median_gamma};
 pub use model::{
-    Labels, discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc, kernel_svr, minimax, robust,
+    Labels, discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc, kernel_svr, linear,
+    minimax, robust,
 };
 
 /// The README's Rust snippets, as documentation tests.

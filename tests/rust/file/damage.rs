@@ -112,7 +112,7 @@ fn numbers_that_are_not_finite_are_refused() {
     }
     let mut model = binary();
     let Some(Step::Gsu { model: inner, .. }) = model.steps.last_mut() else { panic!() };
-    inner.coef[[0, 0]] = f64::NAN;
+    inner.linear.coef[[0, 0]] = f64::NAN;
     assert!(file::save_to_bytes(&model).unwrap_err().to_string().contains("0.coef is NaN"));
 }
 

@@ -59,9 +59,9 @@ fn the_golden_file_of_version_1_still_loads() {
     assert_eq!(params, same);
     // The numbers of the file itself, not of a fit made today.
     let model = golden.model().unwrap();
-    assert_eq!(model.coef.row(2).to_vec(), [5.045070522617943, -0.34591295757724777]);
-    assert_eq!(model.intercept[0], -2.3022199563787753);
-    assert_eq!(model.fits[2].objective, 0.17932813843074413);
+    assert_eq!(model.linear.coef.row(2).to_vec(), [5.045070522617943, -0.34591295757724777]);
+    assert_eq!(model.linear.intercept[0], -2.3022199563787753);
+    assert_eq!(model.linear.fits[2].objective, 0.17932813843074413);
     let p = golden.predict_proba(&data()).unwrap();
     for (k, expected) in [0.520209789929331, 0.28669748561746444, 0.19309272445320444].into_iter().enumerate() {
         assert!((p[[1, k]] - expected).abs() < 1e-9, "{k}: {}", p[[1, k]]);

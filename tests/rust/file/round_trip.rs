@@ -32,7 +32,7 @@ fn a_loaded_model_predicts_what_the_pipeline_predicted() {
     let loaded = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
     let rows = loaded.transform(&data()).unwrap();
     let codes = loaded.predict(&data()).unwrap();
-    assert_eq!(codes, saved.model().unwrap().predict(&rows).unwrap());
+    assert_eq!(codes, saved.model().unwrap().linear.predict(&rows).unwrap());
     assert_eq!(loaded.predict_proba(&data()).unwrap(), saved.predict_proba(&data()).unwrap());
     assert_eq!(loaded.decision(&data()).unwrap(), saved.decision(&data()).unwrap());
     let classes = loaded.predict_classes(&data()).unwrap();
@@ -43,9 +43,9 @@ fn a_loaded_model_predicts_what_the_pipeline_predicted() {
 fn a_gap_that_is_not_known_survives() {
     let mut model = binary();
     let Some(Step::Gsu { model: inner, .. }) = model.steps.last_mut() else { panic!() };
-    inner.fits[0].gap = f64::NAN;
+    inner.linear.fits[0].gap = f64::NAN;
     let loaded = file::load_from_bytes(&file::save_to_bytes(&model).unwrap()).unwrap();
-    assert!(loaded.model().unwrap().fits[0].gap.is_nan());
+    assert!(loaded.model().unwrap().linear.fits[0].gap.is_nan());
 }
 
 #[test]

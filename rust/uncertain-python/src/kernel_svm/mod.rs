@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
 use uncertain::Error;
 use uncertain::file::{self, Saved};
-use uncertain::gsu::FitReport;
+use uncertain::model::FitReport;
 use uncertain::probabilistic_kernel::Bandwidth;
 use uncertain::solver::smo::Options;
 

@@ -98,6 +98,15 @@ impl GaussianArray {
         self.means.width()
     }
 
+    /// Have the rows as many features as those that something was fitted on?
+    pub(crate) fn check_features(&self, expected: usize) -> Result<()> {
+        if self.n_features() == expected {
+            return Ok(());
+        }
+        let got = format!("{} features", self.n_features());
+        Err(Error::shape("data", format!("{expected} features, as in the data this was fitted on"), got))
+    }
+
     /// The means, n x d.
     #[must_use]
     pub fn means(&self) -> &Rows {

@@ -9,7 +9,8 @@ use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
 use crate::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector};
 use crate::{
-    deconvolution, discriminant, feature_svc, gsu, gsu_regression, huber, kernel_svc, kernel_svr, minimax, robust,
+    deconvolution, discriminant, feature_svc, gsu, gsu_regression, huber, kernel_svc, kernel_svr, linear, minimax,
+    robust,
 };
 
 /// One step of a model: transforms first, the classifier or regressor last.
@@ -56,14 +57,14 @@ pub enum Step {
     /// A regression and the parameters it was fitted with.
     Regression {
         /// What was fitted.
-        model: Box<gsu_regression::Model>,
+        model: Box<linear::Regressor>,
         /// With what.
         params: Box<gsu_regression::ValidParams>,
     },
     /// A robust SVM.
     Robust {
         /// Its hyperplanes.
-        model: Box<gsu::Model>,
+        model: Box<linear::Classifier>,
         /// With what they were fitted.
         params: Box<robust::ValidParams>,
     },
@@ -101,19 +102,19 @@ impl Step {
 
     /// A [`Step::Regression`].
     #[must_use]
-    pub fn regression(model: gsu_regression::Model, params: gsu_regression::ValidParams) -> Self {
+    pub fn regression(model: linear::Regressor, params: gsu_regression::ValidParams) -> Self {
         Self::Regression { model: Box::new(model), params: Box::new(params) }
     }
 
     /// A [`Step::Robust`] of [`robust::Model::linear`].
     #[must_use]
-    pub fn robust(model: gsu::Model, params: robust::ValidParams) -> Self {
+    pub fn robust(model: linear::Classifier, params: robust::ValidParams) -> Self {
         Self::Robust { model: Box::new(model), params: Box::new(params) }
     }
 
     /// A [`Step::Minimax`] of the parts of a [`minimax::Model`].
     #[must_use]
-    pub fn minimax(linear: gsu::Model, worst_case_accuracy: Vec<f64>, params: minimax::ValidParams) -> Self {
+    pub fn minimax(linear: linear::Classifier, worst_case_accuracy: Vec<f64>, params: minimax::ValidParams) -> Self {
         Self::Minimax { model: Box::new(minimax::Model { linear, worst_case_accuracy }), params: Box::new(params) }
     }
 
@@ -166,7 +167,8 @@ impl Step {
             Self::KernelMap(map) => Some(map.n_features()),
             Self::Denoiser(denoiser) => Some(denoiser.mixture().n_features()),
             Self::Imputer(imputer) => Some(imputer.mixture().n_features()),
-            Self::Gsu { model, .. } | Self::Robust { model, .. } => Some(model.n_features()),
+            Self::Gsu { model, .. } => Some(model.linear.n_features()),
+            Self::Robust { model, .. } => Some(model.n_features()),
             Self::Minimax { model, .. } => Some(model.linear.n_features()),
             Self::KernelSvc { model, .. } => Some(model.n_features()),
             Self::FeatureSvc { model, .. } => Some(model.map.n_features()),
@@ -186,7 +188,8 @@ impl Step {
     fn n_classes(&self) -> Option<usize> {
         match self {
             Self::Scaler(_) | Self::Subspace(_) | Self::KernelMap(_) | Self::Denoiser(_) | Self::Imputer(_) => None,
-            Self::Gsu { model, .. } | Self::Robust { model, .. } => Some(model.n_classes()),
+            Self::Gsu { model, .. } => Some(model.linear.n_classes()),
+            Self::Robust { model, .. } => Some(model.n_classes()),
             Self::Minimax { model, .. } => Some(model.linear.n_classes()),
             Self::KernelSvc { model, .. } => Some(model.n_classes()),
             Self::FeatureSvc { model, .. } => Some(model.n_classes),
@@ -270,7 +273,7 @@ impl Saved {
     }
 
     /// The regression.
-    pub fn regression(&self) -> Result<&gsu_regression::Model> {
+    pub fn regression(&self) -> Result<&linear::Regressor> {
         match self.steps.last() {
             Some(Step::Regression { model, .. }) => Ok(model),
             _ => Err(Error::Data("the last step is not a regression".into())),
@@ -335,7 +338,8 @@ impl Saved {
     pub fn predict<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Vec<u32>> {
         let (rows, missing) = self.moved(data.into())?;
         match self.steps.last() {
-            Some(Step::Gsu { model, .. } | Step::Robust { model, .. }) => model.predict(&rows),
+            Some(Step::Gsu { model, .. }) => model.linear.predict(&rows),
+            Some(Step::Robust { model, .. }) => model.predict(&rows),
             Some(Step::Minimax { model, .. }) => model.linear.predict(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict(&rows, &Control::new()),
@@ -360,7 +364,7 @@ impl Saved {
     }
 
     /// Means and standard deviations of a regression's predictions, as
-    /// [`gsu_regression::Model::predict_distribution`].
+    /// [`linear::Regressor::predict_distribution`].
     pub fn predict_distribution<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<(Vec<f64>, Vec<f64>)> {
         self.regression()?.predict_distribution(&self.transform(data)?)
     }
@@ -372,11 +376,12 @@ impl Saved {
         codes.into_iter().map(|code| self.classes.get(code as usize).ok_or_else(missing)).collect()
     }
 
-    /// The probability of every class, n x K (see [`gsu::Model::predict_proba`]).
+    /// The probability of every class, n x K (see [`linear::Classifier::predict_proba`]).
     pub fn predict_proba<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array2<f64>> {
         let (rows, missing) = self.moved(data.into())?;
         match self.steps.last() {
-            Some(Step::Gsu { model, .. } | Step::Robust { model, .. }) => model.predict_proba(&rows),
+            Some(Step::Gsu { model, .. }) => model.linear.predict_proba(&rows),
+            Some(Step::Robust { model, .. }) => model.predict_proba(&rows),
             Some(Step::Minimax { model, .. }) => model.linear.predict_proba(&rows),
             Some(Step::KernelSvc { model, .. }) => model.predict_proba(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.predict_proba(&rows, &Control::new()),
@@ -390,11 +395,12 @@ impl Saved {
         }
     }
 
-    /// The mean scores (see [`gsu::Model::decision`]).
+    /// The mean scores (see [`linear::Classifier::decision`]).
     pub fn decision<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array2<f64>> {
         let (rows, missing) = self.moved(data.into())?;
         match self.steps.last() {
-            Some(Step::Gsu { model, .. } | Step::Robust { model, .. }) => model.decision(&rows),
+            Some(Step::Gsu { model, .. }) => model.linear.decision(&rows),
+            Some(Step::Robust { model, .. }) => model.decision(&rows),
             Some(Step::Minimax { model, .. }) => model.linear.decision(&rows),
             Some(Step::KernelSvc { model, .. }) => model.decision(&rows),
             Some(Step::FeatureSvc { model, .. }) => model.decision(&rows, &Control::new()),

@@ -63,6 +63,12 @@ impl Folds {
         self.count
     }
 
+    /// The name of a fit without this fold, which is part of `task`.
+    pub fn task(&self, task: &str, fold: u32) -> String {
+        let name = format!("fold {} of {}", fold + 1, self.count);
+        if task.is_empty() { name } else { format!("{task}, {name}") }
+    }
+
     /// The fold of a row; `None` without weight.
     pub fn fold(&self, row: usize) -> Option<u32> {
         Some(self.of_row[row]).filter(|&fold| fold != NONE)

@@ -1,6 +1,6 @@
 //! Models: what is fitted, what it predicts, what it remembers.
 
-mod calibrate;
+mod calibration;
 pub mod discriminant;
 pub mod feature_svc;
 mod folds;
@@ -12,14 +12,18 @@ pub mod kernel_machine;
 pub mod kernel_svc;
 pub mod kernel_svr;
 mod labels;
+pub mod linear;
 pub mod minimax;
 mod one_vs_one;
 mod one_vs_rest;
 mod params;
 pub mod platt;
 pub mod probability;
+mod report;
 pub mod robust;
-mod score;
 
+pub use calibration::Calibration;
 pub use group_folds::group_folds;
 pub use labels::Labels;
+pub use params::Valid;
+pub use report::FitReport;

@@ -1,6 +1,6 @@
-//! From the scores of all pairs of classes to those of the classes, to classes and probabilities.
+//! From the scores of all pairs of classes to those of the classes, and to probabilities.
 
-use ndarray::{Array2, ArrayView1, ArrayView2};
+use ndarray::{Array2, ArrayView2};
 
 use super::kernel_svc::{couple, pairs};
 use super::platt::Sigmoid;
@@ -23,15 +23,6 @@ pub(super) fn votes(scores: Array2<f64>, n_classes: usize) -> Array2<f64> {
         out.iter_mut().zip(&sums).for_each(|(out, sum)| *out += sum / (3.0 * (sum.abs() + 1.0)));
     }
     out
-}
-
-/// The class codes: the sign of the score, or the class of the largest one.
-pub(super) fn classes(scores: ArrayView2<'_, f64>) -> Vec<u32> {
-    let best = |row: ArrayView1<'_, f64>| match row.len() {
-        1 => u32::from(row[0] > 0.0),
-        k => (1..k).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32,
-    };
-    scores.outer_iter().map(best).collect()
 }
 
 /// P(class | row), n x K: the sigmoid of the score, and for several classes the coupling of all pairs' sigmoids.

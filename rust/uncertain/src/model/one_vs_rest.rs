@@ -7,7 +7,7 @@ use crate::model::platt::Sigmoid;
 use crate::parallel;
 
 /// The class code of every row of scores: the sign of a single one, or the class of the largest.
-pub(in crate::model) fn classes(scores: ArrayView2<'_, f64>) -> Vec<u32> {
+pub(super) fn classes(scores: ArrayView2<'_, f64>) -> Vec<u32> {
     match scores.ncols() {
         1 => scores.iter().map(|score| u32::from(*score > 0.0)).collect(),
         _ => scores.outer_iter().map(largest).collect(),
@@ -15,12 +15,12 @@ pub(in crate::model) fn classes(scores: ArrayView2<'_, f64>) -> Vec<u32> {
 }
 
 /// The place of the largest; the first of equals, as in scikit-learn.
-pub(in crate::model) fn largest(row: ArrayView1<'_, f64>) -> u32 {
+pub(super) fn largest(row: ArrayView1<'_, f64>) -> u32 {
     (1..row.len()).fold(0, |best, k| if row[k] > row[best] { k } else { best }) as u32
 }
 
 /// P(class), n x K, rows summing to 1: the sigmoid of each score N(mean, std^2), averaged over it.
-pub(in crate::model) fn probabilities(
+pub(super) fn probabilities(
     sigmoids: &[Sigmoid],
     means: ArrayView2<'_, f64>,
     stds: ArrayView2<'_, f64>,

@@ -24,7 +24,7 @@ use crate::data::{Covariances, GaussianArray, Incomplete, Rows};
 use crate::deconvolution::{Fitted, Mixture, Observed, Params, log_sum};
 use crate::error::Result;
 use crate::simd::mixture::Noise;
-use crate::transform::{GaussianImputer, check_features, check_weights};
+use crate::transform::{GaussianImputer, check_weights};
 
 /// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +69,7 @@ impl GaussianDenoiser {
     pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<GaussianArray> {
         let rows = rows.into();
         let (data, d) = (rows.gaussians(), self.mixture.n_features());
-        check_features(data, d)?;
+        data.check_features(d)?;
         let n = data.n_rows();
         if let Some(missing) = rows.missing() {
             if matches!(data.covariances(), Covariances::Zero) {
@@ -112,7 +112,7 @@ impl GaussianDenoiser {
     /// log p(x_i) of every row, of what is there: the density of N(mu_k, T_k + S_i) summed over the components.
     pub fn log_likelihood<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<f64>> {
         let rows = rows.into();
-        check_features(rows.gaussians(), self.mixture.n_features())?;
+        rows.gaussians().check_features(self.mixture.n_features())?;
         let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
         Ok(logs.chunks_exact(self.mixture.n_components()).map(log_sum).collect())
     }

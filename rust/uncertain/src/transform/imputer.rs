@@ -20,7 +20,7 @@ use crate::deconvolution::{Components, Fitted, Group, Mixture, Observed, Params,
 use crate::error::{Error, Result};
 use crate::model::Labels;
 use crate::parallel;
-use crate::transform::{check_features, check_weights};
+use crate::transform::check_weights;
 
 /// Replaces missing features by what the others say about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,7 +64,7 @@ impl GaussianImputer {
     /// The rows with their gaps filled: full covariances, or the data themselves where nothing is missing.
     pub fn transform(&self, data: &GaussianArray, missing: &[bool], control: &Control) -> Result<GaussianArray> {
         let (n, d) = (data.n_rows(), self.mixture.n_features());
-        check_features(data, d)?;
+        data.check_features(d)?;
         if Incomplete::new(data, missing)?.missing().is_none() {
             return Ok(data.clone());
         }

@@ -15,16 +15,3 @@ pub use kernel_map::{KernelMap, Options as KernelMapOptions};
 pub(crate) use scaler::check_weights;
 pub use scaler::{GaussianScaler, Spread};
 pub use subspace::{Project, SubspaceProjector};
-
-use crate::data::GaussianArray;
-use crate::error::{Error, Result};
-
-/// Has the data as many features as this was fitted on?
-pub(crate) fn check_features(data: &GaussianArray, expected: usize) -> Result<()> {
-    if data.n_features() == expected {
-        Ok(())
-    } else {
-        let got = format!("{} features", data.n_features());
-        Err(Error::shape("data", format!("{expected} features, as in the data this was fitted on"), got))
-    }
-}

@@ -12,7 +12,6 @@ use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::parallel;
-use crate::transform::check_features;
 
 /// Which variance is scaled to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -129,7 +128,7 @@ impl GaussianScaler {
         factor: &[f64],
         point: impl Fn(f64, usize) -> f64 + Sync,
     ) -> Result<GaussianArray> {
-        check_features(data, self.mean.len())?;
+        data.check_features(self.mean.len())?;
         let d = data.n_features();
         let means = mapped(data.means(), d, |x, out| (0..d).for_each(|j| out[j] = point(x[j], j)))?;
         elements(&means, "scaled means", Rule::Finite)?;

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::feature_svc::{Model, Params, ValidParams};
 use crate::file::container::Tensor;
 use crate::kernel::features::{FeatureMap, Nystroem, RandomFeatures};
+use crate::model::Calibration;
 use crate::solver::Options;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -129,7 +130,16 @@ fn array(values: Vec<f64>, n: usize, m: usize) -> Result<Array2<f64>> {
 }
 
 fn describe(params: &Params) -> ParamsHeader {
-    let &Params { c, approximation, n_components, sigma, coupling, options, probability, folds, threads: _ } = params;
+    let &Params {
+        c,
+        approximation,
+        n_components,
+        sigma,
+        coupling,
+        options,
+        calibration: Calibration { probability, folds },
+        threads: _,
+    } = params;
     let Options { tol, max_iter, seed, .. } = options;
     let (approximation, coupling) = (approximation.name().to_owned(), coupling.name().to_owned());
     let sigma = kernel::fixed(sigma);

@@ -40,19 +40,19 @@ struct ParamsHeader {
 }
 
 pub(super) fn write(model: &Model, params: &ValidParams) -> (Header, Tensors) {
-    let (linear::Header { n_features, hyperplanes, platt, fits }, tensors) = linear::write(model);
+    let (linear::Header { n_features, hyperplanes, platt, fits }, tensors) = linear::write(&model.linear);
     (Header { n_features, hyperplanes, platt, steps: model.steps, fits, params: describe(params.params()) }, tensors)
 }
 
 pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, ValidParams)> {
     let Header { n_features, hyperplanes, platt, steps, fits, params } = header;
     let params = checked(params)?;
-    let model = linear::read(linear::Header { n_features, hyperplanes, platt, fits }, take)?;
-    Ok((Model { steps, ..model }, params))
+    let linear = linear::read(linear::Header { n_features, hyperplanes, platt, fits }, take)?;
+    Ok((Model { linear, steps }, params))
 }
 
 fn describe(params: &Params) -> ParamsHeader {
-    let Params { alpha, loss, solver, options, fit_intercept, probability, folds, threads: _ } = params;
+    let Params { alpha, loss, solver, options, fit_intercept, calibration, threads: _ } = params;
     let &Options { tol, max_iter, batch_size, averaging, projection, step_offset, seed } = options;
     ParamsHeader {
         alpha: *alpha,
@@ -66,8 +66,8 @@ fn describe(params: &Params) -> ParamsHeader {
         step_offset,
         seed,
         fit_intercept: *fit_intercept,
-        probability: *probability,
-        folds: *folds,
+        probability: calibration.probability,
+        folds: calibration.folds,
     }
 }
 

@@ -33,8 +33,8 @@ impl ParamsHeader {
             threshold: params.threshold,
             fit_intercept: params.fit_intercept,
             normalized: params.normalized,
-            probability: params.probability,
-            folds: params.folds,
+            probability: params.calibration.probability,
+            folds: params.calibration.folds,
             seed: params.seed,
         }
     }

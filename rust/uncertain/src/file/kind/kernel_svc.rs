@@ -9,6 +9,7 @@ use super::{TakeTensor, Tensors, kernel};
 use crate::error::{Error, Result};
 use crate::file::container::Tensor;
 use crate::kernel_svc::{Expansion, Model, Params, ValidParams};
+use crate::model::Calibration;
 use crate::solver::smo::Options;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -75,7 +76,8 @@ pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, 
 }
 
 fn describe(params: &Params) -> ParamsHeader {
-    let &Params { c, sigma, coupling, options, probability, folds, seed, threads: _ } = params;
+    let &Params { c, sigma, coupling, options, calibration: Calibration { probability, folds }, seed, threads: _ } =
+        params;
     let Options { tol, max_iter, shrinking, cache_size: _ } = options;
     let (sigma, coupling) = (kernel::fixed(sigma), coupling.name().to_owned());
     ParamsHeader { c, sigma, coupling, tol, max_iter, shrinking, probability, folds, seed }

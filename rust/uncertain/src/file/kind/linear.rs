@@ -8,7 +8,7 @@ use super::report::{Fit, read_platt, write_platt};
 use super::{TakeTensor, Tensors};
 use crate::error::{Error, Result};
 use crate::file::container::Tensor;
-use crate::gsu::Model;
+use crate::model::linear::Classifier;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -19,7 +19,7 @@ pub(in crate::file) struct Header {
     pub fits: Vec<Fit>,
 }
 
-pub(super) fn write(model: &Model) -> (Header, Tensors) {
+pub(super) fn write(model: &Classifier) -> (Header, Tensors) {
     let (hyperplanes, n_features) = model.coef.dim();
     let coef = Tensor { shape: vec![hyperplanes, n_features], values: model.coef.iter().copied().collect() };
     let mut tensors = vec![("coef", coef), ("intercept", Tensor::vector(&model.intercept))];
@@ -30,7 +30,7 @@ pub(super) fn write(model: &Model) -> (Header, Tensors) {
     (Header { n_features, hyperplanes, platt, fits }, tensors)
 }
 
-pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<Model> {
+pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<Classifier> {
     let (k, d) = (header.hyperplanes, header.n_features);
     if k == 0 || k == 2 || d == 0 {
         return Err(Error::ModelFile(format!("{k} hyperplanes in {d} dimensions make no classifier")));
@@ -39,11 +39,10 @@ pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<Model> {
         return Err(Error::ModelFile(format!("it has {} reports for {k} hyperplanes", header.fits.len())));
     }
     let coef = take("coef", &[k, d])?;
-    Ok(Model {
+    Ok(Classifier {
         coef: Array2::from_shape_vec((k, d), coef).map_err(|e| Error::Internal(format!("checked shape: {e}")))?,
         intercept: take("intercept", &[k])?,
         fits: header.fits.into_iter().map(Fit::report).collect::<Result<_>>()?,
         platt: read_platt(header.platt, k, take)?,
-        steps: 0,
     })
 }

@@ -7,6 +7,7 @@ use super::{TakeTensor, Tensors, linear};
 use crate::error::{Error, Result};
 use crate::file::container::Tensor;
 use crate::minimax::{Model, Params, ValidParams};
+use crate::model::Calibration;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,13 +31,15 @@ struct ParamsHeader {
 pub(super) fn write(model: &Model, params: &ValidParams) -> (Header, Tensors) {
     let (linear, mut tensors) = linear::write(&model.linear);
     tensors.push(("worst_case_accuracy", Tensor::vector(&model.worst_case_accuracy)));
-    let &Params { ridge, tol, max_iter, probability, folds, seed, threads: _ } = params.params();
+    let &Params { ridge, tol, max_iter, calibration, seed, threads: _ } = params.params();
+    let Calibration { probability, folds } = calibration;
     (Header { linear, params: ParamsHeader { ridge, tol, max_iter, probability, folds, seed } }, tensors)
 }
 
 pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, ValidParams)> {
     let ParamsHeader { ridge, tol, max_iter, probability, folds, seed } = header.params;
-    let params = Params { ridge, tol, max_iter, probability, folds, seed, threads: None };
+    let calibration = Calibration { probability, folds };
+    let params = Params { ridge, tol, max_iter, calibration, seed, threads: None };
     let params = params.check().map_err(|e| Error::ModelFile(e.to_string()))?;
     let hyperplanes = header.linear.hyperplanes;
     let linear = linear::read(header.linear, take)?;

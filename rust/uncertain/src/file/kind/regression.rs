@@ -6,8 +6,9 @@ use super::report::Fit;
 use super::{TakeTensor, Tensors};
 use crate::error::{Error, Result};
 use crate::file::container::Tensor;
-use crate::gsu_regression::{Model, Params, ValidParams};
+use crate::gsu_regression::{Params, ValidParams};
 use crate::loss::LossKind;
+use crate::model::linear::Regressor;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,7 +31,7 @@ struct ParamsHeader {
     fit_intercept: bool,
 }
 
-pub(super) fn write(model: &Model, params: &ValidParams) -> (Header, Tensors) {
+pub(super) fn write(model: &Regressor, params: &ValidParams) -> (Header, Tensors) {
     let Params { alpha, loss, solver, options, fit_intercept, threads: _ } = params.params();
     let header = Header {
         n_features: model.n_features(),
@@ -48,7 +49,7 @@ pub(super) fn write(model: &Model, params: &ValidParams) -> (Header, Tensors) {
     (header, vec![("coef", Tensor::vector(&model.coef)), ("intercept", Tensor::vector(&[model.intercept]))])
 }
 
-pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, ValidParams)> {
+pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Regressor, ValidParams)> {
     let refused = |e: Error| Error::ModelFile(e.to_string());
     let own = header.params;
     let params = Params::new()
@@ -64,7 +65,7 @@ pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, 
     if header.n_features == 0 {
         return Err(Error::ModelFile("a regression on no features".into()));
     }
-    let model = Model {
+    let model = Regressor {
         coef: take("coef", &[header.n_features])?,
         intercept: take("intercept", &[1])?[0],
         fit: header.fit.report()?,

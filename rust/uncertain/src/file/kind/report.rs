@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::TakeTensor;
 use crate::error::{Error, Result};
 use crate::file::container::Tensor;
-use crate::gsu::FitReport;
+use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
 
 /// JSON has no NaN: a number that is not known is null.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TakeTensor, Tensors, linear};
 use crate::error::{Error, Result};
-use crate::gsu::Model;
+use crate::model::linear::Classifier;
 use crate::robust::{Params, Solver, ValidParams};
 use crate::solver::HAS_CLARABEL;
 
@@ -35,12 +35,12 @@ struct ParamsHeader {
     folds: usize,
 }
 
-pub(super) fn write(model: &Model, params: &ValidParams) -> (Header, Tensors) {
+pub(super) fn write(model: &Classifier, params: &ValidParams) -> (Header, Tensors) {
     let (linear, tensors) = linear::write(model);
     (Header { linear, params: describe(params.params()) }, tensors)
 }
 
-pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, ValidParams)> {
+pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Classifier, ValidParams)> {
     let params = checked(header.params).map_err(|e| Error::ModelFile(e.to_string()))?;
     Ok((linear::read(header.linear, take)?, params))
 }
@@ -58,8 +58,8 @@ fn describe(params: &Params) -> ParamsHeader {
         max_iter: params.options.max_iter,
         seed: params.options.seed,
         fit_intercept: params.fit_intercept,
-        probability: params.probability,
-        folds: params.folds,
+        probability: params.calibration.probability,
+        folds: params.calibration.folds,
     }
 }
 

@@ -25,7 +25,6 @@ use crate::deconvolution::{Mixture, Observed, log_sum};
 use crate::error::Result;
 use crate::linalg::Eigh;
 use crate::parallel;
-use crate::transform::check_features;
 
 /// Numbers of points held at a time.
 const HELD: usize = 1 << 21;
@@ -43,7 +42,7 @@ impl Model {
     ) -> Result<(Array2<f64>, Array2<f64>)> {
         let rows = data.into();
         let data = rows.gaussians();
-        check_features(data, self.mixture.n_features())?;
+        data.check_features(self.mixture.n_features())?;
         let exact = data.collapse(Collapse::Zero)?;
         let mut means = self.decision(Incomplete::from_parts(&exact, rows.missing()), control)?;
         let mut stds = Array2::zeros(means.dim());

@@ -25,7 +25,6 @@ use crate::deconvolution::{self, Components, Fitted, Group, Mixture, Observed, T
 use crate::error::{Error, Result};
 use crate::model::{Labels, one_vs_rest};
 use crate::parallel;
-use crate::transform::check_features;
 
 /// Parameters of a fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,7 +174,7 @@ impl Model {
     /// log P(c | x_i), n x C: exact under the model.
     pub fn log_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let rows = data.into();
-        check_features(rows.gaussians(), self.mixture.n_features())?;
+        rows.gaussians().check_features(self.mixture.n_features())?;
         let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
         let k = self.mixture.n_components() / self.n_classes;
         let mut out: Vec<f64> = logs.chunks_exact(k).map(log_sum).collect();

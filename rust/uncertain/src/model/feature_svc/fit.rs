@@ -7,13 +7,12 @@ use super::{Model, ValidParams, fitted, memory};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::gsu::FitReport;
 use crate::kernel::features::{Approximation, FeatureMap, Nystroem, RandomFeatures};
 use crate::loss::Hinge;
-use crate::model::Labels;
 use crate::model::folds::Folds;
 use crate::model::kernel_svc::pairs;
 use crate::model::platt::Sigmoid;
+use crate::model::{FitReport, Labels};
 use crate::objective::{Problem, RowSource};
 use crate::parallel;
 use crate::solver::{Solution, SolverKind, fit_source};
@@ -54,7 +53,7 @@ impl ValidParams {
     }
 
     fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
-        let folds = self.0.probability.then(|| Folds::new(labels, self.0.folds, self.0.options.seed)).transpose()?;
+        let folds = self.0.calibration.folds(labels, self.0.options.seed)?;
         let sigma = self.0.sigma.of(data)?;
         let map = self.map(data, sigma, control)?;
         let source = map.prepare(data)?;
@@ -110,9 +109,8 @@ impl ValidParams {
             loss: &Hinge,
         };
         let solution = fit_source(&problem, source, SolverKind::Auto, &self.0.options, None, control)?;
-        let &Solution { objective, gap, iterations, status, .. } = &solution;
         // The solver's J is an average; the C-SVM's objective is C times the sum of weights larger.
-        let report = FitReport { objective: objective * self.0.c * total, gap, n_iter: iterations, status };
+        let report = FitReport { objective: solution.objective * self.0.c * total, ..FitReport::from(&solution) };
         Ok((solution, report))
     }
 
@@ -128,10 +126,8 @@ impl ValidParams {
     ) -> Result<Sigmoid> {
         let (mut means, mut held) = (vec![], vec![]);
         for fold in 0..folds.count() {
-            let name = format!("fold {} of {}", fold + 1, folds.count());
-            let task = if task.is_empty() { name } else { format!("{task}, {name}") };
             let (out, rest): (Vec<usize>, Vec<usize>) = of_pair.iter().partition(|&&i| folds.fold(i) == Some(fold));
-            let (solution, _) = self.solve(design, pair, &rest, &control.with_task(task))?;
+            let (solution, _) = self.solve(design, pair, &rest, &control.with_task(folds.task(task, fold)))?;
             let coef = Array2::from_shape_vec((1, solution.w.len()), solution.w)
                 .map_err(|e| Error::Internal(format!("coefficients of a fold: {e}")))?;
             let taken = design.source.take(&out)?;

@@ -5,9 +5,10 @@ use ndarray::{Array2, ArrayView2};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::gsu::FitReport;
 use crate::kernel::features::FeatureMap;
-use crate::model::one_vs_one::{classes, probabilities, votes};
+use crate::model::FitReport;
+use crate::model::one_vs_one::{probabilities, votes};
+use crate::model::one_vs_rest::classes;
 use crate::model::platt::Sigmoid;
 use crate::objective::{RowSource, Workspace, source_block_rows};
 use crate::{linalg, parallel};
@@ -96,9 +97,7 @@ impl Model {
     /// [`Error::Data`] when the model was fitted without probabilities, and those of
     /// [`pair_scores`](Self::pair_scores).
     pub fn predict_proba(&self, data: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
-        let Some(sigmoids) = &self.platt else {
-            return Err(Error::Data("this model has no probabilities: fit it with probability = true".into()));
-        };
+        let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         Ok(probabilities(self.pair_scores(data, control)?.view(), sigmoids, self.n_classes))
     }
 }

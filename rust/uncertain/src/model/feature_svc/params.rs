@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::kernel::features::Approximation;
 use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
-use crate::model::params::{check_folds, check_positive, check_threads, setters};
+use crate::model::Calibration;
+use crate::model::params::{Valid, check_positive, check_threads, setters};
 use crate::solver::Options;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
@@ -22,10 +23,8 @@ pub struct Params {
     pub coupling: Coupling,
     /// What the solver is told; its seed is that of everything random.
     pub options: Options,
-    /// Whether the sigmoids of probabilities are fitted.
-    pub probability: bool,
-    /// Folds of the cross-validation behind the sigmoids.
-    pub folds: usize,
+    /// Whether and how probabilities are fitted.
+    pub calibration: Calibration,
     /// Number of threads; `None` is the environment's default.
     pub threads: Option<usize>,
 }
@@ -39,8 +38,7 @@ impl Default for Params {
             sigma: Bandwidth::Fixed(1.0),
             coupling: Coupling::Shared,
             options: Options::default(),
-            probability: false,
-            folds: 5,
+            calibration: Calibration::default(),
             threads: None,
         }
     }
@@ -73,9 +71,9 @@ impl Params {
         /// Seed of frequencies or landmarks, and of the folds.
         seed: u64 => options.seed;
         /// Also fit probabilities, by cross-validation?
-        probability: bool => probability;
+        probability: bool => calibration.probability;
         /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
-        folds: usize => folds;
+        folds: usize => calibration.folds;
         /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
         threads: Option<usize> => threads;
     }
@@ -87,20 +85,12 @@ impl Params {
         if self.n_components == 0 {
             return Err(Error::parameter("n_components", 0, ">= 1"));
         }
-        check_folds(self.folds)?;
+        self.calibration.check()?;
         check_threads(self.threads)?;
         self.options.check()?;
-        Ok(ValidParams(self))
+        Ok(Valid(self))
     }
 }
 
 /// Parameters that have passed [`Params::check`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidParams(pub(super) Params);
-
-impl ValidParams {
-    /// The parameters, to look at or to change.
-    pub fn params(&self) -> &Params {
-        &self.0
-    }
-}
+pub type ValidParams = Valid<Params>;

@@ -1,11 +1,11 @@
 //! Online fitting: SGD steps on one batch of rows after another.
 
-use super::fit::hyperplane_classes;
-use super::{FitReport, Model, ValidParams};
+use super::{Model, ValidParams};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::model::Labels;
+use crate::model::linear::{Classifier, TwoClasses, positive_classes};
+use crate::model::{FitReport, Labels};
 use crate::objective::{Objective, Want};
 use crate::parallel;
 use crate::solver::sgd::{self, State};
@@ -40,45 +40,43 @@ impl ValidParams {
         let (d, n_classes) = (data.n_features(), labels.n_classes());
         let mut model = match model {
             Some(model) => model.clone(),
-            None => Model::zero(d, hyperplane_classes(n_classes).len()),
+            None => Model { linear: Classifier::zero(d, positive_classes(n_classes).len()), steps: 0 },
         };
-        if model.n_features() != d {
-            return Err(Error::shape("data", format!("{} features, as in earlier batches", model.n_features()), d));
+        let (before, classes) = (model.linear.n_features(), model.linear.n_classes());
+        if before != d {
+            return Err(Error::shape("data", format!("{before} features, as in earlier batches"), d));
         }
-        if model.n_classes() != n_classes {
-            return Err(Error::shape(
-                "labels",
-                format!("{} classes, as in earlier batches", model.n_classes()),
-                n_classes,
-            ));
+        if classes != n_classes {
+            return Err(Error::shape("labels", format!("{classes} classes, as in earlier batches"), n_classes));
         }
-        model.platt = None;
+        model.linear.platt = None;
         parallel::install(self.0.threads, || self.run_batch(&mut model, data, labels, control))??;
         Ok(model)
     }
 
     fn run_batch(&self, model: &mut Model, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<()> {
         let steps = data.n_rows().div_ceil(self.0.options.batch_size);
-        model.fits.clear();
-        let before = model.steps;
         let loss = self.0.loss.build(None);
-        for (k, class) in hyperplane_classes(labels.n_classes()).enumerate() {
+        let Model { linear, steps: total } = model;
+        linear.fits.clear();
+        let before = *total;
+        for (k, class) in positive_classes(labels.n_classes()).enumerate() {
             let targets = labels.targets(class);
-            let objective = self.problem(data, &targets, labels.weights(), &*loss).check()?;
-            let mut state = State::new(model.n_features());
+            let rows = TwoClasses { data, targets: &targets, weights: labels.weights() };
+            let objective = self.problem(&rows, &*loss).check()?;
+            let mut state = State::new(linear.n_features());
             state.steps = before;
-            state.x = model.weights(k);
-            state.x.push(model.intercept[k]);
+            state.x = linear.weights(k);
+            state.x.push(linear.intercept[k]);
             sgd::run(&objective, &mut state, steps, &self.0.options, control)?;
             // With averaging, the average is both the result and where the next batch starts.
             let x = if self.0.options.averaging { &state.average } else { &state.x };
             let there = objective.evaluate(x, 0.0, Want::Gradient, control)?;
             let gap = there.gap();
             let status = if gap <= self.0.options.tol { Status::Converged } else { Status::StepsDone };
-            model.fits.push(FitReport { objective: there.objective, gap, n_iter: steps, status });
-            model.coef.row_mut(k).iter_mut().zip(x).for_each(|(w, x)| *w = *x);
-            model.intercept[k] = x[model.coef.ncols()];
-            model.steps = state.steps;
+            linear.fits.push(FitReport { objective: there.objective, gap, n_iter: steps, status });
+            linear.set(k, &x[..linear.n_features()], x[linear.n_features()]);
+            *total = state.steps;
         }
         Ok(())
     }

@@ -2,7 +2,8 @@
 
 use crate::error::Result;
 use crate::loss::{LossKind, TargetKind};
-use crate::model::params::{check_folds, check_positive, check_threads, setters};
+use crate::model::Calibration;
+use crate::model::params::{Valid, check_positive, check_threads, setters};
 use crate::solver::{Options, SolverKind};
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
@@ -19,10 +20,8 @@ pub struct Params {
     pub options: Options,
     /// Whether b is fitted.
     pub fit_intercept: bool,
-    /// Whether the sigmoids of probabilities are fitted.
-    pub probability: bool,
-    /// Folds of the cross-validation behind the sigmoids.
-    pub folds: usize,
+    /// Whether and how probabilities are fitted.
+    pub calibration: Calibration,
     /// Number of threads; `None` is the environment's default.
     pub threads: Option<usize>,
 }
@@ -35,8 +34,7 @@ impl Default for Params {
             solver: SolverKind::Auto,
             options: Options::default(),
             fit_intercept: true,
-            probability: false,
-            folds: 5,
+            calibration: Calibration::default(),
             threads: None,
         }
     }
@@ -72,9 +70,9 @@ impl Params {
         /// Fit b, or hold it at 0?
         fit_intercept: bool => fit_intercept;
         /// Also fit probabilities, by cross-validation?
-        probability: bool => probability;
+        probability: bool => calibration.probability;
         /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
-        folds: usize => folds;
+        folds: usize => calibration.folds;
         /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
         threads: Option<usize> => threads;
     }
@@ -83,20 +81,12 @@ impl Params {
     pub fn check(self) -> Result<ValidParams> {
         check_positive("alpha", self.alpha)?;
         self.loss.check_for(TargetKind::Signs)?;
-        check_folds(self.folds)?;
+        self.calibration.check()?;
         check_threads(self.threads)?;
         self.options.check()?;
-        Ok(ValidParams(self))
+        Ok(Valid(self))
     }
 }
 
 /// Parameters that have passed [`Params::check`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidParams(pub(super) Params);
-
-impl ValidParams {
-    /// The parameters, to look at or to change.
-    pub fn params(&self) -> &Params {
-        &self.0
-    }
-}
+pub type ValidParams = Valid<Params>;

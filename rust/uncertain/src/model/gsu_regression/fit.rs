@@ -1,11 +1,12 @@
 //! Fitting, in units in which the targets have mean 0 and variance 1.
 
-use super::{Model, ValidParams, tube};
+use super::{ValidParams, tube};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
-use crate::model::gsu::FitReport;
+use crate::model::FitReport;
+use crate::model::linear::Regressor;
 use crate::objective::Problem;
 use crate::parallel;
 use crate::solver::fit_linear;
@@ -22,7 +23,7 @@ impl ValidParams {
         variances: Option<&[f64]>,
         weights: Option<&[f64]>,
         control: &Control,
-    ) -> Result<Model> {
+    ) -> Result<Regressor> {
         check(data.n_rows(), targets, variances)?;
         let params = &self.0;
         let (center, scale) = units(targets, weights, params.fit_intercept)?;
@@ -49,7 +50,7 @@ impl ValidParams {
             Some(epsilon) => tube::fit(&problem, epsilon, params.solver, &params.options, solve, control),
             None => solve(),
         })??;
-        let mut fit = FitReport::of(&solution);
+        let mut fit = FitReport::from(&solution);
         fit.objective *= scale.powi(power);
         let coef: Vec<f64> = solution.w.iter().map(|w| w * scale).collect();
         let intercept = if params.fit_intercept { solution.b * scale + center } else { 0.0 };
@@ -58,7 +59,7 @@ impl ValidParams {
                 "the targets are too large for double precision; divide them by a constant".into(),
             ));
         }
-        Ok(Model { coef, intercept, fit })
+        Ok(Regressor { coef, intercept, fit })
     }
 }
 

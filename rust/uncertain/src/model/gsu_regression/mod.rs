@@ -30,11 +30,9 @@
 //! ```
 
 mod fit;
-mod fitted;
 mod params;
 #[cfg(test)]
 mod tests;
 mod tube;
 
-pub use fitted::Model;
 pub use params::{Params, ValidParams};

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::loss::{LossKind, TargetKind};
-use crate::model::params::{check_positive, check_threads, setters};
+use crate::model::params::{Valid, check_positive, check_threads, setters};
 use crate::solver::{Options, SolverKind};
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
@@ -70,17 +70,9 @@ impl Params {
         }
         check_threads(self.threads)?;
         self.options.check()?;
-        Ok(ValidParams(self))
+        Ok(Valid(self))
     }
 }
 
 /// Parameters that have passed [`Params::check`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidParams(pub(super) Params);
-
-impl ValidParams {
-    /// The parameters, to look at or to change.
-    pub fn params(&self) -> &Params {
-        &self.0
-    }
-}
+pub type ValidParams = Valid<Params>;

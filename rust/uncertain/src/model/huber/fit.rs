@@ -5,6 +5,7 @@ use ndarray::Array2;
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::model::Calibration;
 use crate::parallel;
 
 use super::calibrate::{calibrate, folds};
@@ -78,7 +79,7 @@ fn check(
             return Err(Error::NotFinite { what: "y".into(), row, column: 0, value: *value });
         }
     }
-    if params.probability {
+    if params.calibration.probability {
         let other = |y: &f64| !y.is_nan() && y.abs() != 1.0;
         if let Some((row, y)) = targets.iter().flat_map(|t| t.iter().enumerate()).find(|(_, y)| other(y)) {
             return Err(Error::Data(format!("y: row {row} is {y}; probabilities need targets of -1 and +1")));
@@ -123,7 +124,10 @@ fn fit(
     let raw: Vec<Vec<f64>> = targets.iter().map(|target| labelled.iter().map(|&i| target[i]).collect()).collect();
     // Labels that cannot be folded are refused before the work.
     let of_labelled = groups.map(|groups| labelled.iter().map(|&i| groups[i]).collect());
-    let folds = params.probability.then(|| folds(&raw, of_labelled, params.folds, params.seed)).transpose()?;
+    let folds = match params.calibration {
+        Calibration { probability: true, folds: count } => Some(folds(&raw, of_labelled, count, params.seed)?),
+        _ => None,
+    };
     let graphs = params.manifold_alpha > 0.0 && params.views.iter().any(|view| view.graph != Graph::None);
     let mut order = labelled;
     if graphs || (params.between_alpha > 0.0 && params.views.len() > 1) {

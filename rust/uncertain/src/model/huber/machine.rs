@@ -134,9 +134,7 @@ impl Machine {
     /// # Errors
     /// Those of [`decision`](Self::decision), and of a fit without probabilities.
     pub fn predict_proba(&self, new: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
-        let Some(sigmoids) = &self.model.platt else {
-            return Err(Error::Data("this model has no probabilities: fit it with probability = true".into()));
-        };
+        let sigmoids = self.model.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         let scores = self.decision(new, control)?;
         let exact = Array2::zeros(scores.dim());
         one_vs_rest::probabilities(sigmoids, scores.view(), exact.view())

@@ -1,6 +1,8 @@
 //! Parameters of Huber regression: unchecked, then checked. Only checked ones can fit.
 
 use crate::error::{Error, Result};
+use crate::model::Calibration;
+use crate::model::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 use crate::probabilistic_kernel::Coupling;
 
 use super::graph::Graph;
@@ -53,11 +55,9 @@ pub struct Params {
     pub normalized: bool,
     /// The views.
     pub views: Vec<View>,
-    /// Fit sigmoids to cross-validated scores of classes (targets -1 and +1)?
-    pub probability: bool,
-    /// Folds of that cross-validation, at most.
-    pub folds: usize,
-    /// Seed of its partition.
+    /// Whether and how probabilities are fitted; targets are then -1 and +1.
+    pub calibration: Calibration,
+    /// Seed of the folds.
     pub seed: u64,
     /// Bytes a fit may take; `None`: half of what is available.
     pub max_bytes: Option<u64>,
@@ -77,8 +77,7 @@ impl Default for Params {
             fit_intercept: false,
             normalized: true,
             views: vec![View::default()],
-            probability: false,
-            folds: 5,
+            calibration: Calibration::default(),
             seed: 0,
             max_bytes: None,
             threads: None,
@@ -92,98 +91,49 @@ impl Params {
         Self::default()
     }
 
-    /// Strength of the penalty on w, > 0 (default 1e-4).
-    pub fn alpha(self, alpha: f64) -> Self {
-        Self { alpha, ..self }
-    }
-
-    /// Strength of the penalty by the graphs, >= 0 (default 1e-5).
-    pub fn manifold_alpha(self, manifold_alpha: f64) -> Self {
-        Self { manifold_alpha, ..self }
-    }
-
-    /// Strength of the penalty on differences between views, >= 0 (default 0).
-    pub fn between_alpha(self, between_alpha: f64) -> Self {
-        Self { between_alpha, ..self }
-    }
-
-    /// By how much a refinement lowers the threshold, > 0 (default 0.01).
-    pub fn delta(self, delta: f64) -> Self {
-        Self { delta, ..self }
-    }
-
-    /// Refinements at most (default 3).
-    pub fn max_refinements(self, max_refinements: usize) -> Self {
-        Self { max_refinements, ..self }
-    }
-
-    /// The first threshold, > 0; without refinements the fixed one (default: found from the data).
-    pub fn threshold(self, threshold: Option<f64>) -> Self {
-        Self { threshold, ..self }
-    }
-
-    /// Centre the targets by the mean of the labels in use (default: no)?
-    pub fn fit_intercept(self, fit_intercept: bool) -> Self {
-        Self { fit_intercept, ..self }
-    }
-
-    /// Normalised Laplacians (default), or D - W?
-    pub fn normalized(self, normalized: bool) -> Self {
-        Self { normalized, ..self }
-    }
-
-    /// The views (default: one of all features).
-    pub fn views(self, views: Vec<View>) -> Self {
-        Self { views, ..self }
-    }
-
-    /// Sigmoids for classes (default: no); every class then needs two labels.
-    pub fn probability(self, probability: bool) -> Self {
-        Self { probability, ..self }
-    }
-
-    /// Folds of the cross-validation behind the sigmoids, >= 2 (default 5).
-    pub fn folds(self, folds: usize) -> Self {
-        Self { folds, ..self }
-    }
-
-    /// Seed of its partition (default 0).
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
-    /// Bytes a fit may take (default: half of the memory available).
-    pub fn max_bytes(self, max_bytes: Option<u64>) -> Self {
-        Self { max_bytes, ..self }
-    }
-
-    /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
-    pub fn threads(self, threads: Option<usize>) -> Self {
-        Self { threads, ..self }
+    setters! {
+        /// Strength of the penalty on w, > 0 (default 1e-4).
+        alpha: f64 => alpha;
+        /// Strength of the penalty by the graphs, >= 0 (default 1e-5).
+        manifold_alpha: f64 => manifold_alpha;
+        /// Strength of the penalty on differences between views, >= 0 (default 0).
+        between_alpha: f64 => between_alpha;
+        /// By how much a refinement lowers the threshold, > 0 (default 0.01).
+        delta: f64 => delta;
+        /// Refinements at most (default 3).
+        max_refinements: usize => max_refinements;
+        /// The first threshold, > 0; without refinements the fixed one (default: found from the data).
+        threshold: Option<f64> => threshold;
+        /// Centre the targets by the mean of the labels in use (default: no)?
+        fit_intercept: bool => fit_intercept;
+        /// Normalised Laplacians (default), or D - W?
+        normalized: bool => normalized;
+        /// The views (default: one of all features).
+        views: Vec<View> => views;
+        /// Also fit probabilities, by cross-validation (default: no)? Every class then needs two labels.
+        probability: bool => calibration.probability;
+        /// Folds of that cross-validation, >= 2 (default 5); classes with fewer labels get fewer folds.
+        folds: usize => calibration.folds;
+        /// Seed of the folds (default 0).
+        seed: u64 => seed;
+        /// Bytes a fit may take (default: half of the memory available).
+        max_bytes: Option<u64> => max_bytes;
+        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
+        threads: Option<usize> => threads;
     }
 
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
-        let positive = [("alpha", self.alpha), ("delta", self.delta), ("threshold", self.threshold.unwrap_or(1.0))];
-        for (name, value) in positive {
-            if !(value > 0.0 && value.is_finite()) {
-                return Err(Error::parameter(name, value, "a finite number > 0"));
-            }
-        }
-        for (name, value) in [("manifold_alpha", self.manifold_alpha), ("between_alpha", self.between_alpha)] {
-            if !(value >= 0.0 && value.is_finite()) {
-                return Err(Error::parameter(name, value, "a finite number >= 0"));
-            }
-        }
+        check_positive("alpha", self.alpha)?;
+        check_positive("delta", self.delta)?;
+        check_positive("threshold", self.threshold.unwrap_or(1.0))?;
+        check_not_negative("manifold_alpha", self.manifold_alpha)?;
+        check_not_negative("between_alpha", self.between_alpha)?;
         if self.views.is_empty() {
             return Err(Error::parameter("views", "[]", "at least one group of columns"));
         }
-        if self.folds < 2 {
-            return Err(Error::parameter("folds", self.folds, "at least 2"));
-        }
-        if self.threads == Some(0) {
-            return Err(Error::parameter("threads", 0, "at least 1"));
-        }
+        self.calibration.check()?;
+        check_threads(self.threads)?;
         for view in &self.views {
             if !(view.weight > 0.0 && view.weight.is_finite()) {
                 return Err(Error::parameter("view_weights", view.weight, "finite numbers > 0"));
@@ -201,17 +151,9 @@ impl Params {
                 matrix.check(!regulariser)?;
             }
         }
-        Ok(ValidParams(self))
+        Ok(Valid(self))
     }
 }
 
 /// Parameters that have passed [`Params::check`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidParams(pub(super) Params);
-
-impl ValidParams {
-    /// The parameters, to look at or to change.
-    pub fn params(&self) -> &Params {
-        &self.0
-    }
-}
+pub type ValidParams = Valid<Params>;

@@ -13,7 +13,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::data::covariance::Kind;
 use crate::error::{Error, Result};
-use crate::model::score;
+use crate::model::linear::scores;
 use crate::probabilistic_kernel::{Coupling, Options, score_variances};
 
 use super::fitted::Part;
@@ -50,7 +50,7 @@ pub(super) fn variances(
     }
     if curved.len() < parts.len() {
         for k in 0..outputs {
-            let values = score::stds(new, &slope(parts, rows, k))?;
+            let values = scores::stds(new, &slope(parts, rows, k))?;
             out.column_mut(k).iter_mut().zip(values).for_each(|(v, s)| *v += s * s);
         }
     }

@@ -85,10 +85,8 @@ impl Basis {
         data: &GaussianArray,
         work: impl Fn(&GaussianArray) -> Result<Array2<f64>>,
     ) -> Result<Array2<f64>> {
-        let (n, d) = (data.n_rows(), self.rows.n_features());
-        if data.n_features() != d {
-            return Err(Error::shape("data", format!("{d} features, as the model was fitted on"), data.n_features()));
-        }
+        data.check_features(self.rows.n_features())?;
+        let n = data.n_rows();
         let size = (BLOCK / (size_of::<f64>() * self.rows.n_rows().max(1))).clamp(1, n.max(1));
         let mut out = work(&data.slice(0..size.min(n)))?;
         for first in (size..n).step_by(size) {

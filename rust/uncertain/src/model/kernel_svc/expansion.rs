@@ -3,9 +3,9 @@
 use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use crate::error::{Error, Result};
-use crate::gsu::FitReport;
-use crate::model::one_vs_one;
+use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
+use crate::model::{one_vs_one, one_vs_rest};
 
 /// A fitted classifier on any kernel: f = sum_i a_i K(x_i, .) + b for each pair of classes.
 ///
@@ -118,7 +118,7 @@ impl Expansion {
     /// # Errors
     /// Those of [`pair_scores`](Self::pair_scores).
     pub fn predict(&self, kernel: ArrayView2<'_, f64>) -> Result<Vec<u32>> {
-        Ok(one_vs_one::classes(self.decision(kernel)?.view()))
+        Ok(one_vs_rest::classes(self.decision(kernel)?.view()))
     }
 
     /// P(class | row), n x K, rows summing to 1: the sigmoid of the score, and for several classes the
@@ -128,9 +128,7 @@ impl Expansion {
     /// [`Error::Data`] when the model was fitted without probabilities, and those of
     /// [`pair_scores`](Self::pair_scores).
     pub fn predict_proba(&self, kernel: ArrayView2<'_, f64>) -> Result<Array2<f64>> {
-        let Some(sigmoids) = &self.platt else {
-            return Err(Error::Data("this model has no probabilities: fit it with probability = true".into()));
-        };
+        let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         Ok(one_vs_one::probabilities(self.pair_scores(kernel)?.view(), sigmoids, self.n_classes()))
     }
 }

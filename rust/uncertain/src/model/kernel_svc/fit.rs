@@ -10,11 +10,10 @@ use super::{Expansion, Model, Params, ValidParams};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::gsu::FitReport;
-use crate::model::Labels;
 use crate::model::folds::Folds;
 use crate::model::kernel_machine::{Basis, Source, positive_rows};
 use crate::model::platt::Sigmoid;
+use crate::model::{FitReport, Labels};
 use crate::parallel;
 use crate::probabilistic_kernel::Options as Kernel;
 use crate::solver::smo::{self, KernelRows, Options, Problem, Solution, Subset};
@@ -82,7 +81,7 @@ impl ValidParams {
     }
 
     fn folds(&self, labels: &Labels) -> Result<Option<Folds>> {
-        self.0.probability.then(|| Folds::new(labels, self.0.folds, self.0.seed)).transpose()
+        self.0.calibration.folds(labels, self.0.seed)
     }
 
     fn run_all(
@@ -224,14 +223,12 @@ fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> Exp
             dual_coef[[line, place[row as usize]]] = coef;
         }
     }
-    let report =
-        |s: &Solution| FitReport { objective: s.objective, gap: s.gap, n_iter: s.iterations, status: s.status };
     Expansion {
         support,
         n_support,
         dual_coef,
         intercept: fits.iter().map(|(_, _, s)| s.intercept).collect(),
-        fits: fits.iter().map(|(_, _, s)| report(s)).collect(),
+        fits: fits.iter().map(|(_, _, s)| FitReport::from(s)).collect(),
         platt,
     }
 }

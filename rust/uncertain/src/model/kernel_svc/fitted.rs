@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::Result;
 use crate::model::kernel_machine::Basis;
-use crate::model::one_vs_one;
+use crate::model::one_vs_rest;
 
 /// A fitted probabilistic kernel classifier.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ impl Model {
     /// # Errors
     /// Those of [`decision`](Self::decision).
     pub fn predict(&self, data: &GaussianArray) -> Result<Vec<u32>> {
-        Ok(one_vs_one::classes(self.decision(data)?.view()))
+        Ok(one_vs_rest::classes(self.decision(data)?.view()))
     }
 
     /// P(class | row), see [`Expansion::predict_proba`].

@@ -1,7 +1,8 @@
 //! Parameters of kernel classification: unchecked, then checked. Only checked ones can fit.
 
 use crate::error::Result;
-use crate::model::params::{check_folds, check_positive, check_threads, setters};
+use crate::model::Calibration;
+use crate::model::params::{Valid, check_positive, check_threads, setters};
 use crate::probabilistic_kernel::{Bandwidth, Coupling};
 use crate::solver::smo::Options;
 
@@ -17,10 +18,8 @@ pub struct Params {
     pub coupling: Coupling,
     /// What the solver is told.
     pub options: Options,
-    /// Whether the sigmoids of probabilities are fitted.
-    pub probability: bool,
-    /// Folds of the cross-validation behind the sigmoids.
-    pub folds: usize,
+    /// Whether and how probabilities are fitted.
+    pub calibration: Calibration,
     /// Seed of the folds.
     pub seed: u64,
     /// Number of threads; `None` is the environment's default.
@@ -34,8 +33,7 @@ impl Default for Params {
             sigma: Bandwidth::Fixed(1.0),
             coupling: Coupling::Shared,
             options: Options::default(),
-            probability: false,
-            folds: 5,
+            calibration: Calibration::default(),
             seed: 0,
             threads: None,
         }
@@ -67,9 +65,9 @@ impl Params {
         /// Bytes for the kernel matrix, or for the rows of it that are kept (default 1 GiB).
         cache_size: usize => options.cache_size;
         /// Also fit probabilities, by cross-validation?
-        probability: bool => probability;
+        probability: bool => calibration.probability;
         /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
-        folds: usize => folds;
+        folds: usize => calibration.folds;
         /// Seed of the folds.
         seed: u64 => seed;
         /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
@@ -80,20 +78,12 @@ impl Params {
     pub fn check(self) -> Result<ValidParams> {
         check_positive("C", self.c)?;
         self.sigma.check()?;
-        check_folds(self.folds)?;
+        self.calibration.check()?;
         check_threads(self.threads)?;
         self.options.check()?;
-        Ok(ValidParams(self))
+        Ok(Valid(self))
     }
 }
 
 /// Parameters that have passed [`Params::check`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidParams(pub(super) Params);
-
-impl ValidParams {
-    /// The parameters, to look at or to change.
-    pub fn params(&self) -> &Params {
-        &self.0
-    }
-}
+pub type ValidParams = Valid<Params>;

@@ -4,7 +4,7 @@ use super::{Expansion, Model, Params, ValidParams};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::gsu::FitReport;
+use crate::model::FitReport;
 use crate::model::kernel_machine::{Basis, Source, positive_rows};
 use crate::parallel;
 use crate::probabilistic_kernel::Options as Kernel;
@@ -92,9 +92,10 @@ impl ValidParams {
         } else {
             smo::solve(&Subset::new(kernel, rows.clone())?, &problem, &options, control)?
         };
-        let smo::Solution { coef, intercept, objective, gap, iterations, status, .. } = solution;
+        let fit = FitReport::from(&solution);
+        let smo::Solution { coef, intercept, .. } = solution;
         let (support, dual_coef) = rows.into_iter().zip(coef).filter(|(_, coef)| *coef != 0.0).unzip();
-        Ok(Expansion { support, dual_coef, intercept, fit: FitReport { objective, gap, n_iter: iterations, status } })
+        Ok(Expansion { support, dual_coef, intercept, fit })
     }
 }
 

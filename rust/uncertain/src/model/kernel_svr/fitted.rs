@@ -5,7 +5,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::gsu::FitReport;
+use crate::model::FitReport;
 use crate::model::kernel_machine::Basis;
 
 /// A fitted regression on any kernel: f = sum_i b_i K(x_i, .) + intercept.

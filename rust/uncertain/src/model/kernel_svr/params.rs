@@ -1,7 +1,7 @@
 //! Parameters of kernel regression: unchecked, then checked. Only checked ones can fit.
 
-use crate::error::{Error, Result};
-use crate::model::params::{check_positive, check_threads, setters};
+use crate::error::Result;
+use crate::model::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 use crate::probabilistic_kernel::{Bandwidth, Coupling};
 use crate::solver::smo::Options;
 
@@ -63,23 +63,13 @@ impl Params {
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
         check_positive("C", self.c)?;
-        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
-            return Err(Error::parameter("epsilon", self.epsilon, "a finite number >= 0"));
-        }
+        check_not_negative("epsilon", self.epsilon)?;
         self.sigma.check()?;
         check_threads(self.threads)?;
         self.options.check()?;
-        Ok(ValidParams(self))
+        Ok(Valid(self))
     }
 }
 
 /// Parameters that have passed [`Params::check`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidParams(pub(super) Params);
-
-impl ValidParams {
-    /// The parameters, to look at or to change.
-    pub fn params(&self) -> &Params {
-        &self.0
-    }
-}
+pub type ValidParams = Valid<Params>;

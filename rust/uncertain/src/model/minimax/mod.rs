@@ -19,20 +19,13 @@
 
 mod params;
 
-use ndarray::Array2;
-
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::error::{Error, Result};
-use crate::gsu;
 use crate::linalg;
-use crate::loss::Hinge;
 use crate::model::Labels;
-use crate::model::calibrate::calibrate;
-use crate::model::folds::Folds;
-use crate::objective::Problem;
-use crate::parallel;
+use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest};
 use crate::solver::{Solution, Status};
 
 pub use params::{Params, ValidParams};
@@ -42,7 +35,7 @@ pub use params::{Params, ValidParams};
 #[non_exhaustive]
 pub struct Model {
     /// The hyperplanes and all predictions; the reports' objective is 1 / kappa.
-    pub linear: gsu::Model,
+    pub linear: Classifier,
     /// Per hyperplane the share of either class that is on its side whatever the distributions.
     pub worst_case_accuracy: Vec<f64>,
 }
@@ -67,54 +60,21 @@ impl ValidParams {
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, classes with equal means, [`Error::Interrupted`].
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
-        labels.check_rows(data.n_rows())?;
-        labels.check_every_class()?;
-        let Params { probability, folds, seed, threads, .. } = self.0;
-        let folds = probability.then(|| Folds::new(labels, folds, seed)).transpose()?;
-        parallel::install(threads, || self.fit_classes(data, labels, folds.as_ref(), control))?
-    }
-
-    fn fit_classes(
-        &self,
-        data: &GaussianArray,
-        labels: &Labels,
-        folds: Option<&Folds>,
-        control: &Control,
-    ) -> Result<Model> {
-        let d = data.n_features();
-        let mut linear = gsu::Model { platt: folds.map(|_| vec![]), ..gsu::Model::zero(d, 0) };
-        let (mut coef, mut worst_case_accuracy) = (vec![], vec![]);
-        for class in gsu::hyperplane_classes(labels.n_classes()) {
-            let targets = labels.targets(class);
-            // Only rows and weights matter here: the machine has no loss.
-            let problem = Problem {
-                data,
-                targets: &targets,
-                weights: labels.weights(),
-                alpha: 1.0,
-                fit_intercept: true,
-                loss: &Hinge,
-            };
-            let solution = self.fit_rows(&problem, control)?;
-            if let (Some(folds), Some(sigmoids)) = (folds, &mut linear.platt) {
-                let solve = |rest: &Problem<'_>, control: &Control| self.fit_rows(rest, control);
-                sigmoids.push(calibrate(&problem, folds, "", control, solve)?);
-            }
+        let Params { calibration, seed, threads, .. } = self.0;
+        let fit = |rows: &TwoClasses<'_>, control: &Control| {
+            let solution = self.fit_rows(rows, control)?;
             let kappa2 = solution.objective.powi(-2);
-            worst_case_accuracy.push(if solution.objective > 0.0 { kappa2 / (1.0 + kappa2) } else { 1.0 });
-            coef.extend_from_slice(&solution.w);
-            linear.intercept.push(solution.b);
-            linear.fits.push(gsu::FitReport::of(&solution));
-        }
-        linear.coef = Array2::from_shape_vec((linear.intercept.len(), d), coef)
-            .map_err(|e| Error::Internal(format!("coefficients of one fit: {e}")))?;
+            let accuracy = if solution.objective > 0.0 { kappa2 / (1.0 + kappa2) } else { 1.0 };
+            Ok((solution, accuracy))
+        };
+        let (linear, worst_case_accuracy) = fit_one_vs_rest(data, labels, &calibration, seed, threads, control, fit)?;
         Ok(Model { linear, worst_case_accuracy })
     }
 
     /// One hyperplane.
-    fn fit_rows(&self, problem: &Problem<'_>, control: &Control) -> Result<Solution> {
-        let d = problem.data.n_features();
-        let mut moments = [-1.0, 1.0].map(|sign| moments(problem, sign));
+    fn fit_rows(&self, rows: &TwoClasses<'_>, control: &Control) -> Result<Solution> {
+        let d = rows.data.n_features();
+        let mut moments = [-1.0, 1.0].map(|sign| moments(rows, sign));
         let variance = moments.iter().map(|m| m.variance(d)).sum::<f64>() / 2.0;
         for Moments { cov, .. } in &mut moments {
             (0..d).for_each(|j| cov[packed_index(j, j)] += self.0.ridge * variance);
@@ -158,10 +118,11 @@ impl ValidParams {
 }
 
 /// Mean and covariance of a draw from a random row with this target.
-fn moments(problem: &Problem<'_>, sign: f64) -> Moments {
-    let (data, d) = (problem.data, problem.data.n_features());
-    let weight = |i: usize| problem.weights.map_or(1.0, |c| c[i]);
-    let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| problem.targets[i] == sign && weight(i) > 0.0).collect();
+fn moments(rows: &TwoClasses<'_>, sign: f64) -> Moments {
+    let &TwoClasses { data, targets, weights } = rows;
+    let d = data.n_features();
+    let weight = |i: usize| weights.map_or(1.0, |c| c[i]);
+    let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| targets[i] == sign && weight(i) > 0.0).collect();
     let total: f64 = rows.iter().map(|&i| weight(i)).sum();
     let (mut mean, mut cov) = (vec![0.0; d], vec![0.0; packed_len(d)]);
     for &i in &rows {

@@ -1,7 +1,8 @@
 //! Parameters of the machine: unchecked, then checked.
 
 use crate::error::{Error, Result};
-use crate::model::params::{check_folds, check_positive, check_threads, setters};
+use crate::model::Calibration;
+use crate::model::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,10 +14,8 @@ pub struct Params {
     pub tol: f64,
     /// Iterations at most.
     pub max_iter: usize,
-    /// Whether the sigmoids of probabilities are fitted.
-    pub probability: bool,
-    /// Folds of the cross-validation behind the sigmoids.
-    pub folds: usize,
+    /// Whether and how probabilities are fitted.
+    pub calibration: Calibration,
     /// Seed of the folds.
     pub seed: u64,
     /// Number of threads; `None` is the environment's default.
@@ -25,7 +24,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { ridge: 1e-6, tol: 1e-10, max_iter: 1000, probability: false, folds: 5, seed: 0, threads: None }
+        Self { ridge: 1e-6, tol: 1e-10, max_iter: 1000, calibration: Calibration::default(), seed: 0, threads: None }
     }
 }
 
@@ -43,9 +42,9 @@ impl Params {
         /// Iterations at most, >= 1 (default 1000).
         max_iter: usize => max_iter;
         /// Also fit probabilities, by cross-validation?
-        probability: bool => probability;
+        probability: bool => calibration.probability;
         /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
-        folds: usize => folds;
+        folds: usize => calibration.folds;
         /// Seed of the folds.
         seed: u64 => seed;
         /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
@@ -54,26 +53,16 @@ impl Params {
 
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
-        if !(self.ridge >= 0.0 && self.ridge.is_finite()) {
-            return Err(Error::parameter("ridge", self.ridge, "a finite number >= 0"));
-        }
+        check_not_negative("ridge", self.ridge)?;
         check_positive("tol", self.tol)?;
         if self.max_iter == 0 {
             return Err(Error::parameter("max_iter", 0, ">= 1"));
         }
-        check_folds(self.folds)?;
+        self.calibration.check()?;
         check_threads(self.threads)?;
-        Ok(ValidParams(self))
+        Ok(Valid(self))
     }
 }
 
 /// Parameters that have passed [`Params::check`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidParams(pub(super) Params);
-
-impl ValidParams {
-    /// The parameters, to look at or to change.
-    pub fn params(&self) -> &Params {
-        &self.0
-    }
-}
+pub type ValidParams = Valid<Params>;

@@ -21,7 +21,7 @@ pub(super) struct Adapted {
 }
 
 pub(super) fn fit(binary: &Binary<'_>) -> Result<Adapted> {
-    let radius = binary.params.radius;
+    let radius = binary.params.radius();
     let mut lost = vec![0u32; binary.targets.len()];
     let radii = |lost: &[u32]| lost.iter().map(|&k| radius * f64::from(STEPS - k) / f64::from(STEPS)).collect();
     let mut history = vec![];

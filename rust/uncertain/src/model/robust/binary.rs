@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::Result;
 use crate::loss::{Loss, MarginError, WorstCaseHinge};
-use crate::model::score;
+use crate::model::linear::scores;
 use crate::objective::{Objective, Problem, Want};
 use crate::solver::{Solution, SolverKind, fit_clarabel, fit_linear};
 
@@ -45,7 +45,7 @@ impl Binary<'_> {
 
     /// With alpha = 1 / (C sum c) the objective J is (1/2 |w|^2 + C sum c L) / (C sum c).
     pub fn problem<'b>(&'b self, data: &'b GaussianArray, loss: &'b dyn Loss) -> Problem<'b> {
-        let params = &self.params.params;
+        let params = &self.params.0;
         Problem {
             data,
             targets: self.targets,
@@ -58,14 +58,14 @@ impl Binary<'_> {
 
     /// C sum c: what J is multiplied with to become 1/2 |w|^2 + C sum c L.
     pub fn scale(&self) -> f64 {
-        self.params.params.c * self.total()
+        self.params.0.c * self.total()
     }
 
     /// The minimum for a convex loss, on the scale of 1/2 |w|^2 + C sum c L.
     pub fn solve(&self, data: &GaussianArray, loss: &dyn Loss, start: Option<&[f64]>) -> Result<Solution> {
-        let options = &self.params.params.options;
+        let options = &self.params.0.options;
         let problem = self.problem(data, loss);
-        let solution = match self.params.params.solver {
+        let solution = match self.params.0.solver {
             Solver::Auto => fit_linear(&problem, SolverKind::Auto, options, start, self.control)?,
             Solver::Clarabel => fit_clarabel(&problem, options, self.control)?,
         };
@@ -92,7 +92,7 @@ impl Binary<'_> {
     /// The scores of all rows.
     pub fn scores(&self, x: &[f64]) -> Result<Vec<Score>> {
         let d = x.len() - 1;
-        let (means, stds) = (score::means(self.data, &x[..d], x[d])?, score::stds(self.data, &x[..d])?);
+        let (means, stds) = (scores::means(self.data, &x[..d], x[d])?, scores::stds(self.data, &x[..d])?);
         Ok(means.into_iter().zip(stds).map(|(m, s)| Score { m, s }).collect())
     }
 }

@@ -1,20 +1,13 @@
-//! Fitting: one binary problem, or one per class against the rest.
-
-use ndarray::Array2;
+//! Fitting: one problem of two classes, or one per class against the rest.
 
 use super::binary::{Binary, Outcome};
 use super::{Method, ValidParams, adaptive, margin, total};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray};
-use crate::error::{Error, Result};
-use crate::gsu;
-use crate::loss::Hinge;
+use crate::error::Result;
 use crate::model::Labels;
-use crate::model::calibrate::calibrate;
-use crate::model::folds::Folds;
-use crate::objective::Problem;
+use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest};
 use crate::parallel;
-use crate::solver::Solution;
 
 /// A fitted member of the family.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +15,7 @@ use crate::solver::Solution;
 pub struct Model {
     /// The hyperplanes with their reports and sigmoids, and all predictions. The reports' objective is
     /// 1/2 |w|^2 + C sum c L at the solution (MPSVC: its measure); the gap is NaN where nothing is certified.
-    pub linear: gsu::Model,
+    pub linear: Classifier,
     /// Per hyperplane one radius per row: the one in force, and for MPSVC the one up to which the row's
     /// ellipsoid stays on its side.
     pub radii: Vec<Vec<f64>>,
@@ -35,65 +28,28 @@ impl ValidParams {
     ///
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
-    /// probabilities, numbers so large that the objective overflows, [`Error::Interrupted`].
+    /// probabilities, numbers so large that the objective overflows, [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
-        labels.check_rows(data.n_rows())?;
-        labels.check_every_class()?;
-        let params = &self.params;
-        let folds = params.probability.then(|| Folds::new(labels, params.folds, params.options.seed)).transpose()?;
-        parallel::install(params.threads, || {
-            if params.method == Method::Psvm {
-                let balls = data.collapse(Collapse::Isotropic)?;
-                return self.fit_classes(&balls, labels, folds.as_ref(), control);
-            }
-            self.fit_classes(data, labels, folds.as_ref(), control)
-        })?
-    }
-
-    fn fit_classes(
-        &self,
-        data: &GaussianArray,
-        labels: &Labels,
-        folds: Option<&Folds>,
-        control: &Control,
-    ) -> Result<Model> {
-        let classes = gsu::hyperplane_classes(labels.n_classes());
-        let (count, d) = (classes.len(), data.n_features());
-        let mut linear = gsu::Model { platt: folds.map(|_| vec![]), ..gsu::Model::zero(d, 0) };
-        let (mut coef, mut radii, mut history) = (Vec::with_capacity(count * d), vec![], vec![]);
-        for (k, class) in classes.enumerate() {
-            let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
-            let targets = labels.targets(class);
-            let outcome = self.fit_rows(data, &targets, labels.weights(), &control.with_task(&*task))?;
-            if let (Some(folds), Some(sigmoids)) = (folds, &mut linear.platt) {
-                // Only rows and weights matter here: the method brings its own losses.
-                let (alpha, fit_intercept) = (1.0, self.params.fit_intercept);
-                let problem =
-                    Problem { data, targets: &targets, weights: labels.weights(), alpha, fit_intercept, loss: &Hinge };
-                let solve = |rest: &Problem<'_>, control: &Control| -> Result<Solution> {
-                    Ok(self.fit_rows(rest.data, rest.targets, rest.weights, control)?.solution)
-                };
-                sigmoids.push(calibrate(&problem, folds, &task, control, solve)?);
-            }
-            coef.extend_from_slice(&outcome.solution.w);
-            linear.intercept.push(outcome.solution.b);
-            linear.fits.push(gsu::FitReport::of(&outcome.solution));
-            radii.push(outcome.radii);
-            history.push(outcome.history);
-        }
-        linear.coef = Array2::from_shape_vec((count, d), coef)
-            .map_err(|e| Error::Internal(format!("coefficients of one fit: {e}")))?;
+        let p = &self.0;
+        let balls;
+        let data = if p.method == Method::Psvm {
+            balls = parallel::install(p.threads, || data.collapse(Collapse::Isotropic))??;
+            &balls
+        } else {
+            data
+        };
+        let fit = |rows: &TwoClasses<'_>, control: &Control| {
+            let Outcome { solution, radii, history } = self.fit_rows(rows, control)?;
+            Ok((solution, (radii, history)))
+        };
+        let (linear, others) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, p.threads, control, fit)?;
+        let (radii, history) = others.into_iter().unzip();
         Ok(Model { linear, radii, history })
     }
 
     /// One hyperplane. Rows without weight are left out and get the radius 0.
-    fn fit_rows(
-        &self,
-        data: &GaussianArray,
-        targets: &[f64],
-        weights: Option<&[f64]>,
-        control: &Control,
-    ) -> Result<Outcome> {
+    fn fit_rows(&self, rows: &TwoClasses<'_>, control: &Control) -> Result<Outcome> {
+        let &TwoClasses { data, targets, weights } = rows;
         let kept: Vec<usize> = (0..targets.len()).filter(|&i| weights.is_none_or(|c| c[i] > 0.0)).collect();
         if kept.len() == targets.len() {
             return self.run(&Binary { data, targets, weights, params: self, control });
@@ -108,9 +64,9 @@ impl ValidParams {
     }
 
     fn run(&self, binary: &Binary<'_>) -> Result<Outcome> {
-        match self.params.method {
+        match self.0.method {
             Method::Usvc => {
-                let radii = vec![self.radius; binary.targets.len()];
+                let radii = vec![self.radius(); binary.targets.len()];
                 let solution = binary.usvc(&radii)?;
                 Ok(Outcome { history: vec![solution.objective], solution, radii })
             }

@@ -63,7 +63,7 @@ pub(super) fn fit(binary: &Binary<'_>) -> Result<Outcome> {
     if let Some(start) = scaled(binary, &last, INSIDE)? {
         iterate(binary, &start, &mut best)?;
     }
-    if binary.params.params.polish {
+    if binary.params.0.polish {
         let plain = binary.solve(binary.data, &Hinge, None)?;
         iterations += plain.iterations;
         for start in [first, last, best.x.clone(), point(&plain)] {

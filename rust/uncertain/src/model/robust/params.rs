@@ -2,11 +2,14 @@
 
 use super::Bound;
 use crate::error::{Error, Result};
-use crate::model::params::{check_folds, check_positive, check_threads, named, setters};
+use crate::model::Calibration;
+use crate::model::params::{Valid, check_not_negative, check_positive, check_threads, setters};
+use crate::named::named;
 use crate::solver::{HAS_CLARABEL, Options};
 
 /// The members of the family.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Method {
     /// Worst case over the ellipsoid.
     #[default]
@@ -21,32 +24,17 @@ pub enum Method {
     Psvm,
 }
 
-impl Method {
-    /// All of them, by the names users write.
-    pub const ALL: [(&'static str, Self); 5] = [
-        ("usvc", Self::Usvc),
-        ("tsvc", Self::Tsvc),
-        ("ausvc", Self::Ausvc),
-        ("mpsvc", Self::Mpsvc),
-        ("psvm", Self::Psvm),
-    ];
-}
-
 named!(Method, "method");
 
 /// What solves the convex problems that the methods are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Solver {
     /// An interior-point method in d + 1 unknowns.
     #[default]
     Auto,
     /// A general cone solver, to compare with; only in builds with the Cargo feature `clarabel`.
     Clarabel,
-}
-
-impl Solver {
-    /// Both, by the names users write.
-    pub const ALL: [(&'static str, Self); 2] = [("auto", Self::Auto), ("clarabel", Self::Clarabel)];
 }
 
 named!(Solver, "solver");
@@ -73,10 +61,8 @@ pub struct Params {
     pub options: Options,
     /// Whether b is fitted.
     pub fit_intercept: bool,
-    /// Whether the sigmoids of probabilities are fitted.
-    pub probability: bool,
-    /// Folds of the cross-validation behind the sigmoids.
-    pub folds: usize,
+    /// Whether and how probabilities are fitted.
+    pub calibration: Calibration,
     /// Number of threads; `None` is the environment's default.
     pub threads: Option<usize>,
 }
@@ -93,8 +79,7 @@ impl Default for Params {
             solver: Solver::Auto,
             options: Options::default(),
             fit_intercept: true,
-            probability: false,
-            folds: 5,
+            calibration: Calibration::default(),
             threads: None,
         }
     }
@@ -126,9 +111,9 @@ impl Params {
         /// Fit b, or hold it at 0?
         fit_intercept: bool => fit_intercept;
         /// Also fit probabilities, by cross-validation?
-        probability: bool => probability;
+        probability: bool => calibration.probability;
         /// Folds of that cross-validation, >= 2 (default 5); classes with fewer rows get fewer folds.
-        folds: usize => folds;
+        folds: usize => calibration.folds;
         /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
         threads: Option<usize> => threads;
     }
@@ -141,36 +126,26 @@ impl Params {
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
         check_positive("C", self.c)?;
-        if !(self.radius >= 0.0 && self.radius.is_finite()) {
-            return Err(Error::parameter("radius", self.radius, "a finite number >= 0"));
-        }
-        check_folds(self.folds)?;
+        check_not_negative("radius", self.radius)?;
+        self.calibration.check()?;
         check_threads(self.threads)?;
         if self.solver == Solver::Clarabel && !HAS_CLARABEL {
             let expected = "\"auto\": this build is without the Cargo feature clarabel";
             return Err(Error::parameter("solver", "\"clarabel\"", expected));
         }
         self.options.check()?;
-        let radius = self.confidence.map_or(Ok(self.radius), |confidence| self.bound.radius(confidence))?;
-        Ok(ValidParams { params: self, radius })
+        self.confidence.map(|confidence| self.bound.radius(confidence)).transpose()?;
+        Ok(Valid(self))
     }
 }
 
 /// Parameters that have passed [`Params::check`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidParams {
-    pub(super) params: Params,
-    pub(super) radius: f64,
-}
+pub type ValidParams = Valid<Params>;
 
 impl ValidParams {
-    /// The parameters, to look at or to change.
-    pub fn params(&self) -> &Params {
-        &self.params
-    }
-
     /// The radius in use: the one given, or the one that the confidence asks for.
     pub fn radius(&self) -> f64 {
-        self.radius
+        let of_confidence = self.0.confidence.and_then(|confidence| self.0.bound.radius(confidence).ok());
+        of_confidence.unwrap_or(self.0.radius)
     }
 }

@@ -1,11 +1,12 @@
 //! Radii from confidences.
 
 use crate::error::{Error, Result};
-use crate::model::params::named;
+use crate::named::named;
 use crate::special::quantile;
 
 /// What is assumed of a row's distribution, besides its mean and covariance.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Bound {
     /// It is Gaussian: r = Phi^-1(p).
     #[default]
@@ -15,9 +16,6 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// All of them, by the names users write.
-    pub const ALL: [(&'static str, Self); 2] = [("gaussian", Self::Gaussian), ("chebyshev", Self::Chebyshev)];
-
     /// The radius r at which y (w'x + b) >= 1 + r s holds with at least this probability.
     ///
     /// # Errors

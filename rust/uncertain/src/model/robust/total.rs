@@ -18,7 +18,7 @@ use crate::solver::Status;
 const ROUNDS: usize = 200;
 
 pub(super) fn fit(binary: &Binary<'_>) -> Result<Outcome> {
-    let (n, radius) = (binary.targets.len(), binary.params.radius);
+    let (n, radius) = (binary.targets.len(), binary.params.radius());
     let radii = vec![radius; n];
     let loss = BestCaseHinge::new(&radii);
     let points = GaussianArray::from_checked(binary.data.means().clone(), Covariances::Zero);
@@ -39,7 +39,7 @@ pub(super) fn fit(binary: &Binary<'_>) -> Result<Outcome> {
             best = next;
             history.push(best.objective);
         }
-        if won <= binary.params.params.options.tol * best.objective {
+        if won <= binary.params.0.options.tol * best.objective {
             break;
         }
         if round == ROUNDS {
@@ -60,7 +60,7 @@ fn moved(binary: &Binary<'_>, w: &[f64]) -> Result<GaussianArray> {
         for row in rows {
             covariances.apply(row, w, &mut image);
             let s = image.iter().zip(w).map(|(t, w)| t * w).sum::<f64>().max(0.0).sqrt();
-            let reach = if s > 0.0 { binary.targets[row] * binary.params.radius / s } else { 0.0 };
+            let reach = if s > 0.0 { binary.targets[row] * binary.params.radius() / s } else { 0.0 };
             out.extend(data.means().row(row).iter().zip(&image).map(|(x, t)| x + reach * t));
         }
         out

@@ -28,7 +28,6 @@ use crate::data::validate::{Rule, elements};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::PointKernel;
-use crate::transform::check_features;
 use crate::{linalg, parallel};
 use vectors::{Pivot, Vectors};
 
@@ -199,7 +198,7 @@ impl KernelMap {
     /// For another number of features, kernel values that overflow, too much memory, and
     /// [`Error::Interrupted`].
     pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
-        check_features(data, self.d)?;
+        data.check_features(self.d)?;
         let vectors = Vectors::new(self.kernel, data)?;
         let (rank, r) = (self.rank(), vectors.columns());
         let pivots: Vec<Pivot<'_>> = self.pivots().collect();

@@ -7,7 +7,7 @@
 //! Both cost some rows times l^2, a new factor l^3 / 3.
 
 use crate::control::Control;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::linalg::dense::{self, Matrix, Symmetric};
 
 /// Part of the factored rows that may be missing before a new factorisation is cheaper.

@@ -1,13 +1,13 @@
-//! [`Model`]: what a fit leaves behind, and what it says about new rows.
+//! [`Regressor`]: one hyperplane whose score is the prediction.
 
+use super::scores;
 use crate::data::GaussianArray;
-use crate::error::{Error, Result};
-use crate::model::gsu::FitReport;
-use crate::model::score;
+use crate::error::Result;
+use crate::model::FitReport;
 
 /// A fitted linear regression.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Model {
+pub struct Regressor {
     /// d weights.
     pub coef: Vec<f64>,
     /// Intercept.
@@ -16,7 +16,7 @@ pub struct Model {
     pub fit: FitReport,
 }
 
-impl Model {
+impl Regressor {
     /// Number of features d.
     #[must_use]
     pub fn n_features(&self) -> usize {
@@ -25,15 +25,12 @@ impl Model {
 
     /// w'x_i + b of every row.
     pub fn predict(&self, data: &GaussianArray) -> Result<Vec<f64>> {
-        if data.n_features() != self.n_features() {
-            let expected = format!("{} features, as the model was fitted on", self.n_features());
-            return Err(Error::shape("data", expected, data.n_features()));
-        }
-        score::means(data, &self.coef, self.intercept)
+        data.check_features(self.n_features())?;
+        scores::means(data, &self.coef, self.intercept)
     }
 
     /// Means and standard deviations of the predictions under each row's own uncertainty: N(w'x_i + b, w'S_i w).
     pub fn predict_distribution(&self, data: &GaussianArray) -> Result<(Vec<f64>, Vec<f64>)> {
-        Ok((self.predict(data)?, score::stds(data, &self.coef)?))
+        Ok((self.predict(data)?, scores::stds(data, &self.coef)?))
     }
 }

@@ -1,37 +1,17 @@
-//! [`Model`]: what a fit leaves behind, and what it says about new rows.
+//! [`Classifier`]: one hyperplane for two classes, else one per class against the rest.
 
 use ndarray::Array2;
 
+use super::scores;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
-use crate::model::{one_vs_rest, score};
-use crate::solver::{Solution, Status};
+use crate::model::{FitReport, one_vs_rest};
+use crate::solver::Solution;
 
-/// How the fit of one hyperplane ended.
+/// A fitted linear classifier.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FitReport {
-    /// J(w, b) on the fitted rows.
-    pub objective: f64,
-    /// Certified relative duality gap: J - min J <= gap * J. NaN where it is not known.
-    pub gap: f64,
-    /// Iterations over all rows (SGD: steps).
-    pub n_iter: usize,
-    /// How the solver ended.
-    pub status: Status,
-}
-
-impl FitReport {
-    pub(crate) fn of(solution: &Solution) -> Self {
-        let &Solution { objective, gap, iterations, status, .. } = solution;
-        Self { objective, gap, n_iter: iterations, status }
-    }
-}
-
-/// A fitted SVM-GSU: one hyperplane for two classes, else one per class against the rest.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Model {
+pub struct Classifier {
     /// One row of d weights per hyperplane.
     pub coef: Array2<f64>,
     /// One intercept per hyperplane.
@@ -40,20 +20,28 @@ pub struct Model {
     pub fits: Vec<FitReport>,
     /// One sigmoid per hyperplane, when probabilities were fitted.
     pub platt: Option<Vec<Sigmoid>>,
-    /// SGD steps behind the hyperplanes, where [`partial_fit`](super::ValidParams::partial_fit) goes on.
-    pub steps: u64,
 }
 
-impl Model {
+impl Classifier {
     /// All weights zero, no reports.
     pub(in crate::model) fn zero(d: usize, hyperplanes: usize) -> Self {
-        Self {
-            coef: Array2::zeros((hyperplanes, d)),
-            intercept: vec![0.0; hyperplanes],
-            fits: vec![],
-            platt: None,
-            steps: 0,
+        Self { coef: Array2::zeros((hyperplanes, d)), intercept: vec![0.0; hyperplanes], fits: vec![], platt: None }
+    }
+
+    /// The hyperplanes that a solver found in d dimensions.
+    pub(super) fn of(d: usize, solutions: &[Solution], platt: Option<Vec<Sigmoid>>) -> Self {
+        let mut model = Self { platt, ..Self::zero(d, solutions.len()) };
+        for (k, solution) in solutions.iter().enumerate() {
+            model.set(k, &solution.w, solution.b);
         }
+        model.fits = solutions.iter().map(FitReport::from).collect();
+        model
+    }
+
+    /// Put a hyperplane in its place.
+    pub(in crate::model) fn set(&mut self, hyperplane: usize, w: &[f64], b: f64) {
+        self.coef.row_mut(hyperplane).iter_mut().zip(w).for_each(|(coef, w)| *coef = *w);
+        self.intercept[hyperplane] = b;
     }
 
     /// Number of features d.
@@ -65,24 +53,12 @@ impl Model {
     /// Number of classes.
     #[must_use]
     pub fn n_classes(&self) -> usize {
-        if self.is_binary() { 2 } else { self.intercept.len() }
+        if self.intercept.len() == 1 { 2 } else { self.intercept.len() }
     }
 
-    fn is_binary(&self) -> bool {
-        self.intercept.len() == 1
-    }
-
-    pub(super) fn weights(&self, hyperplane: usize) -> Vec<f64> {
+    /// The d weights of a hyperplane.
+    pub(in crate::model) fn weights(&self, hyperplane: usize) -> Vec<f64> {
         self.coef.row(hyperplane).to_vec()
-    }
-
-    fn check(&self, data: &GaussianArray) -> Result<()> {
-        if data.n_features() == self.n_features() {
-            Ok(())
-        } else {
-            let expected = format!("{} features, as the model was fitted on", self.n_features());
-            Err(Error::shape("data", expected, data.n_features()))
-        }
     }
 
     /// n x (1 or K) numbers, one column per hyperplane.
@@ -97,14 +73,14 @@ impl Model {
 
     /// The mean scores w'x_i + b: n x 1 for two classes, n x K otherwise.
     pub fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
-        self.check(data)?;
-        self.columns(data.n_rows(), |k, w| score::means(data, w, self.intercept[k]))
+        data.check_features(self.n_features())?;
+        self.columns(data.n_rows(), |k, w| scores::means(data, w, self.intercept[k]))
     }
 
     /// Means and standard deviations of the scores, N(w'x_i + b, w'S_i w), shaped like [`decision`](Self::decision).
     pub fn decision_distribution(&self, data: &GaussianArray) -> Result<(Array2<f64>, Array2<f64>)> {
         let means = self.decision(data)?;
-        let stds = self.columns(data.n_rows(), |_, w| score::stds(data, w))?;
+        let stds = self.columns(data.n_rows(), |_, w| scores::stds(data, w))?;
         Ok((means, stds))
     }
 
@@ -118,9 +94,7 @@ impl Model {
     /// # Errors
     /// [`Error::Data`] when the model was fitted without probabilities.
     pub fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
-        let Some(sigmoids) = &self.platt else {
-            return Err(Error::Data("this model has no probabilities: fit it with probability = true".into()));
-        };
+        let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         let (means, stds) = self.decision_distribution(data)?;
         one_vs_rest::probabilities(sigmoids, means.view(), stds.view())
     }

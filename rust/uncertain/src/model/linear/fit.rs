@@ -1,0 +1,95 @@
+//! Several classes and probabilities for any method that separates two: one against the rest, and Platt scaling on
+//! rows that the scoring fit has not seen.
+//!
+//! Scores of the fitted rows themselves are too good, the sigmoid would be too steep. So the rows are split into
+//! folds, each is scored by a hyperplane fitted on the others, and one sigmoid is fitted to all these scores.
+//! Held-out rows get weight 0 in the fold's fit: no row is copied.
+//!
+//! Rejected: starting each fold from the hyperplane of all rows. SGD would remember rows it must not have seen, and
+//! the certified solvers find a better start by themselves (on a sample, with its Hessian).
+
+use super::{Classifier, scores};
+use crate::control::Control;
+use crate::data::GaussianArray;
+use crate::error::Result;
+use crate::model::Calibration;
+use crate::model::Labels;
+use crate::model::folds::Folds;
+use crate::model::platt::Sigmoid;
+use crate::parallel;
+use crate::solver::Solution;
+
+/// Rows of two classes.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::model) struct TwoClasses<'a> {
+    pub data: &'a GaussianArray,
+    /// -1 or +1 per row.
+    pub targets: &'a [f64],
+    /// >= 0 per row; `None` weighs all alike.
+    pub weights: Option<&'a [f64]>,
+}
+
+/// The classes that get a hyperplane of their own, on its positive side: for two classes only the second.
+pub(in crate::model) fn positive_classes(n_classes: usize) -> std::ops::Range<usize> {
+    if n_classes == 2 { 1..2 } else { 0..n_classes }
+}
+
+/// A classifier from `fit`, which separates two classes, and what else it returns for each hyperplane.
+///
+/// # Errors
+/// Those of `fit`; labels that do not fit the data, a class without rows of positive weight, too few rows of a
+/// class for probabilities.
+pub(in crate::model) fn fit_one_vs_rest<T: Send>(
+    data: &GaussianArray,
+    labels: &Labels,
+    calibration: &Calibration,
+    seed: u64,
+    threads: Option<usize>,
+    control: &Control,
+    fit: impl Fn(&TwoClasses<'_>, &Control) -> Result<(Solution, T)> + Sync,
+) -> Result<(Classifier, Vec<T>)> {
+    labels.check_rows(data.n_rows())?;
+    labels.check_every_class()?;
+    let folds = calibration.folds(labels, seed)?;
+    let classes = positive_classes(labels.n_classes());
+    let count = classes.len();
+    let run = || {
+        let (mut solutions, mut others, mut sigmoids) = (vec![], vec![], vec![]);
+        for (k, class) in classes.enumerate() {
+            let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
+            let rows = TwoClasses { data, targets: &labels.targets(class), weights: labels.weights() };
+            let (solution, other) = fit(&rows, &control.with_task(&*task))?;
+            if let Some(folds) = &folds {
+                sigmoids.push(sigmoid(&rows, folds, &task, control, |rest, control| Ok(fit(rest, control)?.0))?);
+            }
+            solutions.push(solution);
+            others.push(other);
+        }
+        Ok((Classifier::of(data.n_features(), &solutions, folds.is_some().then_some(sigmoids)), others))
+    };
+    parallel::install(threads, run)?
+}
+
+/// The sigmoid of one hyperplane, from scores of held-out rows.
+fn sigmoid(
+    rows: &TwoClasses<'_>,
+    folds: &Folds,
+    task: &str,
+    control: &Control,
+    fit: impl Fn(&TwoClasses<'_>, &Control) -> Result<Solution>,
+) -> Result<Sigmoid> {
+    let &TwoClasses { data, targets, weights } = rows;
+    let n = data.n_rows();
+    let (mut means, mut stds) = (vec![0.0; n], vec![0.0; n]);
+    for fold in 0..folds.count() {
+        let held_out = |i: usize| folds.fold(i) == Some(fold);
+        let kept: Vec<f64> = (0..n).map(|i| if held_out(i) { 0.0 } else { weights.map_or(1.0, |c| c[i]) }).collect();
+        let control = control.with_task(folds.task(task, fold));
+        let solution = fit(&TwoClasses { weights: Some(&kept), ..*rows }, &control)?;
+        let (fold_means, fold_stds) = (scores::means(data, &solution.w, solution.b)?, scores::stds(data, &solution.w)?);
+        for i in (0..n).filter(|&i| held_out(i)) {
+            (means[i], stds[i]) = (fold_means[i], fold_stds[i]);
+        }
+    }
+    Sigmoid::fit(&means, &stds, targets, weights, control)
+}

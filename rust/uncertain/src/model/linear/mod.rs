@@ -1,0 +1,17 @@
+//! Linear models: what SVM-GSU, its regression, the uncertainty-SVC family and the minimax machine all leave behind.
+//!
+//! A linear score of a Gaussian row is Gaussian, f_i ~ N(w'x_i + b, w'S_i w), so predictions, their spread and
+//! probabilities follow from (w, b) alone, whatever found them. Order of the files: `scores` (means and spreads),
+//! `classifier` and `regressor` (fitted models), `fit` (one problem of two classes per class, and their
+//! calibration).
+//!
+//! A method that finds hyperplanes for two classes gets several classes and probabilities from `fit_one_vs_rest`.
+
+mod classifier;
+mod fit;
+mod regressor;
+pub(crate) mod scores;
+
+pub use classifier::Classifier;
+pub(in crate::model) use fit::{TwoClasses, fit_one_vs_rest, positive_classes};
+pub use regressor::Regressor;
