@@ -28,12 +28,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from ._data.array import GaussianArray
+from ._data.typing import Floats
 from ._model.fit import fit
 from ._report.held_out import standard_error
 from .preprocessing import GaussianScaler
 from .svm import GSUClassifier
-
-Floats = NDArray[np.float64]
 
 METHODS = (
     ("means only (linear SVM)", "zero"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,17 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ._base.docs import documented
 from ._base.em import Mixture, component_number, em_options, em_reporter, keep_report
-from ._base.progress import Progress
-from ._data.validation import check_labels, check_rows, check_weights, seed_from
+from ._base.progress import Callback
+from ._data.typing import Booleans, Codes, Floats, RandomState
+from ._data.validation import RowsLike, check_labels, check_rows, check_weights, seed_from
 from ._uncertain import discriminant_distribution, discriminant_log_proba, fit_discriminant
 from .exceptions import ParameterError, UncertainError
 
 __all__ = ["GaussianDiscriminant"]
 
-Floats = NDArray[np.float64]
 
-
+@documented
 class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
     """Class-conditional Gaussians under measurement error: LDA or QDA with known row noise.
 
@@ -48,22 +48,11 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         Gaussians per class; more than one for classes that are not Gaussian.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities in the order of ``classes_``; None takes the (weighted) shares of the classes.
-    tol : float, default=1e-6
-        EM stops when a step raises the mean log-likelihood per row by no more than this.
-    max_iter : int, default=1000
-        Most passes over the rows after the first one.
-    acceleration : "squarem" or None, default="squarem"
-        Extrapolated steps or plain EM; see `GaussianDenoiser`.
-    reg_covar : float, default=1e-6
-        T is kept at or above this part of the features' variances in every direction; see `GaussianDenoiser`.
+    {em_tol, em_max_iter, acceleration, reg_covar}
     random_state : int, RandomState or None, default=None
         Seed of the start.
-    n_jobs : int or None, default=None
-        Number of threads; the result does not depend on it.
-    verbose : int, default=0
-        Print a line per step (the objective is the mean log-likelihood).
-    callback : callable, default=None
-        Called with a ``Progress`` per step; an exception ends the fit.
+    {n_jobs}
+    {em_verbose, em_callback}
 
     Attributes
     ----------
@@ -80,19 +69,11 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row given its class, at the start and after every step that was kept, never
         falling.
-    n_iter_ : int
-        Passes over the rows after the first one.
-    status_ : str
-        "converged", "max_iter" or "no_progress" (rounding forbids more).
-    n_features_in_ : int
-        Dimension d.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, if X was a table of scalar columns.
+    {em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     Warns
     -----
-    ConvergenceWarning
-        If EM ends before `tol` is reached.
+    {em_warning}
 
     Examples
     --------
@@ -115,10 +96,10 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         max_iter: int = 1000,
         acceleration: Literal["squarem"] | None = "squarem",
         reg_covar: float = 1e-6,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         self.shared_covariance = shared_covariance
         self.n_components = n_components
@@ -132,18 +113,12 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to readings with their noise.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points. Missing features: NaN in an array, or what
-            ``AsGaussians(on_missing="impute")`` gives.
-        y : array-like of shape (n,)
-            Labels of any type that sorts.
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0; a row of weight 0 is as good as absent.
+        {readings, labels, sample_weight}
 
         Returns
         -------
@@ -212,14 +187,12 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         options = (bool(self.shared_covariance), self._given_priors())
         return self._mixture(), len(self.classes_), report, options, em
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: RowsLike) -> Floats:
         """Logarithm of :meth:`predict_proba`, exact also where that is 0 in rounding.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points. Missing features: NaN in an array, or what
-            ``AsGaussians(on_missing="impute")`` gives.
+        {readings}
 
         Returns
         -------
@@ -229,14 +202,12 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         data, missing = check_rows(self, X, reset=False)
         return discriminant_log_proba(data, missing, self._mixture(), len(self.classes_), self.n_jobs)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: RowsLike) -> Floats:
         """P(c | x_i) of every class under the model, each row with its own noise.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points. Missing features: NaN in an array, or what
-            ``AsGaussians(on_missing="impute")`` gives.
+        {readings}
 
         Returns
         -------
@@ -246,14 +217,12 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         probabilities: Floats = np.exp(self.predict_log_proba(X))
         return probabilities
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: RowsLike) -> Floats:
         """log P(classes_[1] | x) - log P(classes_[0] | x); for more classes, log P of each.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points. Missing features: NaN in an array, or what
-            ``AsGaussians(on_missing="impute")`` gives.
+        {readings}
 
         Returns
         -------
@@ -265,7 +234,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         ratio: Floats = logs[:, 1] - logs[:, 0]
         return ratio
 
-    def decision_distribution(self, X: Any) -> tuple[Floats, Floats]:
+    def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the score of an exact point in each row's own Gaussian.
 
         .. code-block:: text
@@ -289,9 +258,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points. Missing features: NaN in an array, or what
-            ``AsGaussians(on_missing="impute")`` gives.
+        {readings}
 
         Returns
         -------
@@ -302,14 +269,12 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         mean, std = discriminant_distribution(data, missing, self._mixture(), len(self.classes_), self.n_jobs)
         return (mean[:, 0], std[:, 0]) if mean.shape[1] == 1 else (mean, std)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> NDArray[Any]:
         """The most probable class.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points. Missing features: NaN in an array, or what
-            ``AsGaussians(on_missing="impute")`` gives.
+        {readings}
 
         Returns
         -------
@@ -325,7 +290,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def _refuse_unseen(missing: NDArray[np.bool_], codes: NDArray[np.uint32], classes: NDArray[Any]) -> None:
+def _refuse_unseen(missing: Booleans, codes: Codes, classes: NDArray[Any]) -> None:
     """The core's check in the words of the labels."""
     if missing.all(axis=0).any():
         return  # In every class: the core says so.

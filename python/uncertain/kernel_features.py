@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ._base.docs import documented
 from ._data.array import GaussianArray
-from ._data.validation import check_gaussians, seed_from
+from ._data.typing import Floats, RandomState
+from ._data.validation import RowsLike, check_gaussians, seed_from
 from ._uncertain import Gaussians, apply_features, draw_features
 from .exceptions import ParameterError
 from .kernels import median_distance
 
 __all__ = ["ProbabilisticKernelFeatures"]
-
-Floats = NDArray[np.float64]
 
 
 def bandwidth(sigma: Any, rows: Gaussians) -> float:
@@ -57,6 +55,7 @@ class FeatureMap:
         return self.landmarks_._core, self.sigma_, self._coupling, self.basis_
 
 
+@documented
 class ProbabilisticKernelFeatures(
     FeatureMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
@@ -81,14 +80,10 @@ class ProbabilisticKernelFeatures(
         fewer where landmarks nearly repeat each other.
     approximation : {"random", "nystroem"}, default="random"
         Random waves, or the exact kernel with rows drawn from the data.
-    sigma : float or "median", default=1.0
-        Bandwidth of the kernel; "median" is :func:`uncertain.kernels.median_distance` of the rows.
-    coupling : {"shared", "independent"}, default="shared"
-        Which noise two rows see; see :func:`uncertain.kernels.probabilistic_rbf`.
+    {sigma, coupling}
     random_state : int, RandomState or None, default=None
         Seed of frequencies or landmarks.
-    n_jobs : int or None, default=None
-        Number of threads; the result does not depend on it.
+    {n_jobs}
 
     Attributes
     ----------
@@ -100,8 +95,7 @@ class ProbabilisticKernelFeatures(
         V L^(-1/2).
     sigma_ : float
         The bandwidth used.
-    n_features_in_ : int
-        Dimension of the rows.
+    {n_features_in_}
 
     References
     ----------
@@ -126,7 +120,7 @@ class ProbabilisticKernelFeatures(
         approximation: Literal["random", "nystroem"] = "random",
         sigma: float | Literal["median"] = 1.0,
         coupling: Literal["shared", "independent"] = "shared",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -136,7 +130,7 @@ class ProbabilisticKernelFeatures(
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: ArrayLike | GaussianArray, y: object = None) -> Self:
+    def fit(self, X: RowsLike, y: object = None) -> Self:
         """Draw frequencies, or landmarks from these rows.
 
         Parameters
@@ -175,7 +169,7 @@ class ProbabilisticKernelFeatures(
             return 2 * len(self.frequencies_)
         return int(self.basis_.shape[1])
 
-    def transform(self, X: ArrayLike | GaussianArray) -> Floats:
+    def transform(self, X: RowsLike) -> Floats:
         """The features of rows.
 
         Parameters

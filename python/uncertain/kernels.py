@@ -5,12 +5,12 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ._data.array import GaussianArray
 from ._data.numbers import float_array
-from ._data.validation import refuse_nested_tables, seed_from
+from ._data.typing import Floats, RandomState
+from ._data.validation import RowsLike, refuse_nested_tables, seed_from
 from ._uncertain import Gaussians, Rows, median_pair_distance
 from ._uncertain import probabilistic_rbf as gram
 from .exceptions import ParameterError, ShapeError
@@ -19,15 +19,15 @@ __all__ = ["median_distance", "probabilistic_rbf"]
 
 
 def probabilistic_rbf(
-    X: ArrayLike | GaussianArray,
+    X: RowsLike,
     Z: ArrayLike | GaussianArray | None = None,
     *,
     sigma: float | Literal["median"] = 1.0,
     coupling: Literal["shared", "independent"] = "shared",
     max_bytes: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """The Gaussian (RBF) kernel averaged over the noise of both rows.
 
     .. code-block:: text
@@ -100,7 +100,7 @@ def probabilistic_rbf(
     )
 
 
-def median_distance(X: ArrayLike | GaussianArray, *, random_state: Any = 0) -> float:
+def median_distance(X: RowsLike, *, random_state: RandomState = 0) -> float:
     """The median of ``sqrt(|x_i - x_j|^2 + tr S_i + tr S_j)`` over pairs of rows, a usual bandwidth.
 
     That is the root mean square distance between draws of the two rows. All pairs are looked at where they

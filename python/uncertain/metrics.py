@@ -18,16 +18,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ._base.docs import documented
+from ._data.typing import Floats
+from ._data.validation import RowsLike
 from .exceptions import ShapeError, UncertainError
 
 __all__ = ["mpe", "nmc", "nme"]
 
-Floats = NDArray[np.float64]
 
-
-def _margins(model: Any, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
+def _margins(model: Any, X: RowsLike, y: ArrayLike) -> tuple[Floats, Floats]:
     """Signed means and standard deviations of the scores."""
     if len(model.classes_) != 2:
         raise UncertainError(
@@ -48,14 +49,14 @@ def _margins(model: Any, X: Any, y: ArrayLike) -> tuple[Floats, Floats]:
     return np.where(labels == model.classes_[1], mean, -mean), std
 
 
-def nmc(model: Any, X: Any, y: ArrayLike) -> int:
+@documented
+def nmc(model: Any, X: RowsLike, y: ArrayLike) -> int:
     """Number of rows whose mean is misclassified.
 
     Parameters
     ----------
     model : fitted classifier of two classes with ``decision_distribution``
-    X : GaussianArray of n rows, or array-like of shape (n, d)
-        Gaussians, or exact points.
+    {X}
     y : array-like of shape (n,)
         True labels.
 
@@ -73,14 +74,14 @@ def nmc(model: Any, X: Any, y: ArrayLike) -> int:
     return int(np.sum(m <= 0.0))
 
 
-def nme(model: Any, X: Any, y: ArrayLike) -> int:
+@documented
+def nme(model: Any, X: RowsLike, y: ArrayLike) -> int:
     """Number of rows whose nearest edge (one standard deviation from the mean) is misclassified.
 
     Parameters
     ----------
     model : fitted classifier of two classes with ``decision_distribution``
-    X : GaussianArray of n rows, or array-like of shape (n, d)
-        Gaussians, or exact points.
+    {X}
     y : array-like of shape (n,)
         True labels.
 
@@ -98,14 +99,14 @@ def nme(model: Any, X: Any, y: ArrayLike) -> int:
     return int(np.sum(m - s <= 0.0))
 
 
-def mpe(model: Any, X: Any, y: ArrayLike) -> float:
+@documented
+def mpe(model: Any, X: RowsLike, y: ArrayLike) -> float:
     """Sum of the largest probabilities of error that the rows' means and covariances allow.
 
     Parameters
     ----------
     model : fitted classifier of two classes with ``decision_distribution``
-    X : GaussianArray of n rows, or array-like of shape (n, d)
-        Gaussians, or exact points (which count 1 on the wrong side and 0 on the right one).
+    {X}
     y : array-like of shape (n,)
         True labels.
 

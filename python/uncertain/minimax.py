@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ._base.convergence import warn_unless_converged
-from ._data.validation import seed_from
+from ._base.docs import documented
+from ._data.typing import Floats, RandomState
+from ._data.validation import RowsLike, seed_from
 from ._linear.classifier import LinearClassifier, training_rows
 from ._uncertain import MinimaxParams
 
 __all__ = ["MinimaxProbabilityClassifier"]
 
 
+@documented
 class MinimaxProbabilityClassifier(LinearClassifier):
     """The hyperplane with the best worst-case accuracy, given each class's mean and covariance only.
 
@@ -40,13 +42,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         Relative decrease of the minimum at which to stop.
     max_iter : int, default=1000
         Most iterations.
-    probability : bool, default=False
-        Whether to fit Platt's sigmoid on cross-validated scores, which ``predict_proba`` needs; about five
-        times the work.
-    random_state : int, RandomState or None, default=None
-        Seed of the folds of ``probability``.
-    n_jobs : int or None, default=None
-        Number of threads.
+    {probability, seed_of_folds, n_jobs}
 
     Notes
     -----
@@ -54,12 +50,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, d) or (K, d)
-        w of each problem.
-    intercept_ : ndarray of shape (1,) or (K,)
-        b of each problem.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
+    {coef_, intercept_, classes_}
     worst_case_accuracy_ : float, or ndarray of shape (K,)
         kappa^2 / (1 + kappa^2).
     objective_ : float, or ndarray of shape (K,)
@@ -70,15 +61,11 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         Iterations done.
     status_ : str, or ndarray of shape (K,)
         "converged" or "max_iter".
-    n_features_in_ : int
-        d, the dimension of the Gaussians.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, if X was a table of scalar columns.
+    {n_features_in_, feature_names_in_}
 
     Raises
     ------
-    UncertainError
-        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+    {refused}
 
     References
     ----------
@@ -103,7 +90,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         tol: float = 1e-10,
         max_iter: int = 1000,
         probability: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.ridge = ridge
@@ -115,7 +102,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
 
     def fit(
         self,
-        X: Any,
+        X: RowsLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -125,15 +112,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
-        y : array-like of shape (n,)
-            Labels of any type that sorts.
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0; a row of weight 0 is as good as absent.
-        groups : array-like of shape (n,), default=None
-            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
-            calibrate, rows of one group are held out together. Nothing else depends on them.
+        {X, labels, sample_weight, groups}
 
         Returns
         -------
@@ -148,7 +127,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         warn_unless_converged(self, type(self).__name__, "raise max_iter or tol")
         return self
 
-    def _accuracies(self, accuracy: NDArray[np.float64]) -> None:
+    def _accuracies(self, accuracy: Floats) -> None:
         self.worst_case_accuracy_ = accuracy[0] if len(accuracy) == 1 else accuracy
 
     def _params(self) -> MinimaxParams:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._base.convergence import warn_unless_converged
-from ._base.progress import Progress, reporter
-from ._data.validation import check_gaussians, check_numbers, check_sample_weight, seed_from
+from ._base.docs import documented
+from ._base.progress import Callback, reporter
+from ._data.typing import Floats, RandomState
+from ._data.validation import RowsLike, check_gaussians, check_numbers, check_sample_weight, seed_from
+from ._linear.kernelized import Kernelized
 from ._uncertain import fit_gsu_regression, linear_scores
 from .exceptions import UncertainError
-from .preprocessing._kernel_map import Kernel, Kernelized, check_kernel
+from .preprocessing._kernel_map import Kernel, check_kernel
 
 __all__ = ["GSURegressor"]
 
-Floats = NDArray[np.float64]
 
-
+@documented
 class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     """Regression with Gaussian sample uncertainty: the loss of every row is averaged over its error bars.
 
@@ -51,33 +52,18 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         Where "huber" becomes straight, > 0, in units of y.
     epsilon : float, default=0.1
         Half the width of the tube of "epsilon_insensitive", >= 0, in units of y.
-    kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
-        All but "linear" fit the rows in the kernel's feature space, see :class:`~uncertain.KernelMap`;
-        ``coef_`` then belongs to the ``kernel_map_.rank_`` coordinates of that space.
-    gamma : float > 0 or "median", default="median"
-        Of "polynomial" and "rbf"; "median" is 1 / (2 m^2) with the median distance m of two different rows.
-    degree : int, default=3
-        Of "polynomial".
-    coef0 : float, default=1.0
-        Of "polynomial".
-    max_rank : int or None, default=300
-        Most dimensions of the feature space; ``kernel_map_.error_`` says what they leave out.
-    rank_tol : float, default=1e-6
-        Fewer dimensions are enough when no inner product is off by more than this (relative).
+    {kernel, gamma, degree, coef0, max_rank, rank_tol}
     solver : {"auto", "newton", "lbfgs"}, default="auto"
         A trust-region Newton method or a quasi-Newton one; both stop on the certified gap.
     tol : float, default=1e-6
         Relative duality gap at which to stop.
     max_iter : int, default=None
         Most iterations (500).
-    fit_intercept : bool, default=True
-        Whether to fit b; otherwise b = 0.
+    {fit_intercept}
     random_state : int, RandomState or None, default=None
         Seed of the sample of the rows that a large fit starts from.
-    n_jobs : int or None, default=None
-        Number of threads, as for :class:`~uncertain.GSUClassifier`.
-    verbose : int, default=0
-        Print a line per iteration.
+    {n_jobs}
+    {verbose}
     callback : callable, default=None
         Called with a ``Progress(task, iteration, objective, gap)`` per iteration (the objective in the
         solver's units, in which y has variance 1); an exception ends the fit.
@@ -88,8 +74,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         w.
     intercept_ : float
         b.
-    kernel_map_ : KernelMap or None
-        The way to the feature space; None for the linear kernel.
+    {kernel_map_}
     objective_ : float
         J(w, b).
     optimality_gap_ : float
@@ -98,15 +83,11 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         Iterations done.
     status_ : str
         "converged", "max_iter" or "no_progress" (rounding forbids more).
-    n_features_in_ : int
-        d, the dimension of the Gaussians.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, if X was a table of scalar columns.
+    {n_features_in_, feature_names_in_}
 
     Raises
     ------
-    UncertainError
-        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+    {refused}
 
     Warns
     -----
@@ -146,10 +127,10 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         tol: float = 1e-6,
         max_iter: int | None = None,
         fit_intercept: bool = True,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         self.alpha = alpha
         self.loss = loss
@@ -172,7 +153,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
 
     def fit(
         self,
-        X: Any,
+        X: RowsLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         y_std: ArrayLike | None = None,
@@ -181,12 +162,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
-        y : array-like of shape (n,)
-            Targets.
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0; a row of weight 0 is as good as absent.
+        {X, targets, sample_weight}
         y_std : float or array-like of shape (n,), default=None
             Standard deviations of the targets, >= 0.
 
@@ -217,13 +193,12 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         warn_unless_converged(self, type(self).__name__, "raise max_iter or alpha, or scale the features")
         return self
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
+    def predict(self, X: RowsLike, return_std: bool = False) -> Any:
         """Mean of the prediction, w'x_i + b, and its spread under each row's own error bars.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points (whose spread is zero).
+        {X}
         return_std : bool, default=False
             Also return sqrt(w'S_i w): what the row's error bars make uncertain. The scatter of targets around
             the fit is not in it.

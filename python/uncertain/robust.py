@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._base.convergence import warn_unless_converged
-from ._base.progress import Progress, reporter
-from ._data.validation import check_gaussians, seed_from
+from ._base.docs import documented
+from ._base.progress import Callback, reporter
+from ._data.typing import ClassWeight, RandomState
+from ._data.validation import RowsLike, seed_from
 from ._linear.classifier import LinearClassifier, training_rows
-from ._uncertain import Gaussians, RobustParams
-from .preprocessing._kernel_map import Kernel, Kernelized, check_kernel
+from ._linear.kernelized import Kernelized
+from ._uncertain import RobustParams
+from .preprocessing._kernel_map import Kernel, check_kernel
 
 __all__ = ["RobustSVC"]
 
 
+@documented
 class RobustSVC(Kernelized, LinearClassifier):
     """Support vector classification of uncertain rows: worst case, best case and in between.
 
@@ -51,19 +54,7 @@ class RobustSVC(Kernelized, LinearClassifier):
     bound : {"gaussian", "chebyshev"}, default="gaussian"
         What `confidence` means: r = Phi^-1(p) for Gaussian rows (p >= 1/2), or r = sqrt(p / (1 - p)), which
         holds for any distribution with the row's mean and covariance.
-    kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
-        All but "linear" fit the same problem to the rows in the kernel's feature space, see
-        :class:`~uncertain.KernelMap`; ``coef_`` then belongs to the coordinates of that space.
-    gamma : float > 0 or "median", default="median"
-        Of "rbf" and "polynomial".
-    degree : int >= 1, default=3
-        Of "polynomial".
-    coef0 : float >= 0, default=1.0
-        Of "polynomial".
-    rank_tol : float, default=1e-6
-        Accuracy of the feature space, ``tol`` of `KernelMap`.
-    max_rank : int or None, default=300
-        Most dimensions of the feature space.
+    {kernel, gamma, degree, coef0, rank_tol, max_rank}
     polish : bool, default=True
         Whether "mpsvc" ends with a descent on its measure, or is the paper's algorithm 3 alone.
     solver : {"auto", "clarabel"}, default="auto"
@@ -76,32 +67,16 @@ class RobustSVC(Kernelized, LinearClassifier):
         which to stop.
     max_iter : int, default=None
         Most iterations of each convex problem (None: 500).
-    fit_intercept : bool, default=True
-        Whether to fit b; otherwise b = 0.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class, multiplied with ``sample_weight``; "balanced" gives all classes the same sum.
-    probability : bool, default=False
-        Whether to fit Platt's sigmoid on cross-validated scores, which ``predict_proba`` needs; about five
-        times the work.
-    random_state : int, RandomState or None, default=None
-        Seed of the folds of ``probability``.
-    n_jobs : int or None, default=None
-        Number of threads; None is the environment's default, -1 every processor. The result does not depend
-        on it.
-    verbose : int, default=0
-        Print a line per iteration.
-    callback : callable, default=None
-        Called with a ``Progress(task, iteration, objective, gap)`` per iteration; an exception ends the fit.
+    {fit_intercept, class_weight}
+    {probability, seed_of_folds, n_jobs}
+    {verbose, callback}
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (K, d)
         w of each problem: one for two classes, one per class otherwise. For "mpsvc", whose measure does not
         depend on the length of (w, b), the largest s_i is 1.
-    intercept_ : ndarray of shape (1,) or (K,)
-        b of each problem.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
+    {intercept_, classes_}
     radius_ : float
         The radius in use: `radius`, or what `confidence` asks for.
     radii_ : ndarray of shape (n,) or (K, n)
@@ -119,17 +94,11 @@ class RobustSVC(Kernelized, LinearClassifier):
         Iterations of all convex problems together.
     status_ : str, or ndarray of shape (K,)
         "converged", "max_iter" or "no_progress" (rounding forbids more).
-    kernel_map_ : KernelMap or None
-        The way to the feature space; None for the linear kernel.
-    n_features_in_ : int
-        d, the dimension of the Gaussians.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, if X was a table of scalar columns.
+    {kernel_map_, n_features_in_, feature_names_in_}
 
     Raises
     ------
-    UncertainError
-        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+    {refused}
 
     Warns
     -----
@@ -176,12 +145,12 @@ class RobustSVC(Kernelized, LinearClassifier):
         tol: float = 1e-6,
         max_iter: int | None = None,
         fit_intercept: bool = True,
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        class_weight: ClassWeight = None,
         probability: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         self.C = C
         self.method = method
@@ -208,7 +177,7 @@ class RobustSVC(Kernelized, LinearClassifier):
 
     def fit(
         self,
-        X: Any,
+        X: RowsLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -218,15 +187,10 @@ class RobustSVC(Kernelized, LinearClassifier):
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
-        y : array-like of shape (n,)
-            Labels of any type that sorts.
+        {X, labels}
         sample_weight : array-like of shape (n,), default=None
             Weights c_i >= 0; a row of weight 2 is as good as the row twice.
-        groups : array-like of shape (n,), default=None
-            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
-            calibrate, rows of one group are held out together. Nothing else depends on them.
+        {groups}
 
         Returns
         -------
@@ -251,9 +215,6 @@ class RobustSVC(Kernelized, LinearClassifier):
         name = f"{type(self).__name__}(method={self.method!r})"
         warn_unless_converged(self, name, "raise max_iter, lower C, or scale the features")
         return self
-
-    def _rows(self, X: Any) -> Gaussians:
-        return self._mapped(check_gaussians(self, X, reset=False))
 
     def _params(self) -> RobustParams:
         return RobustParams(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,16 +9,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
 from ._base.convergence import warn_unless_converged
-from ._base.progress import Progress, reporter
-from ._data.validation import check_gaussians, check_targets, check_weights, seed_from
+from ._base.docs import documented
+from ._base.progress import Callback, reporter
+from ._data.typing import ClassWeight, Codes, RandomState
+from ._data.validation import RowsLike, check_gaussians, check_targets, check_weights, seed_from
 from ._linear.classifier import LinearClassifier, training_rows
-from ._uncertain import Gaussians, GsuParams
+from ._linear.kernelized import Kernelized
+from ._uncertain import GsuParams
 from .exceptions import ParameterError, UncertainError
-from .preprocessing._kernel_map import Kernel, Kernelized, check_kernel
+from .preprocessing._kernel_map import Kernel, check_kernel
 
 __all__ = ["GSUClassifier"]
-
-Floats = NDArray[np.float64]
 
 
 def _in_batches(estimator: GSUClassifier) -> bool:
@@ -35,6 +35,7 @@ def _in_batches(estimator: GSUClassifier) -> bool:
     return True
 
 
+@documented
 class GSUClassifier(Kernelized, LinearClassifier):
     """SVM, linear or with a kernel, with Gaussian sample uncertainty (SVM-GSU).
 
@@ -57,21 +58,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
     ----------
     alpha : float, default=1e-3
         Strength of the penalty, > 0; called lambda in the paper.
-    kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
-        x'z, (x'z)^2, (gamma x'z + coef0)^degree, exp(-gamma ``|x - z|``^2). All but "linear" fit the same
-        problem to the rows in the kernel's feature space, see :class:`~uncertain.KernelMap`: ``coef_`` then
-        belongs to the ``kernel_map_.rank_`` coordinates of that space, and error bars are carried there to
-        first order.
-    gamma : float > 0 or "median", default="median"
-        Of "polynomial" and "rbf"; "median" is 1 / (2 m^2) with the median distance m of two different rows.
-    degree : int, default=3
-        Of "polynomial".
-    coef0 : float >= 0, default=1.0
-        Of "polynomial".
-    max_rank : int or None, default=300
-        Most dimensions of the feature space; ``kernel_map_.error_`` says what they leave out.
-    rank_tol : float, default=1e-6
-        Fewer dimensions are enough when no inner product is off by more than this (relative).
+    {kernel, gamma, degree, coef0, max_rank, rank_tol}
     solver : {"auto", "newton", "lbfgs", "sgd"}, default="auto"
         "newton" is a trust-region Newton method, "lbfgs" a quasi-Newton one; both stop on the certified gap.
         "sgd" is the paper's stochastic subgradient method, whose cost per step does not depend on the number
@@ -86,33 +73,16 @@ class GSUClassifier(Kernelized, LinearClassifier):
         Whether "sgd" returns the mean of the last half of its iterates.
     projection : bool, default=True
         Whether "sgd" keeps w in the ball ||w|| <= 1 / sqrt(alpha), which holds the minimum.
-    fit_intercept : bool, default=True
-        Whether to fit b; otherwise b = 0.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class, multiplied with ``sample_weight``; "balanced" gives all classes the same sum.
-    probability : bool, default=False
-        Whether to fit Platt's sigmoid on cross-validated scores, which ``predict_proba`` needs; about five
-        times the work.
+    {fit_intercept, class_weight}
+    {probability}
     random_state : int, RandomState or None, default=None
         Seed of "sgd" and of the folds of ``probability``.
-    n_jobs : int or None, default=None
-        Number of threads; None is the environment's default (``OMP_NUM_THREADS``, threadpoolctl), -1 every
-        processor. The result does not depend on it.
-    verbose : int, default=0
-        Print a line per iteration.
-    callback : callable, default=None
-        Called with a ``Progress(task, iteration, objective, gap)`` per iteration; an exception ends the fit.
+    {n_jobs}
+    {verbose, callback}
 
     Attributes
     ----------
-    coef_ : ndarray of shape (1, d) or (K, d)
-        w of each problem: one for two classes, one per class otherwise.
-    intercept_ : ndarray of shape (1,) or (K,)
-        b of each problem.
-    kernel_map_ : KernelMap or None
-        The way to the feature space; None for the linear kernel.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
+    {coef_, intercept_, kernel_map_, classes_}
     objective_ : float, or ndarray of shape (K,)
         J(w, b).
     optimality_gap_ : float, or ndarray of shape (K,)
@@ -121,15 +91,11 @@ class GSUClassifier(Kernelized, LinearClassifier):
         Iterations or steps done.
     status_ : str, or ndarray of shape (K,)
         "converged", "max_iter", "no_progress" (rounding forbids more), or "steps_done" ("sgd").
-    n_features_in_ : int
-        d, the dimension of the Gaussians.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, if X was a table of scalar columns.
+    {n_features_in_, feature_names_in_}
 
     Raises
     ------
-    UncertainError
-        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+    {refused}
 
     Warns
     -----
@@ -138,8 +104,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
     References
     ----------
-    C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain Data,
-    IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235.
+    {gsu_paper}
 
     Examples
     --------
@@ -172,12 +137,12 @@ class GSUClassifier(Kernelized, LinearClassifier):
         averaging: bool = True,
         projection: bool = True,
         fit_intercept: bool = True,
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        class_weight: ClassWeight = None,
         probability: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -202,7 +167,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
     def fit(
         self,
-        X: Any,
+        X: RowsLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -212,15 +177,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
-        y : array-like of shape (n,)
-            Labels of any type that sorts.
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0; a row of weight 0 is as good as absent.
-        groups : array-like of shape (n,), default=None
-            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
-            calibrate, rows of one group are held out together. Nothing else depends on them.
+        {X, labels, sample_weight, groups}
 
         Returns
         -------
@@ -240,7 +197,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
     @available_if(_in_batches)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
-        X: Any,
+        X: RowsLike,
         y: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -249,14 +206,12 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians, or exact points.
+        {X}
         y : array-like of shape (n,)
             Labels; not every class needs to be among them.
         classes : array-like of shape (K,), default=None
             All labels that will ever come; needed in the first call, and the same or None later.
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0.
+        {sample_weight}
 
         Returns
         -------
@@ -278,10 +233,6 @@ class GSUClassifier(Kernelized, LinearClassifier):
         fitted = params.partial_fit(model, data, codes, len(self.classes_), weights, report)
         self.kernel_map_ = None
         return self._fitted(fitted)
-
-    def _rows(self, X: Any) -> Gaussians:
-        """Rows to predict, as the linear model takes them."""
-        return self._mapped(check_gaussians(self, X, reset=False))
 
     def _params(self, solver: str | None = None) -> GsuParams:
         return GsuParams(
@@ -313,7 +264,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
                 f"classes = {given.tolist()}: the first call of partial_fit had {self.classes_.tolist()}"
             )
 
-    def _codes(self, labels: NDArray[Any]) -> NDArray[np.uint32]:
+    def _codes(self, labels: NDArray[Any]) -> Codes:
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             row = int(np.argmax(unknown))

@@ -184,7 +184,7 @@ def test_probabilities_are_calibrated() -> None:
     assert p.shape == (800, 3)
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     assert np.mean(p.argmax(axis=1) == np.digitize(X[:, 0], [-0.7, 0.7])) > 0.95
-    with pytest.raises(UncertainError, match="without probabilities"):
+    with pytest.raises(UncertainError, match="no probabilities"):
         AdaptiveHuberClassifier().fit(X, y).set_params(probability=True).predict_proba(X)
     with pytest.raises(NotFittedError):
         AdaptiveHuberClassifier(probability=True).predict_proba(X)

@@ -170,7 +170,7 @@ def test_what_cannot_be_used_is_refused() -> None:
         ProbabilisticKernelSVC().fit(X, np.zeros(30))
     with pytest.raises(ValueError, match="square"):
         ProbabilisticKernelSVC(kernel="precomputed").fit(np.ones((30, 2)), y)
-    with pytest.raises(UncertainError, match="without probabilities"):
+    with pytest.raises(UncertainError, match="no probabilities"):
         ProbabilisticKernelSVC().fit(X, y).set_params(probability=True).predict_proba(X)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         ProbabilisticKernelSVC(max_iter=3).fit(X, y)

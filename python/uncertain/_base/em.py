@@ -10,8 +10,8 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._data.typing import Floats
 from .._data.validation import seed_from
 from ..exceptions import ConvergenceWarning, ParameterError
 from .progress import reporter
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Mixture", "MixtureAttributes", "component_number", "em_options", "em_reporter", "keep_report"]
 
-Floats = NDArray[np.float64]
 Mixture = tuple[Floats, Floats, Floats]
 """Shares (K,), means (K, d), covariances (K, d, d)."""
 

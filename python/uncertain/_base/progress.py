@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
-__all__ = ["Progress", "reporter"]
+__all__ = ["Callback", "Progress", "reporter"]
 
 
 class Progress(NamedTuple):
@@ -30,8 +30,12 @@ class Progress(NamedTuple):
     gap: float
 
 
+Callback: TypeAlias = Callable[[Progress], object] | None
+"""Hears of every iteration."""
+
+
 def reporter(
-    name: str, verbose: int | bool, callback: Callable[[Progress], Any] | None
+    name: str, verbose: int | bool, callback: Callback
 ) -> Callable[[str, int, float, float], None] | None:
     """The function that the extension calls once per iteration, or None if nobody listens.
 

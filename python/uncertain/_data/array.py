@@ -15,16 +15,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._uncertain import Gaussians, Rows
 from ..exceptions import CovarianceWarning, ParameterError, ShapeError
 from .numbers import float_array, one_kind, row_numbers
+from .typing import Floats, RandomState
 
 __all__ = ["GaussianArray"]
-
-FloatArray = NDArray[np.float64]
 
 
 class GaussianArray:
@@ -120,7 +119,7 @@ class GaussianArray:
     # -- what it is
 
     @property
-    def means(self) -> FloatArray:
+    def means(self) -> Floats:
         """The x_i, shape (n, d): a read-only view where they lie in one piece of memory, else a copy."""
         return self._core.means
 
@@ -197,11 +196,11 @@ class GaussianArray:
 
     # -- covariances
 
-    def covariances(self) -> FloatArray:
+    def covariances(self) -> Floats:
         """Every S_i as a dense matrix, a new array of shape (n, d, d)."""
         return self._core.covariances()
 
-    def trace(self) -> FloatArray:
+    def trace(self) -> Floats:
         """tr S_i of every row, shape (n,): the total variance."""
         return self._core.trace()
 
@@ -215,7 +214,7 @@ class GaussianArray:
             raise ParameterError(f"collapse({to!r}): must be 'zero', 'isotropic' or 'diagonal'")
         return self._from_core(self._core.collapse(to))
 
-    def sample(self, n: int = 1, random_state: Any = None) -> GaussianArray:
+    def sample(self, n: int = 1, random_state: RandomState = None) -> GaussianArray:
         """`n` draws from every Gaussian as exact points, shape (len * n, d); the draws of a row are adjacent.
 
         Repeat labels to match with ``np.repeat(y, n)``.
@@ -263,16 +262,16 @@ class GaussianArray:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _rebuild(parts: Mapping[str, FloatArray]) -> GaussianArray:
+def _rebuild(parts: Mapping[str, Floats]) -> GaussianArray:
     return GaussianArray(**parts)
 
 
-def _comparable(parts: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+def _comparable(parts: Mapping[str, Floats]) -> dict[str, Floats]:
     """Constructor arguments with variances instead of standard deviations."""
     return {"var" if k == "std" else k: v * v if k == "std" else v for k, v in parts.items()}
 
 
-def _per_row(a: FloatArray, what: str, n: int, d: int, *, full: bool) -> Rows:
+def _per_row(a: Floats, what: str, n: int, d: int, *, full: bool) -> Rows:
     """std or var as rows of 1 (isotropic) or d values; always d if `full`."""
     if a.shape == (n, d):
         return Rows.from_numpy(a, n, d)

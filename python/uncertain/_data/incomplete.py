@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .array import GaussianArray
 from .numbers import row_numbers
+from .typing import Booleans, Floats, RandomState
 
 __all__ = ["Incomplete"]
 
@@ -26,12 +26,12 @@ class Incomplete:
 
     __slots__ = ("gaussians", "missing")
 
-    def __init__(self, gaussians: GaussianArray, missing: NDArray[np.bool_]) -> None:
+    def __init__(self, gaussians: GaussianArray, missing: Booleans) -> None:
         self.gaussians = gaussians
         self.missing = np.ascontiguousarray(missing, dtype=bool)
 
     @classmethod
-    def of(cls, values: NDArray[np.float64]) -> Incomplete:
+    def of(cls, values: Floats) -> Incomplete:
         """Exact points with NaN for what is missing."""
         missing = np.isnan(values)
         return cls(GaussianArray(np.where(missing, 0.0, values)), missing)
@@ -61,7 +61,7 @@ class Incomplete:
         """Kind of the covariances of what is there, as of a GaussianArray."""
         return self.gaussians.kind
 
-    def trace(self) -> NDArray[np.float64]:
+    def trace(self) -> Floats:
         """Total variance of every row: infinite where a feature is missing."""
         return np.where(self.missing.any(axis=1), np.inf, self.gaussians.trace())
 
@@ -69,7 +69,7 @@ class Incomplete:
         """Simpler covariances of what is there; gaps stay gaps."""
         return Incomplete(self.gaussians.collapse(to), self.missing)
 
-    def sample(self, n: int = 1, random_state: Any = None) -> Incomplete:
+    def sample(self, n: int = 1, random_state: RandomState = None) -> Incomplete:
         """`n` draws of every row as exact points, those of a row adjacent; gaps stay gaps."""
         return Incomplete(self.gaussians.sample(n, random_state), np.repeat(self.missing, n, axis=0))
 

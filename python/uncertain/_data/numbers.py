@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..exceptions import NullError, ParameterError, RaggedError, ShapeError
+from .typing import Floats, Ints
 
 __all__ = ["float_array", "one_kind", "row_numbers"]
 
-FloatArray = NDArray[np.float64]
 
-
-def float_array(values: Any, what: str) -> FloatArray:
+def float_array(values: Any, what: str) -> Floats:
     """`values` as C-contiguous float64: itself if it is, else converted once; real numbers only."""
     try:
         a = np.asanyarray(values)
@@ -45,7 +43,7 @@ def one_kind(names: set[str]) -> set[str]:
     return names
 
 
-def row_numbers(rows: Any, n: int) -> NDArray[np.int64]:
+def row_numbers(rows: Any, n: int) -> Ints:
     """An integer, integers or a boolean mask as row numbers from 0; IndexError if out of range."""
     index = np.atleast_1d(np.asarray(rows))
     if index.ndim != 1:

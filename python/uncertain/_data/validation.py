@@ -21,8 +21,10 @@ from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError, UncertainError
 from .array import GaussianArray
 from .incomplete import Incomplete
+from .typing import ArrowStream, Booleans, ClassWeight, Codes, Floats, RandomState
 
 __all__ = [
+    "RowsLike",
     "check_gaussians",
     "check_labels",
     "check_numbers",
@@ -32,12 +34,14 @@ __all__ = [
     "seed_from",
 ]
 
-Floats: TypeAlias = NDArray[np.float64]
+
+RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
+"""What an estimator takes as X: Gaussians, with gaps or without, or the rows of an array or a plain table."""
 
 NESTED = (list, tuple, np.ndarray)
 
 
-def check_gaussians(estimator: Any, X: Any, *, reset: bool) -> Gaussians:
+def check_gaussians(estimator: Any, X: RowsLike, *, reset: bool) -> Gaussians:
     """X as the core's Gaussians; sets or checks ``n_features_in_`` and ``feature_names_in_`` of `estimator`.
 
     Raises
@@ -65,7 +69,7 @@ def check_gaussians(estimator: Any, X: Any, *, reset: bool) -> Gaussians:
     return Gaussians(Rows.from_numpy(points, *points.shape))
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> tuple[Gaussians, NDArray[np.bool_] | None]:
+def check_rows(estimator: Any, X: RowsLike, *, reset: bool) -> tuple[Gaussians, Booleans | None]:
     """As `check_gaussians` for an estimator that takes gaps: NaN in an array, or what
     ``AsGaussians(on_missing="impute")`` gives; and where they are, None if there are none.
     """
@@ -84,7 +88,7 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> tuple[Gaussians, NDArr
     return Incomplete.of(points).gaussians._core, missing
 
 
-def refuse_nested_tables(X: Any) -> None:
+def refuse_nested_tables(X: RowsLike) -> None:
     """An error that shows the way for tables whose columns hold lists (means, covariances)."""
     nested = next((name for name, is_nested in _columns(X) if is_nested), None)
     if nested is not None:
@@ -107,7 +111,7 @@ def _columns(X: Any) -> list[tuple[Any, bool]]:
     return []
 
 
-def check_labels(y: Any, X: Any, estimator: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
+def check_labels(y: Any, X: RowsLike, estimator: Any) -> tuple[NDArray[Any], Codes]:
     """(classes, codes): the sorted distinct labels, and for each row the place of its label among them."""
     labels = check_targets(y, X, estimator)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -118,19 +122,19 @@ def check_labels(y: Any, X: Any, estimator: Any) -> tuple[NDArray[Any], NDArray[
     return classes, codes.astype(np.uint32)
 
 
-def check_targets(y: Any, X: Any, estimator: Any) -> NDArray[Any]:
+def check_targets(y: Any, X: RowsLike, estimator: Any) -> NDArray[Any]:
     """y as a 1-D array of labels, one per row of X."""
     labels = _one_per_row(y, X, estimator, dtype=None)
     check_classification_targets(labels)
     return labels
 
 
-def check_numbers(y: Any, X: Any, estimator: Any) -> Floats:
+def check_numbers(y: Any, X: RowsLike, estimator: Any) -> Floats:
     """y as a 1-D array of finite numbers, one per row of X."""
     return np.ascontiguousarray(_one_per_row(y, X, estimator, dtype=np.float64))
 
 
-def _one_per_row(y: Any, X: Any, estimator: Any, dtype: Any) -> NDArray[Any]:
+def _one_per_row(y: Any, X: RowsLike, estimator: Any, dtype: Any) -> NDArray[Any]:
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
@@ -151,10 +155,10 @@ def check_sample_weight(sample_weight: ArrayLike | None, y: NDArray[Any]) -> Flo
 
 def check_weights(
     sample_weight: ArrayLike | None,
-    class_weight: dict[Any, float] | str | None,
+    class_weight: ClassWeight,
     *,
     classes: NDArray[Any],
-    codes: NDArray[np.uint32],
+    codes: Codes,
 ) -> Floats | None:
     """The product of sample and class weights, one per row, or None when all are 1.
 
@@ -185,6 +189,6 @@ def check_weights(
     return product
 
 
-def seed_from(random_state: Any) -> int:
+def seed_from(random_state: RandomState) -> int:
     """One seed for the core's generator, drawn from whatever scikit-learn takes as ``random_state``."""
     return int(check_random_state(random_state).randint(2**31 - 1))

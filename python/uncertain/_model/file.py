@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .._linear.kernelized import Kernelized
 from .._uncertain import model_from_bytes, model_to_bytes, read_model, write_model
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ModelFileError, UncertainError
@@ -30,7 +31,6 @@ from ..preprocessing import (
     KernelMap,
     SubspaceProjector,
 )
-from ..preprocessing._kernel_map import Kernelized
 from ..regression import GSURegressor
 from ..robust import RobustSVC
 from ..svm import GSUClassifier

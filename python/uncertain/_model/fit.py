@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -20,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
 from .._data.options import check_option
+from .._data.typing import Floats
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
@@ -176,7 +175,7 @@ def _chosen_columns(source: Source, beside: dict[str, Any], given: dict[str, Any
     return Columns()
 
 
-def _target_stds(source: Source, target_std: Any, estimator: Any, on_missing: str) -> NDArray[np.float64]:
+def _target_stds(source: Source, target_std: Any, estimator: Any, on_missing: str) -> Floats:
     """The error bars of the target, for the one estimator that knows them."""
     if not isinstance(estimator, GSURegressor):
         raise ParameterError(

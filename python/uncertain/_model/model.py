@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.numbers import float_array
+from .._data.typing import RandomState
 from .._report.classes import Report, compare
 from .._report.held_out import gap_of
 from .._report.huber import HuberReport, report_of_huber
@@ -130,7 +131,7 @@ class Model:
         listed: int = 10,
         meanings: bool = True,
         groups: Any = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> Report | RegressionReport | HuberReport:
         """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
 

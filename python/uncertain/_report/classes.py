@@ -23,6 +23,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import Incomplete
+from .._data.typing import Floats, Ints, RandomState
 from ..exceptions import ConvergenceWarning, UncertainError
 from ..tables._groups import Groups, groups_text, too_few_groups
 from .held_out import (
@@ -40,8 +41,6 @@ from .meanings import MEANS_ONLY, Meanings, alternatives, own_meaning, ranked
 if TYPE_CHECKING:
     from .._data.array import GaussianArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MANY_ROWS = 10_000
 """Above this one repeat is the default: so many held-out rows leave little luck to average."""
@@ -183,7 +182,7 @@ def compare(
     listed: int = 10,
     meanings: bool = True,
     groups: Groups | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> Report:
     """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians (with gaps if it can)."""
     if repeats is None:
@@ -258,7 +257,11 @@ def _timed(pipeline: Pipeline, data: GaussianArray | Incomplete, y: NDArray[Any]
 
 
 def _doubtful(
-    fitted: Pipeline, data: GaussianArray | Incomplete, exact: GaussianArray, listed: int, random_state: Any
+    fitted: Pipeline,
+    data: GaussianArray | Incomplete,
+    exact: GaussianArray,
+    listed: int,
+    random_state: RandomState,
 ) -> tuple[Ints, Floats, Floats]:
     """The rows whose own error bar changes the probabilities most.
 

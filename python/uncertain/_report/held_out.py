@@ -15,15 +15,13 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import Incomplete
+from .._data.typing import Floats, Ints
 from ..exceptions import ConvergenceWarning, ParameterError
 from ..preprocessing._imputer import GaussianImputer
 
 if TYPE_CHECKING:
     from .._data.array import GaussianArray
     from ..tables._groups import Groups
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def standard_error(correct: Floats, groups: Groups | None = None) -> float:

@@ -17,6 +17,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
+from .._data.typing import Floats, Ints, RandomState
 from ..exceptions import ParameterError, UncertainError
 from ..tables._groups import Groups, check_group_number, groups_text, too_few_groups
 from .classes import MANY_ROWS
@@ -25,9 +26,6 @@ from .held_out import check_counts, means_alone, standard_error
 if TYPE_CHECKING:
     from .._data.array import GaussianArray
     from .._data.incomplete import Incomplete
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -168,7 +166,7 @@ def report_of_huber(
     repeats: int | None = None,
     listed: int = 10,
     groups: Groups | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> HuberReport:
     """The report of a fitted pipeline that takes Gaussians; `y` is NaN, or None, for rows without a label."""
     quantity = is_regressor(fitted)

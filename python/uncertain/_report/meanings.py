@@ -12,17 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .._data.typing import Floats
 from ..discriminant import GaussianDiscriminant
 from ..preprocessing import GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..svm import GSUClassifier
 from ..tables._groups import Groups
 from .held_out import standard_error
-
-Floats = NDArray[np.float64]
 
 MEANS_ONLY = "means only"
 

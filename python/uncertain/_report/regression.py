@@ -11,11 +11,11 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import RepeatedKFold
 from sklearn.pipeline import Pipeline
 
+from .._data.typing import Floats, RandomState
 from ..exceptions import UncertainError
 from ..tables._groups import Groups, check_group_number, groups_text
 from .classes import MANY_ROWS
@@ -24,8 +24,6 @@ from .held_out import check_counts, gap_of, gap_text, json_ready, means_alone, q
 if TYPE_CHECKING:
     from .._data.array import GaussianArray
     from .._data.incomplete import Incomplete
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -117,7 +115,7 @@ def compare_regressions(
     folds: int = 5,
     repeats: int | None = None,
     groups: Groups | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> RegressionReport:
     """The report of a fitted pipeline that takes Gaussians, on Gaussians with targets (+- `y_std`)."""
     if repeats is None:

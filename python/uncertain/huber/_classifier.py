@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike
 
-from .._base.progress import Progress
-from .._data.validation import seed_from
+from .._base.classifiers import ScoreClassifier
+from .._base.docs import documented
+from .._base.progress import Callback
+from .._data.typing import Floats, RandomState
+from .._data.validation import RowsLike, seed_from
 from .._uncertain import HuberParams
 from ..exceptions import UncertainError
-from ..tables._groups import GroupedFolds, groups_of_fit
-from ._machine import AdaptiveHuber, Floats
+from ..tables._groups import groups_of_fit
+from ._machine import AdaptiveHuber
 from ._targets import partial_labels, weights_of
 from ._views import Kernel
 
 __all__ = ["AdaptiveHuberClassifier"]
 
 
-def _with_probability(estimator: AdaptiveHuberClassifier) -> bool:
-    if not estimator.probability:
-        raise AttributeError("predict_proba needs AdaptiveHuberClassifier(probability=True), set before fit")
-    return True
-
-
-class AdaptiveHuberClassifier(GroupedFolds, ClassifierMixin, AdaptiveHuber):
+@documented
+class AdaptiveHuberClassifier(ScoreClassifier, AdaptiveHuber):
     """:class:`AdaptiveHuberRegressor` on targets of -1 and +1; the class is the sign.
 
     More than two classes are fitted one against the rest, with one factorisation for all. A label that is
@@ -49,13 +44,11 @@ verbose, callback
     probability : bool, default=False
         Whether to fit sigmoids on cross-validated scores, which ``predict_proba`` needs. A held-out row loses
         its label and stays in the graph, so that the folds share the one factorisation.
-    random_state : int, RandomState or None, default=None
-        Seed of the folds of ``probability``.
+    {seed_of_folds}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
+    {classes_}
     dual_coef_ : ndarray of shape (m, n), or (K, m, n) for more than two classes
         w of each view on the rows of the fit.
     intercept_, threshold_, thresholds_, removed_, removed_residuals_, history_, n_refinements_, objective_, \
@@ -97,11 +90,11 @@ n_iter_, status_
         fit_intercept: bool = False,
         unlabeled: Any = "auto",
         probability: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         max_bytes: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         super().__init__(
             alpha,
@@ -133,7 +126,7 @@ n_iter_, status_
 
     def fit(
         self,
-        X: Any,
+        X: RowsLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -147,11 +140,7 @@ n_iter_, status_
             Labelled and unlabelled rows; the kernel matrix for ``kernel="precomputed"``.
         y : array-like of shape (n,)
             Labels of any type that sorts; see above for rows without one.
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0 of the labels; a row of weight 0 is as good as absent.
-        groups : array-like of shape (n,), default=None
-            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
-            calibrate, rows of one group are held out together. Nothing else depends on them.
+        {sample_weight, groups}
 
         Returns
         -------
@@ -180,22 +169,7 @@ n_iter_, status_
         self.classes_ = classes
         return self
 
-    def decision_function(self, X: Any) -> Floats:
-        """b + f at new rows.
-
-        Parameters
-        ----------
-        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
-            Gaussians or exact points; kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        ndarray of shape (q,), or (q, K) for more than two classes
-            Positive for ``classes_[1]`` in the case of two classes.
-        """
-        return _squeezed(self._values(X))
-
-    def decision_distribution(self, X: Any) -> tuple[Floats, Floats]:
+    def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the scores under each row's own noise, exactly.
 
         For kernel="rbf" f is a mean over noise: with ``coupling="independent"`` that of f(x) over
@@ -206,80 +180,14 @@ n_iter_, status_
 
         Parameters
         ----------
-        X : GaussianArray of q rows, or array-like of shape (q, d)
-            Gaussians or exact points.
+        {X}
 
         Returns
         -------
         mean, std : ndarrays of shape (q,), or (q, K) for more than two classes
             The mean is :meth:`decision_function`.
         """
-        mean, std = self._distribution(X)
-        return _squeezed(mean), _squeezed(std)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label with the largest score.
-
-        Parameters
-        ----------
-        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
-            As in :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (q,)
-            Elements of ``classes_``.
-        """
-        scores = self.decision_function(X)
-        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
-
-    @available_if(_with_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class: Platt's sigmoid of the score, for more classes divided by their sum.
-
-        It is that of the label that would be observed, where labels are wrong at times. The score of a row
-        with error bars is an average over them already.
-
-        Parameters
-        ----------
-        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
-            As in :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (q, K)
-            Columns in the order of ``classes_``.
-        """
-        check_is_fitted(self, "dual_coef_")
-        rows = self._rows(X, reset=False)
-        if not self._model.has_probabilities:
-            raise UncertainError(
-                "the model was fitted without probabilities: fit again with probability=True"
-            )
-        probabilities: Floats = self._model.predict_proba(rows, self.n_jobs)
-        return probabilities
-
-    @available_if(_with_probability)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithm of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
-            As in :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (q, K)
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(self.predict_proba(X))
-        return logarithms
+        return super().decision_distribution(X)
 
     def _params(self, probability: bool = False, seed: int = 0) -> HuberParams:
         return super()._params(bool(self.probability), seed_from(self.random_state))
-
-
-def _squeezed(scores: Floats) -> Floats:
-    return scores[:, 0] if scores.shape[1] == 1 else scores

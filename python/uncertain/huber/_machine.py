@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base.progress import Progress, reporter
+from .._base.progress import Callback, reporter
 from .._data.array import GaussianArray
-from .._data.validation import check_gaussians
+from .._data.typing import Codes, Floats
+from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians, HuberModel, HuberParams, HuberView, Rows
 from ..exceptions import ParameterError
 from ._views import (
@@ -26,7 +26,6 @@ from ._views import (
 
 __all__ = ["AdaptiveHuber", "Floats", "Refinement"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 OUTCOME = ("intercept", "thresholds", "removed", "residuals", "history", "objective", "steps", "status")
 
@@ -88,7 +87,7 @@ class AdaptiveHuber(BaseEstimator):
         max_bytes: int | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         self.alpha = alpha
         self.manifold_alpha = manifold_alpha
@@ -118,7 +117,7 @@ class AdaptiveHuber(BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _rows(self, X: Any, *, reset: bool) -> Gaussians:
+    def _rows(self, X: RowsLike, *, reset: bool) -> Gaussians:
         """Rows to fit or to predict; with a precomputed kernel the rows of its matrix."""
         if self.kernel != "precomputed":
             return check_gaussians(self, X, reset=reset)
@@ -193,7 +192,7 @@ class AdaptiveHuber(BaseEstimator):
         targets: Floats,
         n_classes: int,
         weights: Floats | None,
-        groups: NDArray[np.uint32] | None = None,
+        groups: Codes | None = None,
     ) -> Self:
         """Fit all outputs."""
         graphs = self.graph if isinstance(self.graph, (list, tuple)) else [self.graph]
@@ -238,13 +237,6 @@ class AdaptiveHuber(BaseEstimator):
         self.status_ = numbers([outcome["status"] for outcome in outcomes])
         return self
 
-    def _values(self, X: Any) -> Floats:
-        """Fitted functions at new rows, (n, outputs)."""
+    def _to_predict(self, X: RowsLike) -> Gaussians:
         check_is_fitted(self, "dual_coef_")
-        values: Floats = self._model.decision(self._rows(X, reset=False), self.n_jobs)
-        return values
-
-    def _distribution(self, X: Any) -> tuple[Floats, Floats]:
-        """Their means and standard deviations under the noise of the rows."""
-        check_is_fitted(self, "dual_coef_")
-        return self._model.decision_distribution(self._rows(X, reset=False), self.n_jobs)
+        return self._rows(X, reset=False)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, overload
+from typing import Literal, Self, overload
 
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from ._machine import AdaptiveHuber, Floats
+from .._base.docs import documented
+from .._data.typing import Floats
+from .._data.validation import RowsLike
+from ._machine import AdaptiveHuber
 from ._targets import targets_of, weights_of
 
 __all__ = ["AdaptiveHuberRegressor"]
 
 
+@documented
 class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
     """Kernel regression that drops the labels it cannot believe, and learns from rows without labels.
 
@@ -57,8 +61,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         for "polynomial" 1 / d.
     degree, coef0 : int, default=3, and float, default=1
         Of the polynomial kernel.
-    coupling : {"shared", "independent"}, default="shared"
-        Which noise two rows with error bars see; see :func:`uncertain.kernels.probabilistic_rbf`.
+    {coupling}
     views : list of column groups, default=None
         Each group (numbers, names or a slice) is a view with its own kernel and graph. None: one view of all.
     view_weights : list of float, default=None
@@ -82,8 +85,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         that are dropped. It is not part of the minimisation.
     max_bytes : int, default=None
         Memory a fit may take; a larger one is refused. None: half of what is available.
-    n_jobs : int or None, default=None
-        Number of threads; the result does not depend on it.
+    {n_jobs}
     verbose : int, default=0
         Print a line per refinement.
     callback : callable, default=None
@@ -119,13 +121,11 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         Scale of each view's kernel.
     X_fit_ : GaussianArray, or None
         The rows of the fit; None with a precomputed kernel.
-    n_features_in_ : int
-        Dimension of the rows.
+    {n_features_in_}
 
     Raises
     ------
-    UncertainError
-        (a ValueError) For data or parameters that cannot be used; the message says which and where.
+    {refused}
 
     Examples
     --------
@@ -142,7 +142,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
     True
     """
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to Gaussians, to exact points, or to a kernel matrix.
 
         Parameters
@@ -163,16 +163,15 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         return self._fit(rows, targets[None, :], 0, weights_of(sample_weight, rows.n_rows))
 
     @overload
-    def predict(self, X: Any, return_std: Literal[False] = False) -> Floats: ...
+    def predict(self, X: RowsLike, return_std: Literal[False] = False) -> Floats: ...
     @overload
-    def predict(self, X: Any, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
-    def predict(self, X: Any, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
+    def predict(self, X: RowsLike, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, X: RowsLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """b + f at new rows.
 
         Parameters
         ----------
-        X : GaussianArray of q rows, or array-like of shape (q, d) or (q, n)
-            Gaussians or exact points; kernel values for ``kernel="precomputed"``.
+        {rows_or_kernel}
         return_std : bool, default=False
             Whether to return the standard deviations of the predictions under each row's own noise, too.
             They are exact, as in :meth:`AdaptiveHuberClassifier.decision_distribution`, and say nothing about
@@ -182,8 +181,8 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         -------
         ndarray of shape (q,), or two of them
         """
+        rows = self._to_predict(X)
         if not return_std:
-            values: Floats = self._values(X)[:, 0]
-            return values
-        mean, std = self._distribution(X)
+            return self._model.decision(rows, self.n_jobs)[:, 0]
+        mean, std = self._model.decision_distribution(rows, self.n_jobs)
         return mean[:, 0], std[:, 0]

@@ -10,8 +10,9 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from .._data.typing import Booleans, Floats
+from .._data.validation import RowsLike
 from ..exceptions import NotFiniteError
-from ._machine import Floats
 
 __all__ = ["partial_labels", "targets_of", "weights_of"]
 
@@ -26,13 +27,13 @@ def weights_of(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     return weights
 
 
-def targets_of(y: Any, X: Any, estimator: Any) -> Floats:
+def targets_of(y: Any, X: RowsLike, estimator: Any) -> Floats:
     """Numbers, NaN without a label."""
     targets: Floats = _one_per_row(y, X, estimator, np.float64, "allow-nan")
     return targets
 
 
-def partial_labels(y: Any, X: Any, estimator: Any, unlabeled: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def partial_labels(y: Any, X: RowsLike, estimator: Any, unlabeled: Any) -> tuple[NDArray[Any], Booleans]:
     """Labels, and which rows have one; `unlabeled` as the classifier's parameter."""
     labels = _one_per_row(y, X, estimator, None, False)
     if labels.dtype.kind == "O":
@@ -57,7 +58,7 @@ def partial_labels(y: Any, X: Any, estimator: Any, unlabeled: Any) -> tuple[NDAr
     return labels, known
 
 
-def _one_per_row(y: Any, X: Any, estimator: Any, dtype: Any, ensure_all_finite: Any) -> NDArray[Any]:
+def _one_per_row(y: Any, X: RowsLike, estimator: Any, dtype: Any, ensure_all_finite: Any) -> NDArray[Any]:
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."

@@ -8,19 +8,19 @@ from numbers import Real
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._data.array import GaussianArray
-from .._data.validation import check_gaussians
+from .._data.typing import Floats
+from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import FeatureSvc, Gaussians, KernelSvc, KernelSvr
 from ..exceptions import ParameterError, UncertainError
 
 __all__ = ["Floats", "Kernel", "KernelMachine"]
 
-Floats: TypeAlias = NDArray[np.float64]
 Kernel: TypeAlias = Callable[[GaussianArray, GaussianArray], ArrayLike]
 
 
@@ -62,7 +62,7 @@ class KernelMachine(BaseEstimator):
             "n_jobs": self.n_jobs,
         }
 
-    def _to_fit(self, X: Any) -> tuple[Gaussians | Floats, GaussianArray | None]:
+    def _to_fit(self, X: RowsLike) -> tuple[Gaussians | Floats, GaussianArray | None]:
         """X for the core (Gaussians, or their kernel matrix), and the rows where it does not see them."""
         if self.kernel == "precomputed":
             gram: Floats = validate_data(self, X, reset=True, dtype=np.float64, order="C")
@@ -92,7 +92,7 @@ class KernelMachine(BaseEstimator):
             )
         return values
 
-    def _to_predict(self, X: Any) -> Any:
+    def _to_predict(self, X: RowsLike) -> Any:
         """X for the fitted core: Gaussians, or kernel values between new rows and support rows."""
         check_is_fitted(self, "objective_")
         if self.kernel == "precomputed":

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClassifierMixin
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from .._base.progress import Progress, reporter
+from .._base.classifiers import ScoreClassifier
+from .._base.docs import documented
+from .._base.progress import Callback, reporter
 from .._data.array import GaussianArray
+from .._data.typing import ClassWeight, Floats, RandomState
 from .._data.validation import (
+    RowsLike,
     check_labels,
     check_weights,
     seed_from,
 )
 from .._uncertain import FeatureSvc, FeatureSvcParams, KernelSvcParams
-from ..exceptions import ParameterError, UncertainError
+from ..exceptions import ParameterError
 from ..kernel_features import FeatureMap
-from ..tables._groups import GroupedFolds, groups_of_fit
-from ._machine import Floats, Kernel, KernelMachine
+from ..tables._groups import groups_of_fit
+from ._machine import Kernel, KernelMachine
 
 __all__ = ["ProbabilisticKernelSVC"]
 
@@ -30,19 +32,14 @@ __all__ = ["ProbabilisticKernelSVC"]
 LEAST_GAP = 1e-6
 
 
-def _with_probability(estimator: ProbabilisticKernelSVC) -> bool:
-    if not estimator.probability:
-        raise AttributeError("predict_proba needs ProbabilisticKernelSVC(probability=True), set before fit")
-    return True
-
-
 def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
     if estimator.kernel != "probabilistic" or estimator.n_components is not None:
         raise AttributeError('decision_distribution knows the noise of the exact kernel="probabilistic" only')
     return True
 
 
-class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMachine):
+@documented
+class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     """Kernel support vector classifier for rows that are Gaussians.
 
     The kernel between two rows is the RBF kernel averaged over their noise
@@ -54,8 +51,9 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
 
     where c_i is the product of sample and class weight. New rows have error bars, too: a row with wide
     ones is less like any support row. Several classes are fitted one against one. Names, order and signs are
-    those of scikit-learn's ``SVC`` with ``decision_function_shape="ovr"``; ``predict`` is always the class of
-    the largest score.
+    those of scikit-learn's ``SVC`` with ``decision_function_shape="ovr"``: of more than two classes a score
+    is the number of pairs that the class wins, plus less than 1/3 for how clearly; ``predict`` is always the
+    class of the largest one.
 
     With ``n_components`` the kernel is replaced by inner products of features
     (:class:`uncertain.ProbabilisticKernelFeatures`): time and memory then grow with the number of rows, not
@@ -69,11 +67,7 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
         "precomputed": X is the n x n kernel matrix in ``fit``, and the kernel between new and fitted rows
         later.
         A callable takes two GaussianArrays of n and m rows and returns the n x m matrix.
-    sigma : float or "median", default=1.0
-        Bandwidth of the probabilistic kernel; "median" is the median distance of the rows that have weight,
-        as in :func:`uncertain.kernels.median_distance`.
-    coupling : {"shared", "independent"}, default="shared"
-        Which noise two rows see; see :func:`uncertain.kernels.probabilistic_rbf`.
+    {sigma, coupling}
     tol : float, default=1e-9
         Largest violation of the optimality conditions at which the solver stops. Going on from the 1e-3 of
         other solvers costs little, and a weight of 2 is then the row twice, to seven digits. With
@@ -90,18 +84,13 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
         rows of Nystroem at most. Up to 2000 frequencies; more are slow.
     approximation : {"random", "nystroem"}, default="random"
         Which features, with `n_components`.
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class, multiplied with ``sample_weight``.
+    {class_weight}
     probability : bool, default=False
         Whether to fit sigmoids on cross-validated scores, which ``predict_proba`` needs.
     random_state : int, RandomState or None, default=None
         Seed of the folds of ``probability``, and of frequencies or landmarks.
-    n_jobs : int or None, default=None
-        Number of threads; the result does not depend on it.
-    verbose : int, default=0
-        Print progress.
-    callback : callable, default=None
-        Called with a ``Progress(task, iteration, objective, gap)`` now and then; an exception ends the fit.
+    {n_jobs}
+    {verbose, callback}
 
     Attributes
     ----------
@@ -115,8 +104,7 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
         y_i a_i, in scikit-learn's layout.
     intercept_ : ndarray of shape (K (K - 1) / 2,)
         b of each pair of classes.
-    classes_ : ndarray of shape (K,)
-        The labels, sorted.
+    {classes_}
     sigma_ : float
         The bandwidth used.
     objective_ : float, or ndarray of shape (K (K - 1) / 2,)
@@ -125,8 +113,7 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
         Certified bound on its relative distance from the true minimum.
     n_iter_, status_ : int and str, or ndarrays of shape (K (K - 1) / 2,)
         Pairs of coefficients optimised, and how that ended: "converged", "max_iter" or "no_progress".
-    n_features_in_ : int
-        Dimension of the rows.
+    {n_features_in_}
     coef_ : ndarray of shape (K (K - 1) / 2, D)
         With `n_components`, instead of support rows and `dual_coef_`: weights of the features.
     frequencies_, noise_, landmarks_, basis_
@@ -160,12 +147,12 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
         cache_size: float = 1024,
         n_components: int | None = None,
         approximation: Literal["random", "nystroem"] = "random",
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        class_weight: ClassWeight = None,
         probability: bool = False,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -186,7 +173,7 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
 
     def fit(
         self,
-        X: Any,
+        X: RowsLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         *,
@@ -196,15 +183,10 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
-            Gaussians or exact points; the kernel matrix for ``kernel="precomputed"``.
-        y : array-like of shape (n,)
-            Labels of any type that sorts.
+        {fitted_rows, labels}
         sample_weight : array-like of shape (n,), default=None
             Weights >= 0 by which C is multiplied; a row of weight 0 is as good as absent.
-        groups : array-like of shape (n,), default=None
-            What rows of one object share, such as its name: where ``probability=True`` holds rows out to
-            calibrate, rows of one group are held out together. Nothing else depends on them.
+        {groups}
 
         Returns
         -------
@@ -223,25 +205,8 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
         self.classes_ = classes
         return self._fitted(model, rows)._warned()
 
-    def decision_function(self, X: Any) -> Floats:
-        """Scores of the classes.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
-            Gaussians or exact points; kernel values for ``kernel="precomputed"``.
-
-        Returns
-        -------
-        ndarray of shape (n,), or (n, K) for more than two classes
-            Positive for ``classes_[1]`` in the case of two classes; otherwise the pairs that a class wins,
-            plus less than 1/3 for how clearly.
-        """
-        data = self._to_predict(X)
-        return _squeezed(self._model.decision(data, self.n_jobs))
-
     @available_if(_with_distribution)  # type: ignore[untyped-decorator]
-    def decision_distribution(self, X: Any) -> tuple[Floats, Floats]:
+    def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the score under each row's own noise, exactly.
 
         The kernel is a mean over noise, and so is the score. With ``coupling="independent"`` it is the mean
@@ -251,8 +216,7 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Gaussians or exact points.
+        {X}
 
         Returns
         -------
@@ -260,65 +224,7 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
             Of two classes the mean is :meth:`decision_function`; of more there is one score per pair of
             classes, in the order of ``intercept_``, positive for the first of them.
         """
-        data = self._to_predict(X)
-        mean, std = self._model.decision_distribution(data, self.n_jobs)
-        return _squeezed(mean), _squeezed(std)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The label with the largest score.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
-            As in :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Elements of ``classes_``.
-        """
-        scores = self.decision_function(X)
-        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[codes])
-
-    @available_if(_with_probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class: Platt's sigmoid of the score, for more classes those of all pairs.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
-            As in :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Columns in the order of ``classes_``.
-        """
-        data = self._to_predict(X)
-        if not self._model.has_probabilities:
-            raise UncertainError(
-                "the model was fitted without probabilities: fit again with probability=True"
-            )
-        probabilities: Floats = self._model.predict_proba(data, self.n_jobs)
-        return probabilities
-
-    @available_if(_with_probability)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithm of :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
-            As in :meth:`decision_function`.
-
-        Returns
-        -------
-        ndarray of shape (n, K)
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: Floats = np.log(self.predict_proba(X))
-        return logarithms
+        return super().decision_distribution(X)
 
     def _params(self) -> Any:
         seed = seed_from(self.random_state)
@@ -354,7 +260,3 @@ class ProbabilisticKernelSVC(GroupedFolds, FeatureMap, ClassifierMixin, KernelMa
         self.n_support_ = model.n_support
         self.dual_coef_ = model.dual_coef
         return self
-
-
-def _squeezed(scores: Floats) -> Floats:
-    return scores[:, 0] if scores.shape[1] == 1 else scores

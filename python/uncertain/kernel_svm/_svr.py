@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from .._base.progress import Progress, reporter
+from .._base.docs import documented
+from .._base.progress import Callback, reporter
 from .._data.array import GaussianArray
-from .._data.validation import check_numbers, check_sample_weight
+from .._data.typing import Floats
+from .._data.validation import RowsLike, check_numbers, check_sample_weight
 from .._uncertain import KernelSvrParams
-from ._machine import Floats, Kernel, KernelMachine
+from ._machine import Kernel, KernelMachine
 
 __all__ = ["ProbabilisticKernelSVR"]
 
 
+@documented
 class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
     """Epsilon support vector regression for rows that are Gaussians.
 
@@ -75,7 +77,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         cache_size: float = 1024,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         self.C = C
         self.epsilon = epsilon
@@ -90,15 +92,12 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to Gaussians, to exact points, or to a kernel matrix.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
-            Gaussians or exact points; the kernel matrix for ``kernel="precomputed"``.
-        y : array-like of shape (n,)
-            Targets.
+        {fitted_rows, targets}
         sample_weight : array-like of shape (n,), default=None
             Weights >= 0 by which C is multiplied.
 
@@ -113,13 +112,12 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         report = reporter(type(self).__name__, self.verbose, self.callback)
         return self._fitted(params.fit(data, targets, weights, report), rows)._warned()
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: RowsLike) -> Floats:
         """Predicted targets.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
-            Gaussians or exact points; kernel values for ``kernel="precomputed"``.
+        {rows_or_kernel}
 
         Returns
         -------

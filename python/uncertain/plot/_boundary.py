@@ -10,18 +10,17 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
 from .._data.array import GaussianArray
+from .._data.typing import Floats
 from ..exceptions import ParameterError, ShapeError
 from ._gaussians import GaussianDisplay
 from ._style import COLORS, axes_for, bare, limits_of, two_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 
 class DecisionBoundaryDisplay:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
+from .._data.typing import Floats
 from ..exceptions import ParameterError, ShapeError
 from ._style import (
     COLORS,
@@ -162,5 +163,5 @@ def marginal(X: GaussianArray | ArrayLike, features: tuple[int, int]) -> Gaussia
     if not (0 <= first < d and 0 <= second < d and first != second):
         raise ParameterError(f"features = {features}: must be two different numbers in 0..{d - 1}")
     pair = [first, second]
-    means: NDArray[np.float64] = data.means[:, pair]
+    means: Floats = data.means[:, pair]
     return GaussianArray(means, cov=data.covariances()[:, pair][:, :, pair])

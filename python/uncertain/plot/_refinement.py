@@ -12,17 +12,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.typing import Floats, Ints
 from ..exceptions import ParameterError, ShapeError
 from ._style import COLORS, bare, new_pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class RefinementDisplay:

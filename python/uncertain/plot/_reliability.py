@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from .._data.numbers import float_array
+from .._data.typing import Booleans, Floats
+from .._data.validation import RowsLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from ._style import COLORS, axes_for, bare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-Floats = NDArray[np.float64]
 
 
 class ReliabilityDisplay:
@@ -46,9 +46,7 @@ class ReliabilityDisplay:
 
     ax_: Axes
 
-    def __init__(
-        self, y: NDArray[np.bool_], prob: Floats, *, n_bins: int, strategy: str, name: str | None
-    ) -> None:
+    def __init__(self, y: Booleans, prob: Floats, *, n_bins: int, strategy: str, name: str | None) -> None:
         edges = _edges(prob, n_bins, strategy)
         places = np.clip(np.searchsorted(edges, prob, side="right") - 1, 0, len(edges) - 2)
         counts = np.bincount(places, minlength=len(edges) - 1)
@@ -67,7 +65,7 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: ArrayLike, *, name: str | None = None, **options: Any
+        cls, estimator: Any, X: RowsLike, y: ArrayLike, *, name: str | None = None, **options: Any
     ) -> Self:
         """For a fitted classifier with two classes and `predict_proba`; `options` of `from_predictions`."""
         classes = np.asarray(estimator.classes_)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._data.typing import Floats
 from ..exceptions import ShapeError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def two_features(data: GaussianArray) -> None:
         raise ShapeError(f"data: a picture needs 2 features, got {data.n_features}; pick two columns first")
 
 
-def limits_of(means: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def limits_of(means: Floats) -> tuple[Floats, Floats]:
     """(lowest, highest) corner of the bulk of the rows: the outermost half percent may lie outside."""
     low, high = np.quantile(means, [0.005, 0.995], axis=0)
     margin = 0.06 * (high - low) + (high == low)

@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.docs import documented
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.numbers import float_array
+from .._data.typing import Booleans, Floats
+from .._data.validation import RowsLike
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ..tables import Table, is_table, open_table
@@ -25,6 +28,7 @@ from ..tables._columns import KINDS, check_roles, choose_columns, fill
 _ZERO = {"std": "zero-elements", "var": "zero-elements", "cov": "zero-rows", "factor": "zero-rows"}
 
 
+@documented
 class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Table -> GaussianArray.
 
@@ -55,8 +59,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     ----------
     roles_ : dict
         The columns in use, as arguments of this class.
-    n_features_in_ : int
-        Dimension d.
+    {n_features_in_}
     feature_names_in_ : ndarray of str
         The scalar columns; only with `features`.
     """
@@ -84,7 +87,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.corr = corr
         self.on_missing = on_missing
 
-    def fit(self, X: Any, y: object = None) -> AsGaussians:
+    def fit(self, X: RowsLike, y: object = None) -> AsGaussians:
         """Settle the columns and check that they can be read.
 
         Raises
@@ -95,11 +98,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self._fit_transform(X)
         return self
 
-    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> GaussianArray | Incomplete:
+    def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> GaussianArray | Incomplete:
         """`fit` and `transform` in one reading."""
         return self._fit_transform(X)
 
-    def transform(self, X: Any) -> GaussianArray | Incomplete:
+    def transform(self, X: RowsLike) -> GaussianArray | Incomplete:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "roles_")
         gaussians = self._read(_opened(X), self.roles_)
@@ -119,7 +122,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             names = [f"{base}{j}" for j in range(self.n_features_in_)]
         return np.asarray(names, dtype=object)
 
-    def _fit_transform(self, X: Any) -> GaussianArray | Incomplete:
+    def _fit_transform(self, X: RowsLike) -> GaussianArray | Incomplete:
         source = _opened(X)
         roles = self._roles(source)
         gaussians = self._read(source, roles)
@@ -208,7 +211,7 @@ def read_gaussians(
     return gaussians if missing is None else Incomplete(gaussians, missing)
 
 
-def _gaps(means: Rows, errors: dict[str, Rows]) -> tuple[Rows, dict[str, Rows], NDArray[np.bool_]]:
+def _gaps(means: Rows, errors: dict[str, Rows]) -> tuple[Rows, dict[str, Rows], Booleans]:
     """Zeros for what is missing in the mean or in its error bar, and where that is."""
     x = means.to_numpy()
     values = {kind: rows.to_numpy() for kind, rows in errors.items()}
@@ -217,7 +220,7 @@ def _gaps(means: Rows, errors: dict[str, Rows]) -> tuple[Rows, dict[str, Rows], 
         if v.shape[1] in (1, x.shape[1]):
             missing |= np.isnan(v)
 
-    def filled(v: NDArray[np.float64]) -> Rows:
+    def filled(v: Floats) -> Rows:
         gaps = np.isnan(v)
         if v.shape == missing.shape:
             gaps |= missing

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.docs import documented
 from .._base.em import (
     Mixture,
     MixtureAttributes,
@@ -18,16 +18,16 @@ from .._base.em import (
     em_reporter,
     keep_report,
 )
-from .._base.progress import Progress
+from .._base.progress import Callback
 from .._data.array import GaussianArray
-from .._data.validation import check_rows, check_sample_weight
+from .._data.typing import Floats, RandomState
+from .._data.validation import RowsLike, check_rows, check_sample_weight
 from .._uncertain import denoise, fit_denoiser, mixture_log_likelihood
 
 __all__ = ["GaussianDenoiser"]
 
-Floats = NDArray[np.float64]
 
-
+@documented
 class GaussianDenoiser(  # type: ignore[call-arg]
     MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
@@ -67,28 +67,11 @@ class GaussianDenoiser(  # type: ignore[call-arg]
     n_components : int or "auto", default=1
         Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood on held-out
         rows (3 folds); it stops after two more were no better.
-    max_components : int, default=10
-        The most that "auto" tries.
-    tol : float, default=1e-6
-        EM stops when a step raises the mean log-likelihood per row by no more than this.
-    max_iter : int, default=1000
-        Most passes over the rows after the first one.
-    acceleration : "squarem" or None, default="squarem"
-        "squarem" extrapolates pairs of steps (Varadhan and Roland 2008) and keeps an extrapolation only if
-        the likelihood did not fall below the first step's; where noise dominates, EM alone needs several
-        times as many iterations. None is plain EM.
-    reg_covar : float, default=1e-6
-        Every T_k is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
-        feature j over the half of the rows that know it best. This is a constraint of the fit, not an
-        addition to the diagonal, so the likelihood never falls.
+    {max_components, em_tol, em_max_iter, acceleration, reg_covar}
     random_state : int, RandomState or None, default=None
         Seed of k-means++, of the 5,000 rows that the start looks at, and of the folds of "auto".
-    n_jobs : int or None, default=None
-        Number of threads; the result does not depend on it.
-    verbose : int, default=0
-        Print a line per step (the objective is the mean log-likelihood).
-    callback : callable, default=None
-        Called with a ``Progress`` per step; an exception ends the fit.
+    {n_jobs}
+    {em_verbose, em_callback}
 
     Attributes
     ----------
@@ -105,14 +88,7 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         and one component including (d + 1) / (2n) log det T.
     held_out_log_likelihoods_ : ndarray
         Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
-    n_iter_ : int
-        Passes over the rows after the first one: steps of EM, and extrapolations, kept or not.
-    status_ : str
-        "converged", "max_iter" or "no_progress" (rounding forbids more).
-    n_features_in_ : int
-        Dimension d.
-    feature_names_in_ : ndarray of shape (d,)
-        Names of the columns, if X was a table of scalar columns.
+    {em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     The result is always a GaussianArray: exact points stay exact; with one component a covariance shared by
     all rows gives a shared one, and factors of at most d / 3 columns give factors of as many. Everything
@@ -120,8 +96,7 @@ class GaussianDenoiser(  # type: ignore[call-arg]
 
     Warns
     -----
-    ConvergenceWarning
-        If EM ends before `tol` is reached.
+    {em_warning}
 
     References
     ----------
@@ -152,10 +127,10 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         max_iter: int = 1000,
         acceleration: Literal["squarem"] | None = "squarem",
         reg_covar: float = 1e-6,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         self.n_components = n_components
         self.max_components = max_components
@@ -168,17 +143,14 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the distribution of the true values.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points. Missing features: NaN in an array, or what
-            ``AsGaussians(on_missing="impute")`` gives.
+        {readings}
         y : ignored
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0; a row of weight 0 is as good as absent.
+        {sample_weight}
 
         Returns
         -------
@@ -199,14 +171,12 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         keep_report(self, report)
         return self
 
-    def transform(self, X: Any) -> GaussianArray:
+    def transform(self, X: RowsLike) -> GaussianArray:
         """The posterior of every row's true value, N(m_i, C_i), all d features of it.
 
         Parameters
         ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d)
-            Readings with their noise, or exact points. Missing features: NaN in an array, or what
-            ``AsGaussians(on_missing="impute")`` gives.
+        {readings}
 
         Returns
         -------
@@ -216,7 +186,7 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         data, missing = check_rows(self, X, reset=False)
         return GaussianArray._from_core(denoise(data, missing, self._mixture(), self.n_jobs))
 
-    def score_samples(self, X: Any) -> Floats:
+    def score_samples(self, X: RowsLike) -> Floats:
         """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i).
 
         Of the features that the row has; 0 for a row that has none.
@@ -225,7 +195,7 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         data, missing = check_rows(self, X, reset=False)
         return mixture_log_likelihood(data, missing, self._mixture(), self.n_jobs)
 
-    def score(self, X: Any, y: object = None) -> float:
+    def score(self, X: RowsLike, y: object = None) -> float:
         """Mean of `score_samples`."""
         return float(self.score_samples(X).mean())
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._base.docs import documented
 from .._base.em import MixtureAttributes, component_number, em_options, em_reporter, keep_report
-from .._base.progress import Progress
+from .._base.progress import Callback
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.validation import check_labels, check_sample_weight, refuse_nested_tables
+from .._data.typing import RandomState
+from .._data.validation import RowsLike, check_labels, check_sample_weight, refuse_nested_tables
 from .._uncertain import fit_imputer, impute
 from ..exceptions import ParameterError
 
 __all__ = ["GaussianImputer"]
 
-Floats = NDArray[np.float64]
 
-
+@documented
 class GaussianImputer(  # type: ignore[call-arg]
     MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
@@ -53,18 +53,13 @@ class GaussianImputer(  # type: ignore[call-arg]
         Whether to learn a distribution per class, for which `fit` needs y. Rows are imputed without their
         label all the same: each class counts by its probability given the observed features, in training as
         for new rows.
-    max_components : int, default=10
-        The most that "auto" tries.
+    {max_components}
     tol, max_iter, acceleration, reg_covar : float, int, "squarem" or None, float
         As for `GaussianDenoiser`.
     random_state : int, RandomState or None, default=None
         Seed of the start, and of the folds of "auto".
-    n_jobs : int or None, default=None
-        Number of threads; the result does not depend on it.
-    verbose : int, default=0
-        Print a line per step (the objective is the mean log-likelihood).
-    callback : callable, default=None
-        Called with a ``Progress`` per step; an exception ends the fit.
+    {n_jobs}
+    {em_verbose, em_callback}
 
     Attributes
     ----------
@@ -75,8 +70,7 @@ class GaussianImputer(  # type: ignore[call-arg]
         component including (d + 1) / (2n) log det T.
     n_iter_, status_ : int, str
         Passes over the rows after the first one, and "converged", "max_iter" or "no_progress".
-    n_features_in_ : int
-        Dimension d.
+    {n_features_in_}
 
     The result is always a GaussianArray: full covariances, diagonal ones where no row has two gaps and the
     rows' own are diagonal, and the rows themselves where nothing is missing. `GaussianDenoiser` and
@@ -108,10 +102,10 @@ class GaussianImputer(  # type: ignore[call-arg]
         max_iter: int = 1000,
         acceleration: Literal["squarem"] | None = "squarem",
         reg_covar: float = 1e-6,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         verbose: int = 0,
-        callback: Callable[[Progress], Any] | None = None,
+        callback: Callback = None,
     ) -> None:
         self.n_components = n_components
         self.per_class = per_class
@@ -125,17 +119,14 @@ class GaussianImputer(  # type: ignore[call-arg]
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: RowsLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the distribution of the features.
 
         Parameters
         ----------
         X : array-like of shape (n, d) with NaN for what is missing, GaussianArray, or what
             ``AsGaussians(on_missing="impute")`` gives
-        y : array-like of shape (n,), default=None
-            Labels, used with ``per_class=True`` only.
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0.
+        {labels, sample_weight}
 
         Returns
         -------
@@ -163,7 +154,7 @@ class GaussianImputer(  # type: ignore[call-arg]
         keep_report(self, report)
         return self
 
-    def transform(self, X: Any) -> GaussianArray:
+    def transform(self, X: RowsLike) -> GaussianArray:
         """The rows with what is missing replaced by its conditional Gaussian.
 
         Parameters
@@ -180,7 +171,7 @@ class GaussianImputer(  # type: ignore[call-arg]
         filled = impute(rows.gaussians._core, rows.missing, self._mixture(), self.n_jobs)
         return GaussianArray._from_core(filled)
 
-    def _incomplete(self, X: Any, *, reset: bool) -> Incomplete:
+    def _incomplete(self, X: RowsLike, *, reset: bool) -> Incomplete:
         if isinstance(X, (GaussianArray, Incomplete)):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if isinstance(X, GaussianArray):

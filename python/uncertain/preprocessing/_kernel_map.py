@@ -1,27 +1,27 @@
-"""Kernels for linear models: a transformer to the feature space, and what estimators with `kernel=` share."""
+"""`KernelMap`: kernels for linear models, as a transformer to the feature space."""
 
 from __future__ import annotations
 
 import numbers
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from .._data.validation import check_gaussians
+from .._base.docs import documented
+from .._data.typing import Floats
+from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians, fit_kernel_map, map_kernel
 from ..exceptions import ParameterError
 from ._moves import Moves
 
-__all__ = ["KERNELS", "KernelMap", "Kernelized"]
+__all__ = ["KERNELS", "Kernel", "KernelMap", "check_kernel"]
 
 KERNELS = ("linear", "quadratic", "polynomial", "rbf")
 
-Floats = NDArray[np.float64]
 Kernel = Literal["linear", "quadratic", "polynomial", "rbf"]
 
 
+@documented
 class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Gaussians as the Gaussians that a kernel makes of them: any linear model behind it is a kernel model.
 
@@ -61,8 +61,7 @@ class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         The pivots: phi(z) where the direction is zero, and J(z) a along a direction a elsewhere.
     factor_ : ndarray of shape (D, D)
         Their coordinates, a lower triangle.
-    n_features_in_ : int
-        Dimension d.
+    {n_features_in_}
 
     An array (exact points) gives an array, a GaussianArray a GaussianArray with low-rank covariances (or
     exact points).
@@ -107,7 +106,7 @@ class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self.tol = tol
         self.max_rank = max_rank
 
-    def fit(self, X: Any, y: object = None) -> KernelMap:
+    def fit(self, X: RowsLike, y: object = None) -> KernelMap:
         """Choose the pivots among these rows: a GaussianArray, or exact points of shape (n, d)."""
         check_kernel(self.kernel, self.gamma)
         return self._fitted(check_gaussians(self, X, reset=True), None)
@@ -147,39 +146,6 @@ class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     @property
     def _n_features_out(self) -> int:
         return self.rank_
-
-
-class Kernelized:
-    """`kernel=` of an estimator that is linear: it fits rows mapped by the KernelMap `kernel_map_`."""
-
-    kernel: Any
-    gamma: float | Literal["median"]
-    degree: int
-    coef0: float
-    rank_tol: float
-    max_rank: int | None
-    n_jobs: int | None
-    kernel_map_: KernelMap | None
-
-    def _fit_map(self, data: Gaussians) -> Gaussians:
-        """The rows for the linear fit."""
-        check_kernel(self.kernel, self.gamma)
-        self.kernel_map_ = None
-        if self.kernel != "linear":
-            map_ = KernelMap(
-                self.kernel,
-                gamma=self.gamma,
-                degree=self.degree,
-                coef0=self.coef0,
-                tol=self.rank_tol,
-                max_rank=self.max_rank,
-            )
-            self.kernel_map_ = map_._fitted(data, self.n_jobs)
-        return self._mapped(data)
-
-    def _mapped(self, data: Gaussians) -> Gaussians:
-        """The rows for the linear model."""
-        return data if self.kernel_map_ is None else self.kernel_map_._moved(data, self.n_jobs)
 
 
 def check_kernel(kernel: Any, gamma: Any) -> None:

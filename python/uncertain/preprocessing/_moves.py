@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.validation import check_gaussians, check_rows
+from .._data.validation import RowsLike, check_gaussians, check_rows
 from .._uncertain import Gaussians
 
 __all__ = ["Moves"]
@@ -27,7 +27,7 @@ class Moves:
 
     _passes_gaps: ClassVar[bool] = False
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: RowsLike) -> Any:
         """The moved rows: an array for an array, a GaussianArray for a GaussianArray."""
         check_is_fitted(self)
         if self._passes_gaps:
@@ -45,7 +45,7 @@ class Moves:
             means[missing] = np.nan
         return _wrap_data_with_container("transform", means, X, self)
 
-    def fit_transform(self, X: Any, y: object = None, **fit_params: Any) -> Any:
+    def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> Any:
         """`fit`, then `transform` of the same rows."""
         return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from .._base.docs import documented
 from .._data.array import GaussianArray
-from .._data.validation import check_gaussians, check_rows
+from .._data.typing import Floats
+from .._data.validation import RowsLike, check_gaussians, check_rows
 from .._uncertain import Gaussians, fit_scaler, scale
 from ..exceptions import ParameterError
 from ._moves import Moves
 
 __all__ = ["GaussianScaler"]
 
-Floats = NDArray[np.float64]
 
-
+@documented
 class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Shift and scale every feature; covariances move along: x -> D (x - m), S -> D S D, D = diag(1 / s).
 
@@ -33,8 +34,7 @@ class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     ----------
     mean_, scale_ : ndarray of shape (d,)
         m and s; the scale of a feature that does not vary is 1.
-    n_features_in_ : int
-        Dimension d.
+    {n_features_in_}
 
     An array gives an array, a GaussianArray gives a GaussianArray. Kinds are kept, except that isotropic
     covariances become diagonal where scales differ. Missing features (NaN in an array, or what
@@ -46,7 +46,7 @@ class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
     def __init__(self, *, spread: Literal["means", "total"] = "means") -> None:
         self.spread = spread
 
-    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianScaler:
+    def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianScaler:
         """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""
         if self.spread not in ("means", "total"):
             raise ParameterError(f'spread={self.spread!r}: must be "means" or "total"')
@@ -61,7 +61,7 @@ class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
         self.mean_, self.scale_ = fit_scaler(data, missing, weights, self.spread)
         return self
 
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: RowsLike) -> Any:
         """Undo `transform`: x -> s x + m, S -> s S s'."""
         check_is_fitted(self)
         moved = scale(check_gaussians(self, X, reset=False), self.mean_, self.scale_, True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
-from .._data.validation import check_gaussians
+from .._base.docs import documented
+from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians, project_subspace
 from ..exceptions import ParameterError
 from ._moves import Moves
@@ -15,6 +16,7 @@ from ._moves import Moves
 __all__ = ["SubspaceProjector"]
 
 
+@documented
 class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Keep the few directions in which a row is most uncertain: S = U L U' -> its leading eigenpairs.
 
@@ -32,8 +34,7 @@ class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstim
 
     Attributes
     ----------
-    n_features_in_ : int
-        Dimension d.
+    {n_features_in_}
 
     An array (exact points) gives an array, a GaussianArray gives a GaussianArray.
 
@@ -49,7 +50,7 @@ class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         self.variance = variance
         self.project = project
 
-    def fit(self, X: Any, y: object = None) -> SubspaceProjector:
+    def fit(self, X: RowsLike, y: object = None) -> SubspaceProjector:
         """Check the parameters and note the number of features; rows are projected one by one."""
         self._check_parameters()
         check_gaussians(self, X, reset=True)

@@ -9,18 +9,18 @@ one seed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from .._data.typing import Codes, Ints, RandomState
 from .._uncertain import group_folds
 from ..exceptions import NullError, ParameterError, UncertainError
 from ._targets import as_list, is_missing, plain_values
 
 __all__ = [
-    "GroupedFolds",
     "Groups",
     "check_group_number",
     "groups_from",
@@ -28,15 +28,6 @@ __all__ = [
     "groups_text",
     "too_few_groups",
 ]
-
-Codes = NDArray[np.uint32]
-Ints = NDArray[np.int64]
-
-
-class GroupedFolds:
-    """Base of classifiers whose `fit` takes groups: metadata routing brings it those that splitters get."""
-
-    __metadata_request__fit: ClassVar = {"groups": True}
 
 
 @dataclass(frozen=True)
@@ -62,7 +53,7 @@ class Groups:
         return np.flatnonzero(np.isin(self.codes, self.codes[rows]))
 
     def splits(
-        self, folds: int, repeats: int, random_state: Any, classes: NDArray[Any] | None = None
+        self, folds: int, repeats: int, random_state: RandomState, classes: NDArray[Any] | None = None
     ) -> list[tuple[Ints, Ints]]:
         """(train, test) of each fold of each repeat, of whole groups; stratified by the rows' `classes`."""
         codes = np.zeros(len(self.codes), dtype=np.int64)
@@ -137,7 +128,7 @@ def groups_of_fit(
     n_rows: int,
     *,
     classes: NDArray[Any],
-    codes: NDArray[np.uint32],
+    codes: Codes,
     kept: NDArray[Any] | None = None,
     folded: bool,
 ) -> Codes | None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from .._data.typing import Floats
 from ..exceptions import ParameterError
 from ._columns import require
 from ._groups import Groups, groups_from
@@ -58,7 +58,7 @@ class Source:
         """(targets, are they quantities?) from a column, by name, or the caller's own values, checked."""
         return targets_from(*self._values(target, "target"), task, self.n_rows, partial=partial)
 
-    def target_stds(self, target_std: Any, missing: float | None = None) -> NDArray[np.float64]:
+    def target_stds(self, target_std: Any, missing: float | None = None) -> Floats:
         """Standard deviations of the targets from a column, by name, or the caller's own values, checked."""
         return errors_from(*self._values(target_std, "target_std"), self.n_rows, missing=missing)
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._data.typing import Floats, Ints
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
 
 __all__ = ["as_list", "errors_from", "is_missing", "plain_values", "targets_from"]
 
-Floats = NDArray[np.float64]
 
 MANY_CLASSES = 20
 """Integer targets with more distinct values than this are taken for quantities, not classes."""
@@ -92,7 +92,7 @@ def labels_from(plain: Sequence[Any], what: str, task: str) -> NDArray[Any]:
     return array
 
 
-def _whole(values: Floats, what: str, task: str) -> NDArray[np.int64]:
+def _whole(values: Floats, what: str, task: str) -> Ints:
     if task != "classification":
         raise UncertainError(
             f"{what}: whole numbers stored as floats may be classes or quantities: pass "

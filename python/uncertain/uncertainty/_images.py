@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
+from .._data.typing import Floats
 from ..exceptions import NotFiniteError, ParameterError, ShapeError
-
-Floats = NDArray[np.float64]
 
 
 def translation(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
+from .._data.typing import Floats
 from ..exceptions import ParameterError, ShapeError
-
-Floats = NDArray[np.float64]
 
 
 @overload

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._data.array import GaussianArray
+from .._data.typing import Floats, Ints
 from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
 
 
@@ -74,7 +74,7 @@ class GsuFiles:
 
     X: GaussianArray
     """The rows."""
-    y: NDArray[np.int64] | None
+    y: Ints | None
     """Their labels, +1 and -1; None without a file of labels."""
     ids: list[str]
     """Their document ids."""
@@ -231,9 +231,7 @@ def _lines(path: Path) -> Iterator[_Line]:
             yield line
 
 
-def _with_covariances(
-    x: NDArray[np.float64], rows: list[dict[tuple[int, ...], float]], kind: str
-) -> GaussianArray:
+def _with_covariances(x: Floats, rows: list[dict[tuple[int, ...], float]], kind: str) -> GaussianArray:
     n, d = x.shape
     if kind not in ("auto", "full", "diagonal", "isotropic"):
         raise ParameterError(f"kind = {kind!r}: must be 'auto', 'full', 'diagonal' or 'isotropic'")

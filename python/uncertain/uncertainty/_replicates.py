@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
+from .._data.typing import Floats, Ints
 from ..exceptions import (
     ColumnError,
     NotFiniteError,
@@ -26,7 +27,6 @@ from ..exceptions import (
 )
 from ..tables import Table, is_table, open_table, table_with_gaussians
 
-Floats = NDArray[np.float64]
 Shrinkage: TypeAlias = Literal["ledoit-wolf", "oas", "pooled"] | float | None
 
 
@@ -126,7 +126,7 @@ def gaussians_of_groups(
     of: str,
     shrinkage: Shrinkage,
     covariance: str,
-) -> tuple[GaussianArray, NDArray[np.int64]]:
+) -> tuple[GaussianArray, Ints]:
     """(Gaussians, replicates of each); `codes` number the groups from 0, `names` are for errors."""
     counts = np.bincount(codes, minlength=len(names))
     if shrinkage != "pooled" and (counts < 2).any():

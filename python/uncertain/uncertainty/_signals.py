@@ -10,15 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.signal import get_window, spectrogram
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
+from .._data.typing import Booleans, Floats
 from ..exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError
 from ._replicates import Shrinkage, gaussians_of_groups
-
-Floats = NDArray[np.float64]
 
 
 def welch(
@@ -151,11 +150,11 @@ def _named(bands: Any) -> list[tuple[str, tuple[float, float]]]:
     return [(name, (float(low), float(high))) for name, (low, high) in pairs]
 
 
-def _frequencies_of(band: tuple[float, float], f: Floats, fs: float, name: str) -> NDArray[np.bool_]:
+def _frequencies_of(band: tuple[float, float], f: Floats, fs: float, name: str) -> Booleans:
     low, high = band
     if not 0 <= low < high <= fs / 2:
         raise ParameterError(f"band {name}: expected 0 <= low < high <= fs / 2 = {fs / 2:g}, got {band}")
-    mask: NDArray[np.bool_] = (low <= f) & ((f < high) | ((f == high) & (high == fs / 2)))
+    mask: Booleans = (low <= f) & ((f < high) | ((f == high) & (high == fs / 2)))
     if not mask.any():
         raise ParameterError(
             f"band {name} = {band} holds no frequency: they are {f[1]:g} Hz apart; raise nperseg"

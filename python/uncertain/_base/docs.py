@@ -1,0 +1,151 @@
+"""Descriptions of parameters and attributes that several estimators share, each written once.
+
+A line ``{gamma, degree}`` of a docstring stands for the entries of these names below, put there when the
+class is made. Constructors stay written out, as scikit-learn wants them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+__all__ = ["documented"]
+
+T = TypeVar("T")
+
+SHARED = """
+X : GaussianArray of n rows, or array-like of shape (n, d)
+    Gaussians, or exact points.
+readings = X : GaussianArray of n rows, or array-like of shape (n, d)
+    Readings with their noise, or exact points. Missing features: NaN in an array, or what
+    ``AsGaussians(on_missing="impute")`` gives.
+fitted_rows = X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
+    Gaussians or exact points; the kernel matrix for ``kernel="precomputed"``.
+rows_or_kernel = X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
+    Gaussians or exact points; kernel values for ``kernel="precomputed"``.
+labels = y : array-like of shape (n,)
+    Labels of any type that sorts.
+targets = y : array-like of shape (n,)
+    Targets.
+sample_weight : array-like of shape (n,), default=None
+    Weights >= 0; a row of weight 0 is as good as absent.
+groups : array-like of shape (n,), default=None
+    What rows of one object share, such as its name: where ``probability=True`` holds rows out to
+    calibrate, rows of one group are held out together. Nothing else depends on them.
+scores = ndarray of shape (n,), or (n, K) for more than two classes
+    Positive for ``classes_[1]`` in the case of two classes.
+kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
+    x'z, (x'z)^2, (gamma x'z + coef0)^degree, exp(-gamma ``|x - z|``^2). All but "linear" fit the same
+    problem to the rows in the kernel's feature space, see :class:`~uncertain.KernelMap`: ``coef_`` then
+    belongs to the ``kernel_map_.rank_`` coordinates of that space, and error bars are carried there to
+    first order.
+gamma : float > 0 or "median", default="median"
+    Of "polynomial" and "rbf"; "median" is 1 / (2 m^2) with the median distance m of two different rows,
+    error bars included.
+degree : int >= 1, default=3
+    Of "polynomial".
+coef0 : float >= 0, default=1.0
+    Of "polynomial".
+max_rank : int or None, default=300
+    Most dimensions of the feature space; ``kernel_map_.error_`` says what they leave out.
+rank_tol : float, default=1e-6
+    Fewer dimensions are enough when no inner product is off by more than this (relative).
+sigma : float or "median", default=1.0
+    Bandwidth of the kernel; "median" is :func:`uncertain.kernels.median_distance` of the rows (that have
+    weight).
+coupling : {"shared", "independent"}, default="shared"
+    Which noise two rows see; see :func:`uncertain.kernels.probabilistic_rbf`.
+fit_intercept : bool, default=True
+    Whether to fit b; otherwise b = 0.
+class_weight : dict, "balanced" or None, default=None
+    Weight of each class, multiplied with ``sample_weight``; "balanced" gives all classes the same sum.
+probability : bool, default=False
+    Whether to fit Platt's sigmoid on cross-validated scores, which ``predict_proba`` needs; about five
+    times the work.
+seed_of_folds = random_state : int, RandomState or None, default=None
+    Seed of the folds of ``probability``.
+n_jobs : int or None, default=None
+    Number of threads; None is the environment's default (``OMP_NUM_THREADS``, threadpoolctl), -1 every
+    processor. The result does not depend on it.
+verbose : int, default=0
+    Print a line per iteration.
+callback : callable, default=None
+    Called with a ``Progress(task, iteration, objective, gap)`` per iteration; an exception ends the fit.
+em_tol = tol : float, default=1e-6
+    EM stops when a step raises the mean log-likelihood per row by no more than this.
+em_max_iter = max_iter : int, default=1000
+    Most passes over the rows after the first one.
+acceleration : "squarem" or None, default="squarem"
+    "squarem" extrapolates pairs of steps (Varadhan and Roland 2008) and keeps an extrapolation only if
+    the likelihood did not fall below the first step's; where noise dominates, EM alone needs several
+    times as many iterations. None is plain EM.
+reg_covar : float, default=1e-6
+    Every T is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
+    feature j over the half of the rows that know it best. This is a constraint of the fit, not an
+    addition to the diagonal, so the likelihood never falls.
+max_components : int, default=10
+    The most that "auto" tries.
+em_verbose = verbose : int, default=0
+    Print a line per step (the objective is the mean log-likelihood).
+em_callback = callback : callable, default=None
+    Called with a ``Progress`` per step; an exception ends the fit.
+coef_ : ndarray of shape (1, d) or (K, d)
+    w of each problem: one for two classes, one per class otherwise.
+intercept_ : ndarray of shape (1,) or (K,)
+    b of each problem.
+kernel_map_ : KernelMap or None
+    The map to the feature space; None for the linear kernel.
+classes_ : ndarray of shape (K,)
+    The labels, sorted.
+em_n_iter_ = n_iter_ : int
+    Passes over the rows after the first one: steps of EM, and extrapolations, kept or not.
+em_status_ = status_ : str
+    "converged", "max_iter" or "no_progress" (rounding forbids more).
+n_features_in_ : int
+    Dimension d of the rows.
+feature_names_in_ : ndarray of shape (d,)
+    Names of the columns, if X was a table of scalar columns.
+refused = UncertainError
+    (a ValueError) For data or parameters that cannot be used; the message says which and where.
+em_warning = ConvergenceWarning
+    If EM ends before `tol` is reached.
+gsu_paper = C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain
+Data, IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235.
+"""
+
+
+def _entries(text: str) -> dict[str, str]:
+    """Entries by key: what stands before " = ", else the name before " : "."""
+    entries: dict[str, str] = {}
+    key = ""
+    for line in text.strip().splitlines():
+        head = re.match(r"(?:(\w+) = (?=\S))?((\w+) : .*|.+)$", line)
+        if head and (head[1] or head[3]):
+            key = head[1] or head[3]
+            entries[key] = head[2]
+        else:
+            entries[key] += f"\n{line}"
+    return entries
+
+
+ENTRIES = _entries(SHARED)
+PLACE = re.compile(r"^( *)\{([a-z_0-9X]+(?:, [a-z_0-9X]+)*)\}$", re.MULTILINE)
+
+
+def _filled(doc: str) -> str:
+    def entries(place: re.Match[str]) -> str:
+        lines = "\n".join(ENTRIES[name] for name in place[2].split(", ")).splitlines()
+        return "\n".join(place[1] + line for line in lines)
+
+    return PLACE.sub(entries, doc)
+
+
+def documented(thing: T) -> T:
+    """The class (with its methods), or the function, with the entries that its docstrings name put in."""
+    parts: list[Any] = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
+    for part in parts:
+        # Methods that are there for some parameters only hold the function in `fn`.
+        for held in {part, getattr(part, "fn", part)} if callable(part) or hasattr(part, "fn") else ():
+            if isinstance(getattr(held, "__doc__", None), str):
+                held.__doc__ = _filled(held.__doc__)
+    return thing

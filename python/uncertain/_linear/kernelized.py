@@ -1,0 +1,50 @@
+"""`kernel=` of linear estimators: they fit and predict rows in the kernel's feature space."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from sklearn.utils.validation import check_is_fitted
+
+from .._data.validation import RowsLike, check_gaussians
+from .._uncertain import Gaussians
+from ..preprocessing._kernel_map import KernelMap, check_kernel
+
+__all__ = ["Kernelized"]
+
+
+class Kernelized:
+    """`kernel=` of an estimator that is linear: it fits rows mapped by the KernelMap `kernel_map_`."""
+
+    kernel: Any
+    gamma: float | Literal["median"]
+    degree: int
+    coef0: float
+    rank_tol: float
+    max_rank: int | None
+    n_jobs: int | None
+    kernel_map_: KernelMap | None
+
+    def _fit_map(self, data: Gaussians) -> Gaussians:
+        """The rows for the linear fit."""
+        check_kernel(self.kernel, self.gamma)
+        self.kernel_map_ = None
+        if self.kernel != "linear":
+            map_ = KernelMap(
+                self.kernel,
+                gamma=self.gamma,
+                degree=self.degree,
+                coef0=self.coef0,
+                tol=self.rank_tol,
+                max_rank=self.max_rank,
+            )
+            self.kernel_map_ = map_._fitted(data, self.n_jobs)
+        return self._mapped(data)
+
+    def _mapped(self, data: Gaussians) -> Gaussians:
+        """The rows for the linear model."""
+        return data if self.kernel_map_ is None else self.kernel_map_._moved(data, self.n_jobs)
+
+    def _to_predict(self, X: RowsLike) -> Gaussians:
+        check_is_fitted(self, "coef_")
+        return self._mapped(check_gaussians(self, X, reset=False))
