@@ -3,7 +3,7 @@
 use uncertain::data::covariance::{packed_index, packed_len};
 use uncertain::deconvolution::{Components, Mixture, Params};
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
-use uncertain::{Control, Covariances, GaussianArray, Kind, Labels, Names, Rows};
+use uncertain::{Control, Covariances, GaussianArray, Kind, Labels, Names, Rows, Weights};
 
 mod cases;
 use cases::{Case, Numbers, cases};
@@ -140,7 +140,7 @@ fn plain_rows(case: &Case, missing: Option<&[bool]>, weights: Option<&[f64]>) ->
 #[test]
 fn steps_are_those_of_the_paper_for_every_kind() {
     let n = 70;
-    let weights: Vec<f64> = Numbers(8).take(n).iter().map(|x| (x + 0.5).max(0.0)).collect();
+    let weights = Weights::new(Numbers(8).take(n).iter().map(|x| (x + 0.5).max(0.0)).collect()).unwrap();
     for (d, k) in [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1), (7, 1), (9, 2), (14, 1)] {
         let some: Vec<bool> = Numbers(77).take(n * d).iter().map(|x| *x > 0.4).collect();
         for case in cases(n, d, 5) {
@@ -385,7 +385,8 @@ fn the_number_of_components_is_found_and_results_repeat() {
 fn what_cannot_be_used_is_refused() {
     let data = cases(10, 2, 1).remove(3).array;
     let refused = |params: Params, weights: Option<&[f64]>| {
-        params.fit(&data, None, weights, &Control::new()).unwrap_err().to_string()
+        let weights = weights.map(|w| Weights::new(w.to_vec()).unwrap());
+        params.fit(&data, None, weights.as_ref(), &Control::new()).unwrap_err().to_string()
     };
     let default = Params::default;
     assert!(refused(Params { components: Components::Fixed(0), ..default() }, None).contains("n_components"));
@@ -463,7 +464,8 @@ fn the_imputer_counts_the_degrees_of_freedom() {
         let factor = sum(1) / (sum(1) - ((d as f64 + 1.0) * sum(2) / sum(1)).min(rarest / 2.0));
         for case in cases(n, d, 12) {
             let fit = |params: &Params, weights: &[f64], control: &Control| {
-                GaussianImputer::fit(params, &case.array, &missing, Some(weights), None, control).unwrap()
+                let weights = Weights::new(weights.to_vec()).unwrap();
+                GaussianImputer::fit(params, &case.array, &missing, Some(&weights), None, control).unwrap()
             };
             let plain = |steps| Plain::of(fit(&params(1, steps), &weights, &Control::new()).0.mixture());
             let rows = plain_rows(&case, Some(&missing), Some(&weights));

@@ -5,7 +5,9 @@ use serde::Deserialize;
 use uncertain::deconvolution::{Components, Mixture, Params};
 use uncertain::file::{self, Class, Saved, Step};
 use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, Spread};
-use uncertain::{Control, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, discriminant, gsu};
+use uncertain::{
+    Control, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, Weights, discriminant, gsu,
+};
 
 mod cases;
 use cases::{Numbers, cases};
@@ -175,7 +177,7 @@ fn the_scaler_looks_at_what_is_there() {
     let data =
         GaussianArray::new(means.clone(), Covariances::from_std(Rows::from_vec(std.clone(), d).unwrap())).unwrap();
     let missing: Vec<bool> = Numbers(7).take(n * d).iter().map(|x| *x > 0.3).collect();
-    let weights: Vec<f64> = Numbers(8).take(n).iter().map(|x| x.abs()).collect();
+    let weights = Weights::new(Numbers(8).take(n).iter().map(|x| x.abs()).collect()).unwrap();
     let scaler = GaussianScaler::fit(Incomplete::new(&data, &missing).unwrap(), Some(&weights), Spread::Total).unwrap();
     for j in 0..d {
         let seen: Vec<usize> = (0..n).filter(|i| !missing[i * d + j]).collect();

@@ -259,7 +259,7 @@ fn online_batches_approach_the_optimum() {
     for epoch in 0..5 {
         for batch in 0..4 {
             let rows: Vec<usize> = (batch * 500..(batch + 1) * 500).collect();
-            let (x, y) = (data.take(&rows).unwrap(), labels.take(&rows));
+            let (x, y) = (data.take(&rows).unwrap(), labels.take(&rows).unwrap());
             model = Some(params.partial_fit(model.as_ref(), &x, &y, &Control::new()).unwrap());
         }
         assert_eq!(model.as_ref().unwrap().steps, 200 * (epoch + 1));

@@ -1,8 +1,8 @@
 //! The logistic-normal integral against mpmath, and Platt scaling on data with known truth.
 
-use uncertain::Control;
 use uncertain::model::platt::Sigmoid;
 use uncertain::model::probability::{averaged_sigmoid, expected_sigmoid, sigmoid};
+use uncertain::{Control, Weights};
 
 /// tests/golden/expected_sigmoid.json: rows [a, b, p, dp/da, dp/db].
 fn golden() -> Vec<[f64; 5]> {
@@ -79,7 +79,8 @@ fn grid(truth: Sigmoid, std: impl Fn(usize) -> f64) -> Grid {
 
 impl Grid {
     fn fit(&self, weights: Option<&[f64]>) -> Sigmoid {
-        Sigmoid::fit(&self.means, &self.stds, &self.targets, weights, &Control::new()).unwrap()
+        let weights = weights.map(|w| Weights::new(w.to_vec()).unwrap());
+        Sigmoid::fit(&self.means, &self.stds, &self.targets, weights.as_ref(), &Control::new()).unwrap()
     }
 }
 
@@ -99,7 +100,8 @@ fn fitting_the_means_alone_would_count_the_spread_twice() {
     let truth = Sigmoid { a: -2.0, b: 0.0 };
     let rows = grid(truth, |_| 1.5);
     let zeros = vec![0.0; rows.means.len()];
-    let naive = Sigmoid::fit(&rows.means, &zeros, &rows.targets, Some(&rows.weights), &Control::new()).unwrap();
+    let weights = Weights::new(rows.weights.clone()).unwrap();
+    let naive = Sigmoid::fit(&rows.means, &zeros, &rows.targets, Some(&weights), &Control::new()).unwrap();
     let right = rows.fit(Some(&rows.weights));
     let error = |s: Sigmoid| (s.probability(2.0, 1.5) - truth.probability(2.0, 1.5)).abs();
     assert!(error(right) < 1e-3);

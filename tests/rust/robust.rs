@@ -10,7 +10,7 @@ use uncertain::robust::{Bound, Method, Model, Params};
 #[cfg(feature = "clarabel")]
 use uncertain::solver::fit_clarabel;
 use uncertain::solver::{Options, SolverKind, Status, fit_linear};
-use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, Unit, minimax};
+use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, Unit, Weights, minimax};
 
 #[derive(Deserialize)]
 struct Case {
@@ -84,11 +84,18 @@ fn the_cone_programs_optima_are_reached_for_every_kind_radius_and_penalty() {
     for Case { kind, c, radius, objective } in &golden.usvc {
         let data = golden.data(kind);
         let (radii, weights) = golden.of(radius);
-        let total = weights.map_or(radii.len() as f64, |w| w.iter().sum());
+        let weights = weights.map(|w| Weights::new(w.to_vec()).unwrap());
+        let total = weights.as_ref().map_or(radii.len() as f64, Weights::total);
         let worst = WorstCaseHinge::new(&radii);
         let loss: &dyn Loss = if radius == "0" { &Hinge } else { &worst };
-        let problem =
-            Problem { data: &data, targets: &golden.y, weights, alpha: 1.0 / (c * total), fit_intercept: true, loss };
+        let problem = Problem {
+            data: &data,
+            targets: &golden.y,
+            weights: weights.as_ref(),
+            alpha: 1.0 / (c * total),
+            fit_intercept: true,
+            loss,
+        };
         for solver in [SolverKind::Auto, SolverKind::Newton] {
             let s = fit_linear(&problem, solver, &Options::default(), None, &Control::new()).unwrap();
             let what =
@@ -107,10 +114,17 @@ fn clarabel_reaches_them_too_and_its_multipliers_certify_it() {
     for Case { kind, c, radius, objective } in &golden.usvc {
         let data = golden.data(kind);
         let (radii, weights) = golden.of(radius);
-        let total = weights.map_or(radii.len() as f64, |w| w.iter().sum());
+        let weights = weights.map(|w| Weights::new(w.to_vec()).unwrap());
+        let total = weights.as_ref().map_or(radii.len() as f64, Weights::total);
         let loss = &WorstCaseHinge::new(&radii);
-        let problem =
-            Problem { data: &data, targets: &golden.y, weights, alpha: 1.0 / (c * total), fit_intercept: true, loss };
+        let problem = Problem {
+            data: &data,
+            targets: &golden.y,
+            weights: weights.as_ref(),
+            alpha: 1.0 / (c * total),
+            fit_intercept: true,
+            loss,
+        };
         let s = fit_clarabel(&problem, &Options::default(), &Control::new()).unwrap();
         let what = format!("{kind} C = {c} radius = {radius}");
         assert_eq!(s.status, Status::Converged, "{what}, gap {}", s.gap);

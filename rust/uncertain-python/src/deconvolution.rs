@@ -9,10 +9,11 @@ use uncertain::data::covariance::{packed_index, packed_len};
 use uncertain::deconvolution::{Components, Fitted, Mixture, Params, Report};
 use uncertain::file::Step;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
-use uncertain::{Error, GaussianArray, Incomplete, Labels, discriminant, parallel};
+use uncertain::{Error, GaussianArray, Incomplete, discriminant, parallel};
 
 use crate::error::BorderResult;
 use crate::gaussians::Gaussians;
+use crate::supervision::{labels, weights as weights_of};
 use crate::{interrupt, threads};
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
@@ -132,10 +133,10 @@ pub fn fit_denoiser<'py>(
     report: Option<Py<PyAny>>,
 ) -> BorderResult<FittedOut<'py>> {
     let params = em.params()?;
-    let weights = weights.map(|w| w.as_array().to_vec());
+    let weights = weights_of(weights.as_ref())?;
     let (data, marks) = (data.inner.clone(), marks(&missing));
     let (_, fitted) = interrupt::run(py, report, |control| {
-        GaussianDenoiser::fit(&params, with_gaps(&data, &marks)?, weights.as_deref(), control)
+        GaussianDenoiser::fit(&params, with_gaps(&data, &marks)?, weights.as_ref(), control)
     })?;
     Ok(fitted_out(py, fitted)?)
 }
@@ -173,19 +174,6 @@ pub fn mixture_log_likelihood<'py>(
     Ok(interrupt::run(py, None, work)?.into_pyarray(py))
 }
 
-/// Labels from codes, weights beside them.
-fn labels(
-    codes: &PyReadonlyArray1<'_, u32>,
-    n_classes: usize,
-    weights: Option<&PyReadonlyArray1<'_, f64>>,
-) -> BorderResult<Labels> {
-    let labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
-    Ok(match weights {
-        Some(weights) => labels.with_weights(weights.as_array().to_vec())?,
-        None => labels,
-    })
-}
-
 /// A Gaussian discriminant: the components of all classes with their shares of all rows, and how the fit went.
 #[pyfunction]
 pub fn fit_discriminant<'py>(
@@ -202,7 +190,7 @@ pub fn fit_discriminant<'py>(
 ) -> BorderResult<FittedOut<'py>> {
     let priors = priors.map(|p| p.as_array().to_vec());
     let params = discriminant::Params { shared, priors, em: em.params()? };
-    let labels = labels(&codes, n_classes, weights.as_ref())?;
+    let labels = labels(&codes, n_classes, weights.as_ref(), None)?;
     let (data, marks) = (data.inner.clone(), marks(&missing));
     let (model, fitted) =
         interrupt::run(py, report, |control| params.fit(with_gaps(&data, &marks)?, &labels, control))?;
@@ -301,12 +289,12 @@ pub fn fit_imputer<'py>(
     report: Option<Py<PyAny>>,
 ) -> BorderResult<FittedOut<'py>> {
     let params = em.params()?;
-    let labels = codes.map(|codes| labels(&codes, n_classes, None)).transpose()?;
-    let weights = weights.map(|w| w.as_array().to_vec());
+    let labels = codes.map(|codes| labels(&codes, n_classes, None, None)).transpose()?;
+    let weights = weights_of(weights.as_ref())?;
     let missing: Vec<bool> = missing.as_array().iter().copied().collect();
     let data = data.inner.clone();
     let (_, fitted) = interrupt::run(py, report, |control| {
-        GaussianImputer::fit(&params, &data, &missing, weights.as_deref(), labels.as_ref(), control)
+        GaussianImputer::fit(&params, &data, &missing, weights.as_ref(), labels.as_ref(), control)
     })?;
     Ok(fitted_out(py, fitted)?)
 }

@@ -10,10 +10,11 @@ use uncertain::gsu::{Model, Params, ValidParams};
 use uncertain::linear::Classifier;
 use uncertain::model::FitReport;
 use uncertain::solver::SolverKind;
-use uncertain::{Error, GaussianArray, Labels, parallel};
+use uncertain::{Error, GaussianArray, parallel};
 
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
+use crate::supervision::labels;
 use crate::{interrupt, threads};
 
 /// Checked parameters of a fit.
@@ -92,23 +93,6 @@ impl GsuParams {
 /// A negative count is as wrong as zero, and the core says so.
 pub fn count(n: i64) -> usize {
     usize::try_from(n).unwrap_or(0)
-}
-
-/// Class codes, weights and groups as the core's labels.
-pub fn labels(
-    codes: &PyReadonlyArray1<'_, u32>,
-    n_classes: usize,
-    weights: Option<&PyReadonlyArray1<'_, f64>>,
-    groups: Option<&PyReadonlyArray1<'_, u32>>,
-) -> BorderResult<Labels> {
-    let mut labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
-    if let Some(weights) = weights {
-        labels = labels.with_weights(weights.as_array().to_vec())?;
-    }
-    if let Some(groups) = groups {
-        labels = labels.with_groups(groups.as_array().to_vec())?;
-    }
-    Ok(labels)
 }
 
 /// The fold of every row, with rows of one group in one fold and classes spread evenly.

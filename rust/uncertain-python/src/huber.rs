@@ -12,7 +12,7 @@ use uncertain::{Control, Error, parallel};
 
 use crate::error::BorderResult;
 use crate::gaussians::Gaussians;
-use crate::{interrupt, threads};
+use crate::{interrupt, supervision, threads};
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
@@ -163,11 +163,11 @@ impl HuberParams {
         report: Option<Py<PyAny>>,
     ) -> BorderResult<HuberModel> {
         let targets: Vec<Vec<f64>> = targets.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
-        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let weights = supervision::weights(weights.as_ref())?;
         let groups = groups.map(|groups| groups.as_array().to_vec());
         let data = &*rows.inner;
         let machine = interrupt::run(py, report, |control| {
-            let model = self.inner.fit_groups(data, &targets, weights.as_deref(), groups.as_deref(), control)?;
+            let model = self.inner.fit_groups(data, &targets, weights.as_ref(), groups.as_deref(), control)?;
             Machine::new(model, Some(data.clone()), n_classes)
         })?;
         Ok(machine.into())

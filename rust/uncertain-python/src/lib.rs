@@ -23,6 +23,7 @@ mod numpy_in;
 mod regression;
 mod robust;
 mod rows;
+mod supervision;
 mod threads;
 mod transforms;
 

@@ -13,7 +13,7 @@ use uncertain::{Error, parallel};
 
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
-use crate::{interrupt, threads};
+use crate::{interrupt, supervision, threads};
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 /// Objective, certified gap, iterations, status.
@@ -54,11 +54,9 @@ pub fn fit_gsu_regression<'py>(
     report: Option<Py<PyAny>>,
 ) -> PyResult<(Vector<'py>, f64, Report)> {
     let params = checked(parameters, n_jobs)?;
-    let vector = |values: PyReadonlyArray1<'_, f64>| values.as_array().to_vec();
-    let (targets, variances, weights) = (vector(targets), variances.map(vector), weights.map(vector));
-    let Regressor { coef, intercept, fit, .. } = interrupt::run(py, report, |control| {
-        params.fit(&data.inner, &targets, variances.as_deref(), weights.as_deref(), control)
-    })?;
+    let targets = supervision::targets(&targets, variances.as_ref(), weights.as_ref())?;
+    let Regressor { coef, intercept, fit } =
+        interrupt::run(py, report, |control| params.fit(&data.inner, &targets, control))?;
     let n_iter = i64::try_from(fit.n_iter).unwrap_or(i64::MAX);
     Ok((coef.into_pyarray(py), intercept, (fit.objective, fit.gap, n_iter, fit.status.name().to_owned())))
 }

@@ -9,7 +9,8 @@ use uncertain::robust::{Bound, Method, Params, Solver, ValidParams};
 
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
-use crate::gsu::{GsuModel, count, labels};
+use crate::gsu::{GsuModel, count};
+use crate::supervision::labels;
 use crate::{interrupt, threads};
 
 /// Checked parameters of a fit.

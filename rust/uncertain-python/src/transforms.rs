@@ -25,9 +25,9 @@ pub fn fit_scaler<'py>(
     spread: &str,
 ) -> BorderResult<(Vector<'py>, Vector<'py>)> {
     let spread = spread.parse()?;
-    let weights = weights.map(|w| w.as_array().to_vec());
+    let weights = supervision::weights(weights.as_ref())?;
     let marks = marks(&missing);
-    let scaler = py.detach(|| GaussianScaler::fit(with_gaps(&data.inner, &marks)?, weights.as_deref(), spread))?;
+    let scaler = py.detach(|| GaussianScaler::fit(with_gaps(&data.inner, &marks)?, weights.as_ref(), spread))?;
     Ok((scaler.mean().to_vec().into_pyarray(py), scaler.scale().to_vec().into_pyarray(py)))
 }
 

@@ -39,6 +39,7 @@ pub mod model;
 mod named;
 pub mod objective;
 pub mod parallel;
+mod params;
 mod simd;
 pub mod solver;
 pub mod special;
@@ -47,14 +48,14 @@ mod testing;
 pub mod transform;
 
 pub use control::{Control, Progress};
-pub use data::{Collapse, Covariances, GaussianArray, Incomplete, Kind, Names, Rows, Unit};
+pub use data::{Collapse, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, Targets, Unit, Weights};
 pub use error::{Error, Result};
 pub use kernel::probabilistic_rbf as probabilistic_kernel;
 pub use kernel::{PointKernel, median_gamma};
 pub use model::{
-    Labels, discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc, kernel_svr, linear,
-    minimax, robust,
+    discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc, kernel_svr, linear, minimax, robust,
 };
+pub use params::Valid;
 
 /// The README's Rust snippets, as documentation tests.
 #[cfg(doctest)]

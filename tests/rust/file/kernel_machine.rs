@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use uncertain::file::{self, Class, Saved, Step};
 use uncertain::probabilistic_kernel::{Bandwidth, Coupling};
-use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, kernel_svc, kernel_svr};
+use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, Targets, kernel_svc, kernel_svr};
 
 use crate::support::{data, refusal, seal, split, with_metadata};
 
@@ -28,7 +28,7 @@ pub(crate) fn kernel_machines() -> Vec<Saved> {
         Covariances::shared(&matrix, &names).unwrap(),
     ];
     let labels = Labels::new((0..36).map(|i| i % 3).collect(), 3).unwrap();
-    let targets: Vec<f64> = (0..n).map(|i| means().row(i)[0]).collect();
+    let targets = Targets::new((0..n).map(|i| means().row(i)[0]).collect()).unwrap();
     let mut all = vec![];
     for (k, spread) in spreads.into_iter().enumerate() {
         let rows = GaussianArray::new(means(), spread).unwrap();
@@ -39,13 +39,13 @@ pub(crate) fn kernel_machines() -> Vec<Saved> {
         let classes = vec![Class::from("a"), Class::from("b"), Class::from("c")];
         all.push(Saved::new(vec![Step::kernel_svc(model, params)], classes));
         let params = kernel_svr::Params::new().c(3.0).epsilon(0.2).sigma(2.0).check().unwrap();
-        let model = params.fit(&rows, &targets, None, &Control::new()).unwrap();
+        let model = params.fit(&rows, &targets, &Control::new()).unwrap();
         all.push(Saved::new(vec![Step::kernel_svr(model, params)], vec![]));
     }
     // No support rows at all.
     let rows = GaussianArray::points(means()).unwrap();
     let params = kernel_svr::Params::new().check().unwrap();
-    let model = params.fit(&rows, &vec![5.0; n], None, &Control::new()).unwrap();
+    let model = params.fit(&rows, &Targets::new(vec![5.0; n]).unwrap(), &Control::new()).unwrap();
     all.push(Saved::new(vec![Step::kernel_svr(model, params)], vec![]));
     all
 }

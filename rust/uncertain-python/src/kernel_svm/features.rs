@@ -12,7 +12,7 @@ use super::{Floats, Matrix, Reduced, Reports, bandwidth, pickled, reports};
 use crate::error::{BorderResult, core_error};
 use crate::features::{count, described};
 use crate::gaussians::Gaussians;
-use crate::gsu::labels;
+use crate::supervision::labels;
 use crate::{interrupt, threads};
 
 /// Checked parameters of a classifier on features.

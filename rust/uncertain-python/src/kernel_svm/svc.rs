@@ -13,7 +13,7 @@ use super::{
 };
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
-use crate::gsu::labels;
+use crate::supervision::labels;
 use crate::{interrupt, threads};
 
 /// Checked parameters of a classifier.

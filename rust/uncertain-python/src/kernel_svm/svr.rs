@@ -56,15 +56,13 @@ impl KernelSvrParams {
         weights: Option<PyReadonlyArray1<'_, f64>>,
         report: Option<Py<PyAny>>,
     ) -> BorderResult<KernelSvr> {
-        let targets = targets.as_array().to_vec();
-        let weights = weights.map(|weights| weights.as_array().to_vec());
-        let weights = weights.as_deref();
+        let targets = supervision::targets(&targets, None, weights.as_ref())?;
         let inner = Machine::fit(
             py,
             &x,
             report,
-            |rows, control| self.inner.fit(rows, &targets, weights, control),
-            |gram, control| self.inner.fit_kernel(gram, &targets, weights, control),
+            |rows, control| self.inner.fit(rows, &targets, control),
+            |gram, control| self.inner.fit_kernel(gram, &targets, control),
         )?;
         Ok(KernelSvr { inner })
     }

@@ -4,7 +4,7 @@
 //! are marks beside it, and what can work with them takes `impl Into<Incomplete>`: rows without gaps go in as
 //! they are, `&data`. A missing feature is one of infinite variance; its number in the array is never looked at.
 
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, Weights};
 use crate::error::{Error, Result};
 
 /// Rows, and which of their features are missing.
@@ -82,8 +82,10 @@ impl<'a> Incomplete<'a> {
         (0..self.gaussians.n_features()).find(|&j| rows.clone().all(|i| self.is_missing(i, j)))
     }
 
-    /// Refuses a feature that is missing in every row of positive weight: nothing can be learned about it.
-    pub(crate) fn check_every_feature(&self, weights: Option<&[f64]>) -> Result<()> {
+    /// Refuses weights of another number of rows, and a feature that is missing in every row of positive weight:
+    /// nothing can be learned about it.
+    pub(crate) fn check_with(&self, weights: Option<&Weights>) -> Result<()> {
+        weights.map_or(Ok(()), |w| w.check_rows(self.gaussians.n_rows()))?;
         let counts = |i: &usize| weights.is_none_or(|w| w[*i] > 0.0);
         match self.unseen((0..self.gaussians.n_rows()).filter(counts)) {
             Some(j) => Err(Error::Data(format!("feature {j} is missing in every row; leave it out"))),

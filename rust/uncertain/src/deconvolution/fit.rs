@@ -1,13 +1,12 @@
 //! What can be asked for, and what comes back.
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, Weights};
 use crate::deconvolution::choose::{self, Choice};
 use crate::deconvolution::{Group, Mixture, Observed, Task};
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::solver::Status;
-use crate::transform::check_weights;
 
 /// How many components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +122,7 @@ impl Params {
         &self,
         data: &GaussianArray,
         missing: Option<&[bool]>,
-        weights: Option<&[f64]>,
+        weights: Option<&Weights>,
         control: &Control,
     ) -> Result<Fitted> {
         self.fit_observed(data, missing, weights, false, control)
@@ -134,12 +133,12 @@ impl Params {
         &self,
         data: &GaussianArray,
         missing: Option<&[bool]>,
-        weights: Option<&[f64]>,
+        weights: Option<&Weights>,
         unbiased: bool,
         control: &Control,
     ) -> Result<Fitted> {
         self.check()?;
-        check_weights(weights, data.n_rows())?;
+        weights.map_or(Ok(()), |w| w.check_rows(data.n_rows()))?;
         let observed = Observed::new(data, missing, weights);
         parallel::install(self.threads, || match self.components {
             Components::Fixed(k) => self.fit_components(observed, None, k, unbiased, control),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::control::Control;
 use crate::data::covariance::packed_len;
-use crate::data::{Covariances, GaussianArray, Incomplete, Kind};
+use crate::data::{Covariances, GaussianArray, Incomplete, Kind, Weights};
 use crate::deconvolution::Mixture;
 use crate::deconvolution::prepare::prepared;
 use crate::error::{Error, Result};
@@ -21,7 +21,7 @@ pub(crate) struct Observed<'a> {
     pub data: &'a GaussianArray,
     /// n x d: is the feature missing? Its mean and covariances are not looked at.
     pub missing: Option<&'a [bool]>,
-    pub weights: Option<&'a [f64]>,
+    pub weights: Option<&'a Weights>,
     pub(super) shape: Shape,
 }
 
@@ -34,7 +34,7 @@ fn few_columns(data: &GaussianArray) -> Option<usize> {
 }
 
 impl<'a> Observed<'a> {
-    pub fn new(data: &'a GaussianArray, missing: Option<&'a [bool]>, weights: Option<&'a [f64]>) -> Self {
+    pub fn new(data: &'a GaussianArray, missing: Option<&'a [bool]>, weights: Option<&'a Weights>) -> Self {
         let masked = missing.is_some();
         let noise = match data.covariances().kind() {
             Kind::Zero | Kind::Isotropic | Kind::Shared if !masked => Noise::Rotated,
@@ -47,7 +47,7 @@ impl<'a> Observed<'a> {
     }
 
     /// The same from rows that may have gaps.
-    pub fn of(rows: Incomplete<'a>, weights: Option<&'a [f64]>) -> Self {
+    pub fn of(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
         Self::new(rows.gaussians(), rows.missing(), weights)
     }
 

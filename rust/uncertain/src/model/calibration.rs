@@ -1,7 +1,7 @@
 //! [`Calibration`]: whether and how a classifier's probabilities are fitted, the same parameters for every classifier.
 
+use crate::data::Labels;
 use crate::error::{Error, Result};
-use crate::model::Labels;
 use crate::model::folds::Folds;
 
 /// Sigmoids from scores to probabilities, fitted to scores of held-out rows; without them there are classes only.

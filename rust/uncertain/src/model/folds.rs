@@ -4,8 +4,9 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use crate::data::Labels;
 use crate::error::{Error, Result};
-use crate::model::{Labels, group_folds};
+use crate::model::group_folds;
 
 /// A partition of the rows of positive weight into folds with all classes in each, or of their groups.
 #[derive(Debug, PartialEq)]

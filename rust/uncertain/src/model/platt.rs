@@ -21,6 +21,7 @@
 use std::ops::Range;
 
 use crate::control::Control;
+use crate::data::Weights;
 use crate::error::Result;
 use crate::model::probability::{averaged_sigmoid, expected_sigmoid};
 use crate::parallel;
@@ -48,7 +49,7 @@ impl Sigmoid {
         means: &[f64],
         stds: &[f64],
         targets: &[f64],
-        weights: Option<&[f64]>,
+        weights: Option<&Weights>,
         control: &Control,
     ) -> Result<Self> {
         let likelihood = Likelihood::new(means, stds, targets, weights);
@@ -84,7 +85,7 @@ struct Likelihood<'a> {
     means: &'a [f64],
     stds: &'a [f64],
     targets: &'a [f64],
-    weights: Option<&'a [f64]>,
+    weights: Option<&'a Weights>,
     /// Factor that makes the positive weights 1 on average.
     weight_scale: f64,
     positives: f64,
@@ -106,7 +107,7 @@ struct Evaluation {
 type Place = ([f64; 2], Evaluation);
 
 impl<'a> Likelihood<'a> {
-    fn new(means: &'a [f64], stds: &'a [f64], targets: &'a [f64], weights: Option<&'a [f64]>) -> Self {
+    fn new(means: &'a [f64], stds: &'a [f64], targets: &'a [f64], weights: Option<&'a Weights>) -> Self {
         let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
         let (mut total, mut counted, mut positive, mut sum, mut magnitude) = (0.0, 0.0, 0.0, 0.0, 0.0_f64);
         for i in 0..means.len() {

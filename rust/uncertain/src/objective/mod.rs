@@ -43,7 +43,7 @@ pub(crate) use source::block_rows as source_block_rows;
 pub use source::{RowSource, Workspace};
 
 use crate::control::Control;
-use crate::data::{Covariances, GaussianArray};
+use crate::data::{Covariances, GaussianArray, Weights};
 use crate::error::{Error, Result};
 use crate::loss::{Loss, TargetKind};
 use source::Reader;
@@ -55,8 +55,8 @@ pub struct Problem<'a> {
     pub data: &'a GaussianArray,
     /// One target per row, -1 or +1, or a real number where the loss takes one.
     pub targets: &'a [f64],
-    /// One weight >= 0 per row, on any scale; `None` weighs all alike.
-    pub weights: Option<&'a [f64]>,
+    /// One weight per row, on any scale; `None` weighs all alike.
+    pub weights: Option<&'a Weights>,
     /// Strength of the penalty alpha/2 |w|^2, > 0.
     pub alpha: f64,
     /// Fit b, or hold it at 0?
@@ -161,19 +161,8 @@ impl<'a> Problem<'a> {
         if let Some(row) = self.targets.iter().position(|y| !fits(y)) {
             return Err(Error::Data(format!("target of row {row} is {}: must be {expected}", self.targets[row])));
         }
-        let mut total = n as f64;
-        if let Some(weights) = self.weights {
-            if weights.len() != n {
-                return Err(Error::shape("weights", format!("{n} elements, one per row"), weights.len()));
-            }
-            if let Some(row) = weights.iter().position(|c| !(*c >= 0.0 && c.is_finite())) {
-                return Err(Error::Data(format!("weight of row {row} is {}: must be finite and >= 0", weights[row])));
-            }
-            total = weights.iter().sum();
-            if !(total > 0.0 && total.is_finite()) {
-                return Err(Error::Data(format!("the weights sum to {total}: must be finite and > 0")));
-            }
-        }
+        self.weights.map_or(Ok(()), |weights| weights.check_rows(n))?;
+        let total = self.weights.map_or(n as f64, Weights::total);
         Ok(LinearObjective { problem: self, source: None, scale: 1.0 / total })
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared};
-use crate::data::{Covariances, Rows, Unit};
+use crate::data::{Covariances, Rows, Unit, Weights};
 use crate::loss::{ExpectedHinge, Hinge, Smoothness, WorstCaseHinge};
 use crate::parallel;
 use crate::testing::Numbers;
@@ -50,14 +50,14 @@ fn losses(n: usize) -> [Box<dyn Loss>; 3] {
     [Box::new(ExpectedHinge), Box::new(Hinge), Box::new(WorstCaseHinge::new(&radii))]
 }
 
-fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64], weights: Option<&'a [f64]>) -> LinearObjective<'a> {
+fn problem<'a>(data: &'a GaussianArray, targets: &'a [f64], weights: Option<&'a Weights>) -> LinearObjective<'a> {
     with_loss(data, targets, weights, &ExpectedHinge)
 }
 
 fn with_loss<'a>(
     data: &'a GaussianArray,
     targets: &'a [f64],
-    weights: Option<&'a [f64]>,
+    weights: Option<&'a Weights>,
     loss: &'a dyn Loss,
 ) -> LinearObjective<'a> {
     Problem { data, targets, weights, alpha: 0.3, fit_intercept: true, loss }.check().unwrap()
@@ -66,7 +66,7 @@ fn with_loss<'a>(
 #[test]
 fn gradient_and_hessian_agree_with_differences_for_every_kind() {
     let (n, d, control) = (300, 11, Control::new());
-    let weights: Vec<f64> = (0..n).map(|i| (i % 4) as f64).collect();
+    let weights = Weights::new((0..n).map(|i| (i % 4) as f64).collect()).unwrap();
     let mut numbers = Numbers::new(3);
     let x: Vec<f64> = (0..=d).map(|_| 0.4 * numbers.normal()).collect();
     let all = every_kind(n, d);
@@ -172,6 +172,5 @@ fn bad_problems_are_refused() {
     assert!(Problem { alpha: 0.0, ..base }.check().is_err());
     assert!(Problem { targets: &targets[1..], ..base }.check().is_err());
     assert!(Problem { targets: &[0.5; 50], ..base }.check().is_err());
-    assert!(Problem { weights: Some(&[0.0; 50]), ..base }.check().is_err());
-    assert!(Problem { weights: Some(&[f64::NAN; 50]), ..base }.check().is_err());
+    assert!(Problem { weights: Some(&Weights::new(vec![1.0; 49]).unwrap()), ..base }.check().is_err());
 }

@@ -34,12 +34,13 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
     rows.sort_unstable();
     let data = problem.data.take(&rows)?;
     let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-    let (targets, weights) = (pick(problem.targets), problem.weights.map(pick));
+    let targets = pick(problem.targets);
+    // All weights of the sample may be zero: then it has nothing to say.
+    let Ok(weights) = problem.weights.map(|w| w.take(&rows)).transpose() else { return Ok(zero) };
     let loss = problem.loss.of_rows(&rows);
     let loss = loss.as_deref().unwrap_or(problem.loss);
-    let sample = Problem { data: &data, targets: &targets, weights: weights.as_deref(), loss, ..*problem };
-    // All weights of the sample may be zero: then it has nothing to say.
-    let Ok(sample) = sample.check() else { return Ok(zero) };
+    let sample = Problem { data: &data, targets: &targets, weights: weights.as_ref(), loss, ..*problem };
+    let sample = sample.check()?;
     let source = objective.source().map(|source| source.take(&rows)).transpose()?;
     let sample = match &source {
         Some(source) => sample.of_source(&**source)?,

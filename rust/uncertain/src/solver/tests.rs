@@ -4,7 +4,7 @@ use strum::VariantArray;
 
 use super::*;
 use crate::data::covariance::Diagonal;
-use crate::data::{Covariances, GaussianArray, Names, Rows, Unit};
+use crate::data::{Covariances, GaussianArray, Names, Rows, Unit, Weights};
 use crate::loss::{BestCaseHinge, ExpectedHinge, Hinge, Loss, WorstCaseHinge};
 use crate::objective::Workspace;
 use crate::testing::Numbers;
@@ -101,7 +101,7 @@ fn thin_spreads_are_certified() {
 #[test]
 fn few_rows_are_solved_in_their_span() {
     let (data, targets) = thin(24, 90);
-    let weights: Vec<f64> = (0..24).map(|i| f64::from(i % 3 != 0)).collect();
+    let weights = Weights::new((0..24).map(|i| f64::from(i % 3 != 0)).collect()).unwrap();
     let kept: Vec<usize> = (0..24).filter(|i| i % 3 != 0).collect();
     let (fewer, theirs) = (data.take(&kept).unwrap(), kept.iter().map(|&i| targets[i]).collect::<Vec<_>>());
     let options = Options { tol: 1e-9, ..Options::default() };
@@ -121,7 +121,7 @@ fn few_rows_are_solved_in_their_span() {
     let small = solve_points(&points, &targets);
     // The same points among the features of more rows of weight zero, where the span is everything.
     let more = Rows::concat([data.means().clone(), thin(120, 90).0.means().clone()], 90).unwrap();
-    let weights: Vec<f64> = (0..144).map(|i| f64::from(i < 24)).collect();
+    let weights = Weights::new((0..144).map(|i| f64::from(i < 24)).collect()).unwrap();
     let labels: Vec<f64> = (0..144).map(|i| [1.0, -1.0][i % 2]).collect();
     let wide = GaussianArray::points(more).unwrap();
     let wide = Problem { weights: Some(&weights), ..problem(&wide, &labels) };
@@ -139,7 +139,7 @@ fn exact_points_take_few_iterations_whatever_their_scale() {
                 let targets: Vec<f64> = (0..150).map(|i| if i % 3 == 0 { -1.0 } else { 1.0 }).collect();
                 let means = (0..450).map(|k| scale * (numbers.normal() + apart * targets[k / 3])).collect();
                 let points = GaussianArray::points(Rows::from_vec(means, 3).unwrap()).unwrap();
-                let weights: Vec<f64> = (0..150).map(|i| f64::from(i % 4)).collect();
+                let weights = Weights::new((0..150).map(|i| f64::from(i % 4)).collect()).unwrap();
                 let problem = Problem { alpha, weights: Some(&weights), loss: &Hinge, ..problem(&points, &targets) };
                 let s = fit_linear(&problem, SolverKind::Auto, &Options::default(), None, &Control::new()).unwrap();
                 assert_eq!(s.status, Status::Converged, "{scale} {apart} {alpha}");

@@ -20,11 +20,11 @@
 
 use crate::control::Control;
 use crate::data::covariance::{Full, Layout, LowRank, Shared, packed_len};
-use crate::data::{Covariances, GaussianArray, Incomplete, Rows};
+use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
 use crate::deconvolution::{Fitted, Mixture, Observed, Params, log_sum};
 use crate::error::Result;
 use crate::simd::mixture::Noise;
-use crate::transform::{GaussianImputer, check_weights};
+use crate::transform::GaussianImputer;
 
 /// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,13 +46,12 @@ impl GaussianDenoiser {
     pub fn fit<'a>(
         params: &Params,
         rows: impl Into<Incomplete<'a>>,
-        weights: Option<&[f64]>,
+        weights: Option<&Weights>,
         control: &Control,
     ) -> Result<(Self, Fitted)> {
         let rows = rows.into();
         params.check()?;
-        check_weights(weights, rows.gaussians().n_rows())?;
-        rows.check_every_feature(weights)?;
+        rows.check_with(weights)?;
         // Where features are missing the posterior is little else than T, as for the imputer.
         let unbiased = rows.missing().is_some();
         let fitted = params.fit_observed(rows.gaussians(), rows.missing(), weights, unbiased, control)?;

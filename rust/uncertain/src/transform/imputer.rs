@@ -15,12 +15,10 @@
 
 use crate::control::Control;
 use crate::data::covariance::{Full, Layout, packed_len};
-use crate::data::{Covariances, GaussianArray, Incomplete, Kind, Rows};
+use crate::data::{Covariances, GaussianArray, Incomplete, Kind, Labels, Rows, Weights};
 use crate::deconvolution::{Components, Fitted, Group, Mixture, Observed, Params, Task};
 use crate::error::{Error, Result};
-use crate::model::Labels;
 use crate::parallel;
-use crate::transform::check_weights;
 
 /// Replaces missing features by what the others say about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,14 +38,13 @@ impl GaussianImputer {
         params: &Params,
         data: &GaussianArray,
         missing: &[bool],
-        weights: Option<&[f64]>,
+        weights: Option<&Weights>,
         labels: Option<&Labels>,
         control: &Control,
     ) -> Result<(Self, Fitted)> {
         params.check()?;
         let rows = Incomplete::new(data, missing)?;
-        check_weights(weights, data.n_rows())?;
-        rows.check_every_feature(weights)?;
+        rows.check_with(weights)?;
         let fitted = match labels {
             None => params.fit_observed(data, Some(missing), weights, true, control)?,
             Some(labels) => per_class(params, data, missing, weights, labels, control)?,
@@ -83,7 +80,7 @@ fn per_class(
     params: &Params,
     data: &GaussianArray,
     missing: &[bool],
-    weights: Option<&[f64]>,
+    weights: Option<&Weights>,
     labels: &Labels,
     control: &Control,
 ) -> Result<Fitted> {

@@ -12,6 +12,5 @@ mod subspace;
 pub use denoiser::GaussianDenoiser;
 pub use imputer::GaussianImputer;
 pub use kernel_map::{KernelMap, Options as KernelMapOptions};
-pub(crate) use scaler::check_weights;
 pub use scaler::{GaussianScaler, Spread};
 pub use subspace::{Project, SubspaceProjector};

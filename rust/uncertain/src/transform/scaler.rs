@@ -8,7 +8,7 @@
 use crate::data::convert::zeros;
 use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared, packed_len};
 use crate::data::validate::{Rule, elements};
-use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
+use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit, Weights};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::parallel;
@@ -50,17 +50,16 @@ impl GaussianScaler {
         Ok(Self { mean, scale })
     }
 
-    /// Mean and scale of these rows; weights >= 0, not all zero, any scale. Zero weight = row absent. Gaps do
+    /// Mean and scale of these rows; gaps do
     /// not count; a feature must be there in some row.
-    pub fn fit<'a>(rows: impl Into<Incomplete<'a>>, weights: Option<&[f64]>, spread: Spread) -> Result<Self> {
+    pub fn fit<'a>(rows: impl Into<Incomplete<'a>>, weights: Option<&Weights>, spread: Spread) -> Result<Self> {
         let rows = rows.into();
         let data = rows.gaussians();
         let (n, d) = (data.n_rows(), data.n_features());
         if n == 0 {
             return Err(Error::Data("no rows to fit a scaler on".into()));
         }
-        check_weights(weights, n)?;
-        rows.check_every_feature(weights)?;
+        rows.check_with(weights)?;
         let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
         let total: Vec<f64> = (0..d).map(|j| (0..n).filter(|&i| !rows.is_missing(i, j)).map(weight).sum()).collect();
         let weighted_sum = |term: &Term<'_>| {
@@ -134,21 +133,6 @@ impl GaussianScaler {
         elements(&means, "scaled means", Rule::Finite)?;
         Ok(GaussianArray::from_checked(means, scaled(data.covariances(), factor)?))
     }
-}
-
-/// Weights that count: one per row, finite, >= 0, not all zero.
-pub(crate) fn check_weights(weights: Option<&[f64]>, n: usize) -> Result<()> {
-    let Some(w) = weights else { return Ok(()) };
-    if w.len() != n {
-        return Err(Error::shape("sample weights", format!("{n}, one per row"), w.len()));
-    }
-    if let Some(row) = w.iter().position(|w| !(0.0..f64::INFINITY).contains(w)) {
-        return Err(Error::Data(format!("sample weights: row {row} is {}; weights must be finite and >= 0", w[row])));
-    }
-    if w.iter().all(|w| *w == 0.0) {
-        return Err(Error::Data("sample weights: all are zero".into()));
-    }
-    Ok(())
 }
 
 /// Writes what a row, of this mean and number, contributes to a sum.

@@ -20,10 +20,10 @@ mod points;
 use ndarray::{Array2, Axis};
 
 use crate::control::Control;
-use crate::data::Incomplete;
+use crate::data::{Incomplete, Labels};
 use crate::deconvolution::{self, Components, Fitted, Group, Mixture, Observed, Task, log_sum};
 use crate::error::{Error, Result};
-use crate::model::{Labels, one_vs_rest};
+use crate::model::one_vs_rest;
 use crate::parallel;
 
 /// Parameters of a fit.
@@ -87,7 +87,7 @@ impl Params {
         labels.check_every_class()?;
         let n_classes = labels.n_classes();
         let priors = self.priors(labels);
-        rows.check_every_feature(labels.weights())?;
+        rows.check_with(labels.weights())?;
         let of_class = |class: usize| -> Vec<usize> {
             (0..labels.len()).filter(|&i| labels.codes()[i] as usize == class && labels.weight(i) > 0.0).collect()
         };

@@ -5,14 +5,15 @@ use ndarray::Array2;
 
 use super::{Model, ValidParams, fitted, memory};
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::weights::Present;
+use crate::data::{GaussianArray, Labels, Weights};
 use crate::error::{Error, Result};
 use crate::kernel::features::{Approximation, FeatureMap, Nystroem, RandomFeatures};
 use crate::loss::Hinge;
+use crate::model::FitReport;
 use crate::model::folds::Folds;
 use crate::model::kernel_svc::pairs;
 use crate::model::platt::Sigmoid;
-use crate::model::{FitReport, Labels};
 use crate::objective::{Problem, RowSource};
 use crate::parallel;
 use crate::solver::{Solution, SolverKind, fit_source};
@@ -33,14 +34,9 @@ impl ValidParams {
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
-        parallel::install(self.0.threads, || {
-            // A row without weight is absent: it must not become a landmark either.
-            let kept: Vec<usize> = (0..labels.len()).filter(|&i| labels.weight(i) > 0.0).collect();
-            if kept.len() == labels.len() {
-                return self.fit_rows(data, labels, control);
-            }
-            self.fit_rows(&data.take(&kept)?, &labels.take(&kept), control)
-        })?
+        // A row without weight is absent: it must not become a landmark either.
+        let rows = Present::of(data, labels)?;
+        parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))?
     }
 
     fn map(&self, data: &GaussianArray, sigma: f64, control: &Control) -> Result<FeatureMap> {
@@ -89,8 +85,7 @@ impl ValidParams {
     ) -> Result<(Solution, FitReport)> {
         let labels = design.labels;
         let targets: Vec<f64> = rows.iter().map(|&i| target(labels, pair, i)).collect();
-        let weights: Vec<f64> = rows.iter().map(|&i| labels.weight(i)).collect();
-        let total: f64 = weights.iter().sum();
+        let weights = Weights::new(rows.iter().map(|&i| labels.weight(i)).collect())?;
         let all = rows.len() == design.data.n_rows();
         // Only the number of its rows matters where the score is linear in computed rows.
         let (part, taken);
@@ -104,13 +99,14 @@ impl ValidParams {
             data,
             targets: &targets,
             weights: Some(&weights),
-            alpha: 1.0 / (self.0.c * total),
+            alpha: 1.0 / (self.0.c * weights.total()),
             fit_intercept: true,
             loss: &Hinge,
         };
         let solution = fit_source(&problem, source, SolverKind::Auto, &self.0.options, None, control)?;
         // The solver's J is an average; the C-SVM's objective is C times the sum of weights larger.
-        let report = FitReport { objective: solution.objective * self.0.c * total, ..FitReport::from(&solution) };
+        let report =
+            FitReport { objective: solution.objective * self.0.c * weights.total(), ..FitReport::from(&solution) };
         Ok((solution, report))
     }
 
@@ -135,7 +131,7 @@ impl ValidParams {
             held.extend(out);
         }
         let targets: Vec<f64> = held.iter().map(|&i| target(design.labels, pair, i)).collect();
-        let weights: Vec<f64> = held.iter().map(|&i| design.labels.weight(i)).collect();
+        let weights = Weights::new(held.iter().map(|&i| design.labels.weight(i)).collect())?;
         Sigmoid::fit(&means, &vec![0.0; means.len()], &targets, Some(&weights), control)
     }
 }

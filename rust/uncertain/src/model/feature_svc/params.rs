@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::kernel::features::Approximation;
 use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::model::Calibration;
-use crate::model::params::{Valid, check_positive, check_threads, setters};
+use crate::params::{Valid, check_positive, check_threads, setters};
 use crate::solver::Options;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.

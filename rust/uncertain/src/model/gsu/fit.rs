@@ -2,10 +2,9 @@
 
 use super::{Model, ValidParams, online};
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, Labels};
 use crate::error::Result;
 use crate::loss::Loss;
-use crate::model::Labels;
 use crate::model::linear::{TwoClasses, fit_one_vs_rest};
 use crate::objective::Problem;
 use crate::solver::fit_linear;

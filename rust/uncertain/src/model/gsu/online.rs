@@ -2,10 +2,10 @@
 
 use super::{Model, ValidParams};
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
+use crate::model::FitReport;
 use crate::model::linear::{Classifier, TwoClasses, positive_classes};
-use crate::model::{FitReport, Labels};
 use crate::objective::{Objective, Want};
 use crate::parallel;
 use crate::solver::sgd::{self, State};

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::loss::{LossKind, TargetKind};
 use crate::model::Calibration;
-use crate::model::params::{Valid, check_positive, check_threads, setters};
+use crate::params::{Valid, check_positive, check_threads, setters};
 use crate::solver::{Options, SolverKind};
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::control::Control;
-use crate::data::{Covariances, GaussianArray, Names, Rows};
+use crate::data::{Covariances, GaussianArray, Names, Rows, Targets};
 use crate::loss::LossKind;
 use crate::solver::{SolverKind, Status};
 use crate::testing::Numbers;
@@ -32,16 +32,25 @@ fn rows(n: usize, d: usize, kind: &str) -> (GaussianArray, Vec<f64>) {
     (GaussianArray::new(Rows::from_vec(x, d).unwrap(), covariances).unwrap(), y)
 }
 
+fn targets(values: &[f64]) -> Targets {
+    Targets::new(values.to_vec()).unwrap()
+}
+
 #[test]
 fn every_loss_is_solved_to_a_certified_optimum_by_both_solvers() {
     for kind in ["isotropic", "diagonal", "some exact", "low-rank", "zero"] {
         let (data, y) = rows(300, 4, kind);
         let variances: Vec<f64> = (0..300).map(|i| 0.04 * f64::from(i % 3)).collect();
         for loss in LOSSES {
-            for variances in [None, Some(&*variances)] {
+            for variances in [None, Some(&variances)] {
                 let fit = |solver| {
                     let params = Params::new().alpha(1e-2).loss(loss).solver(solver).check().unwrap();
-                    params.fit(&data, &y, variances, None, &Control::new()).unwrap()
+                    let targets = targets(&y);
+                    let targets = match variances {
+                        Some(variances) => targets.with_variances(variances.clone()).unwrap(),
+                        None => targets,
+                    };
+                    params.fit(&data, &targets, &Control::new()).unwrap()
                 };
                 let (a, b) = (fit(SolverKind::Newton), fit(SolverKind::Lbfgs));
                 let what = format!("{kind} {loss:?} {} {} {:?} {:?}", variances.is_some(), a.fit.gap, a.fit, b.fit);
@@ -62,7 +71,7 @@ fn the_squared_loss_is_ridge_regression_with_the_mean_covariance() {
     let (n, d, alpha) = (200, 3, 0.05);
     let (data, y) = rows(n, d, "diagonal");
     let model = Params::new().alpha(alpha).loss(LossKind::Squared).tol(1e-12).check().unwrap();
-    let model = model.fit(&data, &y, None, None, &Control::new()).unwrap();
+    let model = model.fit(&data, &targets(&y), &Control::new()).unwrap();
     let x = data.means().to_vec();
     let mean_x: Vec<f64> = (0..d).map(|j| (0..n).map(|i| x[i * d + j]).sum::<f64>() / n as f64).collect();
     let mean_y = y.iter().sum::<f64>() / n as f64;
@@ -92,7 +101,7 @@ fn units_of_the_targets_do_not_matter() {
     for (small, large, alpha, factor) in cases {
         let fit = |loss, alpha, y: &[f64]| {
             let params = Params::new().loss(loss).alpha(alpha).tol(1e-10).check().unwrap();
-            params.fit(&data, y, None, None, &Control::new()).unwrap()
+            params.fit(&data, &targets(y), &Control::new()).unwrap()
         };
         let (a, b) = (fit(small, 0.01, &y), fit(large, alpha, &moved));
         assert!((b.fit.objective / (factor * a.fit.objective) - 1.0).abs() < 1e-8, "{small:?}");
@@ -107,12 +116,12 @@ fn weights_count_rows_and_targets_may_be_equal() {
     let repeated: Vec<usize> = (0..60).flat_map(|i| vec![i; i % 3]).collect();
     for loss in LOSSES {
         let params = Params::new().loss(loss).alpha(0.1).tol(1e-10).check().unwrap();
-        let a = params.fit(&data, &y, None, Some(&weights), &Control::new()).unwrap();
+        let a = params.fit(&data, &targets(&y).with_weights(weights.clone()).unwrap(), &Control::new()).unwrap();
         let rows = data.take(&repeated).unwrap();
         let own: Vec<f64> = repeated.iter().map(|&i| y[i]).collect();
-        let b = params.fit(&rows, &own, None, None, &Control::new()).unwrap();
+        let b = params.fit(&rows, &targets(&own), &Control::new()).unwrap();
         assert!((a.fit.objective / b.fit.objective - 1.0).abs() < 1e-9, "{loss:?}");
-        let flat = params.fit(&data, &[7.5; 60], None, None, &Control::new()).unwrap();
+        let flat = params.fit(&data, &targets(&[7.5; 60]), &Control::new()).unwrap();
         assert!(flat.coef.iter().all(|w| w.abs() < 1e-6) && (flat.intercept - 7.5).abs() < 1e-6, "{loss:?} {flat:?}");
         assert_eq!(flat.fit.status, Status::Converged);
     }
@@ -123,7 +132,7 @@ fn without_an_intercept_the_plane_goes_through_zero() {
     let (data, y) = rows(80, 2, "diagonal");
     for loss in LOSSES {
         let params = Params::new().loss(loss).fit_intercept(false).check().unwrap();
-        let model = params.fit(&data, &y, None, None, &Control::new()).unwrap();
+        let model = params.fit(&data, &targets(&y), &Control::new()).unwrap();
         assert_eq!(model.intercept, 0.0);
         assert_eq!(model.fit.status, Status::Converged, "{loss:?}");
     }
@@ -139,15 +148,11 @@ fn bad_input_is_refused() {
     assert!(message(Params::new().loss(LossKind::EpsilonInsensitive { epsilon: -1.0 })).contains("epsilon"));
     assert!(message(Params::new().loss(LossKind::Hinge)).contains("huber"));
     let params = Params::new().check().unwrap();
-    let refusal =
-        |y: &[f64], t: Option<&[f64]>| params.fit(&data, y, t, None, &Control::new()).unwrap_err().to_string();
-    assert!(refusal(&y[1..], None).contains("targets"));
-    assert!(refusal(&[f64::NAN; 10], None).contains("row 0"));
-    assert!(refusal(&y, Some(&[-1.0; 10])).contains("variances of the targets"));
-    assert!(refusal(&y, Some(&[1.0; 3])).contains("expected 10"));
+    let refusal = params.fit(&data, &targets(&y[1..]), &Control::new()).unwrap_err().to_string();
+    assert!(refusal.contains("targets"));
     let control = Control::new();
     control.stop();
-    assert_eq!(params.fit(&data, &y, None, None, &control).unwrap_err(), crate::Error::Interrupted);
+    assert_eq!(params.fit(&data, &targets(&y), &control).unwrap_err(), crate::Error::Interrupted);
 }
 
 /// Few exact points, where the kinks of the tube are all there is: the optimum of the linear program's dual form is
@@ -162,7 +167,9 @@ fn the_tube_on_few_exact_points_is_solved() {
                 for fit_intercept in [true, false] {
                     let params = Params::new().alpha(alpha).loss(LossKind::EpsilonInsensitive { epsilon });
                     let params = params.fit_intercept(fit_intercept).check().unwrap();
-                    let model = params.fit(&data, &y, None, Some(&weights), &Control::new()).unwrap();
+                    let model = params
+                        .fit(&data, &targets(&y).with_weights(weights.clone()).unwrap(), &Control::new())
+                        .unwrap();
                     let what = format!("{n} {d} {epsilon} {alpha} {fit_intercept}: {:?}", model.fit);
                     assert_eq!(model.fit.status, Status::Converged, "{what}");
                     assert!(model.fit.n_iter <= 60, "{what}");
@@ -183,7 +190,7 @@ fn targets_inside_one_tube_cost_nothing() {
     let (data, _) = rows(10, 2, "zero");
     let y: Vec<f64> = (0..10).map(|i| 7.0 + 0.1 * f64::from(i % 3)).collect();
     let params = Params::new().loss(LossKind::EpsilonInsensitive { epsilon: 0.11 }).check().unwrap();
-    let model = params.fit(&data, &y, None, None, &Control::new()).unwrap();
+    let model = params.fit(&data, &targets(&y), &Control::new()).unwrap();
     assert_eq!((model.fit.objective, model.fit.status), (0.0, Status::Converged));
     assert!(model.coef == [0.0, 0.0] && (model.intercept - 7.1).abs() < 1e-12);
 }

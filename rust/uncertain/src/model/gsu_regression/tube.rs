@@ -65,11 +65,11 @@ fn by_ends(
     let sign = |k: usize| if k < n { 1.0 } else { -1.0 };
     let signs: Vec<f64> = (0..2 * n).map(sign).collect();
     let offsets = rows.iter().enumerate().map(|(k, &i)| sign(k) * problem.targets[i] - epsilon).collect();
-    let weights: Option<Vec<f64>> = problem.weights.map(|c| rows.iter().map(|&i| c[i]).collect());
+    let weights = problem.weights.map(|c| c.take(&rows)).transpose()?;
     let doubled = Problem {
         data: &data,
         targets: &signs,
-        weights: weights.as_deref(),
+        weights: weights.as_ref(),
         alpha: 0.5 * problem.alpha,
         loss: &TubeEnds::new(offsets),
         ..*problem

@@ -6,8 +6,8 @@
 //! probability is that of the label that would be observed, wrong ones included.
 
 use crate::control::Control;
+use crate::data::{Labels, Weights};
 use crate::error::Result;
-use crate::model::Labels;
 use crate::model::folds::Folds;
 use crate::model::platt::Sigmoid;
 
@@ -32,7 +32,7 @@ pub(super) fn calibrate(
     folds: &Folds,
     control: &Control,
 ) -> Result<Vec<Sigmoid>> {
-    let weights = system.weights().to_vec();
+    let weights = Weights::new(system.weights().to_vec())?;
     let l = weights.len();
     let mut scores = vec![vec![0.0; l]; targets.len()];
     for fold in 0..folds.count() {

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, Weights};
 use crate::error::{Error, Result};
 use crate::model::Calibration;
 use crate::parallel;
@@ -34,7 +34,7 @@ impl ValidParams {
         &self,
         rows: &GaussianArray,
         targets: &[Vec<f64>],
-        weights: Option<&[f64]>,
+        weights: Option<&Weights>,
         control: &Control,
     ) -> Result<Model> {
         self.fit_groups(rows, targets, weights, None, control)
@@ -49,7 +49,7 @@ impl ValidParams {
         &self,
         rows: &GaussianArray,
         targets: &[Vec<f64>],
-        weights: Option<&[f64]>,
+        weights: Option<&Weights>,
         groups: Option<&[u32]>,
         control: &Control,
     ) -> Result<Model> {
@@ -62,7 +62,7 @@ fn check(
     params: &Params,
     rows: &GaussianArray,
     targets: &[Vec<f64>],
-    weights: Option<&[f64]>,
+    weights: Option<&Weights>,
     groups: Option<&[u32]>,
 ) -> Result<()> {
     let n = rows.n_rows();
@@ -90,9 +90,6 @@ fn check(
             return Err(Error::Data(format!("y: row {row} has some outputs only; a row has all or none")));
         }
     }
-    if let Some((row, w)) = weights.into_iter().flatten().enumerate().find(|(_, w)| !(w.is_finite() && **w >= 0.0)) {
-        return Err(Error::Data(format!("sample_weight: row {row} is {w}; weights must be finite and >= 0")));
-    }
     for view in &params.views {
         if let Graph::Given { matrix, .. } = &view.graph
             && matrix.n() != n
@@ -110,7 +107,7 @@ fn fit(
     params: &Params,
     rows: &GaussianArray,
     targets: &[Vec<f64>],
-    weights: Option<&[f64]>,
+    weights: Option<&Weights>,
     groups: Option<&[u32]>,
     control: &Control,
 ) -> Result<Model> {

@@ -11,4 +11,4 @@ mod shared_rows;
 mod source;
 
 pub use basis::Basis;
-pub(crate) use source::{Source, positive_rows};
+pub(crate) use source::Source;

@@ -34,9 +34,3 @@ impl Source<'_> {
         if jobs == 1 { work(&rows, cache_size) } else { work(&SharedRows::new(&rows, cache_size / 2), cache_size / 2) }
     }
 }
-
-/// The numbers of the rows of positive weight; `None` when those are all.
-pub(crate) fn positive_rows(weights: Option<&[f64]>) -> Option<Vec<usize>> {
-    let weights = weights.filter(|w| w.contains(&0.0))?;
-    Some((0..weights.len()).filter(|&i| weights[i] > 0.0).collect())
-}

@@ -8,12 +8,13 @@ use ndarray::Array2;
 use super::expansion::pairs;
 use super::{Expansion, Model, Params, ValidParams};
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::weights::Present;
+use crate::data::{GaussianArray, Labels, Weights};
 use crate::error::{Error, Result};
+use crate::model::FitReport;
 use crate::model::folds::Folds;
-use crate::model::kernel_machine::{Basis, Source, positive_rows};
+use crate::model::kernel_machine::{Basis, Source};
 use crate::model::platt::Sigmoid;
-use crate::model::{FitReport, Labels};
 use crate::parallel;
 use crate::probabilistic_kernel::Options as Kernel;
 use crate::solver::smo::{self, KernelRows, Options, Problem, Solution, Subset};
@@ -42,14 +43,10 @@ impl ValidParams {
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
-        parallel::install(self.0.threads, || match positive_rows(labels.weights()) {
-            None => self.fit_rows(data, labels, control),
-            Some(kept) => {
-                let mut model = self.fit_rows(&data.take(&kept)?, &labels.take(&kept), control)?;
-                model.expansion.support.iter_mut().for_each(|row| *row = kept[*row as usize] as u32);
-                Ok(model)
-            }
-        })?
+        let rows = Present::of(data, labels)?;
+        let mut model = parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))??;
+        model.expansion.support.iter_mut().for_each(|row| *row = rows.number(*row as usize) as u32);
+        Ok(model)
     }
 
     fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
@@ -192,7 +189,7 @@ fn sigmoids(labels: &Labels, scores: &[Scored], control: &Control) -> Result<Vec
                 scores.iter().filter(|(p, _)| *p == pair).flat_map(|(_, h)| h.clone()).collect();
             let means: Vec<f64> = held.iter().map(|h| h.1).collect();
             let targets: Vec<f64> = held.iter().map(|h| target(labels, pair, h.0)).collect();
-            let weights: Vec<f64> = held.iter().map(|h| labels.weight(h.0 as usize)).collect();
+            let weights = Weights::new(held.iter().map(|h| labels.weight(h.0 as usize)).collect())?;
             Sigmoid::fit(&means, &vec![0.0; held.len()], &targets, Some(&weights), control)
         })
         .collect()

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::model::Calibration;
-use crate::model::params::{Valid, check_positive, check_threads, setters};
+use crate::params::{Valid, check_positive, check_threads, setters};
 use crate::probabilistic_kernel::{Bandwidth, Coupling};
 use crate::solver::smo::Options;
 

@@ -3,9 +3,9 @@ use serde::Deserialize;
 
 use super::*;
 use crate::control::Control;
+use crate::data::Labels;
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
-use crate::model::Labels;
 use crate::probabilistic_kernel::{Bandwidth, Coupling, Options, gram as gram_of};
 use crate::solver::Status;
 use crate::solver::smo::{Computed, Dense};
@@ -151,7 +151,7 @@ fn rows_without_weight_are_absent() {
         params.probability(true).check().unwrap().fit_kernel(&dense(k), labels, &Control::new()).unwrap()
     };
     let weighted = with(tight(), &k, &labels.clone().with_weights(weights).unwrap());
-    let alone = with(tight().c(4.0), &rest, &labels.take(&kept));
+    let alone = with(tight().c(4.0), &rest, &labels.take(&kept).unwrap());
     assert_eq!((&weighted.dual_coef, &weighted.intercept), (&alone.dual_coef, &alone.intercept));
     assert_eq!(weighted.platt, alone.platt);
 }
@@ -162,7 +162,7 @@ fn what_cannot_be_fitted_is_refused() {
     let said = |result: Result<Expansion>| result.unwrap_err().to_string();
     let fit = |params: Params, labels: &Labels| params.check().unwrap().fit_kernel(&dense(&k), labels, &Control::new());
     assert!(said(fit(tight(), &Labels::new(vec![0; 30], 2).unwrap())).contains("one class"));
-    assert!(said(fit(tight(), &labels.take(&[0, 1, 2]))).contains("30"));
+    assert!(said(fit(tight(), &labels.take(&[0, 1, 2]).unwrap())).contains("30"));
     let lonely = Labels::new((0..30).map(|i| u32::from(i == 3)).collect(), 2).unwrap();
     assert!(fit(tight(), &lonely).is_ok());
     assert!(said(fit(tight().probability(true), &lonely)).contains("class 1 has 1"));
@@ -237,7 +237,7 @@ fn gaussians_without_weight_are_absent() {
     let labels = labels.with_weights(weights).unwrap();
     let params = tight().sigma(Bandwidth::Median).check().unwrap();
     let model = params.fit(&data, &labels, &Control::new()).unwrap();
-    let rest = params.fit(&data.take(&kept).unwrap(), &labels.take(&kept), &Control::new()).unwrap();
+    let rest = params.fit(&data.take(&kept).unwrap(), &labels.take(&kept).unwrap(), &Control::new()).unwrap();
     assert_eq!(model.basis, rest.basis);
     assert_eq!(model.expansion.dual_coef, rest.expansion.dual_coef);
     let numbers: Vec<u32> = rest.expansion.support.iter().map(|&row| kept[row as usize] as u32).collect();
@@ -251,7 +251,7 @@ fn what_gaussians_cannot_be_fitted_with_is_refused() {
         assert!(Params::new().sigma(sigma).check().unwrap_err().to_string().contains("sigma"));
     }
     let params = Params::new().check().unwrap();
-    assert!(params.fit(&data, &labels.take(&[0, 1, 2]), &Control::new()).is_err());
+    assert!(params.fit(&data, &labels.take(&[0, 1, 2]).unwrap(), &Control::new()).is_err());
     let control = Control::new();
     control.stop();
     assert_eq!(params.fit(&data, &labels, &control), Err(Error::Interrupted));

@@ -1,7 +1,7 @@
 //! Parameters of kernel regression: unchecked, then checked. Only checked ones can fit.
 
 use crate::error::Result;
-use crate::model::params::{Valid, check_not_negative, check_positive, check_threads, setters};
+use crate::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 use crate::probabilistic_kernel::{Bandwidth, Coupling};
 use crate::solver::smo::Options;
 

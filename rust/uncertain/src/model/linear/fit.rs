@@ -10,10 +10,10 @@
 
 use super::{Classifier, scores};
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::weights::Present;
+use crate::data::{GaussianArray, Labels, Weights};
 use crate::error::Result;
 use crate::model::Calibration;
-use crate::model::Labels;
 use crate::model::folds::Folds;
 use crate::model::platt::Sigmoid;
 use crate::parallel;
@@ -25,8 +25,8 @@ pub(in crate::model) struct TwoClasses<'a> {
     pub data: &'a GaussianArray,
     /// -1 or +1 per row.
     pub targets: &'a [f64],
-    /// >= 0 per row; `None` weighs all alike.
-    pub weights: Option<&'a [f64]>,
+    /// `None` weighs all alike.
+    pub weights: Option<&'a Weights>,
 }
 
 /// The classes that get a hyperplane of their own, on its positive side: for two classes only the second.
@@ -35,6 +35,8 @@ pub(in crate::model) fn positive_classes(n_classes: usize) -> std::ops::Range<us
 }
 
 /// A classifier from `fit`, which separates two classes, and what else it returns for each hyperplane.
+///
+/// Rows without weight are left out: `fit` sees rows of weight 0 only where they are held out.
 ///
 /// # Errors
 /// Those of `fit`; labels that do not fit the data, a class without rows of positive weight, too few rows of a
@@ -50,6 +52,8 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
 ) -> Result<(Classifier, Vec<T>)> {
     labels.check_rows(data.n_rows())?;
     labels.check_every_class()?;
+    let present = Present::of(data, labels)?;
+    let (data, labels) = (&present.data, &*present.known);
     let folds = calibration.folds(labels, seed)?;
     let classes = positive_classes(labels.n_classes());
     let count = classes.len();
@@ -83,7 +87,8 @@ fn sigmoid(
     let (mut means, mut stds) = (vec![0.0; n], vec![0.0; n]);
     for fold in 0..folds.count() {
         let held_out = |i: usize| folds.fold(i) == Some(fold);
-        let kept: Vec<f64> = (0..n).map(|i| if held_out(i) { 0.0 } else { weights.map_or(1.0, |c| c[i]) }).collect();
+        let weight = |i: usize| if held_out(i) { 0.0 } else { weights.map_or(1.0, |c| c[i]) };
+        let kept = Weights::new((0..n).map(weight).collect())?;
         let control = control.with_task(folds.task(task, fold));
         let solution = fit(&TwoClasses { weights: Some(&kept), ..*rows }, &control)?;
         let (fold_means, fold_stds) = (scores::means(data, &solution.w, solution.b)?, scores::stds(data, &solution.w)?);

@@ -20,11 +20,10 @@
 mod params;
 
 use crate::control::Control;
-use crate::data::GaussianArray;
 use crate::data::covariance::{packed_index, packed_len};
+use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::linalg;
-use crate::model::Labels;
 use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest};
 use crate::solver::{Solution, Status};
 

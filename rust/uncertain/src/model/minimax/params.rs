@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::Calibration;
-use crate::model::params::{Valid, check_not_negative, check_positive, check_threads, setters};
+use crate::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
 #[derive(Debug, Clone, PartialEq)]

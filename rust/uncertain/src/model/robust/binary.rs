@@ -2,7 +2,7 @@
 
 use super::{Solver, ValidParams};
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, Weights};
 use crate::error::Result;
 use crate::loss::{Loss, MarginError, WorstCaseHinge};
 use crate::model::linear::scores;
@@ -14,7 +14,7 @@ use crate::solver::{Solution, SolverKind, fit_clarabel, fit_linear};
 pub(super) struct Binary<'a> {
     pub data: &'a GaussianArray,
     pub targets: &'a [f64],
-    pub weights: Option<&'a [f64]>,
+    pub weights: Option<&'a Weights>,
     pub params: &'a ValidParams,
     pub control: &'a Control,
 }
@@ -40,7 +40,7 @@ pub(super) struct Score {
 impl Binary<'_> {
     /// The sum of the weights.
     pub fn total(&self) -> f64 {
-        self.weights.map_or(self.targets.len() as f64, |c| c.iter().sum())
+        self.weights.map_or(self.targets.len() as f64, Weights::total)
     }
 
     /// With alpha = 1 / (C sum c) the objective J is (1/2 |w|^2 + C sum c L) / (C sum c).

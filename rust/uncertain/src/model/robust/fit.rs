@@ -3,9 +3,8 @@
 use super::binary::{Binary, Outcome};
 use super::{Method, ValidParams, adaptive, margin, total};
 use crate::control::Control;
-use crate::data::{Collapse, GaussianArray};
+use crate::data::{Collapse, GaussianArray, Labels, Weights};
 use crate::error::Result;
-use crate::model::Labels;
 use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest};
 use crate::parallel;
 
@@ -43,24 +42,24 @@ impl ValidParams {
             Ok((solution, (radii, history)))
         };
         let (linear, others) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, p.threads, control, fit)?;
-        let (radii, history) = others.into_iter().unzip();
+        let (radii, history): (Vec<Vec<f64>>, _) = others.into_iter().unzip();
+        let radii = match labels.weights().and_then(Weights::positive_rows) {
+            None => radii,
+            Some(kept) => radii.iter().map(|radii| spread_out(radii, &kept, data.n_rows())).collect(),
+        };
         Ok(Model { linear, radii, history })
     }
 
-    /// One hyperplane. Rows without weight are left out and get the radius 0.
+    /// One hyperplane. Rows that are held out are left out.
     fn fit_rows(&self, rows: &TwoClasses<'_>, control: &Control) -> Result<Outcome> {
         let &TwoClasses { data, targets, weights } = rows;
-        let kept: Vec<usize> = (0..targets.len()).filter(|&i| weights.is_none_or(|c| c[i] > 0.0)).collect();
-        if kept.len() == targets.len() {
+        let Some(kept) = weights.and_then(Weights::positive_rows) else {
             return self.run(&Binary { data, targets, weights, params: self, control });
-        }
-        let pick = |values: &[f64]| kept.iter().map(|&i| values[i]).collect::<Vec<f64>>();
-        let (rows, targets_kept, weights) = (data.take(&kept)?, pick(targets), weights.map(pick));
-        let (targets_kept, weights) = (targets_kept.as_slice(), weights.as_deref());
-        let outcome = self.run(&Binary { data: &rows, targets: targets_kept, weights, params: self, control })?;
-        let mut radii = vec![0.0; targets.len()];
-        kept.iter().zip(&outcome.radii).for_each(|(&i, r)| radii[i] = *r);
-        Ok(Outcome { radii, ..outcome })
+        };
+        let data = data.take(&kept)?;
+        let targets: Vec<f64> = kept.iter().map(|&i| targets[i]).collect();
+        let weights = weights.map(|w| w.take(&kept)).transpose()?;
+        self.run(&Binary { data: &data, targets: &targets, weights: weights.as_ref(), params: self, control })
     }
 
     fn run(&self, binary: &Binary<'_>) -> Result<Outcome> {
@@ -75,4 +74,11 @@ impl ValidParams {
             Method::Mpsvc => margin::fit(binary),
         }
     }
+}
+
+/// The radii of the rows `kept` among all rows; those without weight have none.
+fn spread_out(radii: &[f64], kept: &[usize], n: usize) -> Vec<f64> {
+    let mut all = vec![0.0; n];
+    kept.iter().zip(radii).for_each(|(&i, r)| all[i] = *r);
+    all
 }

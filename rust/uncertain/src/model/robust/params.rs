@@ -3,8 +3,8 @@
 use super::Bound;
 use crate::error::{Error, Result};
 use crate::model::Calibration;
-use crate::model::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 use crate::named::named;
+use crate::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 use crate::solver::{HAS_CLARABEL, Options};
 
 /// The members of the family.

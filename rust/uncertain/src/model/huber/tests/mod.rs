@@ -11,7 +11,7 @@ mod stationarity;
 
 use super::*;
 use crate::control::Control;
-use crate::data::{GaussianArray, Rows};
+use crate::data::{GaussianArray, Rows, Weights};
 use crate::probabilistic_kernel::Coupling;
 use crate::testing::Numbers;
 

@@ -9,7 +9,7 @@ fn a_weight_of_two_is_the_row_twice_also_on_a_graph() {
     let n = 50;
     let (x, y) = problem(n);
     let counts: Vec<usize> = (0..n).map(|i| [1, 2, 0, 3, 1][i % 5]).collect();
-    let weights: Vec<f64> = counts.iter().map(|c| *c as f64).collect();
+    let weights = Weights::new(counts.iter().map(|c| *c as f64).collect()).unwrap();
     let numbers: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, counts[i])).collect();
     let repeated = points(&x).take(&numbers).unwrap();
     let y_repeated: Vec<f64> = numbers.iter().map(|&i| y[i]).collect();

@@ -55,8 +55,9 @@ pub(super) fn stationarity(
 #[test]
 fn solutions_are_stationary_to_ten_digits() {
     let (x, y) = problem(80);
-    let weights: Vec<f64> = (0..80).map(|i| [1.0, 2.0, 0.5, 0.0][i % 4 % 3 + usize::from(i % 11 == 5)]).collect();
-    let ones = vec![1.0; 80];
+    let weights = (0..80).map(|i| [1.0, 2.0, 0.5, 0.0][i % 4 % 3 + usize::from(i % 11 == 5)]);
+    let weights = Weights::new(weights.collect()).unwrap();
+    let ones = Weights::new(vec![1.0; 80]).unwrap();
     let operators = [Some(laplacian(&x, &[0, 1])), Some(laplacian(&x, &[1, 2, 3]))];
     let base = Params::new().alpha(1e-3).manifold_alpha(1e-2).delta(0.5);
     for kernels in [[RBF, RBF], [Kernel::Linear, Kernel::Quadratic], [CUBIC, RBF]] {

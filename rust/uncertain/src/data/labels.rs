@@ -1,18 +1,18 @@
 //! [`Labels`]: the class, the weight and the group of every row.
 
+use crate::data::weights::{Supervision, Weights};
 use crate::error::{Error, Result};
 
 /// The class of every row as a code `0..n_classes`, a weight if rows count differently, and a group if several rows
 /// belong to one object.
 ///
-/// Weights may be of any scale: models normalise them to mean 1, so that only their ratios matter.
-/// A row of weight 0 is as good as absent, and a row of weight 2 is as good as the row twice.
+/// [`Weights`] may be of any scale: models normalise them to mean 1, so that only their ratios matter.
 /// Groups matter where rows are held out, for calibrated probabilities: rows of one group are held out together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
     codes: Vec<u32>,
     n_classes: usize,
-    weights: Option<Vec<f64>>,
+    weights: Option<Weights>,
     groups: Option<Vec<u32>>,
 }
 
@@ -34,25 +34,8 @@ impl Labels {
 
     /// The same labels with one weight >= 0 per row; at least one must be positive.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self> {
-        let what = || "sample_weight".to_owned();
-        if weights.len() != self.codes.len() {
-            return Err(Error::shape(what(), format!("{} weights, one per row", self.codes.len()), weights.len()));
-        }
-        for (row, &value) in weights.iter().enumerate() {
-            if !value.is_finite() {
-                return Err(Error::NotFinite { what: what(), row, column: 0, value });
-            }
-            if value < 0.0 {
-                return Err(Error::Data(format!("sample_weight: row {row} is {value}; weights must be >= 0")));
-            }
-        }
-        let sum: f64 = weights.iter().sum();
-        if sum == 0.0 {
-            return Err(Error::Data("sample_weight: every weight is zero, so no row counts".into()));
-        }
-        if !sum.is_finite() {
-            return Err(Error::Data("sample_weight: the sum overflows; divide the weights by a constant".into()));
-        }
+        let weights = Weights::new(weights)?;
+        weights.check_rows(self.len())?;
         self.weights = Some(weights);
         Ok(self)
     }
@@ -92,8 +75,8 @@ impl Labels {
 
     /// The weights as they were given.
     #[must_use]
-    pub fn weights(&self) -> Option<&[f64]> {
-        self.weights.as_deref()
+    pub fn weights(&self) -> Option<&Weights> {
+        self.weights.as_ref()
     }
 
     /// The group of every row, where they were given.
@@ -114,15 +97,17 @@ impl Labels {
         self.codes.iter().map(|&code| if code as usize == class { 1.0 } else { -1.0 }).collect()
     }
 
-    /// The labels of the rows with these numbers. Panics when one is out of range, as slices do.
-    #[must_use]
-    pub fn take(&self, rows: &[usize]) -> Self {
-        Self {
+    /// The labels of the rows with these numbers.
+    ///
+    /// # Errors
+    /// All of them have weight 0. Panics when a number is out of range, as slices do.
+    pub fn take(&self, rows: &[usize]) -> Result<Self> {
+        Ok(Self {
             codes: rows.iter().map(|&i| self.codes[i]).collect(),
             n_classes: self.n_classes,
-            weights: self.weights.as_ref().map(|w| rows.iter().map(|&i| w[i]).collect()),
-            groups: self.groups.as_ref().map(|g| rows.iter().map(|&i| g[i]).collect()),
-        }
+            weights: self.weights().map(|w| w.take(rows)).transpose()?,
+            groups: self.groups().map(|g| rows.iter().map(|&i| g[i]).collect()),
+        })
     }
 
     /// Do the labels belong to `n_rows` rows?
@@ -132,6 +117,11 @@ impl Labels {
         } else {
             Err(Error::shape("labels", format!("{n_rows}, one per row of data"), self.len()))
         }
+    }
+
+    /// The rows of positive weight of a class.
+    pub(crate) fn rows_of(&self, class: usize) -> Vec<usize> {
+        (0..self.len()).filter(|&i| self.codes[i] as usize == class && self.weight(i) > 0.0).collect()
     }
 
     /// Rows of positive weight in each class.
@@ -157,6 +147,16 @@ impl Labels {
     }
 }
 
+impl Supervision for Labels {
+    fn weights(&self) -> Option<&Weights> {
+        self.weights()
+    }
+
+    fn take(&self, rows: &[usize]) -> Result<Self> {
+        self.take(rows)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,10 +171,6 @@ mod tests {
         assert!(message(Labels::new(vec![0, 1, 3], 3)).contains("row 2 has class code 3"));
         let labels = Labels::new(vec![0, 1, 1], 2).unwrap();
         assert!(message(labels.clone().with_weights(vec![1.0])).contains("3 weights"));
-        assert!(message(labels.clone().with_weights(vec![1.0, f64::NAN, 1.0])).contains("row 1"));
-        assert!(message(labels.clone().with_weights(vec![1.0, 1.0, -2.0])).contains("row 2 is -2"));
-        assert!(message(labels.clone().with_weights(vec![0.0; 3])).contains("every weight is zero"));
-        assert!(message(labels.clone().with_weights(vec![f64::MAX; 3])).contains("overflows"));
         assert!(message(labels.clone().with_groups(vec![1, 1])).contains("3, one per row"));
         assert!(message(labels.check_rows(4)).contains("expected 4"));
         assert!(labels.check_every_class().is_ok());
@@ -187,6 +183,6 @@ mod tests {
         assert!(message(labels.check_every_class()).contains("one class"));
         let labels = Labels::new(vec![0, 1, 1], 3).unwrap();
         assert!(message(labels.check_every_class()).contains("class 2 has no row"));
-        assert!(message(labels.take(&[]).check_every_class()).contains("no rows"));
+        assert!(message(Labels::new(vec![], 2).unwrap().check_every_class()).contains("no rows"));
     }
 }

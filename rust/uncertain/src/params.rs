@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 
 /// Parameters that have passed their check, and can fit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Valid<P>(pub(in crate::model) P);
+pub struct Valid<P>(pub(crate) P);
 
 impl<P> Valid<P> {
     /// The parameters, to look at or to change.
@@ -26,16 +26,16 @@ macro_rules! setters {
 pub(crate) use setters;
 
 /// A finite number > 0?
-pub(super) fn check_positive(name: &'static str, value: f64) -> Result<()> {
+pub(crate) fn check_positive(name: &'static str, value: f64) -> Result<()> {
     if value > 0.0 && value.is_finite() { Ok(()) } else { Err(Error::parameter(name, value, "a finite number > 0")) }
 }
 
 /// A finite number >= 0?
-pub(super) fn check_not_negative(name: &'static str, value: f64) -> Result<()> {
+pub(crate) fn check_not_negative(name: &'static str, value: f64) -> Result<()> {
     if value >= 0.0 && value.is_finite() { Ok(()) } else { Err(Error::parameter(name, value, "a finite number >= 0")) }
 }
 
 /// One thread at least?
-pub(super) fn check_threads(threads: Option<usize>) -> Result<()> {
+pub(crate) fn check_threads(threads: Option<usize>) -> Result<()> {
     if threads == Some(0) { Err(Error::parameter("threads", 0, "at least 1")) } else { Ok(()) }
 }

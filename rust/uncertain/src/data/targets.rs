@@ -1,0 +1,149 @@
+//! [`Targets`]: the number that belongs to every row, and how well it is known.
+
+use crate::data::weights::{Supervision, Weights};
+use crate::error::{Error, Result};
+
+/// What a regression is to predict: a number per row, its variance if it is uncertain itself, and a weight if rows
+/// count differently.
+///
+/// ```
+/// use uncertain::Targets;
+///
+/// # fn main() -> uncertain::Result<()> {
+/// let targets = Targets::new(vec![1.0, 3.0])?.with_variances(vec![0.01, 0.04])?.with_weights(vec![1.0, 2.0])?;
+/// assert_eq!(targets.len(), 2);
+/// assert!(Targets::new(vec![1.0, f64::NAN]).is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Targets {
+    values: Vec<f64>,
+    variances: Option<Vec<f64>>,
+    weights: Option<Weights>,
+}
+
+impl Targets {
+    /// Targets from finite numbers.
+    pub fn new(values: Vec<f64>) -> Result<Self> {
+        if values.is_empty() {
+            return Err(Error::Data("there are no rows to fit".into()));
+        }
+        match values.iter().position(|y| !y.is_finite()) {
+            Some(row) => Err(Error::NotFinite { what: "targets".into(), row, column: 0, value: values[row] }),
+            None => Ok(Self { values, variances: None, weights: None }),
+        }
+    }
+
+    /// The same targets with one variance >= 0 per row, that of the target's own error.
+    pub fn with_variances(self, variances: Vec<f64>) -> Result<Self> {
+        let what = || "variances of the targets".to_owned();
+        if variances.len() != self.len() {
+            return Err(Error::shape(what(), format!("{}, one per row of data", self.len()), variances.len()));
+        }
+        for (row, &value) in variances.iter().enumerate() {
+            if !value.is_finite() {
+                return Err(Error::NotFinite { what: what(), row, column: 0, value });
+            }
+            if value < 0.0 {
+                return Err(Error::Negative { what: what(), row, column: 0, value });
+            }
+        }
+        Ok(Self { variances: Some(variances), ..self })
+    }
+
+    /// The same targets with one weight >= 0 per row; at least one must be positive.
+    pub fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        let weights = Weights::new(weights)?;
+        weights.check_rows(self.len())?;
+        Ok(Self { weights: Some(weights), ..self })
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Never: a fit needs rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// The numbers.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Their variances, where they were given.
+    #[must_use]
+    pub fn variances(&self) -> Option<&[f64]> {
+        self.variances.as_deref()
+    }
+
+    /// The weights, where they were given.
+    #[must_use]
+    pub fn weights(&self) -> Option<&Weights> {
+        self.weights.as_ref()
+    }
+
+    /// Weight of a row (1 without weights).
+    #[must_use]
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |w| w[row])
+    }
+
+    /// The targets of the rows with these numbers.
+    ///
+    /// # Errors
+    /// All of them have weight 0. Panics when a number is out of range, as slices do.
+    pub fn take(&self, rows: &[usize]) -> Result<Self> {
+        let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+        Ok(Self {
+            values: pick(&self.values),
+            variances: self.variances().map(pick),
+            weights: self.weights().map(|w| w.take(rows)).transpose()?,
+        })
+    }
+
+    /// Do the targets belong to `n_rows` rows?
+    pub fn check_rows(&self, n_rows: usize) -> Result<()> {
+        if self.len() == n_rows {
+            return Ok(());
+        }
+        Err(Error::shape("targets", format!("{n_rows}, one per row of data"), self.len()))
+    }
+}
+
+impl Supervision for Targets {
+    fn weights(&self) -> Option<&Weights> {
+        self.weights()
+    }
+
+    fn take(&self, rows: &[usize]) -> Result<Self> {
+        self.take(rows)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(result: Result<Targets>) -> String {
+        result.expect_err("must be refused").to_string()
+    }
+
+    #[test]
+    fn bad_targets_are_refused_with_their_row() {
+        assert!(message(Targets::new(vec![])).contains("no rows"));
+        assert!(message(Targets::new(vec![1.0, f64::INFINITY])).contains("row 1"));
+        let targets = Targets::new(vec![1.0, 2.0]).unwrap();
+        assert!(message(targets.clone().with_variances(vec![1.0])).contains("expected 2"));
+        assert!(message(targets.clone().with_variances(vec![1.0, -1.0])).contains("row 1"));
+        assert!(message(targets.clone().with_variances(vec![f64::NAN, 1.0])).contains("row 0"));
+        assert!(message(targets.clone().with_weights(vec![1.0])).contains("2 weights"));
+        assert!(targets.check_rows(3).unwrap_err().to_string().contains("expected 3"));
+    }
+}

@@ -1,0 +1,147 @@
+//! [`Weights`]: how much every row counts.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use crate::data::GaussianArray;
+use crate::error::{Error, Result};
+
+/// One number >= 0 per row, of any scale: only their ratios matter, unless a model says otherwise.
+///
+/// A row of weight 0 is as good as absent, and a row of weight 2 is as good as the row twice. Where all rows count
+/// alike there are no weights: `None`.
+///
+/// ```
+/// use uncertain::Weights;
+///
+/// # fn main() -> uncertain::Result<()> {
+/// let weights = Weights::new(vec![1.0, 0.0, 2.5])?;
+/// assert_eq!((weights[2], weights.total()), (2.5, 3.5));
+/// assert!(Weights::new(vec![0.0, -1.0]).is_err());
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    values: Vec<f64>,
+    total: f64,
+}
+
+impl Weights {
+    /// Weights from numbers >= 0, of which one at least is positive.
+    ///
+    /// # Errors
+    /// The first number that is not finite or negative; no positive one; a sum that overflows.
+    pub fn new(values: Vec<f64>) -> Result<Self> {
+        let what = || "sample_weight".to_owned();
+        for (row, &value) in values.iter().enumerate() {
+            if !value.is_finite() {
+                return Err(Error::NotFinite { what: what(), row, column: 0, value });
+            }
+            if value < 0.0 {
+                return Err(Error::Data(format!("sample_weight: row {row} is {value}; weights must be >= 0")));
+            }
+        }
+        let total: f64 = values.iter().sum();
+        if total == 0.0 {
+            return Err(Error::Data("sample_weight: every weight is zero, so no row counts".into()));
+        }
+        if !total.is_finite() {
+            return Err(Error::Data("sample_weight: the sum overflows; divide the weights by a constant".into()));
+        }
+        Ok(Self { values, total })
+    }
+
+    /// The sum of all.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// Are there as many as rows?
+    pub fn check_rows(&self, n_rows: usize) -> Result<()> {
+        if self.len() == n_rows {
+            return Ok(());
+        }
+        Err(Error::shape("sample_weight", format!("{n_rows} weights, one per row"), self.len()))
+    }
+
+    /// The weights of the rows with these numbers.
+    ///
+    /// # Errors
+    /// All of them are zero. Panics when a number is out of range, as slices do.
+    pub fn take(&self, rows: &[usize]) -> Result<Self> {
+        Self::new(rows.iter().map(|&i| self.values[i]).collect())
+    }
+
+    /// The numbers of the rows of positive weight; `None` when those are all.
+    #[must_use]
+    pub fn positive_rows(&self) -> Option<Vec<usize>> {
+        let absent = self.values.contains(&0.0);
+        absent.then(|| (0..self.len()).filter(|&i| self.values[i] > 0.0).collect())
+    }
+}
+
+impl Deref for Weights {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        &self.values
+    }
+}
+
+/// What is known of the rows to fit beside their features: labels or targets, with weights.
+pub(crate) trait Supervision: Clone {
+    /// The weights, where rows count differently.
+    fn weights(&self) -> Option<&Weights>;
+
+    /// The same of the rows with these numbers, one of which has weight.
+    fn take(&self, rows: &[usize]) -> Result<Self>;
+}
+
+/// The rows that count.
+#[derive(Debug)]
+pub(crate) struct Present<'a, S: Clone> {
+    pub data: GaussianArray,
+    pub known: Cow<'a, S>,
+    /// Their numbers among all rows, where others were left out.
+    kept: Option<Vec<usize>>,
+}
+
+impl<'a, S: Supervision> Present<'a, S> {
+    /// The rows of positive weight, the only ones that a fit is to see: nothing is copied when those are all.
+    pub fn of(data: &GaussianArray, known: &'a S) -> Result<Self> {
+        let Some(kept) = known.weights().and_then(Weights::positive_rows) else {
+            return Ok(Self { data: data.clone(), known: Cow::Borrowed(known), kept: None });
+        };
+        Ok(Self { data: data.take(&kept)?, known: Cow::Owned(known.take(&kept)?), kept: Some(kept) })
+    }
+
+    /// The number of a row among all rows.
+    pub fn number(&self, row: usize) -> usize {
+        self.kept.as_ref().map_or(row, |kept| kept[row])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(values: &[f64]) -> String {
+        Weights::new(values.to_vec()).expect_err("must be refused").to_string()
+    }
+
+    #[test]
+    fn bad_weights_are_refused_with_their_row() {
+        assert!(message(&[1.0, f64::NAN, 1.0]).contains("row 1"));
+        assert!(message(&[1.0, 1.0, -2.0]).contains("row 2 is -2"));
+        assert!(message(&[0.0; 3]).contains("every weight is zero"));
+        assert!(message(&[]).contains("every weight is zero"));
+        assert!(message(&[f64::MAX; 3]).contains("overflows"));
+        let weights = Weights::new(vec![0.0, 3.0]).unwrap();
+        assert!(weights.check_rows(3).unwrap_err().to_string().contains("3 weights"));
+        assert!(weights.check_rows(2).is_ok() && weights.take(&[0]).is_err());
+        assert_eq!(weights.positive_rows(), Some(vec![1]));
+        assert_eq!(weights.take(&[1]).unwrap().positive_rows(), None);
+    }
+}
