@@ -1,9 +1,9 @@
 //! Extreme deconvolution of every kind of covariance against plain dense formulas, row by row.
 
 use uncertain::data::covariance::{packed_index, packed_len};
-use uncertain::deconvolution::{Components, Mixture, Params};
+use uncertain::deconvolution::{Components, Mixture, Params, ValidParams};
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
-use uncertain::{Control, Covariances, GaussianArray, Kind, Labels, Names, Rows, Weights};
+use uncertain::{Control, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, Weights};
 
 mod cases;
 use cases::{Case, Numbers, cases};
@@ -122,8 +122,9 @@ fn near_plain(a: &Plain, b: &Plain, what: &str) {
     }
 }
 
-fn params(k: usize, steps: usize) -> Params {
-    Params { components: Components::Fixed(k), tol: 0.0, max_iter: steps, accelerate: false, ..Params::default() }
+fn params(k: usize, steps: usize) -> ValidParams {
+    let params = Params::new().components(Components::Fixed(k)).tol(0.0).max_iter(steps).accelerate(false);
+    params.check().unwrap()
 }
 
 fn plain_rows(case: &Case, missing: Option<&[bool]>, weights: Option<&[f64]>) -> Vec<Row> {
@@ -143,10 +144,15 @@ fn steps_are_those_of_the_paper_for_every_kind() {
     let weights = Weights::new(Numbers(8).take(n).iter().map(|x| (x + 0.5).max(0.0)).collect()).unwrap();
     for (d, k) in [(1, 1), (2, 2), (3, 1), (4, 2), (5, 1), (7, 1), (9, 2), (14, 1)] {
         let some: Vec<bool> = Numbers(77).take(n * d).iter().map(|x| *x > 0.4).collect();
+        let none = vec![false; n * d];
         for case in cases(n, d, 5) {
             for missing in [None, Some(some.as_slice())] {
                 let fit = |steps| {
-                    let fitted = params(k, steps).fit(&case.array, missing, Some(&weights), &Control::new()).unwrap();
+                    let fitted = {
+                        let missing = missing.unwrap_or(&none);
+                        let rows = Incomplete::new(&case.array, missing).unwrap();
+                        params(k, steps).fit(rows, Some(&weights), &Control::new()).unwrap()
+                    };
                     assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]), "{}: {:?}", case.name, fitted.history);
                     Plain::of(&fitted.mixture)
                 };
@@ -225,7 +231,7 @@ fn factors_of_few_columns_are_their_matrices_at_less_cost() {
         assert!(few_columns(&thin));
         for k in [1, 3] {
             // One step: later ones magnify rounding where components have few rows.
-            let fit = |data| params(k, 1).fit(data, None, None, &control).unwrap();
+            let fit = |data| params(k, 1).fit(data, None, &control).unwrap();
             let (a, b) = (fit(&thin), fit(&full));
             let close = |x: &[f64], y: &[f64], what: &str| {
                 let scale = y.iter().fold(0.0, |m: f64, y| m.max(y.abs()));
@@ -270,7 +276,7 @@ fn extrapolated_steps_climb_as_high_in_fewer_passes() {
         let fit = |accelerate| {
             let components = Components::Fixed(k);
             let params = Params { components, accelerate, tol: 1e-8, max_iter: 20_000, ..Params::default() };
-            params.fit(&data, None, None, &Control::new()).unwrap()
+            params.check().unwrap().fit(&data, None, &Control::new()).unwrap()
         };
         let (plain, fast) = (fit(false), fit(true));
         for fitted in [&plain, &fast] {
@@ -292,7 +298,7 @@ fn as_many_passes_as_allowed() {
     let data = noisy(300, 4, 3.0);
     for most in 1..12 {
         let params = Params { tol: 0.0, max_iter: most, ..Params::default() };
-        let fitted = params.fit(&data, None, None, &Control::new()).unwrap();
+        let fitted = params.check().unwrap().fit(&data, None, &Control::new()).unwrap();
         assert_eq!((fitted.n_iter, fitted.status.name()), (most, "max_iter"));
     }
 }
@@ -324,7 +330,7 @@ fn tiny_and_enormous_noise_keep_their_posteriors() {
 #[test]
 fn without_noise_it_is_the_normal_distribution() {
     let case = &cases(200, 3, 2)[0];
-    let fitted = params(1, 50).fit(&case.array, None, None, &Control::new()).unwrap();
+    let fitted = params(1, 50).fit(&case.array, None, &Control::new()).unwrap();
     let x = case.array.means().to_vec();
     let mean = |f: &dyn Fn(&[f64]) -> f64| x.chunks(3).map(f).sum::<f64>() / 200.0;
     let mu: Vec<f64> = (0..3).map(|j| mean(&|r| r[j])).collect();
@@ -354,7 +360,7 @@ fn the_floor_holds_and_the_likelihood_still_rises() {
     )
     .unwrap();
     for reg in [1e-3, 1e-6] {
-        let fit = Params { reg, max_iter: 300, ..Params::default() }.fit(&data, None, None, &Control::new()).unwrap();
+        let fit = Params::new().reg(reg).max_iter(300).check().unwrap().fit(&data, None, &Control::new()).unwrap();
         assert!(fit.history.windows(2).all(|h| h[1] >= h[0]));
         let t = Plain::of(&fit.mixture).covariances.remove(0);
         assert!((0..3).all(|i| t[i][i] > 0.9 * reg * if i == 0 { 1.0 } else { 0.1 }), "{t:?}");
@@ -373,12 +379,12 @@ fn the_number_of_components_is_found_and_results_repeat() {
     )
     .unwrap();
     let params = Params { components: Components::Auto { most: 8 }, seed: 4, ..Params::default() };
-    let fit = params.fit(&data, None, None, &Control::new()).unwrap();
+    let fit = params.clone().check().unwrap().fit(&data, None, &Control::new()).unwrap();
     let choice = fit.choice.clone().unwrap();
     assert!(fit.mixture.n_components() >= 3 && fit.mixture.n_components() == choice.n_components, "{choice:?}");
     assert!(choice.log_likelihoods[2] > choice.log_likelihoods[1] + 0.1);
-    let threads = |threads| Params { threads: Some(threads), ..params.clone() };
-    assert_eq!(threads(1).fit(&data, None, None, &Control::new()), threads(3).fit(&data, None, None, &Control::new()));
+    let threads = |n| params.clone().threads(Some(n)).check().unwrap().fit(&data, None, &Control::new());
+    assert_eq!(threads(1), threads(3));
 }
 
 #[test]
@@ -386,7 +392,8 @@ fn what_cannot_be_used_is_refused() {
     let data = cases(10, 2, 1).remove(3).array;
     let refused = |params: Params, weights: Option<&[f64]>| {
         let weights = weights.map(|w| Weights::new(w.to_vec()).unwrap());
-        params.fit(&data, None, weights.as_ref(), &Control::new()).unwrap_err().to_string()
+        let fit = params.check().and_then(|params| params.fit(&data, weights.as_ref(), &Control::new()));
+        fit.unwrap_err().to_string()
     };
     let default = Params::default;
     assert!(refused(Params { components: Components::Fixed(0), ..default() }, None).contains("n_components"));
@@ -401,7 +408,7 @@ fn what_cannot_be_used_is_refused() {
     assert!(Mixture::new(vec![1.0], vec![0.0; 2], vec![1.0; packed_len(2) + 1], 2).is_err());
     let control = Control::new();
     control.stop();
-    assert_eq!(default().fit(&data, None, None, &control), Err(uncertain::Error::Interrupted));
+    assert_eq!(default().check().unwrap().fit(&data, None, &control), Err(uncertain::Error::Interrupted));
     let denoiser = GaussianDenoiser::new(Mixture::new(vec![1.0], vec![0.0], vec![1.0], 1).unwrap());
     assert!(denoiser.transform(&data, &Control::new()).is_err());
 }
@@ -414,10 +421,13 @@ fn gaps_get_their_conditional_distribution_and_the_rest_stays() {
     for case in cases(n, d, 16) {
         for labels in [None, Some(&labels)] {
             let control = Control::new();
-            let (imputer, fitted) =
-                GaussianImputer::fit(&params(1, 6), &case.array, &missing, None, labels, &control).unwrap();
+            let rows = Incomplete::new(&case.array, &missing).unwrap();
+            let (imputer, fitted) = match labels {
+                None => GaussianImputer::fit(&params(1, 6), rows, None, &control).unwrap(),
+                Some(labels) => GaussianImputer::fit_classes(&params(1, 6), rows, labels, &control).unwrap(),
+            };
             assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]));
-            let out = imputer.transform(&case.array, &missing, &control).unwrap();
+            let out = imputer.transform(Incomplete::new(&case.array, &missing).unwrap(), &control).unwrap();
             let (plain, dense) = (Plain::of(imputer.mixture()), out.dense().unwrap());
             assert_eq!(plain.weights.len(), if labels.is_some() { 2 } else { 1 });
             for (i, (x, s, known, _)) in plain_rows(&case, Some(&missing), None).iter().enumerate() {
@@ -439,15 +449,16 @@ fn gaps_get_their_conditional_distribution_and_the_rest_stays() {
                 }
             }
             GaussianArray::new(out.means().clone(), out.covariances().clone()).unwrap();
-            let whole = imputer.transform(&case.array, &vec![false; n * d], &control).unwrap();
+            let whole = imputer.transform(&case.array, &control).unwrap();
             assert_eq!(whole.covariances().kind(), case.array.covariances().kind());
         }
     }
     let data = cases(n, d, 1).remove(0).array;
     let gone: Vec<bool> = (0..n * d).map(|p| p % d == 1).collect();
-    let refused = GaussianImputer::fit(&params(1, 2), &data, &gone, None, None, &Control::new()).unwrap_err();
+    let refused =
+        GaussianImputer::fit(&params(1, 2), Incomplete::new(&data, &gone).unwrap(), None, &Control::new()).unwrap_err();
     assert!(refused.to_string().contains("feature 1 is missing in every row"));
-    assert!(GaussianImputer::fit(&params(1, 2), &data, &gone[1..], None, None, &Control::new()).is_err());
+    assert!(Incomplete::new(&data, &gone[1..]).is_err());
 }
 
 /// EM for the likelihood times |T|^{(d+1)/2}: the textbook's step, its scatter over n - d - 1.
@@ -463,9 +474,10 @@ fn the_imputer_counts_the_degrees_of_freedom() {
         let rarest = (0..d).map(seen).fold(f64::MAX, f64::min);
         let factor = sum(1) / (sum(1) - ((d as f64 + 1.0) * sum(2) / sum(1)).min(rarest / 2.0));
         for case in cases(n, d, 12) {
-            let fit = |params: &Params, weights: &[f64], control: &Control| {
+            let fit = |params: &ValidParams, weights: &[f64], control: &Control| {
                 let weights = Weights::new(weights.to_vec()).unwrap();
-                GaussianImputer::fit(params, &case.array, &missing, Some(&weights), None, control).unwrap()
+                let rows = Incomplete::new(&case.array, &missing).unwrap();
+                GaussianImputer::fit(params, rows, Some(&weights), control).unwrap()
             };
             let plain = |steps| Plain::of(fit(&params(1, steps), &weights, &Control::new()).0.mixture());
             let rows = plain_rows(&case, Some(&missing), Some(&weights));
@@ -475,7 +487,7 @@ fn the_imputer_counts_the_degrees_of_freedom() {
                 expected.covariances[0].iter_mut().flatten().for_each(|x| *x *= factor);
             }
             near_plain(&plain(7), &expected, &format!("{}, n = {n}, d = {d}", case.name));
-            let fast = Params { accelerate: true, tol: 1e-12, max_iter: 5000, ..params(1, 1) };
+            let fast = Params::new().tol(1e-12).max_iter(5000).check().unwrap();
             let (one, way) = fit(&fast, &weights, &Control::new());
             assert!(way.history.windows(2).all(|h| h[1] >= h[0]), "{}: {:?}", case.name, way.history);
             let ten = fit(&fast, &tenfold, &Control::new()).0;

@@ -103,13 +103,13 @@ fn every_kind_is_its_dense_matrix_and_marks_of_nothing_change_nothing() {
     let (n, d, control) = (40, 5, Control::new());
     let some: Vec<bool> = Numbers(3).take(n * d).iter().map(|x| *x > 0.4).collect();
     let labels = Labels::new((0..n as u32).map(|i| i % 2).collect(), 2).unwrap();
-    let em = Params { components: Components::Fixed(1), max_iter: 6, ..Params::default() };
+    let em = Params::new().max_iter(6);
     for case in cases(n, d, 6) {
         let names = Names::default();
         let dense = Covariances::from_cov(Rows::from_vec(case.dense.clone(), d * d).unwrap(), &names).unwrap();
         let full = GaussianArray::new(case.array.means().clone(), dense).unwrap();
         let (rows, same) = (Incomplete::new(&case.array, &some).unwrap(), Incomplete::new(&full, &some).unwrap());
-        let (denoiser, fitted) = GaussianDenoiser::fit(&em, rows, None, &control).unwrap();
+        let (denoiser, fitted) = GaussianDenoiser::fit(&em.clone().check().unwrap(), rows, None, &control).unwrap();
         assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]));
         let (a, b) = (denoiser.transform(rows, &control).unwrap(), denoiser.transform(same, &control).unwrap());
         a.means().to_vec().iter().zip(b.means().to_vec()).for_each(|(a, b)| near(*a, b, 1e-9));
@@ -117,7 +117,7 @@ fn every_kind_is_its_dense_matrix_and_marks_of_nothing_change_nothing() {
         // Valid for whoever checks it again.
         GaussianArray::new(a.means().clone(), a.covariances().clone()).unwrap();
         let params = discriminant::Params { em: em.clone(), ..discriminant::Params::new() };
-        let (model, _) = params.fit(rows, &labels, &control).unwrap();
+        let (model, _) = params.check().unwrap().fit(rows, &labels, &control).unwrap();
         let (a, b) = (model.decision(rows, &control).unwrap(), model.decision(same, &control).unwrap());
         a.iter().zip(&b).for_each(|(a, b)| near(*a, *b, 1e-9));
         let none = vec![false; n * d];
@@ -130,7 +130,8 @@ fn every_kind_is_its_dense_matrix_and_marks_of_nothing_change_nothing() {
             case.name
         );
         if case.array.covariances().kind() == Kind::Zero {
-            let filled = GaussianImputer::new(denoiser.mixture().clone()).transform(&case.array, &some, &control);
+            let filled = GaussianImputer::new(denoiser.mixture().clone())
+                .transform(Incomplete::new(&case.array, &some).unwrap(), &control);
             assert_eq!(denoiser.transform(rows, &control).unwrap(), filled.unwrap());
         }
     }
@@ -144,7 +145,7 @@ fn what_nobody_can_learn_is_refused() {
         let rows = Incomplete::new(&data, missing).unwrap();
         let labels = Labels::new(codes, 2).unwrap();
         let params = discriminant::Params::new();
-        params.fit(rows, &labels, &control).unwrap_err().to_string()
+        params.check().unwrap().fit(rows, &labels, &control).unwrap_err().to_string()
     };
     let codes: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
     let of_class: Vec<bool> = (0..n * 3).map(|p| p % 3 == 1 && p / 3 % 2 == 1).collect();
@@ -152,13 +153,13 @@ fn what_nobody_can_learn_is_refused() {
     let never: Vec<bool> = (0..n * 3).map(|p| p % 3 == 2).collect();
     assert!(refused(&never, codes).contains("feature 2 is missing in every row;"));
     let rows = Incomplete::new(&data, &never).unwrap();
-    let why = GaussianDenoiser::fit(&Params::default(), rows, None, &control).unwrap_err().to_string();
+    let why = GaussianDenoiser::fit(&Params::new().check().unwrap(), rows, None, &control).unwrap_err().to_string();
     assert!(why.contains("feature 2 is missing in every row;"));
     assert!(GaussianScaler::fit(rows, None, Spread::Means).unwrap_err().to_string().contains("feature 2"));
     assert!(Incomplete::new(&data, &never[1..]).unwrap_err().to_string().contains("30 x 3"));
     // Cross-validation must meet every feature in every fold.
     let rare: Vec<bool> = (0..n * 3).map(|p| p % 3 == 2 && p > 3).collect();
-    let auto = Params { components: Components::Auto { most: 3 }, ..Params::default() };
+    let auto = Params::new().components(Components::Auto { most: 3 }).check().unwrap();
     let rows = Incomplete::new(&data, &rare).unwrap();
     let why = GaussianDenoiser::fit(&auto, rows, None, &control).unwrap_err().to_string();
     assert!(why.contains("feature 2") && why.contains("pass a number"), "{why}");
@@ -200,7 +201,7 @@ fn model_files_answer_for_rows_with_gaps() {
     let scaler = GaussianScaler::fit(rows, None, Spread::Means).unwrap();
     let moved = scaler.transform(&data).unwrap();
     let scaled = Incomplete::new(&moved, &missing).unwrap();
-    let params = discriminant::Params::new();
+    let params = discriminant::Params::new().check().unwrap();
     let (model, fitted) = params.fit(scaled, &labels, &control).unwrap();
     let step = Step::discriminant(model.clone(), params, fitted.report());
     let saved = Saved::new(vec![Step::Scaler(scaler), step], classes());
@@ -216,7 +217,7 @@ fn model_files_answer_for_rows_with_gaps() {
     let params = gsu::Params::new().check().unwrap();
     let svm = params.fit(&clean, &labels, &control).unwrap();
     let imputer = GaussianImputer::new(golden.mixtures[0].mixture());
-    let filled = imputer.transform(&data, &missing, &control).unwrap();
+    let filled = imputer.transform(Incomplete::new(&data, &missing).unwrap(), &control).unwrap();
     for (step, expected) in [(Step::Denoiser(denoiser), &clean), (Step::Imputer(imputer), &filled)] {
         let saved = Saved::new(vec![step, Step::gsu(svm.clone(), params.clone())], classes());
         let again = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();

@@ -6,7 +6,7 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, P
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use uncertain::data::covariance::{packed_index, packed_len};
-use uncertain::deconvolution::{Components, Fitted, Mixture, Params, Report};
+use uncertain::deconvolution::{Components, Fitted, Mixture, Params, Report, ValidParams};
 use uncertain::file::Step;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
 use uncertain::{Error, GaussianArray, Incomplete, discriminant, parallel};
@@ -78,7 +78,7 @@ pub struct EmIn {
 
 impl EmIn {
     /// Checked.
-    pub fn params(&self) -> BorderResult<Params> {
+    pub fn params(&self) -> BorderResult<ValidParams> {
         // A negative count is as wrong as zero, and the core says so.
         let count = |n: i64| usize::try_from(n).unwrap_or(0);
         let accelerate = match self.acceleration.as_deref() {
@@ -98,8 +98,7 @@ impl EmIn {
             seed: self.seed,
             threads: threads::resolve(self.n_jobs)?,
         };
-        params.check()?;
-        Ok(params)
+        Ok(params.check()?)
     }
 }
 
@@ -189,13 +188,12 @@ pub fn fit_discriminant<'py>(
     report: Option<Py<PyAny>>,
 ) -> BorderResult<FittedOut<'py>> {
     let priors = priors.map(|p| p.as_array().to_vec());
-    let params = discriminant::Params { shared, priors, em: em.params()? };
+    let em = em.params()?.params().clone();
+    let params = discriminant::Params { shared, priors, em }.check()?;
     let labels = labels(&codes, n_classes, weights.as_ref(), None)?;
     let (data, marks) = (data.inner.clone(), marks(&missing));
-    let (model, fitted) =
-        interrupt::run(py, report, |control| params.fit(with_gaps(&data, &marks)?, &labels, control))?;
-    // The shares of all rows, not those within a class.
-    Ok(fitted_out(py, Fitted { mixture: model.mixture().clone(), ..fitted })?)
+    let (_, fitted) = interrupt::run(py, report, |control| params.fit(with_gaps(&data, &marks)?, &labels, control))?;
+    Ok(fitted_out(py, fitted)?)
 }
 
 /// log P(class | row), (n, C), from the components of all classes, class by class.
@@ -250,7 +248,8 @@ pub fn step_of_discriminant(parts: DiscriminantIn<'_>) -> BorderResult<Step> {
     let DiscriminantIn(mixture, n_classes, (history, n_iter, status), (shared, priors), em) = parts;
     let model = discriminant::Model::new(mixture.mixture()?, n_classes)?;
     let priors = priors.map(|p| p.as_array().to_vec());
-    let params = discriminant::Params { shared, priors, em: em.params()? };
+    let em = em.params()?.params().clone();
+    let params = discriminant::Params { shared, priors, em }.check()?;
     let report = Report { history: history.as_array().to_vec(), n_iter, status: status.parse()? };
     Ok(Step::discriminant(model, params, report))
 }
@@ -259,10 +258,11 @@ pub fn step_of_discriminant(parts: DiscriminantIn<'_>) -> BorderResult<Step> {
 pub fn discriminant_of_step<'py>(
     py: Python<'py>,
     model: &discriminant::Model,
-    params: &discriminant::Params,
+    params: &discriminant::ValidParams,
     report: Report,
 ) -> PyResult<Bound<'py, PyAny>> {
     let arguments = PyDict::new(py);
+    let params = params.params();
     let em = &params.em;
     arguments.set_item("shared_covariance", params.shared)?;
     arguments.set_item("n_components", model.mixture().n_components() / model.n_classes())?;
@@ -289,12 +289,16 @@ pub fn fit_imputer<'py>(
     report: Option<Py<PyAny>>,
 ) -> BorderResult<FittedOut<'py>> {
     let params = em.params()?;
-    let labels = codes.map(|codes| labels(&codes, n_classes, None, None)).transpose()?;
+    let labels = codes.map(|codes| labels(&codes, n_classes, weights.as_ref(), None)).transpose()?;
     let weights = weights_of(weights.as_ref())?;
     let missing: Vec<bool> = missing.as_array().iter().copied().collect();
     let data = data.inner.clone();
     let (_, fitted) = interrupt::run(py, report, |control| {
-        GaussianImputer::fit(&params, &data, &missing, weights.as_ref(), labels.as_ref(), control)
+        let rows = Incomplete::new(&data, &missing)?;
+        match &labels {
+            Some(labels) => GaussianImputer::fit_classes(&params, rows, labels, control),
+            None => GaussianImputer::fit(&params, rows, weights.as_ref(), control),
+        }
     })?;
     Ok(fitted_out(py, fitted)?)
 }
@@ -312,6 +316,7 @@ pub fn impute(
     let imputer = GaussianImputer::new(mixture.mixture()?);
     let missing: Vec<bool> = missing.as_array().iter().copied().collect();
     let (data, threads) = (data.inner.clone(), threads::resolve(n_jobs)?);
-    let work = |control: &_| parallel::install(threads, || imputer.transform(&data, &missing, control))?;
+    let work =
+        |control: &_| parallel::install(threads, || imputer.transform(Incomplete::new(&data, &missing)?, control))?;
     Ok(interrupt::run(py, None, work)?.into())
 }

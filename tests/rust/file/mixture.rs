@@ -14,7 +14,7 @@ fn mixtures_come_back_and_must_be_distributions() {
     let (data, control) = (data(), Control::new());
     let labels = Labels::new((0..36).map(|i| i % 2).collect(), 2).unwrap();
     let em = deconvolution::Params { components: Components::Fixed(2), ..Default::default() };
-    let (denoiser, _) = GaussianDenoiser::fit(&em, &data, None, &control).unwrap();
+    let (denoiser, _) = GaussianDenoiser::fit(&em.check().unwrap(), &data, None, &control).unwrap();
     let imputer = GaussianImputer::new(denoiser.mixture().clone());
     let rows = denoiser.transform(&data, &control).unwrap();
     let params = Params::new().check().unwrap();
@@ -42,14 +42,15 @@ pub(crate) fn discriminants() -> Vec<Saved> {
     let labels = Labels::new((0..36).map(|i| i % 3).collect(), 3).unwrap();
     let em = deconvolution::Params { components: Components::Fixed(2), max_iter: 7, seed: 3, ..Default::default() };
     let classes = || vec![Class::from("a"), Class::from("b"), Class::from("c")];
-    let fit = |params: &discriminant::Params| {
+    let fit = |params: discriminant::Params| {
+        let params = params.check().unwrap();
         let (model, fitted) = params.fit(&data, &labels, &control).unwrap();
-        Step::discriminant(model, params.clone(), fitted.report())
+        Step::discriminant(model, params, fitted.report())
     };
     let quadratic = discriminant::Params { shared: false, priors: Some(vec![1.0, 2.0, 3.0]), em };
     let em = deconvolution::Params { accelerate: false, threads: Some(2), ..Default::default() };
     let linear = discriminant::Params { em, ..discriminant::Params::new() };
-    vec![Saved::new(vec![fit(&quadratic)], classes()), Saved::new(vec![fit(&linear)], classes())]
+    vec![Saved::new(vec![fit(quadratic)], classes()), Saved::new(vec![fit(linear)], classes())]
 }
 
 #[test]

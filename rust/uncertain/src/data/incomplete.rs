@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 /// let missing = [false, false, false, false, false, false, false, true];
 /// let rows = Incomplete::new(&data, &missing)?;
 ///
-/// let (denoiser, _) = GaussianDenoiser::fit(&Params::default(), rows, None, &Control::new())?;
+/// let (denoiser, _) = GaussianDenoiser::fit(&Params::new().check()?, rows, None, &Control::new())?;
 /// let posterior = denoiser.transform(rows, &Control::new())?;
 /// assert!((posterior.means().row(3)[1] - 3.0).abs() < 0.5);
 /// # Ok(())

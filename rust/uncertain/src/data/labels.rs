@@ -124,6 +124,14 @@ impl Labels {
         (0..self.len()).filter(|&i| self.codes[i] as usize == class && self.weight(i) > 0.0).collect()
     }
 
+    /// The weight of each class as a share of all weight.
+    pub(crate) fn shares(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.n_classes];
+        self.codes.iter().enumerate().for_each(|(i, &class)| sums[class as usize] += self.weight(i));
+        let total: f64 = sums.iter().sum();
+        sums.iter().map(|sum| sum / total).collect()
+    }
+
     /// Rows of positive weight in each class.
     #[must_use]
     pub fn counts(&self) -> Vec<usize> {

@@ -1,11 +1,12 @@
 //! What can be asked for, and what comes back.
 
 use crate::control::Control;
-use crate::data::{GaussianArray, Weights};
+use crate::data::{Incomplete, Weights};
 use crate::deconvolution::choose::{self, Choice};
 use crate::deconvolution::{Group, Mixture, Observed, Task};
 use crate::error::{Error, Result};
 use crate::parallel;
+use crate::params::{Valid, check_not_negative, check_threads, setters};
 use crate::solver::Status;
 
 /// How many components.
@@ -90,8 +91,30 @@ pub struct Report {
 }
 
 impl Params {
-    /// In range?
-    pub fn check(&self) -> Result<()> {
+    /// The defaults: one Gaussian.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// Number of components (default: 1).
+        components: Components => components;
+        /// Rise of the mean log-likelihood per row at which to stop, >= 0 (default 1e-6).
+        tol: f64 => tol;
+        /// Passes over the rows at most, >= 1 (default 1000).
+        max_iter: usize => max_iter;
+        /// Extrapolate the steps of EM (default)?
+        accelerate: bool => accelerate;
+        /// Smallest part of the features' scale that T has in any direction, in (0, 1) (default 1e-6).
+        reg: f64 => reg;
+        /// Seed of the start, and of the folds of [`Components::Auto`].
+        seed: u64 => seed;
+        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
+        threads: Option<usize> => threads;
+    }
+
+    /// Parameters that can fit, or the first one that is out of range.
+    pub fn check(self) -> Result<ValidParams> {
         let least = match self.components {
             Components::Fixed(k) => k,
             Components::Auto { most } => most,
@@ -99,55 +122,15 @@ impl Params {
         if least == 0 {
             return Err(Error::parameter("n_components", 0, "at least 1"));
         }
-        if !(self.tol >= 0.0 && self.tol.is_finite()) {
-            return Err(Error::parameter("tol", self.tol, "a finite number >= 0"));
-        }
+        check_not_negative("tol", self.tol)?;
         if self.max_iter == 0 {
             return Err(Error::parameter("max_iter", 0, "at least 1"));
         }
         if !(self.reg >= 1e-12 && self.reg < 1.0) {
             return Err(Error::parameter("reg_covar", self.reg, "at least 1e-12 and below 1"));
         }
-        if self.threads == Some(0) {
-            return Err(Error::parameter("threads", 0, "at least 1"));
-        }
-        Ok(())
-    }
-
-    /// The mixture behind these rows; `missing` (n x d) marks features that are not there.
-    ///
-    /// # Errors
-    /// Parameters or weights out of range, fewer rows than components, numbers that overflow, [`Error::Interrupted`].
-    pub fn fit(
-        &self,
-        data: &GaussianArray,
-        missing: Option<&[bool]>,
-        weights: Option<&Weights>,
-        control: &Control,
-    ) -> Result<Fitted> {
-        self.fit_observed(data, missing, weights, false, control)
-    }
-
-    /// The same; `unbiased`: with the degrees of freedom that the parameters take ([`Task::spent`]).
-    pub(crate) fn fit_observed(
-        &self,
-        data: &GaussianArray,
-        missing: Option<&[bool]>,
-        weights: Option<&Weights>,
-        unbiased: bool,
-        control: &Control,
-    ) -> Result<Fitted> {
-        self.check()?;
-        weights.map_or(Ok(()), |w| w.check_rows(data.n_rows()))?;
-        let observed = Observed::new(data, missing, weights);
-        parallel::install(self.threads, || match self.components {
-            Components::Fixed(k) => self.fit_components(observed, None, k, unbiased, control),
-            Components::Auto { most } => {
-                let choice = choose::by_likelihood(self, observed, most, control)?;
-                let fitted = self.fit_components(observed, None, choice.n_components, unbiased, control)?;
-                Ok(Fitted { choice: Some(choice), ..fitted })
-            }
-        })?
+        check_threads(self.threads)?;
+        Ok(Valid(self))
     }
 
     pub(super) fn fit_components(
@@ -160,5 +143,44 @@ impl Params {
     ) -> Result<Fitted> {
         let groups = vec![Group { rows, components: 0..k }];
         Task { observed, groups, tied: false, unbiased }.fit(self, control)
+    }
+}
+
+/// Parameters that have passed [`Params::check`].
+pub type ValidParams = Valid<Params>;
+
+impl ValidParams {
+    /// The mixture behind these rows.
+    ///
+    /// # Errors
+    /// Weights of other rows, a feature that is missing in every row, fewer rows than components, numbers that
+    /// overflow, [`Error::Interrupted`].
+    pub fn fit<'a>(
+        &self,
+        rows: impl Into<Incomplete<'a>>,
+        weights: Option<&Weights>,
+        control: &Control,
+    ) -> Result<Fitted> {
+        self.fit_rows(rows.into(), weights, false, control)
+    }
+
+    /// The same; `unbiased`: with the degrees of freedom that the parameters take ([`Task::spent`]).
+    pub(crate) fn fit_rows(
+        &self,
+        rows: Incomplete<'_>,
+        weights: Option<&Weights>,
+        unbiased: bool,
+        control: &Control,
+    ) -> Result<Fitted> {
+        rows.check_with(weights)?;
+        let (params, observed) = (&self.0, Observed::of(rows, weights));
+        parallel::install(params.threads, || match params.components {
+            Components::Fixed(k) => params.fit_components(observed, None, k, unbiased, control),
+            Components::Auto { most } => {
+                let choice = choose::by_likelihood(params, observed, most, control)?;
+                let fitted = params.fit_components(observed, None, choice.n_components, unbiased, control)?;
+                Ok(Fitted { choice: Some(choice), ..fitted })
+            }
+        })?
     }
 }

@@ -36,6 +36,7 @@
 //! Used by the denoiser, the imputer and the discriminant.
 
 mod choose;
+mod classes;
 mod climb;
 mod fit;
 mod mixture;
@@ -48,9 +49,10 @@ mod task;
 mod update;
 
 pub use choose::Choice;
-pub use fit::{Components, Fitted, Params, Report};
+pub use fit::{Components, Fitted, Params, Report, ValidParams};
 pub use mixture::Mixture;
 
 pub(crate) use choose::log_sum;
+pub(crate) use classes::PerClass;
 pub(crate) use observed::Observed;
-pub(crate) use task::{Group, Task};
+use task::{Group, Task};

@@ -9,14 +9,14 @@ use crate::deconvolution::{Fitted, Mixture, Observed, Params};
 use crate::error::{Error, Result};
 
 /// Rows that share components: all rows, or those of a class.
-pub(crate) struct Group {
+pub(super) struct Group {
     /// `None`: all.
     pub rows: Option<Vec<usize>>,
     pub components: Range<usize>,
 }
 
 /// What is to be fitted.
-pub(crate) struct Task<'a> {
+pub(super) struct Task<'a> {
     pub observed: Observed<'a>,
     pub groups: Vec<Group>,
     /// One T for all components.

@@ -80,7 +80,7 @@ pub enum Step {
         /// What was fitted.
         model: Box<discriminant::Model>,
         /// With what.
-        params: Box<discriminant::Params>,
+        params: Box<discriminant::ValidParams>,
         /// How that went.
         report: Box<deconvolution::Report>,
     },
@@ -122,11 +122,11 @@ impl Step {
     #[must_use]
     pub fn discriminant(
         model: discriminant::Model,
-        mut params: discriminant::Params,
+        mut params: discriminant::ValidParams,
         report: deconvolution::Report,
     ) -> Self {
         // Threads belong to a machine.
-        params.em.threads = None;
+        params.0.em.threads = None;
         Self::Discriminant { model: Box::new(model), params: Box::new(params), report: Box::new(report) }
     }
 
@@ -317,7 +317,7 @@ impl Saved {
                     denoiser.transform(rows, &control)?
                 }
                 Step::Imputer(imputer) => match missing.take() {
-                    Some(missing) => imputer.transform(&data, missing, &control)?,
+                    Some(missing) => imputer.transform(Incomplete::from_parts(&data, Some(missing)), &control)?,
                     None => data,
                 },
                 Step::Gsu { .. }

@@ -21,7 +21,7 @@
 use crate::control::Control;
 use crate::data::covariance::{Full, Layout, LowRank, Shared, packed_len};
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
-use crate::deconvolution::{Fitted, Mixture, Observed, Params, log_sum};
+use crate::deconvolution::{Fitted, Mixture, Observed, ValidParams, log_sum};
 use crate::error::Result;
 use crate::simd::mixture::Noise;
 use crate::transform::GaussianImputer;
@@ -42,19 +42,17 @@ impl GaussianDenoiser {
     /// Learn the distribution; the second part of the result tells how that went.
     ///
     /// # Errors
-    /// Those of [`Params::fit`], and a feature that is missing in every row.
+    /// Those of [`ValidParams::fit`].
     pub fn fit<'a>(
-        params: &Params,
+        params: &ValidParams,
         rows: impl Into<Incomplete<'a>>,
         weights: Option<&Weights>,
         control: &Control,
     ) -> Result<(Self, Fitted)> {
         let rows = rows.into();
-        params.check()?;
-        rows.check_with(weights)?;
         // Where features are missing the posterior is little else than T, as for the imputer.
         let unbiased = rows.missing().is_some();
-        let fitted = params.fit_observed(rows.gaussians(), rows.missing(), weights, unbiased, control)?;
+        let fitted = params.fit_rows(rows, weights, unbiased, control)?;
         Ok((Self::new(fitted.mixture.clone()), fitted))
     }
 
@@ -70,10 +68,10 @@ impl GaussianDenoiser {
         let (data, d) = (rows.gaussians(), self.mixture.n_features());
         data.check_features(d)?;
         let n = data.n_rows();
-        if let Some(missing) = rows.missing() {
+        if rows.missing().is_some() {
             if matches!(data.covariances(), Covariances::Zero) {
                 // What is known is known exactly, and stays to the last bit.
-                return GaussianImputer::new(self.mixture.clone()).transform(data, missing, control);
+                return GaussianImputer::new(self.mixture.clone()).transform(rows, control);
             }
             return self.full(rows, control);
         }

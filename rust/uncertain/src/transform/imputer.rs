@@ -16,9 +16,8 @@
 use crate::control::Control;
 use crate::data::covariance::{Full, Layout, packed_len};
 use crate::data::{Covariances, GaussianArray, Incomplete, Kind, Labels, Rows, Weights};
-use crate::deconvolution::{Components, Fitted, Group, Mixture, Observed, Params, Task};
-use crate::error::{Error, Result};
-use crate::parallel;
+use crate::deconvolution::{Fitted, Mixture, Observed, PerClass, ValidParams};
+use crate::error::Result;
 
 /// Replaces missing features by what the others say about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,22 +32,35 @@ impl GaussianImputer {
         Self { mixture }
     }
 
-    /// Learn the distribution; `missing` (n x d) marks the gaps, whose numbers are not looked at.
-    pub fn fit(
-        params: &Params,
-        data: &GaussianArray,
-        missing: &[bool],
+    /// Learn the distribution; the second part of the result tells how that went.
+    ///
+    /// # Errors
+    /// Those of [`ValidParams::fit`].
+    pub fn fit<'a>(
+        params: &ValidParams,
+        rows: impl Into<Incomplete<'a>>,
         weights: Option<&Weights>,
-        labels: Option<&Labels>,
         control: &Control,
     ) -> Result<(Self, Fitted)> {
-        params.check()?;
-        let rows = Incomplete::new(data, missing)?;
-        rows.check_with(weights)?;
-        let fitted = match labels {
-            None => params.fit_observed(data, Some(missing), weights, true, control)?,
-            Some(labels) => per_class(params, data, missing, weights, labels, control)?,
-        };
+        let fitted = params.fit_rows(rows.into(), weights, true, control)?;
+        Ok((Self::new(fitted.mixture.clone()), fitted))
+    }
+
+    /// Learn a distribution per class; rows to impute need no label.
+    ///
+    /// # Errors
+    /// Those of [`fit`](Self::fit), for every class; a number of components to choose.
+    pub fn fit_classes<'a>(
+        params: &ValidParams,
+        rows: impl Into<Incomplete<'a>>,
+        labels: &Labels,
+        control: &Control,
+    ) -> Result<(Self, Fitted)> {
+        let rows = rows.into();
+        labels.check_rows(rows.gaussians().n_rows())?;
+        rows.check_with(labels.weights())?;
+        let per_class = PerClass { shares: &labels.shares(), tied: false, unbiased: true };
+        let fitted = params.fit_classes(rows, labels, per_class, control)?;
         Ok((Self::new(fitted.mixture.clone()), fitted))
     }
 
@@ -59,13 +71,13 @@ impl GaussianImputer {
     }
 
     /// The rows with their gaps filled: full covariances, or the data themselves where nothing is missing.
-    pub fn transform(&self, data: &GaussianArray, missing: &[bool], control: &Control) -> Result<GaussianArray> {
-        let (n, d) = (data.n_rows(), self.mixture.n_features());
+    pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<GaussianArray> {
+        let rows = rows.into();
+        let (data, d) = (rows.gaussians(), self.mixture.n_features());
         data.check_features(d)?;
-        if Incomplete::new(data, missing)?.missing().is_none() {
-            return Ok(data.clone());
-        }
-        let (means, packed) = Observed::new(data, Some(missing), None).posteriors(&self.mixture, true, control)?;
+        let n = data.n_rows();
+        let Some(missing) = rows.missing() else { return Ok(data.clone()) };
+        let (means, packed) = Observed::of(rows, None).posteriors(&self.mixture, true, control)?;
         let values = Rows::from_owned(packed, n, packed_len(d));
         let covariances = Covariances::Full(Full { values, layout: Layout::Packed });
         let full = GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances);
@@ -74,35 +86,4 @@ impl GaussianImputer {
         let plain = matches!(data.covariances().kind(), Kind::Zero | Kind::Isotropic | Kind::Diagonal);
         if single && plain { full.collapse(crate::data::Collapse::Diagonal) } else { Ok(full) }
     }
-}
-
-fn per_class(
-    params: &Params,
-    data: &GaussianArray,
-    missing: &[bool],
-    weights: Option<&Weights>,
-    labels: &Labels,
-    control: &Control,
-) -> Result<Fitted> {
-    let Components::Fixed(k) = params.components else {
-        return Err(Error::parameter("n_components", "auto", "a number, where every class has its own"));
-    };
-    labels.check_rows(data.n_rows())?;
-    let weight = |i: usize| weights.map_or(1.0, |w| w[i]);
-    let total: f64 = (0..data.n_rows()).map(weight).sum();
-    let (mut groups, mut shares) = (vec![], vec![]);
-    for class in 0..labels.n_classes() {
-        let rows: Vec<usize> =
-            (0..labels.len()).filter(|&i| labels.codes()[i] as usize == class && weight(i) > 0.0).collect();
-        let share = rows.iter().map(|&i| weight(i)).sum::<f64>() / total;
-        shares.extend(vec![share; k]);
-        groups.push(Group { rows: Some(rows), components: class * k..(class + 1) * k });
-    }
-    let task = Task { observed: Observed::new(data, Some(missing), weights), groups, tied: false, unbiased: true };
-    let fitted = parallel::install(params.threads, || task.fit(params, control))??;
-    let mixture = &fitted.mixture;
-    let joint = mixture.weights().iter().zip(&shares).map(|(w, share)| w * share).collect();
-    let (means, covariances) = (mixture.means().to_vec(), mixture.covariances().to_vec());
-    let mixture = Mixture::new(joint, means, covariances, data.n_features())?;
-    Ok(Fitted { mixture, ..fitted })
 }

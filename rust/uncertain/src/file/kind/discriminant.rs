@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{TakeTensor, Tensors, mixture};
 use crate::deconvolution::{self, Components, Report};
-use crate::discriminant::{Model, Params};
+use crate::discriminant::{Model, Params, ValidParams};
 use crate::error::{Error, Result};
 use crate::file::container::Tensor;
 
@@ -41,8 +41,8 @@ struct ParamsHeader {
     seed: u64,
 }
 
-pub(super) fn write(model: &Model, params: &Params, report: &Report) -> (Header, Tensors) {
-    let Params { shared, priors, em } = params;
+pub(super) fn write(model: &Model, params: &ValidParams, report: &Report) -> (Header, Tensors) {
+    let Params { shared, priors, em } = params.params();
     let deconvolution::Params { components, tol, max_iter, accelerate, reg, seed, threads: _ } = em;
     let (mixture, mut tensors) = mixture::write(model.mixture());
     tensors.push(("history", Tensor::vector(&report.history)));
@@ -70,7 +70,7 @@ pub(super) fn write(model: &Model, params: &Params, report: &Report) -> (Header,
     (header, tensors)
 }
 
-pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, Params, Report)> {
+pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, ValidParams, Report)> {
     let refused = |e: Error| Error::ModelFile(e.to_string());
     let Header { mixture, n_classes, fit, params } = header;
     let mixture = mixture::read(&mixture, take)?;
@@ -94,7 +94,6 @@ pub(super) fn read(header: Header, take: &mut TakeTensor<'_>) -> Result<(Model, 
         threads: None,
     };
     let priors = if params.priors { Some(take("priors", &[n_classes])?) } else { None };
-    let params = Params { shared: params.shared, priors, em };
-    params.check(n_classes).map_err(refused)?;
+    let params = Params { shared: params.shared, priors, em }.check().map_err(refused)?;
     Ok((model, params, report))
 }

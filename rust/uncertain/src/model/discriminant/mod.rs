@@ -21,10 +21,10 @@ use ndarray::{Array2, Axis};
 
 use crate::control::Control;
 use crate::data::{Incomplete, Labels};
-use crate::deconvolution::{self, Components, Fitted, Group, Mixture, Observed, Task, log_sum};
+use crate::deconvolution::{self, Components, Fitted, Mixture, Observed, PerClass, log_sum};
 use crate::error::{Error, Result};
 use crate::model::one_vs_rest;
-use crate::parallel;
+use crate::params::{Valid, setters};
 
 /// Parameters of a fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,27 +50,38 @@ impl Params {
         Self::default()
     }
 
-    /// In range? Priors are looked at where the number of classes is known.
-    pub fn check(&self, n_classes: usize) -> Result<()> {
-        self.em.check()?;
+    setters! {
+        /// One covariance T for all classes and components (default)?
+        shared: bool => shared;
+        /// Class probabilities before a row is seen, > 0 (default: the shares of the classes); they are normalised.
+        priors: Option<Vec<f64>> => priors;
+        /// Everything about EM; the number of components is that of each class and cannot be automatic.
+        em: deconvolution::Params => em;
+    }
+
+    /// Parameters that can fit, or the first one that is out of range. There must be as many priors as classes, which
+    /// the fit checks.
+    pub fn check(self) -> Result<ValidParams> {
+        self.em.clone().check()?;
         if matches!(self.em.components, Components::Auto { .. }) {
             return Err(Error::parameter("n_components", "auto", "a number"));
         }
-        let Some(priors) = &self.priors else { return Ok(()) };
-        if priors.len() != n_classes {
-            return Err(Error::shape("priors", format!("{n_classes}, one per class"), priors.len()));
-        }
-        match priors.iter().find(|p| !(**p > 0.0 && p.is_finite())) {
+        match self.priors.iter().flatten().find(|p| !(**p > 0.0 && p.is_finite())) {
             Some(bad) => Err(Error::parameter("priors", bad, "finite numbers > 0, one per class")),
-            None => Ok(()),
+            None => Ok(Valid(self)),
         }
     }
+}
 
+/// Parameters that have passed [`Params::check`].
+pub type ValidParams = Valid<Params>;
+
+impl ValidParams {
     /// Fit to labelled rows; the second part of the result tells how EM went.
     ///
     /// # Errors
-    /// Parameters out of range, a class with fewer rows than components, a feature that is missing in every row of a
-    /// class, numbers that overflow, [`Error::Interrupted`].
+    /// Another number of priors than of classes, a class with fewer rows than components, a feature that is missing in
+    /// every row of a class, numbers that overflow, [`Error::Interrupted`].
     pub fn fit<'a>(
         &self,
         data: impl Into<Incomplete<'a>>,
@@ -78,47 +89,31 @@ impl Params {
         control: &Control,
     ) -> Result<(Model, Fitted)> {
         let rows = data.into();
-        let data = rows.gaussians();
-        self.check(labels.n_classes())?;
-        let Components::Fixed(k) = self.em.components else {
-            return Err(Error::parameter("n_components", "auto", "a number"));
-        };
-        labels.check_rows(data.n_rows())?;
+        labels.check_rows(rows.gaussians().n_rows())?;
         labels.check_every_class()?;
-        let n_classes = labels.n_classes();
-        let priors = self.priors(labels);
         rows.check_with(labels.weights())?;
-        let of_class = |class: usize| -> Vec<usize> {
-            (0..labels.len()).filter(|&i| labels.codes()[i] as usize == class && labels.weight(i) > 0.0).collect()
-        };
-        let mut groups = vec![];
+        let n_classes = labels.n_classes();
         for class in 0..n_classes {
-            let own = of_class(class);
-            if let Some(j) = rows.unseen(own.iter().copied()) {
+            if let Some(j) = rows.unseen(labels.rows_of(class).into_iter()) {
                 return Err(Error::Data(format!(
                     "feature {j} is missing in every row of class {class} (counted from 0), so nothing can be learned \
                      about it there; leave the feature out"
                 )));
             }
-            groups.push(Group { rows: Some(own), components: class * k..(class + 1) * k });
         }
-        let task = Task { observed: Observed::of(rows, labels.weights()), groups, tied: self.shared, unbiased: false };
-        let fitted = parallel::install(self.em.threads, || task.fit(&self.em, control))??;
-        let within = &fitted.mixture;
-        let weights = within.weights().iter().enumerate().map(|(c, w)| w * priors[c / k]).collect();
-        let (means, covariances) = (within.means().to_vec(), within.covariances().to_vec());
-        let mixture = Mixture::new(weights, means, covariances, data.n_features())?;
-        Ok((Model::new(mixture, n_classes)?, fitted))
+        let shares = self.priors(labels)?;
+        let per_class = PerClass { shares: &shares, tied: self.0.shared, unbiased: false };
+        let fitted = Valid(self.0.em.clone()).fit_classes(rows, labels, per_class, control)?;
+        Ok((Model::new(fitted.mixture.clone(), n_classes)?, fitted))
     }
 
-    fn priors(&self, labels: &Labels) -> Vec<f64> {
-        let given = self.priors.clone().unwrap_or_else(|| {
-            let mut sums = vec![0.0; labels.n_classes()];
-            labels.codes().iter().enumerate().for_each(|(i, &c)| sums[c as usize] += labels.weight(i));
-            sums
-        });
-        let sum: f64 = given.iter().sum();
-        given.iter().map(|p| p / sum).collect()
+    fn priors(&self, labels: &Labels) -> Result<Vec<f64>> {
+        let Some(priors) = &self.0.priors else { return Ok(labels.shares()) };
+        if priors.len() != labels.n_classes() {
+            return Err(Error::shape("priors", format!("{}, one per class", labels.n_classes()), priors.len()));
+        }
+        let sum: f64 = priors.iter().sum();
+        Ok(priors.iter().map(|p| p / sum).collect())
     }
 }
 
@@ -216,7 +211,7 @@ mod tests {
         for (shared, k) in [(true, 1), (false, 1), (false, 2), (true, 2)] {
             let em = deconvolution::Params { components: Components::Fixed(k), ..Default::default() };
             let params = Params { shared, priors: Some(vec![1.0, 3.0]), em };
-            let (model, fitted) = params.fit(&data, &labels, &Control::new()).unwrap();
+            let (model, fitted) = params.check().unwrap().fit(&data, &labels, &Control::new()).unwrap();
             assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]));
             let log = model.log_proba(&data, &Control::new()).unwrap();
             let mixture = model.mixture();
@@ -250,7 +245,10 @@ mod tests {
     fn without_noise_it_is_pooled_and_own_covariances() {
         let (data, labels) = problem(100);
         let exact = data.collapse(crate::data::Collapse::Zero).unwrap();
-        let fit = |shared| Params { shared, ..Params::new() }.fit(&exact, &labels, &Control::new()).unwrap().0;
+        let fit = |shared| {
+            let params = Params::new().shared(shared).check().unwrap();
+            params.fit(&exact, &labels, &Control::new()).unwrap().0
+        };
         let (linear, quadratic) = (fit(true), fit(false));
         let mut pooled = [0.0; 3];
         for class in 0..2 {
@@ -271,7 +269,10 @@ mod tests {
     #[test]
     fn what_cannot_be_fitted_is_refused() {
         let (data, labels) = problem(10);
-        let refused = |params: Params| params.fit(&data, &labels, &Control::new()).unwrap_err().to_string();
+        let refused = |params: Params| {
+            let fit = params.check().and_then(|params| params.fit(&data, &labels, &Control::new()));
+            fit.unwrap_err().to_string()
+        };
         assert!(refused(Params { priors: Some(vec![1.0]), ..Params::new() }).contains("priors"));
         assert!(refused(Params { priors: Some(vec![1.0, 0.0]), ..Params::new() }).contains("priors"));
         let components = |components| deconvolution::Params { components, ..Default::default() };

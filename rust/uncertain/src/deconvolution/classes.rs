@@ -1,0 +1,43 @@
+//! Components of its own for every class of labelled rows: what the discriminant and the imputer learn.
+
+use crate::control::Control;
+use crate::data::{Incomplete, Labels};
+use crate::deconvolution::{Components, Fitted, Group, Mixture, Observed, Task, ValidParams};
+use crate::error::{Error, Result};
+use crate::parallel;
+
+/// What the components of the classes have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PerClass<'a> {
+    /// The share of every class in all rows; they sum to 1.
+    pub shares: &'a [f64],
+    /// One T for all components.
+    pub tied: bool,
+    /// Count the degrees of freedom that the parameters take?
+    pub unbiased: bool,
+}
+
+impl ValidParams {
+    /// Equally many components per class, class by class, with their shares of all rows.
+    pub(crate) fn fit_classes(
+        &self,
+        rows: Incomplete<'_>,
+        labels: &Labels,
+        per_class: PerClass<'_>,
+        control: &Control,
+    ) -> Result<Fitted> {
+        let Components::Fixed(k) = self.0.components else {
+            return Err(Error::parameter("n_components", "auto", "a number, where every class has its own"));
+        };
+        let PerClass { shares, tied, unbiased } = per_class;
+        let group = |class: usize| Group { rows: Some(labels.rows_of(class)), components: class * k..(class + 1) * k };
+        let groups = (0..labels.n_classes()).map(group).collect();
+        let task = Task { observed: Observed::of(rows, labels.weights()), groups, tied, unbiased };
+        let fitted = parallel::install(self.0.threads, || task.fit(&self.0, control))??;
+        let within = &fitted.mixture;
+        let joint = within.weights().iter().enumerate().map(|(c, w)| w * shares[c / k]).collect();
+        let (means, covariances) = (within.means().to_vec(), within.covariances().to_vec());
+        let mixture = Mixture::new(joint, means, covariances, within.n_features())?;
+        Ok(Fitted { mixture, ..fitted })
+    }
+}
