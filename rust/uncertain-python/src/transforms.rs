@@ -10,7 +10,7 @@ use uncertain::{Error, parallel};
 use crate::deconvolution::{MissingIn, marks, with_gaps};
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
-use crate::{interrupt, threads};
+use crate::{interrupt, supervision, threads};
 
 type Vector<'py> = Bound<'py, PyArray1<f64>>;
 

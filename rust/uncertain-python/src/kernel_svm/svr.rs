@@ -13,7 +13,7 @@ use super::{
 };
 use crate::error::{BorderResult, core_error};
 use crate::gaussians::Gaussians;
-use crate::threads;
+use crate::{supervision, threads};
 
 /// Checked parameters of a regressor.
 #[pyclass(frozen, module = "uncertain._uncertain")]
