@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._base.docs import documented
-from ._base.em import Mixture, component_number, em_options, em_reporter, keep_report
-from ._base.progress import Callback
+from ._base.em import Mixture, component_number, em_options, keep_report
+from ._base.progress import Callback, reporter
 from ._data.typing import Booleans, Codes, Floats, RandomState
 from ._data.validation import RowsLike, check_labels, check_rows, check_weights, seed_from
 from ._uncertain import discriminant_distribution, discriminant_log_proba, fit_discriminant
@@ -153,7 +153,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
             self._given_priors(),
             bool(self.shared_covariance),
             em_options(self, k),
-            em_reporter(self),
+            reporter(self),
         )
         self.classes_ = classes
         self._set(mixture)

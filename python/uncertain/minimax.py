@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Self
-
-from numpy.typing import ArrayLike
-
-from ._base.convergence import warn_unless_converged
 from ._base.docs import documented
 from ._data.typing import Floats, RandomState
-from ._data.validation import RowsLike, seed_from
-from ._linear.classifier import LinearClassifier, training_rows
-from ._uncertain import MinimaxParams
+from ._data.validation import seed_from
+from ._linear.classifier import LinearClassifier, Training
+from ._uncertain import GsuModel, MinimaxParams
 
 __all__ = ["MinimaxProbabilityClassifier"]
 
@@ -83,6 +78,8 @@ class MinimaxProbabilityClassifier(LinearClassifier):
     0.818182
     """
 
+    _advice = "raise max_iter or tol"
+
     def __init__(
         self,
         *,
@@ -100,32 +97,10 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit to Gaussians, or to exact points.
-
-        Parameters
-        ----------
-        {X, labels, sample_weight, groups}
-
-        Returns
-        -------
-        self
-        """
-        params = self._params()
-        rows = training_rows(self, X, y, sample_weight, groups=groups)
+    def _solved(self, params: MinimaxParams, rows: Training) -> GsuModel:
         model, accuracy = params.fit(rows.data, rows.codes, len(rows.classes), rows.weights, rows.groups)
-        self.classes_ = rows.classes
-        self._fitted(model)
         self._accuracies(accuracy)
-        warn_unless_converged(self, type(self).__name__, "raise max_iter or tol")
-        return self
+        return model
 
     def _accuracies(self, accuracy: Floats) -> None:
         self.worst_case_accuracy_ = accuracy[0] if len(accuracy) == 1 else accuracy

@@ -187,10 +187,10 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
             weights,
             self._parameters(),
             n_jobs=self.n_jobs,
-            report=reporter(type(self).__name__, self.verbose, self.callback),
+            report=reporter(self),
         )
         self.objective_, self.optimality_gap_, self.n_iter_, self.status_ = report
-        warn_unless_converged(self, type(self).__name__, "raise max_iter or alpha, or scale the features")
+        warn_unless_converged(self, "raise max_iter or alpha, or scale the features", stacklevel=3)
         return self
 
     def predict(self, X: RowsLike, return_std: bool = False) -> Any:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ._base.convergence import warn_unless_converged
 from ._base.docs import documented
 from ._base.progress import Callback, reporter
 from ._data.typing import ClassWeight, RandomState
-from ._data.validation import RowsLike, seed_from
-from ._linear.classifier import LinearClassifier, training_rows
+from ._data.validation import seed_from
+from ._linear.classifier import LinearClassifier, Training
 from ._linear.kernelized import Kernelized
-from ._uncertain import RobustParams
+from ._uncertain import GsuModel, RobustParams
 from .preprocessing._kernel_map import Kernel, check_kernel
 
 __all__ = ["RobustSVC"]
@@ -126,6 +124,8 @@ class RobustSVC(Kernelized, LinearClassifier):
     True
     """
 
+    _advice = "raise max_iter, lower C, or scale the features"
+
     def __init__(
         self,
         C: float = 1.0,
@@ -175,48 +175,22 @@ class RobustSVC(Kernelized, LinearClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit to Gaussians, or to exact points.
-
-        Parameters
-        ----------
-        {X, labels}
-        sample_weight : array-like of shape (n,), default=None
-            Weights c_i >= 0; a row of weight 2 is as good as the row twice.
-        {groups}
-
-        Returns
-        -------
-        self
-        """
-        check_kernel(self.kernel, self.gamma)
-        params = self._params()
-        rows = training_rows(self, X, y, sample_weight, self.class_weight, groups=groups)
+    def _solved(self, params: RobustParams, rows: Training) -> GsuModel:
+        report = reporter(self)
         data = self._fit_map(rows.data)
-        report = reporter(type(self).__name__, self.verbose, self.callback)
         model, radii, history = params.fit(
             data, rows.codes, len(rows.classes), rows.weights, rows.groups, report
         )
-        self.classes_ = rows.classes
         self.radius_ = params.radius
         all_radii = np.full((len(radii), rows.n_given), np.nan)
         all_radii[:, rows.kept] = radii
         binary = len(radii) == 1
         self.radii_ = all_radii[0] if binary else all_radii
         self.history_ = history[0] if binary else history
-        self._fitted(model)
-        name = f"{type(self).__name__}(method={self.method!r})"
-        warn_unless_converged(self, name, "raise max_iter, lower C, or scale the features")
-        return self
+        return model
 
     def _params(self) -> RobustParams:
+        check_kernel(self.kernel, self.gamma)
         return RobustParams(
             c=self.C,
             method=self.method,

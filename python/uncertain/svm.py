@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 
-from ._base.convergence import warn_unless_converged
 from ._base.docs import documented
 from ._base.progress import Callback, reporter
 from ._data.typing import ClassWeight, Codes, RandomState
 from ._data.validation import RowsLike, check_gaussians, check_targets, check_weights, seed_from
-from ._linear.classifier import LinearClassifier, training_rows
+from ._linear.classifier import LinearClassifier, Training
 from ._linear.kernelized import Kernelized
-from ._uncertain import GsuParams
+from ._uncertain import GsuModel, GsuParams
 from .exceptions import ParameterError, UncertainError
 from .preprocessing._kernel_map import Kernel, check_kernel
 
@@ -120,6 +119,8 @@ class GSUClassifier(Kernelized, LinearClassifier):
     True
     """
 
+    _advice = "raise max_iter or alpha, or scale the features"
+
     def __init__(
         self,
         alpha: float = 1e-3,
@@ -165,34 +166,10 @@ class GSUClassifier(Kernelized, LinearClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit to Gaussians, or to exact points.
-
-        Parameters
-        ----------
-        {X, labels, sample_weight, groups}
-
-        Returns
-        -------
-        self
-        """
-        check_kernel(self.kernel, self.gamma)
-        params = self._params()
-        rows = training_rows(self, X, y, sample_weight, self.class_weight, groups=groups)
+    def _solved(self, params: GsuParams, rows: Training) -> GsuModel:
+        report = reporter(self)
         data = self._fit_map(rows.data)
-        report = reporter(type(self).__name__, self.verbose, self.callback)
-        model = params.fit(data, rows.codes, len(rows.classes), rows.weights, rows.groups, report)
-        self.classes_ = rows.classes
-        self._fitted(model)
-        warn_unless_converged(self, type(self).__name__, "raise max_iter or alpha, or scale the features")
-        return self
+        return params.fit(data, rows.codes, len(rows.classes), rows.weights, rows.groups, report)
 
     @available_if(_in_batches)  # type: ignore[untyped-decorator]
     def partial_fit(
@@ -229,12 +206,13 @@ class GSUClassifier(Kernelized, LinearClassifier):
         self._set_classes(classes, first=model is None)
         codes = self._codes(labels)
         weights = check_weights(sample_weight, self.class_weight, classes=self.classes_, codes=codes)
-        report = reporter(type(self).__name__, self.verbose, self.callback)
+        report = reporter(self)
         fitted = params.partial_fit(model, data, codes, len(self.classes_), weights, report)
         self.kernel_map_ = None
         return self._fitted(fitted)
 
     def _params(self, solver: str | None = None) -> GsuParams:
+        check_kernel(self.kernel, self.gamma)
         return GsuParams(
             alpha=self.alpha,
             solver=self.solver if solver is None else solver,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
@@ -41,8 +42,34 @@ class ScoreClassifier(ClassifierMixin):
 
     if TYPE_CHECKING:
 
+        def _learn(
+            self, X: RowsLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None
+        ) -> None:
+            """`fit`, with its arguments."""
+
         def _to_predict(self, X: RowsLike) -> Any:
             """Rows as the fitted machine takes them; an error before the fit."""
+
+    def fit(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit to Gaussians, or to exact points.
+
+        Parameters
+        ----------
+        {fitted_rows, labels, sample_weight, groups}
+
+        Returns
+        -------
+        self
+        """
+        self._learn(X, y, sample_weight, groups)
+        return self
 
     def decision_function(self, X: RowsLike) -> Floats:
         """Mean of the score under each row's own uncertainty.

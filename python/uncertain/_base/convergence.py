@@ -1,20 +1,32 @@
-"""The warning of a fit that ended before its criterion was met: one wording for all estimators."""
+"""How the solves of a fit ended: its attributes, and the warning if the criterion was not met."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["warn_unless_converged"]
+from .._data.typing import Floats, Ints
+
+__all__ = ["keep_reports", "warn_unless_converged"]
 
 
-def warn_unless_converged(estimator: Any, name: str, advice: str, *, stacklevel: int = 3) -> None:
+def keep_reports(estimator: Any, objective: Floats, gap: Floats, n_iter: Ints, status: Sequence[str]) -> None:
+    """Set `objective_`, `optimality_gap_`, `n_iter_` and `status_`: of one problem, or arrays of several."""
+    single = len(status) == 1
+    estimator.objective_ = objective[0] if single else objective
+    estimator.optimality_gap_ = gap[0] if single else gap
+    estimator.n_iter_ = n_iter[0] if single else n_iter
+    estimator.status_ = status[0] if single else np.array(status)
+
+
+def warn_unless_converged(estimator: Any, advice: str, *, stacklevel: int = 4) -> None:
     """Say how the worst of its problems ended, with the certified gap where there is one, and what to do.
 
-    Reads `status_`, `optimality_gap_` and `n_iter_`: numbers, or arrays with one for each problem.
+    Reads the attributes that `keep_reports` sets; `stacklevel` leads to the caller of ``fit``.
     """
     status, gap, n_iter = (
         np.atleast_1d(getattr(estimator, a)) for a in ("status_", "optimality_gap_", "n_iter_")
@@ -28,9 +40,11 @@ def warn_unless_converged(estimator: Any, name: str, advice: str, *, stacklevel:
         if np.isnan(gap[worst])
         else f"the objective is within a certified {gap[worst]:.2g} (relative) of the minimum, but "
     )
+    name = type(estimator).__name__
+    method = f"(method={estimator.method!r})" if hasattr(estimator, "method") else ""
     warnings.warn(
-        f"{name} did not converge ({status[worst]} after {n_iter[worst]} iterations): {certified}tol is "
-        f"{estimator.tol:g}; {advice}",
+        f"{name}{method} did not converge ({status[worst]} after {n_iter[worst]} iterations): {certified}tol "
+        f"is {estimator.tol:g}; {advice}",
         ConvergenceWarning,
         stacklevel=stacklevel,
     )

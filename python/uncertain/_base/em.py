@@ -14,12 +14,11 @@ import numpy as np
 from .._data.typing import Floats
 from .._data.validation import seed_from
 from ..exceptions import ConvergenceWarning, ParameterError
-from .progress import reporter
 
 if TYPE_CHECKING:
     from .._uncertain import _Em, _EmReport
 
-__all__ = ["Mixture", "MixtureAttributes", "component_number", "em_options", "em_reporter", "keep_report"]
+__all__ = ["Mixture", "MixtureAttributes", "component_number", "em_options", "keep_report"]
 
 Mixture = tuple[Floats, Floats, Floats]
 """Shares (K,), means (K, d), covariances (K, d, d)."""
@@ -61,11 +60,6 @@ def em_options(estimator: Any, components: int | None, *, seed: int | None = Non
         "seed": seed_from(estimator.random_state) if seed is None else seed,
         "n_jobs": estimator.n_jobs,
     }
-
-
-def em_reporter(estimator: Any) -> Any:
-    """Who hears of every step."""
-    return reporter(type(estimator).__name__, estimator.verbose, estimator.callback)
 
 
 def keep_report(estimator: Any, report: _EmReport) -> None:

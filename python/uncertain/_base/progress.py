@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 __all__ = ["Callback", "Progress", "reporter"]
 
@@ -34,13 +34,12 @@ Callback: TypeAlias = Callable[[Progress], object] | None
 """Hears of every iteration."""
 
 
-def reporter(
-    name: str, verbose: int | bool, callback: Callback
-) -> Callable[[str, int, float, float], None] | None:
-    """The function that the extension calls once per iteration, or None if nobody listens.
+def reporter(estimator: Any) -> Callable[[str, int, float, float], None] | None:
+    """The function that the extension calls once per iteration of a fit, or None if nobody listens.
 
     An exception in `callback` ends the fit and reaches the caller of ``fit`` as it is.
     """
+    name, verbose, callback = type(estimator).__name__, estimator.verbose, estimator.callback
     if not verbose and callback is None:
         return None
     if callback is not None and not callable(callback):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.classifiers import ScoreClassifier
+from .._base.convergence import keep_reports, warn_unless_converged
 from .._data.typing import Codes, Floats
 from .._data.validation import RowsLike, check_gaussians, check_labels, check_weights
 from .._uncertain import Gaussians, GsuModel
@@ -33,17 +34,12 @@ class Training(NamedTuple):
 
 
 def training_rows(
-    estimator: Any,
-    X: RowsLike,
-    y: ArrayLike,
-    sample_weight: ArrayLike | None,
-    class_weight: Any = None,
-    *,
-    groups: ArrayLike | None = None,
+    estimator: Any, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
 ) -> Training:
     """Check what a classifier is fitted on; rows without weight are dropped, so that no solver sees them."""
     data = check_gaussians(estimator, X, reset=True)
     classes, codes = check_labels(y, X, estimator)
+    class_weight = getattr(estimator, "class_weight", None)
     weights = check_weights(sample_weight, class_weight, classes=classes, codes=codes)
     n = len(codes)
     kept = np.arange(n) if weights is None else np.flatnonzero(weights)
@@ -63,7 +59,25 @@ class LinearClassifier(ScoreClassifier, BaseEstimator):
     the rest are scaled to sum 1.
     """
 
+    _advice: ClassVar[str]
+    """What to do about a fit that has not converged."""
     _model: GsuModel
+
+    def _learn(self, X: RowsLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> None:
+        params = self._params()
+        rows = training_rows(self, X, y, weights, groups)
+        model = self._solved(params, rows)
+        self.classes_ = rows.classes
+        self._fitted(model)
+        warn_unless_converged(self, self._advice)
+
+    if TYPE_CHECKING:
+
+        def _params(self) -> Any:
+            """The parameters as the core takes them, checked."""
+
+        def _solved(self, params: Any, rows: Training) -> GsuModel:
+            """The fitted hyperplanes; sets the attributes that only this classifier has."""
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
         check_is_fitted(self, "coef_")
@@ -72,11 +86,6 @@ class LinearClassifier(ScoreClassifier, BaseEstimator):
     def _fitted(self, model: GsuModel) -> Self:
         """The attributes that every fit leaves behind."""
         self._model = model
-        self.coef_ = model.coef
-        self.intercept_ = model.intercept
-        binary = len(self.classes_) == 2
-        self.objective_ = model.objective[0] if binary else model.objective
-        self.optimality_gap_ = model.gap[0] if binary else model.gap
-        self.n_iter_ = model.n_iter[0] if binary else model.n_iter
-        self.status_ = model.status[0] if binary else np.array(model.status)
+        self.coef_, self.intercept_ = model.coef, model.intercept
+        keep_reports(self, model.objective, model.gap, model.n_iter, model.status)
         return self

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians
-from ..preprocessing._kernel_map import KernelMap, check_kernel
+from ..preprocessing._kernel_map import KernelMap
 
 __all__ = ["Kernelized"]
 
@@ -27,7 +27,6 @@ class Kernelized:
 
     def _fit_map(self, data: Gaussians) -> Gaussians:
         """The rows for the linear fit."""
-        check_kernel(self.kernel, self.gamma)
         self.kernel_map_ = None
         if self.kernel != "linear":
             map_ = KernelMap(

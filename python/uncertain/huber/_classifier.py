@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,28 +124,9 @@ n_iter_, status_
         self.probability = probability
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit to Gaussians, to exact points, or to a kernel matrix.
-
-        Parameters
-        ----------
-        X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
-            Labelled and unlabelled rows; the kernel matrix for ``kernel="precomputed"``.
-        y : array-like of shape (n,)
-            Labels of any type that sorts; see above for rows without one.
-        {sample_weight, groups}
-
-        Returns
-        -------
-        self
-        """
+    def _learn(
+        self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> None:
         rows = self._rows(X, reset=True)
         labels, known = partial_labels(y, X, self, self.unlabeled)
         weights = weights_of(sample_weight, rows.n_rows)
@@ -167,7 +148,6 @@ n_iter_, status_
         targets[:, counted] = np.where(labels[counted] == outputs[:, None], 1.0, -1.0)
         self._fit(rows, targets, len(classes), weights, whole)
         self.classes_ = classes
-        return self
 
     def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the scores under each row's own noise, exactly.

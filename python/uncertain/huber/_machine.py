@@ -198,7 +198,7 @@ class AdaptiveHuber(BaseEstimator):
         graphs = self.graph if isinstance(self.graph, (list, tuple)) else [self.graph]
         if any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs):
             raise ParameterError("graph: a model file holds no matrix of a graph; set graph= to fit again")
-        report = reporter(type(self).__name__, self.verbose, self.callback)
+        report = reporter(self)
         return self._fitted(self._params().fit(rows, targets, n_classes, weights, groups, report))
 
     def _fitted(self, model: HuberModel) -> Self:

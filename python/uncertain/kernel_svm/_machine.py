@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Real
 from typing import Any, Literal, Self, TypeAlias
@@ -10,14 +9,17 @@ from typing import Any, Literal, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._base.convergence import keep_reports
 from .._data.array import GaussianArray
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import FeatureSvc, Gaussians, KernelSvc, KernelSvr
 from ..exceptions import ParameterError, UncertainError
+
+ADVICE = "raise max_iter, lower C, or accept a larger tol"
+"""What to do about a fit that has not converged."""
 
 __all__ = ["Floats", "Kernel", "KernelMachine"]
 
@@ -120,24 +122,4 @@ class KernelMachine(BaseEstimator):
     def _reported(self, model: KernelSvc | KernelSvr | FeatureSvc) -> None:
         """How the solves ended."""
         self._model: Any = model
-        objective, gap, n_iter, status = model.reports
-        single = len(status) == 1
-        self.objective_ = objective[0] if single else objective
-        self.optimality_gap_ = gap[0] if single else gap
-        self.n_iter_ = n_iter[0] if single else n_iter
-        self.status_ = status[0] if single else np.array(status)
-
-    def _warned(self) -> Self:
-        """A warning if a solve has not reached `tol`."""
-        _, gap, n_iter, status = self._model.reports
-        late = [k for k, how in enumerate(status) if how != "converged"]
-        if late:
-            worst = max(late, key=lambda k: gap[k])
-            warnings.warn(
-                f"{type(self).__name__} did not converge ({status[worst]} after {n_iter[worst]} iterations): "
-                f"the objective is within a certified {gap[worst]:.2g} (relative) of the minimum; "
-                f"raise max_iter, lower C, or accept a larger tol than {self.tol:g}",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self
+        keep_reports(self, *model.reports)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from .._base.classifiers import ScoreClassifier
+from .._base.convergence import warn_unless_converged
 from .._base.docs import documented
 from .._base.progress import Callback, reporter
 from .._data.array import GaussianArray
@@ -23,7 +24,7 @@ from .._uncertain import FeatureSvc, FeatureSvcParams, KernelSvcParams
 from ..exceptions import ParameterError
 from ..kernel_features import FeatureMap
 from ..tables._groups import groups_of_fit
-from ._machine import Kernel, KernelMachine
+from ._machine import ADVICE, Kernel, KernelMachine
 
 __all__ = ["ProbabilisticKernelSVC"]
 
@@ -171,39 +172,20 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(
-        self,
-        X: RowsLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Fit to Gaussians, to exact points, or to a kernel matrix.
-
-        Parameters
-        ----------
-        {fitted_rows, labels}
-        sample_weight : array-like of shape (n,), default=None
-            Weights >= 0 by which C is multiplied; a row of weight 0 is as good as absent.
-        {groups}
-
-        Returns
-        -------
-        self
-        """
+    def _learn(self, X: RowsLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> None:
         params = self._params()
         data, rows = self._to_fit(X)
         classes, codes = check_labels(y, X, self)
-        weights = check_weights(sample_weight, self.class_weight, classes=classes, codes=codes)
-        kept = None if weights is None else np.flatnonzero(weights)
+        product = check_weights(weights, self.class_weight, classes=classes, codes=codes)
+        kept = None if product is None else np.flatnonzero(product)
         counted = codes if kept is None else codes[kept]
         folded = bool(self.probability)
         whole = groups_of_fit(groups, len(codes), classes=classes, codes=counted, kept=kept, folded=folded)
-        report = reporter(type(self).__name__, self.verbose, self.callback)
-        model = params.fit(data, codes, len(classes), weights, whole, report)
+        report = reporter(self)
+        model = params.fit(data, codes, len(classes), product, whole, report)
         self.classes_ = classes
-        return self._fitted(model, rows)._warned()
+        self._fitted(model, rows)
+        warn_unless_converged(self, ADVICE)
 
     @available_if(_with_distribution)  # type: ignore[untyped-decorator]
     def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from .._base.convergence import warn_unless_converged
 from .._base.docs import documented
 from .._base.progress import Callback, reporter
 from .._data.array import GaussianArray
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_numbers, check_sample_weight
 from .._uncertain import KernelSvrParams
-from ._machine import Kernel, KernelMachine
+from ._machine import ADVICE, Kernel, KernelMachine
 
 __all__ = ["ProbabilisticKernelSVR"]
 
@@ -109,8 +110,10 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         data, rows = self._to_fit(X)
         targets = check_numbers(y, X, self)
         weights = check_sample_weight(sample_weight, targets)
-        report = reporter(type(self).__name__, self.verbose, self.callback)
-        return self._fitted(params.fit(data, targets, weights, report), rows)._warned()
+        report = reporter(self)
+        self._fitted(params.fit(data, targets, weights, report), rows)
+        warn_unless_converged(self, ADVICE, stacklevel=3)
+        return self
 
     def predict(self, X: RowsLike) -> Floats:
         """Predicted targets.

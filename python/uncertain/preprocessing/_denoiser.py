@@ -15,10 +15,9 @@ from .._base.em import (
     MixtureAttributes,
     component_number,
     em_options,
-    em_reporter,
     keep_report,
 )
-from .._base.progress import Callback
+from .._base.progress import Callback, reporter
 from .._data.array import GaussianArray
 from .._data.typing import Floats, RandomState
 from .._data.validation import RowsLike, check_rows, check_sample_weight
@@ -164,9 +163,7 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         components = component_number(self.n_components)
         data, missing = check_rows(self, X, reset=True)
         weights = check_sample_weight(sample_weight, np.empty((data.n_rows, 0)))
-        mixture, report = fit_denoiser(
-            data, missing, weights, em_options(self, components), em_reporter(self)
-        )
+        mixture, report = fit_denoiser(data, missing, weights, em_options(self, components), reporter(self))
         self._set(mixture)
         keep_report(self, report)
         return self

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base.docs import documented
-from .._base.em import MixtureAttributes, component_number, em_options, em_reporter, keep_report
-from .._base.progress import Callback
+from .._base.em import MixtureAttributes, component_number, em_options, keep_report
+from .._base.progress import Callback, reporter
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import RandomState
@@ -148,7 +148,7 @@ class GaussianImputer(  # type: ignore[call-arg]
             codes,
             n_classes,
             em_options(self, components),
-            em_reporter(self),
+            reporter(self),
         )
         self._set(mixture)
         keep_report(self, report)
