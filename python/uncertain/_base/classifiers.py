@@ -13,8 +13,6 @@ from .._data.typing import Floats, Labels
 from .._data.validation import RowsLike
 from .docs import documented
 
-__all__ = ["ScoreClassifier", "single"]
-
 
 def _with_probability(estimator: ScoreClassifier) -> bool:
     if not estimator.probability:

@@ -11,8 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._data.typing import Floats, Ints
 
-__all__ = ["keep_reports", "warn_unless_converged"]
-
 
 def keep_reports(estimator: Any, objective: Floats, gap: Floats, n_iter: Ints, status: Sequence[str]) -> None:
     """Set `objective_`, `optimality_gap_`, `n_iter_` and `status_`: of one problem, or arrays of several."""

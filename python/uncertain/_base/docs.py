@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import Any, TypeVar
 
-__all__ = ["documented"]
-
 T = TypeVar("T")
 
 SHARED = """

@@ -18,8 +18,6 @@ from ..exceptions import ConvergenceWarning, ParameterError
 if TYPE_CHECKING:
     from .._uncertain import _Em, _EmReport
 
-__all__ = ["Mixture", "MixtureAttributes", "component_number", "em_options", "keep_report"]
-
 Mixture = tuple[Floats, Floats, Floats]
 """Shares (K,), means (K, d), covariances (K, d, d)."""
 

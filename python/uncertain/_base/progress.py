@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-__all__ = ["Callback", "Progress", "reporter"]
-
 
 class Progress(NamedTuple):
     """One iteration of a solver, as told to ``callback``.

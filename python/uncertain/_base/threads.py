@@ -12,10 +12,6 @@ from typing import Any
 
 import threadpoolctl
 
-from .._uncertain import effective_n_jobs
-
-__all__ = ["UncertainController", "effective_n_jobs", "register"]
-
 
 class UncertainController(threadpoolctl.LibController):
     """What threadpoolctl calls to see and to limit the number of threads."""

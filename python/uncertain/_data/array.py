@@ -23,8 +23,6 @@ from ..exceptions import CovarianceWarning, ParameterError, ShapeError
 from .numbers import float_array, one_kind, row_numbers
 from .typing import Floats, RandomState
 
-__all__ = ["GaussianArray"]
-
 
 class GaussianArray:
     """n Gaussians N(x_i, S_i) in d dimensions, immutable.

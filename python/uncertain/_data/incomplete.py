@@ -14,8 +14,6 @@ from .array import GaussianArray
 from .numbers import row_numbers
 from .typing import Booleans, Floats, RandomState
 
-__all__ = ["Incomplete"]
-
 
 class Incomplete:
     """Gaussians with marked features missing; their means and variances there are zero and mean nothing.

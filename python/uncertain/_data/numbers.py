@@ -9,8 +9,6 @@ import numpy as np
 from ..exceptions import NullError, ParameterError, RaggedError, ShapeError
 from .typing import Floats, Ints
 
-__all__ = ["float_array", "one_kind", "row_numbers"]
-
 
 def float_array(values: Any, what: str) -> Floats:
     """`values` as C-contiguous float64: itself if it is, else converted once; real numbers only."""

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from ..exceptions import ParameterError
 
-__all__ = ["check_option"]
-
 
 def check_option(name: str, value: object, options: Sequence[str]) -> None:
     """Refuse what is none of the options."""

@@ -7,8 +7,6 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrowStream", "Booleans", "ClassWeight", "Codes", "Floats", "Ints", "Labels", "RandomState"]
-
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.uint32]

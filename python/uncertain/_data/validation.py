@@ -23,18 +23,6 @@ from .array import GaussianArray
 from .incomplete import Incomplete
 from .typing import ArrowStream, Booleans, ClassWeight, Codes, Floats, RandomState
 
-__all__ = [
-    "RowsLike",
-    "check_gaussians",
-    "check_labels",
-    "check_numbers",
-    "check_rows",
-    "check_sample_weight",
-    "check_weights",
-    "seed_from",
-]
-
-
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
 """What an estimator takes as X: Gaussians, with gaps or without, or the rows of an array or a plain table."""
 

@@ -16,8 +16,6 @@ from .._data.validation import RowsLike, check_gaussians, check_labels, check_we
 from .._uncertain import Gaussians, GsuModel
 from ..tables._groups import groups_of_fit
 
-__all__ = ["LinearClassifier", "training_rows"]
-
 
 class Training(NamedTuple):
     """Rows of positive weight with their labels, as the extension takes them."""

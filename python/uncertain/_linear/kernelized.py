@@ -10,8 +10,6 @@ from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians
 from ..preprocessing._kernel_map import KernelMap
 
-__all__ = ["Kernelized"]
-
 
 class Kernelized:
     """`kernel=` of an estimator that is linear: it fits rows mapped by the KernelMap `kernel_map_`."""

@@ -27,8 +27,6 @@ from ..tables._source import Source
 from .methods import MethodName, chosen, estimator_of
 from .model import Model
 
-__all__ = ["fit"]
-
 
 def fit(
     table: Any,

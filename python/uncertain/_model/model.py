@@ -31,8 +31,6 @@ from ..tables._groups import Groups
 from ..tables._source import Source
 from .file import from_bytes, read, to_bytes, write
 
-__all__ = ["Model", "load"]
-
 
 class Model:
     """A fitted pipeline together with the columns it reads.

@@ -10,55 +10,40 @@ compares what error bars may mean (see `_meanings`).
 
 from __future__ import annotations
 
-import time
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from sklearn.base import clone
-from sklearn.model_selection import RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Ints, RandomState
 from ..exceptions import ConvergenceWarning, UncertainError
-from ..tables._groups import Groups, groups_text, too_few_groups
-from .held_out import (
-    check_counts,
-    cross_validate,
-    gap_of,
-    gap_text,
-    json_ready,
-    means_alone,
-    quiet,
-    standard_error,
-)
+from ..tables._groups import Groups
+from .base import BaseReport, Folds, check_counts
+from .held_out import cross_validate, gap_text, means_alone, quiet, standard_error, timed
 from .meanings import MEANS_ONLY, Meanings, alternatives, own_meaning, ranked
 
 if TYPE_CHECKING:
     from .._data.array import GaussianArray
 
 
-MANY_ROWS = 10_000
-"""Above this one repeat is the default: so many held-out rows leave little luck to average."""
-
 DRAWS = 1000
 """Draws per listed row for the probability of another class when there are more than two."""
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Report(BaseReport):
     """What the error bars changed. Row numbers count from 0.
 
     Scores are accuracies on held-out rows, one per fold of the repeated cross-validation.
     """
 
-    n_rows: int
-    folds: int
-    repeats: int
+    _derived = ("score", "score_means_only", "difference", "verdict")
+
     scores: Floats
     """Accuracy of the model with error bars in each fold, shape (folds * repeats,)."""
     scores_means_only: Floats
@@ -89,10 +74,6 @@ class Report:
     meanings: Meanings | None = None
     """Means only, spread, measurement error and discriminant on the same folds; None if it was not asked for,
     or if no row has error bars. One that gaps leave without a feature in some fold is not among them."""
-    n_groups: int | None = None
-    """Groups whose rows were held out together; None if rows were held out one by one."""
-    group: str | None = None
-    """What the rows of one group share: the name of the column, or "group"."""
 
     @property
     def score(self) -> float:
@@ -123,18 +104,8 @@ class Report:
             f"({self.flipped_rows.size / self.n_rows:.1%}) are predicted differently."
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Numbers, strings and lists, ready for JSON or a data frame."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        derived = ("score", "score_means_only", "difference", "verdict")
-        plain |= {name: getattr(self, name) for name in derived}
-        plain["meanings"] = None if self.meanings is None else self.meanings.to_dict()
-        return json_ready(plain)
-
     def __str__(self) -> str:
         """The report as text."""
-        shape = f"{self.folds} folds x {self.repeats} repeats, {_rows(self.n_rows)}"
-        shape += groups_text(self.group, self.n_groups)
         with_bars, without = (
             _score(self.score, self.score_se),
             _score(self.score_means_only, self.score_means_only_se),
@@ -142,7 +113,7 @@ class Report:
         lines = [
             self.verdict,
             "",
-            f"Held-out accuracy, {shape} (mean +- standard error)",
+            f"Held-out accuracy, {self._design(_rows(self.n_rows))} (mean +- standard error)",
             f"  with error bars   {with_bars}{gap_text(self.gap)}   {self.seconds * 1e3:8.1f} ms",
             f"  means only        {without}{gap_text(self.gap_means_only)}   "
             f"{self.seconds_means_only * 1e3:8.1f} ms",
@@ -169,8 +140,6 @@ class Report:
             lines.append("  none: every row is an exact point")
         return "\n".join(lines)
 
-    __repr__ = __str__
-
 
 def compare(
     fitted: Pipeline,
@@ -185,28 +154,12 @@ def compare(
     random_state: RandomState = 0,
 ) -> Report:
     """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians (with gaps if it can)."""
-    if repeats is None:
-        repeats = 1 if len(data) > MANY_ROWS else 4
-    check_counts(folds=(folds, 2), repeats=(repeats, 1), listed=(listed, 0))
-    classes, counts = np.unique(y, return_counts=True) if groups is None else groups.counts_of(y)
-    folds = min(folds, int(counts.min()))
-    if folds < 2:
-        rare = classes[counts.argmin()].item()
-        raise UncertainError(
-            f"class {rare!r} has a single row: cross-validation needs at least two rows of every class"
-            if groups is None
-            else too_few_groups(rare, groups)
-        )
-
+    check_counts(listed=(listed, 0))
+    dealt = Folds.of(len(data), y, folds=folds, repeats=repeats, groups=groups, random_state=random_state)
     uncalibrated = quiet(fitted)
     exact = means_alone(data)
-    if groups is None:
-        splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
-        splits = list(splitter.split(y, y))
-    else:
-        splits = groups.splits(folds, repeats, random_state, classes=y)
-    correct, first = cross_validate(uncalibrated, data, y, splits, folds)
-    correct_means, first_means = cross_validate(uncalibrated, exact, y, splits, folds)
+    correct, first = cross_validate(uncalibrated, data, y, dealt)
+    correct_means, first_means = cross_validate(uncalibrated, exact, y, dealt)
     flipped = np.flatnonzero(first != first_means)
     held_out = {MEANS_ONLY: correct_means, own_meaning(uncalibrated): correct}
     if meanings and data.kind != "zero":
@@ -216,19 +169,18 @@ def compare(
             gaps = isinstance(data, Incomplete)
             for name, pipeline in alternatives(uncalibrated, gaps=gaps).items():
                 try:
-                    held_out[name], _ = cross_validate(pipeline, data, y, splits, folds)
+                    held_out[name], _ = cross_validate(pipeline, data, y, dealt)
                 except UncertainError:
                     # A class whose rows in some fold all lack a feature: no model of this meaning, no score.
                     if not gaps:
                         raise
 
-    gap, seconds = _timed(uncalibrated, data, y)
-    gap_means, seconds_means = _timed(uncalibrated, exact, y)
+    gap, seconds = timed(uncalibrated, data, y)
+    gap_means, seconds_means = timed(uncalibrated, exact, y)
     rows, flips, changes = _doubtful(fitted, data, exact, listed, random_state)
     return Report(
         n_rows=len(data),
-        folds=folds,
-        repeats=repeats,
+        **dealt.about,
         scores=np.nanmean(correct, axis=1),
         scores_means_only=np.nanmean(correct_means, axis=1),
         score_se=standard_error(correct, groups),
@@ -244,16 +196,7 @@ def compare(
         seconds=seconds,
         seconds_means_only=seconds_means,
         meanings=ranked(held_out, groups) if len(held_out) > 2 else None,
-        n_groups=None if groups is None else groups.count,
-        group=None if groups is None else groups.name,
     )
-
-
-def _timed(pipeline: Pipeline, data: GaussianArray | Incomplete, y: NDArray[Any]) -> tuple[float, float]:
-    start = time.perf_counter()
-    fitted = clone(pipeline).fit(data, y)
-    seconds = time.perf_counter() - start
-    return gap_of(fitted), seconds
 
 
 def _doubtful(

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 from sklearn.pipeline import Pipeline
 
 from .._data.typing import Floats, Ints, RandomState
-from ..exceptions import ParameterError, UncertainError
-from ..tables._groups import Groups, check_group_number, groups_text, too_few_groups
-from .classes import MANY_ROWS
-from .held_out import check_counts, means_alone, standard_error
+from ..exceptions import ParameterError
+from ..tables._groups import Groups
+from .base import BaseReport, Folds, check_counts, json_ready
+from .held_out import means_alone, standard_error
 
 if TYPE_CHECKING:
     from .._data.array import GaussianArray
@@ -46,17 +45,22 @@ class Comparison:
         """Mean held-out error of the other fit."""
         return float(self.errors.mean())
 
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers and lists."""
+        return {name: json_ready(getattr(self, name)) for name in (*(f.name for f in fields(self)), "error")}
+
     @property
     def counts(self) -> bool:
         """Does the difference exceed two standard errors?"""
         return abs(self.difference) > 2 * self.difference_se
 
 
-@dataclass(frozen=True)
-class HuberReport:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class HuberReport(BaseReport):
     """Labels that were dropped, and mean errors on held-out ones (see `measure`)."""
 
-    n_rows: int
+    _derived = ("error", "verdict")
+
     n_labels: int
     """Rows of the table that have a label."""
     measure: str
@@ -69,8 +73,6 @@ class HuberReport:
     """Thresholds of the refinements, for every output."""
     status: list[str]
     """Why the refinements of every output ended."""
-    folds: int
-    repeats: int
     errors: Floats
     """Mean error of the model in each fold, shape (folds * repeats,)."""
     error_se: float
@@ -81,10 +83,6 @@ class HuberReport:
     """The model without error bars; None if no row has any."""
     listed: int
     """How many rows the text lists."""
-    n_groups: int | None = None
-    """Groups whose labels were held out together; None if labels were held out one by one."""
-    group: str | None = None
-    """What the rows of one group share: the name of the column, or "group"."""
 
     @property
     def error(self) -> float:
@@ -112,30 +110,13 @@ class HuberReport:
             return f"{what} {'lowered' if other.difference < 0 else 'raised'} the {self.measure} by {size}."
         return f"{what} changed nothing measurable: the {self.measure} differs by {size}."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Numbers, strings and lists, ready for JSON or a data frame."""
-
-        def plain(value: Any) -> Any:
-            if isinstance(value, Comparison):
-                own = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
-                return own | {"error": value.error}
-            if isinstance(value, list):
-                return [plain(v) for v in value]
-            return value.tolist() if isinstance(value, np.ndarray) else value
-
-        told = {f.name: plain(getattr(self, f.name)) for f in fields(self)}
-        return told | {"error": self.error, "verdict": self.verdict}
-
     def __str__(self) -> str:
         """The report as text."""
-        shape = (
-            f"{self.folds} folds x {self.repeats} repeats, {self.n_labels:,} labels of {self.n_rows:,} rows"
-            + groups_text(self.group, self.n_groups)
-        )
+        design = self._design(f"{self.n_labels:,} labels of {self.n_rows:,} rows")
         lines = [
             self.verdict,
             "",
-            f"Held-out {self.measure}, {shape} (mean +- standard error)",
+            f"Held-out {self.measure}, {design} (mean +- standard error)",
             f"  the model           {self.error:10.4g} +- {self.error_se:.2g}",
         ]
         for name, other in (("squared loss", self.squared), ("means only", self.means_only)):
@@ -154,8 +135,6 @@ class HuberReport:
             lines += [f"  and {rest:,} more"] if rest > 0 else []
         return "\n".join(lines)
 
-    __repr__ = __str__
-
 
 def report_of_huber(
     fitted: Pipeline,
@@ -171,9 +150,7 @@ def report_of_huber(
     """The report of a fitted pipeline that takes Gaussians; `y` is NaN, or None, for rows without a label."""
     quantity = is_regressor(fitted)
     known = np.flatnonzero([v is not None and v == v for v in y.tolist()])
-    if repeats is None:
-        repeats = 1 if len(known) > MANY_ROWS else 4
-    check_counts(folds=(folds, 2), repeats=(repeats, 1), listed=(listed, 0))
+    check_counts(listed=(listed, 0))
     last = fitted[-1]
     graphs = last.graph if isinstance(last.graph, (list, tuple)) else [last.graph]
     if not all(graph is None or (isinstance(graph, str) and graph in ("knn", "rbf")) for graph in graphs):
@@ -181,38 +158,23 @@ def report_of_huber(
             'report leaves rows out, and a graph given as a matrix has all of them; use "knn"'
         )
     labelled = None if groups is None else groups.take(known)
-    classes = None if quantity else y[known].astype(str)
-    if classes is None:
-        if len(known) < 2 * folds:
-            raise UncertainError(f"cross-validation in {folds} folds needs at least {2 * folds} labels")
-        if labelled is not None:
-            check_group_number(labelled, folds)
-        splitter: Any = RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
-    else:
-        found, counts = (
-            np.unique(classes, return_counts=True) if labelled is None else labelled.counts_of(classes)
-        )
-        folds = min(folds, int(counts.min()))
-        if folds < 2:
-            rare = y[known][classes == found[counts.argmin()]][0]
-            raise UncertainError(
-                "cross-validation needs at least two labels of every class"
-                if labelled is None
-                else too_few_groups(rare, labelled)
-            )
-        splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=random_state)
-    if labelled is None:
-        splits = list(splitter.split(known, classes))
-    else:
-        splits = labelled.splits(folds, repeats, random_state, classes)
+    dealt = Folds.of(
+        len(known),
+        None if quantity else np.asarray(y[known].tolist()),
+        folds=folds,
+        repeats=repeats,
+        groups=labelled,
+        random_state=random_state,
+        noun="labels",
+    )
 
     def held_out(rows: GaussianArray | Incomplete, **changed: Any) -> Floats:
         quiet = clone(fitted)
         if not quantity:
             changed["probability"] = False
         quiet[-1].set_params(callback=None, verbose=0, **changed)
-        errors = np.full((len(splits), len(known)), np.nan)
-        for k, (_, test) in enumerate(splits):
+        errors = np.full((len(dealt.splits), len(known)), np.nan)
+        for k, (_, test) in enumerate(dealt.splits):
             # Rows of a group that is held out would tell of it through the graph, even without a label.
             out = known[test] if groups is None else groups.members(known[test])
             fitted_rows = np.setdiff1d(np.arange(len(y)), out)
@@ -244,15 +206,12 @@ def report_of_huber(
         removed_residuals=residuals,
         thresholds=last.thresholds_ if several else [last.thresholds_],
         status=last.status_.tolist() if several else [last.status_],
-        folds=folds,
-        repeats=repeats,
+        **dealt.about,
         errors=np.nanmean(own, axis=1),
         error_se=standard_error(own, labelled),
         squared=None if plain else beside(data, max_refinements=0, threshold=None),
         means_only=None if data.kind == "zero" else beside(means_alone(data)),
         listed=listed,
-        n_groups=None if labelled is None else labelled.count,
-        group=None if labelled is None else labelled.name,
     )
 
 

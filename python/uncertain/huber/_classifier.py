@@ -20,8 +20,6 @@ from ._machine import AdaptiveHuber
 from ._targets import partial_labels, weights_of
 from ._views import Kernel
 
-__all__ = ["AdaptiveHuberClassifier"]
-
 
 @documented
 class AdaptiveHuberClassifier(ScoreClassifier, AdaptiveHuber):

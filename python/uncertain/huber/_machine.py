@@ -24,9 +24,6 @@ from ._views import (
     view_weights,
 )
 
-__all__ = ["AdaptiveHuber", "Floats", "Refinement"]
-
-
 OUTCOME = ("intercept", "thresholds", "removed", "residuals", "history", "objective", "steps", "status")
 
 

@@ -13,8 +13,6 @@ from .._data.validation import RowsLike
 from ._machine import AdaptiveHuber
 from ._targets import targets_of, weights_of
 
-__all__ = ["AdaptiveHuberRegressor"]
-
 
 @documented
 class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):

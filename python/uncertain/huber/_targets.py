@@ -14,8 +14,6 @@ from .._data.typing import Booleans, Floats
 from .._data.validation import RowsLike
 from ..exceptions import NotFiniteError
 
-__all__ = ["partial_labels", "targets_of", "weights_of"]
-
 
 def weights_of(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
     """Weights >= 0, one per row; None: all are 1."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from ..exceptions import ParameterError
 
-__all__ = ["FORGOTTEN", "Kernel", "column_groups", "graph_arguments", "per_view", "view_weights"]
-
 Kernel: TypeAlias = Literal["rbf", "linear", "quadratic", "polynomial", "probabilistic", "precomputed"]
 
 FORGOTTEN = "given"

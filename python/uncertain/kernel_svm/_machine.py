@@ -21,8 +21,6 @@ from ..exceptions import ParameterError, UncertainError
 ADVICE = "raise max_iter, lower C, or accept a larger tol"
 """What to do about a fit that has not converged."""
 
-__all__ = ["Floats", "Kernel", "KernelMachine"]
-
 Kernel: TypeAlias = Callable[[GaussianArray, GaussianArray], ArrayLike]
 
 

@@ -26,9 +26,6 @@ from ..kernel_features import FeatureMap
 from ..tables._groups import groups_of_fit
 from ._machine import ADVICE, Kernel, KernelMachine
 
-__all__ = ["ProbabilisticKernelSVC"]
-
-
 # Features are approximate by a few per cent: a smaller gap would be waste.
 LEAST_GAP = 1e-6
 

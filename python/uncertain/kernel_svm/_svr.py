@@ -17,8 +17,6 @@ from .._data.validation import RowsLike, check_numbers, check_sample_weight
 from .._uncertain import KernelSvrParams
 from ._machine import ADVICE, Kernel, KernelMachine
 
-__all__ = ["ProbabilisticKernelSVR"]
-
 
 @documented
 class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):

@@ -23,8 +23,6 @@ from .._data.typing import Floats, RandomState
 from .._data.validation import RowsLike, check_rows, check_sample_weight
 from .._uncertain import denoise, fit_denoiser, mixture_log_likelihood
 
-__all__ = ["GaussianDenoiser"]
-
 
 @documented
 class GaussianDenoiser(  # type: ignore[call-arg]

@@ -19,8 +19,6 @@ from .._data.validation import RowsLike, check_labels, check_sample_weight, refu
 from .._uncertain import fit_imputer, impute
 from ..exceptions import ParameterError
 
-__all__ = ["GaussianImputer"]
-
 
 @documented
 class GaussianImputer(  # type: ignore[call-arg]

@@ -14,8 +14,6 @@ from .._uncertain import Gaussians, fit_kernel_map, map_kernel
 from ..exceptions import ParameterError
 from ._moves import Moves
 
-__all__ = ["KERNELS", "Kernel", "KernelMap", "check_kernel"]
-
 KERNELS = ("linear", "quadratic", "polynomial", "rbf")
 
 Kernel = Literal["linear", "quadratic", "polynomial", "rbf"]

@@ -19,8 +19,6 @@ from .._data.incomplete import Incomplete
 from .._data.validation import RowsLike, check_gaussians, check_rows
 from .._uncertain import Gaussians
 
-__all__ = ["Moves"]
-
 
 class Moves:
     """`transform` in the kind of the input; `set_output` concerns arrays only."""

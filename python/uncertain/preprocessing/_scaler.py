@@ -17,8 +17,6 @@ from .._uncertain import Gaussians, fit_scaler, scale
 from ..exceptions import ParameterError
 from ._moves import Moves
 
-__all__ = ["GaussianScaler"]
-
 
 @documented
 class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -13,8 +13,6 @@ from .._uncertain import Gaussians, project_subspace
 from ..exceptions import ParameterError
 from ._moves import Moves
 
-__all__ = ["SubspaceProjector"]
-
 
 @documented
 class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -20,15 +20,6 @@ from .._uncertain import group_folds
 from ..exceptions import NullError, ParameterError, UncertainError
 from ._targets import as_list, is_missing, plain_values
 
-__all__ = [
-    "Groups",
-    "check_group_number",
-    "groups_from",
-    "groups_of_fit",
-    "groups_text",
-    "too_few_groups",
-]
-
 
 @dataclass(frozen=True)
 class Groups:
@@ -72,11 +63,6 @@ class Groups:
         """The distinct classes, and in how many groups each has rows."""
         found, codes = np.unique(classes, return_inverse=True)
         return found, _groups_with(codes, self.codes, len(found))
-
-
-def groups_text(name: str | None, count: int | None) -> str:
-    """What a report says about its groups, behind the number of rows."""
-    return "" if count is None else f", rows of one {name} kept together ({count:,} groups)"
 
 
 def too_few_groups(label: Any, groups: Groups) -> str:

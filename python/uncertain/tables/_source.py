@@ -17,8 +17,6 @@ from ._groups import Groups, groups_from
 from ._table import Table, is_table, open_table, result_like
 from ._targets import as_list, errors_from, targets_from
 
-__all__ = ["Source"]
-
 
 @dataclass(frozen=True)
 class Source:

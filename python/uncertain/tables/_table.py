@@ -22,8 +22,6 @@ from .._data.array import GaussianArray
 from ..exceptions import ColumnError
 from ._columns import require
 
-__all__ = ["Table", "is_table", "open_table", "result_like", "table_with_gaussians"]
-
 Kind = Literal["polars", "pandas", "pyarrow"]
 
 

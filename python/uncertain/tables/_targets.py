@@ -18,9 +18,6 @@ from numpy.typing import NDArray
 from .._data.typing import Floats, Ints
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
 
-__all__ = ["as_list", "errors_from", "is_missing", "plain_values", "targets_from"]
-
-
 MANY_CLASSES = 20
 """Integer targets with more distinct values than this are taken for quantities, not classes."""
 

@@ -270,6 +270,3 @@ def _constant(
                 f"{first[code]}, {values[i]!r} in row {i}"
             )
     return [values[i] for i in first]
-
-
-__all__ = ["from_replicates", "gaussians_of_groups", "intensity"]
