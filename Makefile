@@ -72,7 +72,7 @@ typing: install ## mypy, and the extension's stub against the extension
 	$(BIN)/stubtest uncertain._uncertain --mypy-config-file pyproject.toml
 
 test-rust: ## unit, integration and documentation tests of the Rust crate
-	cargo test --release --locked -p uncertain-learn
+	cargo test --release --locked -p uncertain-learn -p uncertain-simd
 
 test-python: install ## pytest, the README's snippets among it
 	$(BIN)/pytest -n 2

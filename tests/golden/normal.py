@@ -1,4 +1,4 @@
-"""The polynomials of rust/uncertain/src/simd/normal.rs, from 60-digit values.
+"""The polynomials of rust/uncertain-simd/src/normal.rs, from 60-digit values.
 
 For x in [0, 40] and z = A + B / (x + 4.5), which runs over [-1, 1], fits Chebyshev series to
 
@@ -19,7 +19,7 @@ import mpmath as mp
 import numpy as np
 
 mp.mp.dps = 60
-RUST = Path(__file__).parents[2] / "rust/uncertain/src/simd/normal.rs"
+RUST = Path(__file__).parents[2] / "rust/uncertain-simd/src/normal.rs"
 FAR, POLE = mp.mpf(40), mp.mpf("4.5")
 B = 2 / (1 / (FAR + POLE) - 1 / POLE)
 A = -1 - B / POLE

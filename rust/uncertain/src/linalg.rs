@@ -8,7 +8,6 @@ pub mod dense;
 mod eigh;
 
 pub use eigh::Eigh;
-pub(crate) use eigh::power_of_two_near;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;

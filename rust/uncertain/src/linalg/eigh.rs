@@ -47,7 +47,7 @@ impl Eigh {
         if !largest.is_finite() {
             return Err(Error::Internal("eigenvalues of a matrix that is not finite".into()));
         }
-        let scale = power_of_two_near(largest);
+        let scale = crate::simd::power_of_two_near(largest);
         for i in 0..d {
             let target = &mut self.matrix[i * d..=i * d + i];
             target.iter_mut().zip(row(i)).for_each(|(t, x)| *t = x / scale);
@@ -96,11 +96,6 @@ impl Eigh {
         }
         packed
     }
-}
-
-pub(crate) fn power_of_two_near(x: f64) -> f64 {
-    // The exponent bits alone; subnormals count as the smallest normal number.
-    f64::from_bits(x.to_bits() & 0x7ff0_0000_0000_0000).max(f64::MIN_POSITIVE)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! Design. Both sides are brought to the cheapest spread that holds them (prepare.rs): kinds that are
 //! numbers or diagonals on both sides use closed forms, everything else packed triangles, whose symmetric
 //! square roots are taken once per row (spread.rs), of small matrices eight at a time. Eight pairs go side by
-//! side through simd/pairs up to d = 96; above, one pair's matrices fill the second cache and blocked routines
+//! side through uncertain-simd/pairs up to d = 96; above, one pair's matrices fill the second cache and blocked routines
 //! take over (large.rs).
 //! Tiles of the matrix are spread over threads (tiles.rs); what a tile holds does not depend on them.
 //!

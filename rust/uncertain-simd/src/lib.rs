@@ -1,0 +1,49 @@
+//! The vector kernels of the passes over the data, compiled for each instruction set.
+//!
+//! Idea: kernels are plain loops over `[f64; 8]` lanes that LLVM turns into one AVX-512 register, two
+//! AVX2 registers or four NEON ones; [`dispatch`] picks the compiled copy at run time. The sum of a
+//! dot product is always the same tree of 8 partial sums, so every machine with fused multiply-add
+//! gives the same bits. Without it (`FMA = false`) `mul_add` would call a C function for each
+//! element, so those machines get `a * b + c`.
+//!
+//! Kernels that must keep dozens of vectors in registers (pairs/) do not leave that to LLVM: see vector.rs.
+//!
+//! Rejected: pulp (its traits name registers, and cannot tell a kernel whether FMA is cheap),
+//! `std::simd` (nightly).
+//!
+//! An internal crate of `uncertain-learn`: whatever is public here is for that crate alone and may change at any time.
+
+// Fields are named as in the formulas on top of each file.
+#![allow(missing_docs)]
+
+mod cholesky;
+mod dispatch;
+mod distance;
+mod lanes;
+mod matrix;
+pub mod mixture;
+pub mod normal;
+pub mod pairs;
+mod rank_update;
+pub mod roots;
+mod scale;
+pub mod smo;
+pub mod spread;
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../../uncertain/src/testing.rs"]
+mod testing;
+mod triangle;
+mod vector;
+mod vectors;
+mod waves;
+
+pub use cholesky::factor_upper;
+pub use distance::add_squared_distances;
+pub use lanes::{LANES, Pack};
+pub use matrix::{Power, add_rows, dot, dots, symmetric_images};
+pub use rank_update::rank_update_lower;
+pub use scale::power_of_two_near;
+pub use triangle::Layout;
+pub use vectors::{add_scaled, dot_and_add};
+pub use waves::waves;

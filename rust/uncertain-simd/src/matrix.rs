@@ -1,0 +1,222 @@
+//! Products of a block of rows with one vector, and weighted sums of rows.
+//!
+//! Four rows are done side by side: the vector is loaded once for four rows, and four independent
+//! sums hide the latency of the multiply-add. Rows too short to fill a lane go through the tail.
+
+use crate::dispatch::{Kernel, dispatch};
+use crate::lanes::{LANES, Lanes, fma, multiply_add, reduce};
+use crate::triangle::Layout;
+
+/// What is summed: the stored numbers or their squares (standard deviations as variances).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Power {
+    /// The numbers themselves.
+    One,
+    /// Their squares.
+    Two,
+}
+
+/// a'b
+#[must_use]
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    struct Dot<'a>(&'a [f64], &'a [f64]);
+    impl Kernel for Dot<'_> {
+        type Output = f64;
+        #[inline(always)]
+        fn run<const FMA: bool>(self) -> f64 {
+            row_dot::<FMA, false>(self.0, self.1)
+        }
+    }
+    dispatch(Dot(a, &b[..a.len()]))
+}
+
+/// `out[k] = x_k'w` for the rows x_k of `values`, or with the squares of their elements.
+pub fn dots(values: &[f64], w: &[f64], power: Power, out: &mut [f64]) {
+    dispatch(Dots { values, w, power, out });
+}
+
+/// `sum += coef[k] x_(k - origin)` over the picked k (ascending) for the rows x of `values`, as long as `sum`, or with
+/// squared elements; `origin` is the k of the first row.
+pub fn add_rows(values: &[f64], origin: usize, picks: &[u32], coef: &[f64], power: Power, sum: &mut [f64]) {
+    dispatch(AddRows { values, origin, picks, coef, power, sum });
+}
+
+/// `y_k = S_k w` for symmetric matrices, reading lower triangles only.
+pub fn symmetric_images(values: &[f64], layout: Layout, w: &[f64], out: &mut [f64]) {
+    dispatch(SymmetricImages { values, layout, w, out });
+}
+
+#[inline(always)]
+fn power_of<const SQUARE: bool>(x: f64) -> f64 {
+    if SQUARE { x * x } else { x }
+}
+
+/// sum + a b, lane by lane, or with the squares of a.
+#[inline(always)]
+fn accumulate<const FMA: bool, const SQUARE: bool>(a: &Lanes, b: &Lanes, sum: Lanes) -> Lanes {
+    let mut out = sum;
+    for l in 0..LANES {
+        out[l] = fma::<FMA>(power_of::<SQUARE>(a[l]), b[l], out[l]);
+    }
+    out
+}
+
+/// The lanes' sum and what is left over.
+#[inline(always)]
+fn finish<const FMA: bool, const SQUARE: bool>(sums: &Lanes, a: &[f64], b: &[f64]) -> f64 {
+    let mut sum = reduce(sums);
+    for (a, b) in a.iter().zip(b) {
+        sum = fma::<FMA>(power_of::<SQUARE>(*a), *b, sum);
+    }
+    sum
+}
+
+#[inline(always)]
+fn row_dot<const FMA: bool, const SQUARE: bool>(a: &[f64], b: &[f64]) -> f64 {
+    let ((a, a_tail), (b, b_tail)) = (a.as_chunks(), b.as_chunks());
+    let mut sums: Lanes = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        sums = accumulate::<FMA, SQUARE>(a, b, sums);
+    }
+    finish::<FMA, SQUARE>(&sums, a_tail, b_tail)
+}
+
+struct Dots<'a> {
+    values: &'a [f64],
+    w: &'a [f64],
+    power: Power,
+    out: &'a mut [f64],
+}
+
+impl Kernel for Dots<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        match self.power {
+            Power::One => dots_of::<FMA, false>(self.values, self.w, self.out),
+            Power::Two => dots_of::<FMA, true>(self.values, self.w, self.out),
+        }
+    }
+}
+
+#[inline(always)]
+fn dots_of<const FMA: bool, const SQUARE: bool>(values: &[f64], w: &[f64], out: &mut [f64]) {
+    let d = w.len();
+    let (w8, w_tail) = w.as_chunks::<LANES>();
+    let mut fours = values.chunks_exact(4 * d);
+    let mut outs = out.chunks_exact_mut(4);
+    for (rows, out) in (&mut fours).zip(&mut outs) {
+        let (rows01, rows23) = rows.split_at(2 * d);
+        let ((row0, row1), (row2, row3)) = (rows01.split_at(d), rows23.split_at(d));
+        let (a8, a_tail) = row0.as_chunks();
+        let (b8, b_tail) = row1.as_chunks();
+        let (c8, c_tail) = row2.as_chunks();
+        let (e8, e_tail) = row3.as_chunks();
+        let (mut sa, mut sb, mut sc, mut se) = ([0.0; LANES], [0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for ((((w, a), b), c), e) in w8.iter().zip(a8).zip(b8).zip(c8).zip(e8) {
+            sa = accumulate::<FMA, SQUARE>(a, w, sa);
+            sb = accumulate::<FMA, SQUARE>(b, w, sb);
+            sc = accumulate::<FMA, SQUARE>(c, w, sc);
+            se = accumulate::<FMA, SQUARE>(e, w, se);
+        }
+        out[0] = finish::<FMA, SQUARE>(&sa, a_tail, w_tail);
+        out[1] = finish::<FMA, SQUARE>(&sb, b_tail, w_tail);
+        out[2] = finish::<FMA, SQUARE>(&sc, c_tail, w_tail);
+        out[3] = finish::<FMA, SQUARE>(&se, e_tail, w_tail);
+    }
+    for (row, out) in fours.remainder().chunks_exact(d).zip(outs.into_remainder()) {
+        *out = row_dot::<FMA, SQUARE>(row, w);
+    }
+}
+
+struct AddRows<'a> {
+    values: &'a [f64],
+    /// The pick whose row is the first of `values`.
+    origin: usize,
+    picks: &'a [u32],
+    coef: &'a [f64],
+    power: Power,
+    sum: &'a mut [f64],
+}
+
+impl Kernel for AddRows<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        match self.power {
+            Power::One => add_rows_of::<FMA, false>(self),
+            Power::Two => add_rows_of::<FMA, true>(self),
+        }
+    }
+}
+
+#[inline(always)]
+fn add_rows_of<const FMA: bool, const SQUARE: bool>(k: AddRows<'_>) {
+    let d = k.sum.len();
+    let row = |pick: u32| &k.values[(pick as usize - k.origin) * d..][..d];
+    let mut fours = k.picks.chunks_exact(4);
+    for p in &mut fours {
+        let (a, b, c, e) = (row(p[0]), row(p[1]), row(p[2]), row(p[3]));
+        let [ca, cb, cc, ce] = [0, 1, 2, 3].map(|i| k.coef[p[i] as usize]);
+        let sum = &mut k.sum[..d];
+        for j in 0..d {
+            let s = fma::<FMA>(ca, power_of::<SQUARE>(a[j]), sum[j]);
+            let s = fma::<FMA>(cb, power_of::<SQUARE>(b[j]), s);
+            let s = fma::<FMA>(cc, power_of::<SQUARE>(c[j]), s);
+            sum[j] = fma::<FMA>(ce, power_of::<SQUARE>(e[j]), s);
+        }
+    }
+    for &p in fours.remainder() {
+        let (a, c) = (row(p), k.coef[p as usize]);
+        for (s, a) in k.sum.iter_mut().zip(a) {
+            *s = fma::<FMA>(c, power_of::<SQUARE>(*a), *s);
+        }
+    }
+}
+
+struct SymmetricImages<'a> {
+    values: &'a [f64],
+    layout: Layout,
+    w: &'a [f64],
+    out: &'a mut [f64],
+}
+
+impl Kernel for SymmetricImages<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<const FMA: bool>(self) {
+        match self.layout {
+            Layout::Packed => symmetric_images_of::<FMA, true>(self),
+            Layout::Square => symmetric_images_of::<FMA, false>(self),
+        }
+    }
+}
+
+/// One read of the triangle gives both halves of the product: row i of the triangle, l_i, adds
+/// l_i'w to y_i and w_i l_i (without the diagonal) to y_0..y_i.
+#[inline(always)]
+fn symmetric_images_of<const FMA: bool, const PACKED: bool>(k: SymmetricImages<'_>) {
+    let (d, w) = (k.w.len(), k.w);
+    let layout = if PACKED { Layout::Packed } else { Layout::Square };
+    for (s, y) in k.values.chunks_exact(layout.width(d)).zip(k.out.chunks_exact_mut(d)) {
+        for i in 0..d {
+            let at = layout.row_start(i, d);
+            let (l, diagonal) = (&s[at..at + i], s[at + i]);
+            let wi = w[i];
+            let body = i / LANES * LANES;
+            let mut sums: Lanes = [0.0; LANES];
+            for j in (0..body).step_by(LANES) {
+                multiply_add::<FMA>(&l[j..j + LANES], &w[j..j + LANES], &mut sums);
+                for (y, l) in y[j..j + LANES].iter_mut().zip(&l[j..j + LANES]) {
+                    *y = fma::<FMA>(wi, *l, *y);
+                }
+            }
+            let mut sum = reduce(&sums);
+            for j in body..i {
+                sum = fma::<FMA>(l[j], w[j], sum);
+                y[j] = fma::<FMA>(wi, l[j], y[j]);
+            }
+            y[i] = fma::<FMA>(diagonal, wi, sum);
+        }
+    }
+}
