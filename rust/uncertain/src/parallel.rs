@@ -7,6 +7,10 @@
 //!
 //! Why the sums are reproducible: rows are cut into parts by their number alone, every part is
 //! summed in row order, and the parts are added in order. Threads only decide who computes what.
+//!
+//! Why [`indexed`] and [`enter`] take `dyn` closures: every closure type that reaches rayon compiles a copy of its
+//! joins, jobs and collectors, which was half of this crate's code and of its build time. A virtual call per part of the
+//! rows costs nothing; inside a part the work is as concrete as it was.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -65,7 +69,34 @@ pub fn threads_for(n_jobs: i64) -> Result<usize> {
 
 /// Run `work` on a pool of `threads` (`None`: [`default_threads`]); parallel loops inside use it.
 pub fn install<T: Send>(threads: Option<usize>, work: impl FnOnce() -> T + Send) -> Result<T> {
-    Ok(pool(threads.unwrap_or_else(default_threads).max(1))?.install(work))
+    let pool = pool(threads.unwrap_or_else(default_threads).max(1))?;
+    let (mut work, mut result) = (Some(work), None);
+    enter(&pool, &mut || result = work.take().map(|work| work()));
+    result.ok_or_else(|| Error::Internal("a pool returned without a result".into()))
+}
+
+fn enter(pool: &ThreadPool, work: &mut (dyn FnMut() + Send)) {
+    pool.install(work);
+}
+
+/// `work(0)`, ..., `work(count - 1)`, on the threads of the pool that this is called on.
+fn indexed(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    (0..count).into_par_iter().for_each(work);
+}
+
+/// `work` on each of some jobs, the results in their order, on the pool of the enclosing [`install`] or the default one.
+pub(crate) fn map_jobs<J: Send, T: Send>(jobs: Vec<J>, work: impl Fn(J) -> T + Sync) -> Result<Vec<T>> {
+    // A slot is locked by one thread only: that which computes its part.
+    let jobs: Vec<Mutex<Option<J>>> = jobs.into_iter().map(|job| Mutex::new(Some(job))).collect();
+    let results: Vec<Mutex<Option<T>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    let one = |k: usize| {
+        let job = jobs[k].lock().unwrap_or_else(PoisonError::into_inner).take();
+        *results[k].lock().unwrap_or_else(PoisonError::into_inner) = job.map(&work);
+    };
+    run(|| indexed(jobs.len(), &one))?;
+    let result = |slot: Mutex<Option<T>>| slot.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let done: Option<Vec<T>> = results.into_iter().map(result).collect();
+    done.ok_or_else(|| Error::Internal("a part of the work was not done".into()))
 }
 
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
@@ -105,7 +136,7 @@ pub fn map_parts_at_most<T: Send>(
     most: usize,
     work: impl Fn(Range<usize>) -> T + Sync,
 ) -> Result<Vec<T>> {
-    run(|| parts(n_rows, most).into_par_iter().map(&work).collect())
+    map_jobs(parts(n_rows, most), work)
 }
 
 /// `work` on the pool of the enclosing [`install`], or on the default one.
@@ -115,15 +146,13 @@ pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T> {
 
 /// `work` on each of some jobs of their own (tiles of a matrix); the first error in their order wins.
 pub(crate) fn for_each<J: Send>(jobs: Vec<J>, work: impl Fn(J) -> Result<()> + Sync) -> Result<()> {
-    let results: Vec<Result<()>> = run(|| jobs.into_par_iter().map(&work).collect())?;
-    results.into_iter().collect()
+    map_jobs(jobs, work)?.into_iter().collect()
 }
 
 /// [`map_parts`] for work that is heavy per row and not summed over rows (eigendecompositions):
 /// the parts are cut down to single rows. The first error in row order wins.
 pub fn map_fine<T: Send>(n_rows: usize, work: impl Fn(Range<usize>) -> Result<T> + Sync) -> Result<Vec<T>> {
-    let results: Vec<Result<T>> = run(|| fine_parts(n_rows).into_par_iter().map(&work).collect())?;
-    results.into_iter().collect()
+    map_jobs(fine_parts(n_rows), work)?.into_iter().collect()
 }
 
 /// Fill a row-major matrix of `width` columns in parallel: `work` gets a range of rows and their
@@ -140,8 +169,7 @@ pub fn fill_rows(
         pieces.push((part, piece));
         rest = later;
     }
-    let results: Vec<Result<()>> = run(|| pieces.into_par_iter().map(|(part, piece)| work(part, piece)).collect())?;
-    results.into_iter().collect()
+    for_each(pieces, |(part, piece)| work(part, piece))
 }
 
 fn fine_parts(n_rows: usize) -> Vec<Range<usize>> {

@@ -1,7 +1,5 @@
 //! Passes over the rows of a fit, which keep the packs that the vector kernels read.
 
-use rayon::prelude::*;
-
 use crate::control::Control;
 use crate::deconvolution::Observed;
 use crate::error::Result;
@@ -76,16 +74,13 @@ impl Observed<'_> {
         let len = components.len() * self.shape.sums_len();
         let start = || Partial { sums: vec![Pack::ZERO; len], total: [0.0; LANES], workspace: Workspace::default() };
         let parts: Vec<Result<Pass>> = match &source.packs {
-            Some(kept) => parallel::run(|| {
-                let part = |packs: &Vec<Pack>| {
-                    let mut partial = start();
-                    for block in packs.chunks(KEPT_PACKS * self.shape.width()) {
-                        control.check()?;
-                        partial.add(self.shape, components, block);
-                    }
-                    Ok(partial.pass())
-                };
-                kept.par_iter().map(part).collect()
+            Some(kept) => parallel::map_jobs(kept.iter().collect(), |packs: &Vec<Pack>| {
+                let mut partial = start();
+                for block in packs.chunks(KEPT_PACKS * self.shape.width()) {
+                    control.check()?;
+                    partial.add(self.shape, components, block);
+                }
+                Ok(partial.pass())
             })?,
             None => parallel::map_parts(source.count, |part| {
                 let mut partial = start();
