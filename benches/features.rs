@@ -2,8 +2,8 @@
 
 use criterion::{Criterion, Throughput};
 use uncertain::data::covariance::Layout;
+use uncertain::data::{RowSource, Workspace};
 use uncertain::kernel::features::{FeatureMap, Nystroem, RandomFeatures};
-use uncertain::objective::{RowSource, Workspace};
 use uncertain::probabilistic_kernel::Coupling;
 use uncertain::{Control, Kind};
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
 use uncertain::data::covariance::Layout;
-use uncertain::objective::{Objective, Want};
+use uncertain::objective::Want;
 use uncertain::{Control, Kind, parallel};
 
 use crate::data::{Data, data};

@@ -277,7 +277,7 @@ fn online_batches_approach_the_optimum() {
 }
 
 fn objective(data: &GaussianArray, targets: &[f64], mut x: Vec<f64>, b: f64) -> f64 {
-    use uncertain::objective::{Objective, Problem, Want};
+    use uncertain::objective::{Problem, Want};
     let loss = &uncertain::loss::ExpectedHinge;
     let problem = Problem { data, targets, weights: None, alpha: 0.01, fit_intercept: true, loss };
     x.push(b);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use uncertain::data::covariance::{Full, Isotropic, Layout, Shared};
 use uncertain::loss::{Hinge, Loss, MarginError, WorstCaseHinge};
-use uncertain::objective::{Objective, Problem, Want};
+use uncertain::objective::{Problem, Want};
 use uncertain::robust::{Bound, Method, Model, Params};
 #[cfg(feature = "clarabel")]
 use uncertain::solver::fit_clarabel;

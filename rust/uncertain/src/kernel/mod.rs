@@ -3,5 +3,6 @@
 pub mod features;
 pub mod point;
 pub mod probabilistic_rbf;
+pub(crate) mod rows;
 
 pub use point::{PointKernel, median_gamma};

@@ -1,4 +1,4 @@
-//! Second derivatives: as a matrix for few features, as products with a vector for many.
+//! Second derivatives as a matrix.
 //!
 //! ```text
 //! Hess = alpha I + sum c [ dmm x x' + dms (x t' + t x') + (dss - e) t t' + e S ],   t = S w / s,  e = (dL/ds) / s
@@ -9,53 +9,13 @@
 //! uses the verb `add_to`. For full covariances the matrix costs hardly more than the gradient: both
 //! are bound by reading S once.
 
-use super::interior::RowTerms;
-use super::pass::over_s;
-use super::{Evaluation, LinearObjective};
-use crate::control::Control;
-use crate::data::Rows;
-use crate::data::covariance::{BlockVerbs, Direction, packed_index, packed_len};
-use crate::error::{Error, Result};
+use super::local::Block;
+use super::row::RowCurvature;
+use crate::data::covariance::{BlockVerbs, Direction, packed_len};
 use crate::linalg;
-use crate::loss::LossEval;
-use crate::parallel;
 use crate::simd;
-use crate::with_kind;
 
-/// The second derivatives of one row, times its weight.
-#[derive(Debug, Clone, Copy)]
-pub struct RowCurvature {
-    mm: f64,
-    ms: f64,
-    /// dss - e
-    ss: f64,
-    e: f64,
-    inv_s: f64,
-}
-
-impl RowCurvature {
-    pub(super) fn new(weight: f64, eval: &LossEval, v: f64) -> Self {
-        let e = over_s(eval, v);
-        Self {
-            mm: weight * eval.dmm,
-            ms: weight * eval.dms,
-            ss: weight * (eval.dss - e),
-            e: weight * e,
-            inv_s: if v > 0.0 { 1.0 / v.sqrt() } else { 0.0 },
-        }
-    }
-
-    pub(super) fn of_terms(t: &RowTerms, y: f64) -> Self {
-        let (inv_s, e) = if t.s > 0.0 { (1.0 / t.s, t.q / t.s) } else { (0.0, 0.0) };
-        Self { mm: t.theta, ms: t.theta * y * t.z, ss: t.theta * t.z * t.z - e, e, inv_s }
-    }
-
-    fn is_active(&self) -> bool {
-        self.mm != 0.0 || self.e != 0.0
-    }
-}
-
-fn active(rows: &[RowCurvature]) -> Vec<u32> {
+pub(super) fn active(rows: &[RowCurvature]) -> Vec<u32> {
     (0..rows.len() as u32).filter(|&k| rows[k as usize].is_active()).collect()
 }
 
@@ -94,42 +54,35 @@ impl DenseHessian {
         Self { d, width, outer, spread, p: vec![], q: vec![], images: vec![], waiting: 0 }
     }
 
-    pub(super) fn add(&mut self, other: &mut Self) {
-        other.flush();
-        self.outer.iter_mut().zip(&other.outer).for_each(|(a, b)| *a += b);
-        self.spread.iter_mut().zip(&other.spread).for_each(|(a, b)| *a += b);
-    }
-
+    /// The packed lower triangle.
     pub(super) fn finish(mut self) -> Vec<f64> {
         self.flush();
-        let n = self.d + 1;
-        let mut hessian = vec![0.0; n * n];
-        for i in 0..n {
-            for j in 0..=i {
-                let spread = if i < self.d { self.spread.get(packed_index(i, j)).copied() } else { None };
-                hessian[i * n + j] = self.outer[i * self.width + j] + spread.unwrap_or(0.0);
-            }
+        let mut packed = Vec::with_capacity(packed_len(self.d + 1));
+        for i in 0..=self.d {
+            packed.extend(&self.outer[i * self.width..][..=i]);
         }
-        hessian
+        // The triangle of S is that of the matrix without its last row.
+        packed.iter_mut().zip(&self.spread).for_each(|(h, s)| *h += s);
+        packed
     }
 
     /// Add the rows of one block.
     pub(super) fn add_block<K: BlockVerbs>(
         &mut self,
-        (means, at_first): (&Rows, usize),
+        block: &Block<'_>,
         kind: &K,
         along: &Direction,
-        first: usize,
         memo: &[f64],
         rows: &[RowCurvature],
     ) {
-        let (d, n, width) = (self.d, rows.len(), self.width);
+        let &Block { first, n, means, at: at_first } = block;
+        let (d, width) = (self.d, self.width);
         let picks = active(rows);
         if picks.is_empty() {
             return;
         }
         if K::EXACT {
-            return self.add_exact((means, at_first), rows, &picks);
+            return self.add_exact(block, rows, &picks);
         }
         grow(&mut self.images, n * d);
         kind.images(first, n, along, memo, &mut self.images);
@@ -158,13 +111,13 @@ impl DenseHessian {
     }
 
     /// Rows without spread are half the work: P = Q = sqrt(c dmm) x, and dmm >= 0 because losses are convex.
-    fn add_exact(&mut self, (means, at_first): (&Rows, usize), rows: &[RowCurvature], picks: &[u32]) {
+    fn add_exact(&mut self, block: &Block<'_>, rows: &[RowCurvature], picks: &[u32]) {
         let (d, width) = (self.d, self.width);
         grow(&mut self.p, WAITING * width);
         for &k in picks {
             let root = rows[k as usize].mm.max(0.0).sqrt();
             let p = &mut self.p[self.waiting * width..][..width];
-            p[..d].iter_mut().zip(means.row(at_first + k as usize)).for_each(|(p, x)| *p = root * x);
+            p[..d].iter_mut().zip(block.means.row(block.at + k as usize)).for_each(|(p, x)| *p = root * x);
             p[d] = root;
             self.waiting += 1;
             if self.waiting == WAITING {
@@ -187,63 +140,4 @@ fn rank_update(p: &[f64], q: &[f64], width: usize, outer: &mut [f64]) {
     } else {
         linalg::gemm_tn_lower(p, q, p.len() / width, width, outer);
     }
-}
-
-/// out = Hess v, one pass over the data.
-pub(super) fn product(
-    objective: &LinearObjective<'_>,
-    at: &Evaluation,
-    x: &[f64],
-    v: &[f64],
-    out: &mut [f64],
-    control: &Control,
-) -> Result<()> {
-    let curvature = at.curvature.as_ref().ok_or_else(|| Error::Internal("Hessian product without curvature".into()))?;
-    let problem = objective.problem();
-    let d = x.len() - 1;
-    let covariances = objective.covariances();
-    let (along_w, along_v) = (covariances.along(&x[..d]), covariances.along(&v[..d]));
-    let v_b = if problem.fit_intercept { v[d] } else { 0.0 };
-    let parts = parallel::map_parts(problem.data.n_rows(), |range| -> Result<Vec<f64>> {
-        let mut sum = vec![0.0; d + 1];
-        let mut reader = objective.reader();
-        with_kind!(covariances, kind => {
-            let (block, memo_width) = (objective.block_rows(d), kind.memo_width(d));
-            let (mut memo_w, mut memo_v) = (vec![0.0; block * memo_width], vec![0.0; block * memo_width]);
-            let (mut xv, mut quads, mut images) = (vec![0.0; block], vec![0.0; block], vec![0.0; block * d]);
-            let (mut cx, mut ct, mut cs) = (vec![0.0; block], vec![0.0; block], vec![0.0; block]);
-            for first in range.clone().step_by(block) {
-                control.check()?;
-                let n = block.min(range.end - first);
-                let rows = &curvature[first..first + n];
-                let (means, begin) = reader.rows(first, n)?;
-                kind.quads(first, &along_w, &mut memo_w[..n * memo_width], &mut quads[..n]);
-                kind.images(first, n, &along_w, &memo_w, &mut images);
-                kind.quads(first, &along_v, &mut memo_v[..n * memo_width], &mut quads[..n]);
-                simd::dots(means, begin, &along_v.w, simd::Power::One, &mut xv[..n]);
-                let picks = active(rows);
-                for k in picks.iter().map(|&k| k as usize) {
-                    let (c, xv) = (&rows[k], xv[k] + v_b);
-                    let tv = simd::dot(&images[k * d..(k + 1) * d], &along_v.w) * c.inv_s;
-                    cx[k] = c.mm * xv + c.ms * tv;
-                    ct[k] = (c.ms * xv + c.ss * tv) * c.inv_s;
-                    cs[k] = c.e;
-                    sum[d] += cx[k];
-                }
-                simd::add_rows(means, begin, &picks, &cx, simd::Power::One, &mut sum[..d]);
-                kind.add_images(first, &picks, &ct, &along_w, &memo_w, &mut sum[..d]);
-                kind.add_images(first, &picks, &cs, &along_v, &memo_v, &mut sum[..d]);
-            }
-        });
-        Ok(sum)
-    })?;
-    out.fill(0.0);
-    for part in parts {
-        out.iter_mut().zip(part?).for_each(|(o, p)| *o += p);
-    }
-    (0..d).for_each(|j| out[j] += problem.alpha * v[j]);
-    if !problem.fit_intercept {
-        out[d] = v[d];
-    }
-    Ok(())
 }

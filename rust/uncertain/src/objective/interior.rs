@@ -1,34 +1,19 @@
 //! The two passes of the interior-point method: the Newton system, and how every row's score moves
 //! along a direction. The method itself is [`crate::solver`]'s.
 
-use super::hessian::{DenseHessian, RowCurvature};
-use super::pass::ClassSums;
+use std::ops::Range;
+
+use super::LinearObjective;
+use super::hessian::DenseHessian;
+use super::local::{Block, LocalRows, dense_parts};
+use super::row::{RowCurvature, RowMotion, RowTerms};
 use super::sketch::Sketch;
-use super::{LinearObjective, Objective, pass};
+use super::sums::{ClassSums, add};
 use crate::control::Control;
-use crate::data::Kind;
-use crate::data::covariance::BlockVerbs;
+use crate::data::covariance::{BlockVerbs, Direction};
 use crate::error::Result;
-use crate::parallel;
 use crate::simd;
 use crate::with_kind;
-
-/// What one row puts into the Newton system; c is its weight, t = S w / s.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RowTerms {
-    /// Spread s of the score.
-    pub s: f64,
-    /// The row's dual: c p and c q, of which bound and gradient are made.
-    pub p: f64,
-    /// See `p`.
-    pub q: f64,
-    /// c theta: curvature along r = -y x - z t.
-    pub theta: f64,
-    /// z
-    pub z: f64,
-    /// c theta rho: the row's residual, to be made up for by the step.
-    pub residual: f64,
-}
 
 /// The Newton system of the interior-point method.
 #[derive(Debug)]
@@ -41,19 +26,80 @@ pub(crate) struct System {
     pub bound: f64,
 }
 
-/// How a row's score changes along a direction: m + t dm, v + 2 t wsd + t^2 dsd.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RowMotion {
-    pub dm: f64,
-    pub wsd: f64,
-    pub dsd: f64,
+/// Buffers of one block.
+struct Scratch {
+    memo: Vec<f64>,
+    v: Vec<f64>,
 }
 
+/// What the rows of a part add to a system.
 struct Part {
     dense: DenseHessian,
     classes: [ClassSums; 2],
     /// sum of the residuals' share of the right-hand side, b last
     residual: Vec<f64>,
+}
+
+/// Where the system is, and what its rows say.
+struct Pass<'a> {
+    rows: &'a LocalRows<'a>,
+    along: Direction,
+    terms: &'a [RowTerms],
+    sketch: Option<Sketch>,
+}
+
+impl Pass<'_> {
+    fn part(&self, range: Range<usize>, control: &Control) -> Result<Vec<f64>> {
+        let (rows, d) = (self.rows, self.along.w.len());
+        let mut part = Part {
+            dense: DenseHessian::new(d, rows.is_exact()),
+            classes: [ClassSums::zero(d), ClassSums::zero(d)],
+            residual: vec![0.0; d + 1],
+        };
+        with_kind!(rows.covariances(), kind => {
+            let block = rows.block_rows();
+            let mut scratch = Scratch { memo: vec![0.0; block * kind.memo_width(d)], v: vec![0.0; block] };
+            rows.blocks(range, control, |block| self.add_block(kind, &block, &mut scratch, &mut part))?;
+        });
+        let mut flat = vec![];
+        part.classes.iter().for_each(|class| class.write(&mut flat));
+        flat.extend(&part.residual);
+        flat.extend(part.dense.finish());
+        Ok(flat)
+    }
+
+    fn add_block<K: BlockVerbs>(&self, kind: &K, block: &Block<'_>, s: &mut Scratch, part: &mut Part) {
+        let &Block { first, n, means, at } = block;
+        let (problem, d) = (&self.rows.problem, self.along.w.len());
+        let (rows, y) = (block.of(self.terms), block.of(problem.targets));
+        let memo = &mut s.memo[..n * kind.memo_width(d)];
+        kind.quads(first, &self.along, memo, &mut s.v[..n]);
+        let column = |f: &dyn Fn(usize, &RowTerms) -> f64| -> Vec<f64> {
+            rows.iter().enumerate().map(|(k, row)| f(k, row)).collect()
+        };
+        let add = |picks: &[u32], to_means: &[f64], to_images: &[f64], sum: &mut [f64]| {
+            simd::add_rows(means, at, picks, to_means, simd::Power::One, sum);
+            kind.add_images(first, picks, to_images, &self.along, memo, sum);
+        };
+        let (dm, e) = (column(&|k, row| -y[k] * row.p), column(&|_, row| row.over_s(row.q)));
+        for (class, sign) in part.classes.iter_mut().zip([-1.0, 1.0]) {
+            let picks: Vec<u32> = (0..n as u32).filter(|&k| y[k as usize] == sign).collect();
+            let of_class = || picks.iter().map(|&k| k as usize);
+            class.bias += of_class().map(|k| dm[k]).sum::<f64>();
+            class.constant += of_class().map(|k| rows[k].p * problem.loss.offset(first + k)).sum::<f64>();
+            add(&picks, &dm, &e, &mut class.gradient);
+        }
+        let to_means = column(&|k, row| -y[k] * row.residual);
+        let to_images = column(&|_, row| row.over_s(-row.z * row.residual));
+        let all: Vec<u32> = (0..n as u32).collect();
+        add(&all, &to_means, &to_images, &mut part.residual[..d]);
+        part.residual[d] += to_means.iter().sum::<f64>();
+        let curvature = rows.iter().enumerate().map(|(k, row)| {
+            let theta = self.sketch.map_or(row.theta, |sketch| sketch.theta(first + k, row.theta));
+            RowCurvature::of_terms(&RowTerms { theta, ..*row }, y[k])
+        });
+        part.dense.add_block(block, kind, &self.along, memo, &curvature.collect::<Vec<_>>());
+    }
 }
 
 impl LinearObjective<'_> {
@@ -66,96 +112,33 @@ impl LinearObjective<'_> {
         control: &Control,
     ) -> Result<System> {
         let d = x.len() - 1;
-        let (n_rows, loss) = (self.problem().data.n_rows(), self.problem().loss);
-        let along = self.covariances().along(&x[..d]);
-        let exact = self.covariances().kind() == Kind::Zero;
-        let new = || Part {
-            dense: DenseHessian::new(d, exact),
-            classes: [pass::ClassSums::zero(d), pass::ClassSums::zero(d)],
-            residual: vec![0.0; d + 1],
-        };
-        let most = pass::dense_parts(d);
         let sketch = Sketch::new(terms, rows, round);
-        let parts = parallel::map_parts_at_most(n_rows, most, |range| -> Result<Part> {
-            let mut part = new();
-            let mut reader = self.reader();
-            with_kind!(self.covariances(), kind => {
-                let (block, memo_width) = (self.block_rows(d), kind.memo_width(d));
-                let (mut memo, mut v) = (vec![0.0; block * memo_width], vec![0.0; block]);
-                for first in range.clone().step_by(block) {
-                    control.check()?;
-                    let n = block.min(range.end - first);
-                    let (means, at) = reader.rows(first, n)?;
-                    let memo = &mut memo[..n * memo_width];
-                    kind.quads(first, &along, memo, &mut v[..n]);
-                    let rows = &terms[first..first + n];
-                    let y = &self.problem().targets[first..first + n];
-                    let over_s = |t: &RowTerms, a: f64| if t.s > 0.0 { a / t.s } else { 0.0 };
-                    let column = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect::<Vec<f64>>();
-                    let dm = column(&|k| -y[k] * rows[k].p);
-                    let e = column(&|k| over_s(&rows[k], rows[k].q));
-                    let (rm, re) = (
-                        column(&|k| -y[k] * rows[k].residual),
-                        column(&|k| over_s(&rows[k], -rows[k].z * rows[k].residual)),
-                    );
-                    let all: Vec<u32> = (0..n as u32).collect();
-                    let of_class = |plus: bool| all.iter().copied().filter(|&k| (y[k as usize] > 0.0) == plus).collect::<Vec<u32>>();
-                    for (class, picks) in part.classes.iter_mut().zip([of_class(false), of_class(true)]) {
-                        class.bias += picks.iter().map(|&k| dm[k as usize]).sum::<f64>();
-                        class.constant += picks.iter().map(|&k| rows[k as usize].p * loss.offset(first + k as usize)).sum::<f64>();
-                        simd::add_rows(means, at, &picks, &dm, simd::Power::One, &mut class.gradient);
-                        kind.add_images(first, &picks, &e, &along, memo, &mut class.gradient);
-                    }
-                    simd::add_rows(means, at, &all, &rm, simd::Power::One, &mut part.residual[..d]);
-                    kind.add_images(first, &all, &re, &along, memo, &mut part.residual[..d]);
-                    part.residual[d] += rm.iter().sum::<f64>();
-                    let curvature: Vec<RowCurvature> = (0..n).map(|k| {
-                        let theta = sketch.map_or(rows[k].theta, |sketch| sketch.theta(first + k, rows[k].theta));
-                        RowCurvature::of_terms(&RowTerms { theta, ..rows[k] }, y[k])
-                    }).collect();
-                    part.dense.add_block((means, at), kind, &along, first, memo, &curvature);
-                }
-            });
-            Ok(part)
-        })?;
-        let mut total = new();
-        for part in parts {
-            let mut part = part?;
-            total.dense.add(&mut part.dense);
-            total.classes.iter_mut().zip(part.classes).for_each(|(a, b)| a.add(&b));
-            total.residual.iter_mut().zip(part.residual).for_each(|(a, b)| *a += b);
-        }
-        let [minus, plus] = &total.classes;
-        let gradient = self.gradient(x, minus, plus);
-        let mut rhs: Vec<f64> = gradient.iter().zip(&total.residual).map(|(g, r)| g + r).collect();
-        if !self.problem().fit_intercept {
+        let pass = Pass { rows: &self.rows, along: self.covariances().along(&x[..d]), terms, sketch };
+        let flat = self.rows.sum(dense_parts(d), |range| pass.part(range, control), add)?;
+        let mut rest = &flat[..];
+        let [minus, plus] = [(); 2].map(|()| ClassSums::read(&mut rest, d));
+        let (residual, matrix) = rest.split_at(d + 1);
+        let mut rhs = self.gradient(x, &minus, &plus);
+        add(&mut rhs, residual);
+        if !self.facts().fit_intercept {
             rhs[d] = 0.0;
         }
-        Ok(System { bound: self.bound(minus, plus), matrix: self.penalised(total.dense.finish(), d), rhs })
+        Ok(System { bound: self.bound(&minus, &plus), matrix: self.penalised(matrix, d), rhs })
     }
 
     /// sum a_i (x_i, 1) over all rows.
     pub(crate) fn combination(&self, a: &[f64], control: &Control) -> Result<Vec<f64>> {
         let d = self.dim() - 1;
-        let parts = parallel::map_parts(a.len(), |range| -> Result<Vec<f64>> {
+        let part = |range| {
             let mut sum = vec![0.0; d + 1];
-            let mut reader = self.reader();
-            let block = self.block_rows(d);
-            for first in range.clone().step_by(block) {
-                control.check()?;
-                let n = block.min(range.end - first);
-                let (means, at) = reader.rows(first, n)?;
-                let (all, a): (Vec<u32>, _) = ((0..n as u32).collect(), &a[first..first + n]);
-                simd::add_rows(means, at, &all, a, simd::Power::One, &mut sum[..d]);
+            self.rows.blocks(range, control, |block| {
+                let (all, a): (Vec<u32>, _) = ((0..block.n as u32).collect(), block.of(a));
+                simd::add_rows(block.means, block.at, &all, a, simd::Power::One, &mut sum[..d]);
                 sum[d] += a.iter().sum::<f64>();
-            }
+            })?;
             Ok(sum)
-        })?;
-        let mut total = vec![0.0; d + 1];
-        for part in parts {
-            total.iter_mut().zip(part?).for_each(|(t, p)| *t += p);
-        }
-        Ok(total)
+        };
+        self.rows.sum(usize::MAX, part, add)
     }
 
     /// Score means and variances of all rows at x: (m, v).
@@ -167,41 +150,30 @@ impl LinearObjective<'_> {
     /// How every row's score moves from x along `direction`.
     pub(crate) fn motion(&self, x: &[f64], direction: &[f64], control: &Control) -> Result<Vec<RowMotion>> {
         let d = x.len() - 1;
-        let n_rows = self.problem().data.n_rows();
-        let exact = self.covariances().kind() == Kind::Zero;
-        let (along_w, along_d) = (self.covariances().along(&x[..d]), self.covariances().along(&direction[..d]));
-        let parts = parallel::map_parts(n_rows, |range| -> Result<Vec<RowMotion>> {
-            let mut out = Vec::with_capacity(range.len());
-            let mut reader = self.reader();
-            with_kind!(self.covariances(), kind => {
-                let (block, memo_width) = (self.block_rows(d), kind.memo_width(d));
-                let mut memo = vec![0.0; block * memo_width];
-                let (mut m, mut v) = (vec![0.0; block], vec![0.0; block]);
-                let mut images = vec![0.0; if exact { 0 } else { block * d }];
-                for first in range.clone().step_by(block) {
-                    control.check()?;
-                    let n = block.min(range.end - first);
-                    let (means, at) = reader.rows(first, n)?;
+        let rows = &self.rows;
+        let (along_w, along_d) = (rows.covariances().along(&x[..d]), rows.covariances().along(&direction[..d]));
+        rows.each(|range, out| {
+            with_kind!(rows.covariances(), kind => {
+                let (block_rows, memo_width) = (rows.block_rows(), kind.memo_width(d));
+                let (mut m, mut v) = (vec![0.0; block_rows], vec![0.0; block_rows]);
+                let mut memo = vec![0.0; block_rows * memo_width];
+                let mut images = vec![0.0; if rows.is_exact() { 0 } else { block_rows * d }];
+                rows.blocks(range, control, |Block { first, n, means, at }| {
                     simd::dots(means, at, &along_d.w, simd::Power::One, &mut m[..n]);
-                    kind.quads(first, &along_d, &mut memo[..n * memo_width], &mut v[..n]);
-                    if exact {
+                    if rows.is_exact() {
                         out.extend(m[..n].iter().map(|m| RowMotion { dm: m + direction[d], wsd: 0.0, dsd: 0.0 }));
-                        continue;
+                        return;
                     }
+                    kind.quads(first, &along_d, &mut memo[..n * memo_width], &mut v[..n]);
                     kind.images(first, n, &along_d, &memo, &mut images);
                     out.extend((0..n).map(|k| RowMotion {
                         dm: m[k] + direction[d],
                         wsd: simd::dot(&images[k * d..(k + 1) * d], &along_w.w),
                         dsd: v[k],
                     }));
-                }
+                })?;
             });
-            Ok(out)
-        })?;
-        let mut all = Vec::with_capacity(n_rows);
-        for part in parts {
-            all.extend(part?);
-        }
-        Ok(all)
+            Ok(())
+        })
     }
 }

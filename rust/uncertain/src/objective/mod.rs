@@ -29,41 +29,36 @@
 //! Rejected: the exact conjugate phi(Phi^-1(p)) after scaling p (slightly better far from the
 //! optimum, equal at it, and a second pass over the data).
 
+//!
+//! **Where the rows are.** An evaluation is a [`Request`] for sums over the rows, answered by [`Partitions`]: here by
+//! [`LocalRows`]. Newton and L-BFGS need no more; interior-point methods keep numbers beside every row, so they need
+//! the rows in this process.
+
 mod bound;
+#[cfg(test)]
+pub(crate) mod cut;
 mod hessian;
 mod interior;
+mod local;
 mod pass;
+mod problem;
+mod product;
+mod row;
 mod sketch;
-mod source;
+mod sums;
 
-pub use hessian::RowCurvature;
-pub(crate) use interior::{RowMotion, RowTerms, System};
-pub(crate) use pass::{ClassSums, dense_parts};
-pub(crate) use source::block_rows as source_block_rows;
-pub use source::{RowSource, Workspace};
+pub(crate) use interior::System;
+pub use local::LocalRows;
+pub(crate) use local::dense_parts;
+pub use problem::Problem;
+pub(crate) use row::{RowMotion, RowTerms};
+pub(crate) use sums::ClassSums;
+pub use sums::{Partitions, Request};
 
 use crate::control::Control;
-use crate::data::{Covariances, GaussianArray, Weights};
+use crate::data::{Covariances, RowSource};
 use crate::error::{Error, Result};
-use crate::loss::{Loss, TargetKind};
-use source::Reader;
-
-/// What to fit: rows, targets and the parameters of J.
-#[derive(Debug, Clone, Copy)]
-pub struct Problem<'a> {
-    /// The rows.
-    pub data: &'a GaussianArray,
-    /// One target per row, -1 or +1, or a real number where the loss takes one.
-    pub targets: &'a [f64],
-    /// One weight per row, on any scale; `None` weighs all alike.
-    pub weights: Option<&'a Weights>,
-    /// Strength of the penalty alpha/2 |w|^2, > 0.
-    pub alpha: f64,
-    /// Fit b, or hold it at 0?
-    pub fit_intercept: bool,
-    /// The loss.
-    pub loss: &'a dyn Loss,
-}
+use crate::loss::Loss;
 
 /// How much of J an evaluation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +67,6 @@ pub enum Want {
     Gradient,
     /// And the Hessian as a matrix.
     Hessian,
-    /// And what [`Objective::hessian_vector`] needs of every row.
-    Curvature,
 }
 
 /// J and its derivatives at one point.
@@ -89,8 +82,6 @@ pub struct Evaluation {
     pub gradient: Vec<f64>,
     /// The Hessian of J_eps: (d + 1)^2 elements row-major, lower triangle valid.
     pub hessian: Option<Vec<f64>>,
-    /// Per-row curvature, for [`Objective::hessian_vector`].
-    pub curvature: Option<Vec<RowCurvature>>,
     /// The smallest s_i among rows with weight.
     pub narrowest: f64,
     /// The smoothing.
@@ -107,120 +98,133 @@ impl Evaluation {
     }
 }
 
-/// What a solver sees: a smooth function of d + 1 numbers, summed over rows somewhere.
-///
-/// The sums may come from local threads, as here, or from partitions on other machines: nothing in
-/// a solver depends on where the rows are.
-pub trait Objective: Sync {
+/// What is known of a problem without reading its rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// Number of rows.
+    pub n_rows: usize,
     /// Number of unknowns, d + 1.
-    fn dim(&self) -> usize;
+    pub dim: usize,
+    /// Have all rows no spread?
+    pub exact: bool,
+    /// Strength of the penalty.
+    pub alpha: f64,
+    /// Is b fitted?
+    pub fit_intercept: bool,
+    /// The loss.
+    pub loss: &'a dyn Loss,
+}
+
+/// J as a function of d + 1 numbers, its sums answered by `P`.
+#[derive(Debug)]
+pub struct LinearObjective<'a, P = LocalRows<'a>> {
+    facts: Facts<'a>,
+    rows: P,
+}
+
+impl<'a, P: Partitions> LinearObjective<'a, P> {
+    /// J for these facts, which must be those of the rows.
+    pub fn of_partitions(facts: Facts<'a>, rows: P) -> Self {
+        Self { facts, rows }
+    }
+
+    /// What is known without reading rows.
+    pub fn facts(&self) -> &Facts<'a> {
+        &self.facts
+    }
+
+    /// Number of unknowns, d + 1.
+    pub fn dim(&self) -> usize {
+        self.facts.dim
+    }
 
     /// J_eps and what is wanted of its derivatives at x = (w, b).
-    fn evaluate(&self, x: &[f64], epsilon: f64, want: Want, control: &Control) -> Result<Evaluation>;
-
-    /// out = Hess v at the point x of `at`, which was evaluated with [`Want::Curvature`].
-    fn hessian_vector(&self, at: &Evaluation, x: &[f64], v: &[f64], out: &mut [f64], control: &Control) -> Result<()>;
-}
-
-/// J over rows in this machine's memory, or over rows computed from them.
-#[derive(Debug)]
-pub struct LinearObjective<'a> {
-    problem: Problem<'a>,
-    /// What the score is linear in, where that is not the data themselves.
-    source: Option<&'a dyn RowSource>,
-    /// 1 / sum of the weights: c_i = weight_i * scale.
-    scale: f64,
-}
-
-impl<'a> Problem<'a> {
-    /// Check sizes and values, once, before any work.
-    pub fn check(self) -> Result<LinearObjective<'a>> {
-        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
-            return Err(Error::parameter("alpha", self.alpha, "a finite number > 0"));
-        }
-        self.check_rows()
+    ///
+    /// # Errors
+    /// Those of the rows; data so large that J overflows.
+    pub fn evaluate(&self, x: &[f64], epsilon: f64, want: Want, control: &Control) -> Result<Evaluation> {
+        let request = Request::Value { x, epsilon, hessian: want == Want::Hessian };
+        self.finish(x, epsilon, &self.rows.sums(&[request], control)?)
     }
 
-    /// [`check`](Self::check) of a problem without a penalty, for losses that need none.
-    pub(crate) fn unpenalised(self) -> Result<LinearObjective<'a>> {
-        Self { alpha: 0.0, ..self }.check_rows()
-    }
-
-    fn check_rows(self) -> Result<LinearObjective<'a>> {
-        let n = self.data.n_rows();
-        if n == 0 {
-            return Err(Error::Data("no rows: at least two rows of different classes are needed".into()));
+    /// out = (Hessian of J_eps at x) v.
+    ///
+    /// # Errors
+    /// Those of the rows.
+    pub fn hessian_vector(&self, x: &[f64], epsilon: f64, v: &[f64], out: &mut [f64], control: &Control) -> Result<()> {
+        let (d, facts) = (self.dim() - 1, &self.facts);
+        let mut direction = v.to_vec();
+        if !facts.fit_intercept {
+            direction[d] = 0.0;
         }
-        if self.targets.len() != n {
-            return Err(Error::shape("targets", format!("{n} elements, one per row"), self.targets.len()));
+        out.copy_from_slice(&self.rows.sums(&[Request::Product { x, epsilon, v: &direction }], control)?);
+        (0..d).for_each(|j| out[j] += facts.alpha * v[j]);
+        if !facts.fit_intercept {
+            out[d] = v[d];
         }
-        let (fits, expected): (fn(&f64) -> bool, _) = match self.loss.targets() {
-            TargetKind::Real => (|y| y.is_finite(), "finite"),
-            TargetKind::Signs => (|y| y.abs() == 1.0, "-1 or +1"),
-        };
-        if let Some(row) = self.targets.iter().position(|y| !fits(y)) {
-            return Err(Error::Data(format!("target of row {row} is {}: must be {expected}", self.targets[row])));
-        }
-        self.weights.map_or(Ok(()), |weights| weights.check_rows(n))?;
-        let total = self.weights.map_or(n as f64, Weights::total);
-        Ok(LinearObjective { problem: self, source: None, scale: 1.0 / total })
+        Ok(())
     }
 }
 
 impl<'a> LinearObjective<'a> {
+    fn new(rows: LocalRows<'a>) -> Self {
+        let Problem { data, alpha, fit_intercept, loss, .. } = rows.problem;
+        let (n_rows, dim, exact) = (data.n_rows(), rows.width() + 1, rows.is_exact());
+        Self { facts: Facts { n_rows, dim, exact, alpha, fit_intercept, loss }, rows }
+    }
+
     /// The problem behind the objective.
     #[must_use]
     pub fn problem(&self) -> &Problem<'a> {
-        &self.problem
+        &self.rows.problem
     }
 
     /// The same with a score that is linear in exact rows of `source`, one per row of data.
+    ///
+    /// # Errors
+    /// Another number of rows.
     pub fn of_source(self, source: &'a dyn RowSource) -> Result<Self> {
-        let n = self.problem.data.n_rows();
-        if source.n_rows() != n {
-            return Err(Error::shape("computed rows", format!("{n}, one per row of data"), source.n_rows()));
+        if source.n_rows() != self.facts.n_rows {
+            let expected = format!("{}, one per row of data", self.facts.n_rows);
+            return Err(Error::shape("computed rows", expected, source.n_rows()));
         }
-        Ok(Self { source: Some(source), ..self })
+        Ok(Self::new(LocalRows { source: Some(source), ..self.rows }))
     }
 
     /// The computed rows, if there are any.
     pub(crate) fn source(&self) -> Option<&'a dyn RowSource> {
-        self.source
+        self.rows.source
     }
 
-    /// The covariances of the rows that the score is linear in: computed rows are exact.
+    /// The covariances of the rows that the score is linear in.
     pub(crate) fn covariances(&self) -> &'a Covariances {
-        if self.source.is_some() { &Covariances::Zero } else { self.problem.data.covariances() }
-    }
-
-    /// Rows of a pass over d columns that go through together.
-    fn block_rows(&self, d: usize) -> usize {
-        if self.source.is_some() { source::block_rows(d) } else { pass::block_rows(d) }
-    }
-
-    fn reader(&self) -> Reader<'a> {
-        Reader::new(self.problem.data, self.source)
+        self.rows.covariances()
     }
 
     /// c_i, normalised to sum to one.
     #[inline]
     pub(crate) fn weight(&self, row: usize) -> f64 {
-        self.problem.weights.map_or(self.scale, |c| c[row] * self.scale)
+        self.rows.weight(row)
     }
 }
 
-impl Objective for LinearObjective<'_> {
-    fn dim(&self) -> usize {
-        self.source.map_or(self.problem.data.n_features(), RowSource::width) + 1
-    }
-
-    fn evaluate(&self, x: &[f64], epsilon: f64, want: Want, control: &Control) -> Result<Evaluation> {
-        let sums = pass::run(self, x, epsilon, want, control)?;
-        self.finish(x, epsilon, sums)
-    }
-
-    fn hessian_vector(&self, at: &Evaluation, x: &[f64], v: &[f64], out: &mut [f64], control: &Control) -> Result<()> {
-        hessian::product(self, at, x, v, out, control)
+impl Partitions for LocalRows<'_> {
+    fn sums(&self, requests: &[Request<'_>], control: &Control) -> Result<Vec<f64>> {
+        let mut all = Vec::with_capacity(requests.iter().map(Request::size).sum());
+        for request in requests {
+            all.extend(match *request {
+                Request::Value { x, epsilon, hessian } => {
+                    let most = if hessian { dense_parts(x.len() - 1) } else { usize::MAX };
+                    let pass = pass::Pass::new(self, x, epsilon, hessian);
+                    self.sum(most, |range| pass.part(range, control), |a, b| request.add(a, b))?
+                }
+                Request::Product { x, epsilon, v } => {
+                    let product = product::Product::new(self, x, epsilon, v);
+                    self.sum(usize::MAX, |range| product.part(range, control), |a, b| request.add(a, b))?
+                }
+            });
+        }
+        Ok(all)
     }
 }
 

@@ -7,7 +7,7 @@
 //! with 30 rows per unknown the interior-point method takes the same number of iterations as with all.
 //! Which rows are taken depends on their numbers and the iteration alone.
 
-use super::RowTerms;
+use super::row::RowTerms;
 
 /// Rows from which tau is found; with more, every so many.
 const LOOKED_AT: usize = 1 << 16;

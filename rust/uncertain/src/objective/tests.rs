@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
+use super::cut::Cut;
 use super::*;
+use crate::data::GaussianArray;
 use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared};
 use crate::data::{Covariances, Rows, Unit, Weights};
 use crate::loss::{ExpectedHinge, Hinge, Smoothness, WorstCaseHinge};
@@ -79,7 +81,7 @@ fn gradient_and_hessian_agree_with_differences_for_every_kind() {
                 continue; // a hinge has no second derivative
             }
             let at = |x: &[f64], want| objective.evaluate(x, epsilon, want, &control).unwrap();
-            let (dense, streamed) = (at(&x, Want::Hessian), at(&x, Want::Curvature));
+            let (dense, streamed) = (at(&x, Want::Hessian), at(&x, Want::Gradient));
             assert_eq!(dense.gradient, streamed.gradient);
             assert!(dense.objective <= dense.smoothed && dense.bound <= dense.objective);
             let hessian = dense.hessian.unwrap();
@@ -101,7 +103,7 @@ fn gradient_and_hessian_agree_with_differences_for_every_kind() {
                 );
                 let unit: Vec<f64> = (0..=d).map(|k| f64::from(k == j)).collect();
                 let mut column = vec![0.0; d + 1];
-                objective.hessian_vector(&streamed, &x, &unit, &mut column, &control).unwrap();
+                objective.hessian_vector(&x, epsilon, &unit, &mut column, &control).unwrap();
                 for i in 0..=d {
                     let difference = (up.gradient[i] - down.gradient[i]) / (2.0 * h);
                     let element = hessian[i.max(j) * (d + 1) + i.min(j)];
@@ -173,4 +175,33 @@ fn bad_problems_are_refused() {
     assert!(Problem { targets: &targets[1..], ..base }.check().is_err());
     assert!(Problem { targets: &[0.5; 50], ..base }.check().is_err());
     assert!(Problem { weights: Some(&Weights::new(vec![1.0; 49]).unwrap()), ..base }.check().is_err());
+}
+
+/// Wherever the rows are, their sums are the same.
+#[test]
+fn sums_do_not_depend_on_how_rows_are_cut() {
+    let (n, d, control) = (900, 7, Control::new());
+    let weights = Weights::new((0..n).map(|i| (i % 4) as f64).collect()).unwrap();
+    let mut numbers = Numbers::new(4);
+    let mut vector = || (0..=d).map(|_| 0.4 * numbers.normal()).collect::<Vec<f64>>();
+    let (x, v) = (vector(), vector());
+    let losses = losses(n);
+    for (data, targets) in every_kind(n, d) {
+        for loss in &losses {
+            let whole = with_loss(&data, &targets, Some(&weights), &**loss);
+            let requests = [
+                Request::Value { x: &x, epsilon: 0.3, hessian: true },
+                Request::Product { x: &x, epsilon: 0.3, v: &v },
+                Request::Value { x: &v, epsilon: 0.0, hessian: false },
+            ];
+            let one = whole.rows.sums(&requests, &control).unwrap();
+            assert_eq!(one.len(), requests.iter().map(Request::size).sum::<usize>());
+            let largest = one.iter().filter(|a| a.is_finite()).fold(1.0, |a: f64, b| a.max(b.abs()));
+            for pieces in [1, 2, 7] {
+                let cut = Cut::of(&whole, pieces).rows.sums(&requests, &control).unwrap();
+                let near = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-13 * largest;
+                assert!(one.iter().zip(&cut).all(|(a, b)| near(*a, *b)), "{loss:?} {pieces}");
+            }
+        }
+    }
 }

@@ -25,7 +25,7 @@ use crate::control::Control;
 use crate::data::{Covariances, GaussianArray};
 use crate::error::{Error, Result};
 use crate::loss::Dual;
-use crate::objective::{ClassSums, LinearObjective, Objective, Problem};
+use crate::objective::{ClassSums, LinearObjective, Problem};
 
 /// Its tolerances, or a thousandth of `tol` where that is finer. They are not all relative, ours is: its own default,
 /// 1e-8, has left a gap of 1.5e-6.

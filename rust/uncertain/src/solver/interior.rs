@@ -22,9 +22,9 @@
 use rayon::prelude::*;
 
 use super::trust_region::step;
-use super::{Best, Options, Solution, Status, assess};
+use super::watch::{Verdict, Watch};
+use super::{Options, Solution};
 use crate::control::Control;
-use crate::data::Kind;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::loss::{Dual, LossEval, Scores};
@@ -36,8 +36,6 @@ use crate::special::{cdf, pdf, quantile};
 pub(super) const LARGEST: usize = 2000;
 /// The same for computed rows, whose passes cost too much for methods that make many: 134 MB.
 pub(super) const LARGEST_COMPUTED: usize = 4100;
-/// Iterations without a better gap before rounding is blamed.
-const PATIENCE: usize = 12;
 /// Computed rows of which the matrix is made, per unknown; iterations without a better gap after which they are doubled.
 const ROWS_PER_UNKNOWN: usize = 30;
 /// See [`ROWS_PER_UNKNOWN`].
@@ -191,33 +189,25 @@ pub(super) fn minimize(
     let mut here = value(objective, &x, &rows);
     let mut open = complementarity(&rows);
     let mut lags = false;
-    let mut best = Best { objective: here, bound: f64::NEG_INFINITY, x: x.clone() };
-    let (mut least, mut idle) = (f64::INFINITY, 0);
-    let exact = objective.covariances().kind() == Kind::Zero;
+    let mut watch = Watch::new(objective, &x, <[f64]>::to_vec, options, control);
+    let exact = objective.facts().exact;
     let mut matrix_rows = if objective.source().is_some() { ROWS_PER_UNKNOWN * x.len() } else { usize::MAX };
-    for iteration in iterations_before..=options.iterations() {
+    let mut iteration = iterations_before;
+    let status = loop {
+        watch.see(&x, here);
         let epsilon = if exact { 0.0 } else { mu };
         let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(mu, epsilon)).collect();
-        let System { matrix, bound, rhs, .. } = objective.system(&x, &terms, (matrix_rows, iteration), control)?;
-        best.bound = best.bound.max(bound);
-        control.report(iteration, best.objective, best.gap());
-        if best.gap() <= options.tol {
-            best.objective = assess(objective, &best.x, control)?.objective;
-            if best.gap() <= options.tol {
-                return Ok(best.solution(iteration, Status::Converged));
+        let System { matrix, bound, rhs } = objective.system(&x, &terms, (matrix_rows, iteration), control)?;
+        match watch.verdict(iteration, bound, f64::INFINITY)? {
+            Verdict::GoOn => {}
+            Verdict::Drifted => {
+                let scores = objective.scores(&x, control)?;
+                rows.iter_mut().zip(scores).for_each(|(row, (m, v))| (row.m, row.v) = (m, v));
             }
-            // Scores followed from step to step had drifted: read them anew.
-            let scores = objective.scores(&x, control)?;
-            rows.iter_mut().zip(scores).for_each(|(row, (m, v))| (row.m, row.v) = (m, v));
+            Verdict::End(status) => break status,
         }
-        idle = if best.gap() < 0.9 * least { 0 } else { idle + 1 };
-        least = least.min(best.gap());
-        if idle > SLOW && least < 0.5 {
+        if watch.is_slow(SLOW) {
             matrix_rows = matrix_rows.saturating_mul(2);
-        }
-        if idle > PATIENCE {
-            best.objective = assess(objective, &best.x, control)?.objective;
-            return Ok(best.solution(iteration, Status::NoProgress));
         }
         let p = Factored::new(matrix, x.len()).solve(&rhs)?;
         let motion = objective.motion(&x, &p, control)?;
@@ -243,17 +233,13 @@ pub(super) fn minimize(
             t *= 0.5;
             x.copy_from_slice(&start);
         }
-        if here < best.objective {
-            best.objective = here;
-            best.x.copy_from_slice(&x);
-        }
         // The rows' mean complementarity; a step that went far deserves a bolder aim.
         open = complementarity(&rows);
         // While the bound lags far behind, the equations are not yet solved at this mu: stay.
         mu = if lags { mu } else { open * (1.0 - t).powi(2).clamp(0.05, 0.8) };
-    }
-    best.objective = assess(objective, &best.x, control)?.objective;
-    Ok(best.solution(options.iterations(), Status::MaxIterations))
+        iteration += 1;
+    };
+    watch.end(iteration, status)
 }
 
 /// A matrix (lower triangle valid) with its Cholesky factor, where rounding leaves it one.

@@ -10,7 +10,7 @@ use super::{Best, Ended, Options, Start, Status, evaluate_start, smoothing};
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
-use crate::objective::{Evaluation, Objective, Want};
+use crate::objective::{Evaluation, LinearObjective, Partitions, Want};
 use crate::simd::dot;
 
 /// Pairs of differences remembered.
@@ -30,8 +30,8 @@ struct Pair {
     rho: f64,
 }
 
-pub(super) fn minimize(
-    objective: &dyn Objective,
+pub(super) fn minimize<P: Partitions>(
+    objective: &LinearObjective<'_, P>,
     start: Start,
     hand_over: bool,
     options: &Options,
@@ -112,8 +112,8 @@ fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, factor: Option<&[f64]>) -
 }
 
 /// A point on the line that satisfies the strong Wolfe conditions, or at least went down.
-fn search(
-    objective: &dyn Objective,
+fn search<P: Partitions>(
+    objective: &LinearObjective<'_, P>,
     x: &[f64],
     e: &Evaluation,
     p: &[f64],

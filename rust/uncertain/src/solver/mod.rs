@@ -35,6 +35,7 @@ mod smoothing;
 mod solution;
 mod strategy;
 mod trust_region;
+mod watch;
 
 #[cfg(feature = "clarabel")]
 pub use clarabel::fit_clarabel;
@@ -43,8 +44,9 @@ pub use solution::{Solution, Status};
 pub(crate) use strategy::descend;
 
 use crate::control::Control;
+use crate::data::RowSource;
 use crate::error::{Error, Result};
-use crate::objective::{Evaluation, LinearObjective, Objective, Problem, RowSource, Want};
+use crate::objective::{Evaluation, LinearObjective, Partitions, Problem, Want};
 use crate::parallel;
 use sample::{evaluate_start, first_guess};
 use solution::{Best, Ended, Start};
@@ -126,7 +128,7 @@ pub(crate) fn holds_matrix(width: usize) -> bool {
 }
 
 /// J and bound at a point, without derivatives beyond the first.
-fn assess(objective: &dyn Objective, x: &[f64], control: &Control) -> Result<Evaluation> {
+fn assess<P: Partitions>(objective: &LinearObjective<'_, P>, x: &[f64], control: &Control) -> Result<Evaluation> {
     objective.evaluate(x, 0.0, Want::Gradient, control)
 }
 

@@ -10,7 +10,7 @@ use super::trust_region::{Step, step};
 use super::{Best, Ended, Options, Start, Status, evaluate_start, smoothing};
 use crate::control::Control;
 use crate::error::Result;
-use crate::objective::{Evaluation, Objective, Want};
+use crate::objective::{Evaluation, LinearObjective, Partitions, Want};
 use crate::simd;
 
 /// Unknowns up to which the Hessian is a matrix: 64 partial sums of it are then at most 46 MB.
@@ -18,15 +18,15 @@ pub(super) const DENSE: usize = 301;
 /// CG iterations per step where each is a pass over the data.
 const STREAMED_CG: usize = 30;
 
-pub(super) fn minimize(
-    objective: &dyn Objective,
+pub(super) fn minimize<P: Partitions>(
+    objective: &LinearObjective<'_, P>,
     start: Start,
     hand_over: bool,
     options: &Options,
     control: &Control,
 ) -> Result<Ended> {
     let dense = objective.dim() <= DENSE;
-    let want = if dense { Want::Hessian } else { Want::Curvature };
+    let want = if dense { Want::Hessian } else { Want::Gradient };
     let mut e = evaluate_start(objective, &start, want, control)?;
     let mut x = start.x;
     let mut best = Best::new(&x, &e);
@@ -82,8 +82,8 @@ fn norm(g: &[f64]) -> f64 {
 }
 
 /// The step from x within the radius.
-fn solve(
-    objective: &dyn Objective,
+fn solve<P: Partitions>(
+    objective: &LinearObjective<'_, P>,
     e: &Evaluation,
     x: &[f64],
     radius: f64,
@@ -93,7 +93,7 @@ fn solve(
     let n = x.len();
     let Some(lower) = &e.hessian else {
         let accuracy = (norm(&e.gradient) / first_norm).sqrt().min(0.1);
-        let product = |v: &[f64], out: &mut [f64]| objective.hessian_vector(e, x, v, out, control);
+        let product = |v: &[f64], out: &mut [f64]| objective.hessian_vector(x, e.epsilon, v, out, control);
         return step(&e.gradient, &vec![1.0; n], radius, accuracy, STREAMED_CG, product);
     };
     let mut hessian = lower.clone();

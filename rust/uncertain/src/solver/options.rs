@@ -36,7 +36,7 @@ pub struct Options {
     pub projection: bool,
     /// SGD: the step is 1 / (alpha (t + offset)); `None` is 1 / alpha (first step of length one), 0 the paper's.
     pub step_offset: Option<f64>,
-    /// Seed of everything random.
+    /// SGD: seed of the batches. No other solver depends on it.
     pub seed: u64,
 }
 

@@ -19,13 +19,12 @@
 use rayon::prelude::*;
 
 use super::interior::Factored;
-use super::{Best, Options, Solution, Status, assess};
+use super::watch::{Verdict, Watch};
+use super::{Options, Solution};
 use crate::control::Control;
 use crate::error::Result;
 use crate::objective::{LinearObjective, RowTerms, System};
 
-/// Iterations without a better gap or a smaller mu before rounding is blamed.
-const PATIENCE: usize = 12;
 /// Part of the way to the nearest border that a step may go.
 const FRACTION: f64 = 0.995;
 /// A dual's least distance from 0 and 1 at the start.
@@ -134,39 +133,21 @@ pub(super) fn minimize(
         row.central(mu)
     };
     let mut rows: Vec<Row> = objective.scores(&x, control)?.iter().enumerate().map(row).collect();
-    let mut best = Best { objective: f64::INFINITY, bound: f64::NEG_INFINITY, x: x.clone() };
-    let (mut least_gap, mut least_mu, mut idle) = (f64::INFINITY, f64::INFINITY, 0);
-    let mut status = Status::MaxIterations;
+    let mut watch = Watch::new(objective, &x, <[f64]>::to_vec, options, control);
     let mut iteration = 0;
-    loop {
+    let status = loop {
         let here = objective.penalty(&x) + rows.iter().map(|row| row.c * row.d().max(0.0)).sum::<f64>();
-        if here < best.objective {
-            best.objective = here;
-            best.x.copy_from_slice(&x);
-        }
+        watch.see(&x, here);
         let terms: Vec<RowTerms> = rows.par_iter().map(Row::terms).collect();
         let System { matrix, bound, rhs } = objective.system(&x, &terms, (usize::MAX, iteration), control)?;
-        best.bound = best.bound.max(bound);
-        control.report(iteration, best.objective, best.gap());
-        if best.gap() <= options.tol {
-            best.objective = assess(objective, &best.x, control)?.objective;
-            if best.gap() <= options.tol {
-                status = Status::Converged;
-                break;
-            }
-            // Scores followed from step to step had drifted: read them anew.
-            let scores = objective.scores(&x, control)?;
-            rows.iter_mut().zip(scores).for_each(|(row, (m, _))| row.m = m);
-        }
         let open = complementarity(&rows);
-        idle = if best.gap() < 0.9 * least_gap || open < 0.9 * least_mu { 0 } else { idle + 1 };
-        (least_gap, least_mu) = (least_gap.min(best.gap()), least_mu.min(open));
-        if idle > PATIENCE || !open.is_finite() {
-            status = Status::NoProgress;
-            break;
-        }
-        if iteration >= options.iterations() {
-            break;
+        match watch.verdict(iteration, bound, open)? {
+            Verdict::GoOn => {}
+            Verdict::Drifted => {
+                let scores = objective.scores(&x, control)?;
+                rows.iter_mut().zip(scores).for_each(|(row, (m, _))| row.m = m);
+            }
+            Verdict::End(status) => break status,
         }
         iteration += 1;
         let matrix = Factored::new(matrix, x.len());
@@ -180,9 +161,8 @@ pub(super) fn minimize(
         let t = longest(&rows, &second);
         x.iter_mut().zip(&dx).for_each(|(x, dx)| *x += t * dx);
         rows.par_iter_mut().zip(&dm).zip(&second).for_each(|((row, dm), d)| *row = row.moved(t, *dm, *d));
-    }
-    best.objective = assess(objective, &best.x, control)?.objective;
-    Ok(best.solution(iteration, status))
+    };
+    watch.end(iteration, status)
 }
 
 /// The step to these aims: of x, of the rows' scores, and of their duals. `rhs` is that of mu = 0.

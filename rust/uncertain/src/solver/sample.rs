@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
-use crate::objective::{Evaluation, LinearObjective, Objective, Problem, Want};
+use crate::objective::{Evaluation, LinearObjective, Partitions, Problem, Want};
 
 use super::strategy::smooth;
 use super::{Options, SolverKind, Start, newton, smoothing};
@@ -21,6 +21,9 @@ const SAMPLE_TOL: f64 = 1e-3;
 /// Smoothing to start with after a sample: rows with error bars are wider and switch it off at once.
 const SAMPLE_EPSILON: f64 = 0.05;
 
+/// Seed of the sample: an exact solver's answer does not depend on the user's.
+const SEED: u64 = 0;
+
 /// The rough solution on a sample of the rows, or zero when there are few.
 pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, control: &Control) -> Result<Start> {
     let zero = Start { x: vec![0.0; objective.dim()], epsilon: 1.0, factor: None };
@@ -29,7 +32,7 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
     if n < SAMPLED_ROWS {
         return Ok(zero);
     }
-    let mut rng = Xoshiro256PlusPlus::seed_from_u64(options.seed);
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let mut rows = index::sample(&mut rng, n, n / SAMPLE_STRIDE).into_vec();
     rows.sort_unstable();
     let data = problem.data.take(&rows)?;
@@ -61,8 +64,8 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
 }
 
 /// J at the start: with the smoothing asked for, or with more where rows turn out to be narrow.
-pub(super) fn evaluate_start(
-    objective: &dyn Objective,
+pub(super) fn evaluate_start<P: Partitions>(
+    objective: &LinearObjective<'_, P>,
     start: &Start,
     want: Want,
     control: &Control,

@@ -19,7 +19,7 @@ use crate::control::Control;
 use crate::data::covariance::BlockVerbs;
 use crate::error::Result;
 use crate::loss::{LossEval, Scores};
-use crate::objective::{LinearObjective, Objective};
+use crate::objective::LinearObjective;
 use crate::with_kind;
 
 /// Steps between two looks at the stop flag.

@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::data::Kind;
 use crate::error::{Error, Result};
 use crate::loss::Smoothness;
-use crate::objective::{LinearObjective, Objective};
+use crate::objective::LinearObjective;
 
 #[cfg(feature = "clarabel")]
 use super::clarabel;

@@ -4,9 +4,9 @@ use strum::VariantArray;
 
 use super::*;
 use crate::data::covariance::Diagonal;
-use crate::data::{Covariances, GaussianArray, Names, Rows, Unit, Weights};
+use crate::data::{Covariances, GaussianArray, Names, Rows, Unit, Weights, Workspace};
 use crate::loss::{BestCaseHinge, ExpectedHinge, Hinge, Loss, WorstCaseHinge};
-use crate::objective::Workspace;
+use crate::objective::cut::Cut;
 use crate::testing::Numbers;
 
 const KINDS: [SolverKind; 3] = [SolverKind::Auto, SolverKind::Newton, SolverKind::Lbfgs];
@@ -180,6 +180,31 @@ fn the_streamed_hessian_finds_the_same_optimum() {
     assert!((newton.objective / lbfgs.objective - 1.0).abs() < 1e-8);
 }
 
+/// Newton and L-BFGS need nothing but sums.
+#[test]
+fn rows_in_pieces_have_the_same_optimum() {
+    let (data, targets) = classes(2000, 6, 0.5, usize::MAX);
+    let whole = problem(&data, &targets).check().unwrap();
+    let (options, control) = (Options { tol: 1e-9, ..Options::default() }, Control::new());
+    let start = || Start { x: vec![0.0; 7], epsilon: 1.0, factor: None };
+    let done = |ended: Ended| match ended {
+        Ended::Done(solution) => solution,
+        Ended::Narrow { .. } => panic!("no row is narrow"),
+    };
+    let reference = done(newton::minimize(&whole, start(), false, &options, &control).unwrap());
+    for pieces in [2, 7] {
+        let cut = Cut::of(&whole, pieces);
+        for ended in [
+            newton::minimize(&cut, start(), false, &options, &control),
+            lbfgs::minimize(&cut, start(), false, &options, &control),
+        ] {
+            let solution = done(ended.unwrap());
+            assert_eq!(solution.status, Status::Converged);
+            assert!((solution.objective / reference.objective - 1.0).abs() < 2e-9);
+        }
+    }
+}
+
 #[test]
 fn a_sampled_start_changes_nothing_but_the_time() {
     let (data, targets) = classes(40_000, 3, 0.4, usize::MAX);
@@ -296,9 +321,8 @@ fn computed_rows_have_every_derivative_of_rows_in_memory() {
     let (a, b) = (at(&direct, Want::Hessian), at(&computed, Want::Hessian));
     assert!(near(&a.gradient, &b.gradient) && near(&a.hessian.unwrap(), b.hessian.as_ref().unwrap()));
     // The matrix of exact rows is summed in another way than its products.
-    let streamed = at(&computed, Want::Curvature);
     let (hessian, mut image) = (b.hessian.unwrap(), vec![0.0; 151]);
-    computed.hessian_vector(&streamed, &x, &v, &mut image, &control).unwrap();
+    computed.hessian_vector(&x, 0.3, &v, &mut image, &control).unwrap();
     let element = |i: usize, j: usize| hessian[i.max(j) * 151 + i.min(j)];
     let plain: Vec<f64> = (0..151).map(|i| (0..151).map(|j| element(i, j) * v[j]).sum()).collect();
     assert!(near(&image, &plain));

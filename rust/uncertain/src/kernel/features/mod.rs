@@ -22,11 +22,10 @@ use std::ops::Range;
 use ndarray::Array2;
 
 use crate::control::Control;
-use crate::data::GaussianArray;
 use crate::data::convert::zeros;
+use crate::data::{GaussianArray, RowSource, Workspace, source};
 use crate::error::{Error, Result};
 use crate::named::named;
-use crate::objective::{RowSource, Workspace, source_block_rows};
 use crate::parallel;
 
 /// How the kernel is approximated.
@@ -113,7 +112,7 @@ impl FeatureMap {
         parallel::fill_rows(&mut out, width, |range, out| {
             let mut workspace = Workspace::default();
             let mut first = range.start;
-            for block in out.chunks_mut(source_block_rows(width) * width) {
+            for block in out.chunks_mut(source::block_rows(width) * width) {
                 control.check()?;
                 let n = block.len() / width;
                 rows.fill(first..first + n, &mut workspace, block)?;

@@ -17,11 +17,10 @@ use rand::seq::index;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, Workspace};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::{self, Blocks, Coupling, Options};
 use crate::linalg::{self, Eigh};
-use crate::objective::Workspace;
 
 /// Eigenvalues below this part of the largest are left out.
 const RANK: f64 = 1e-12;

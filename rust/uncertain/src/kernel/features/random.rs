@@ -23,10 +23,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::roots;
 use crate::data::covariance::{packed_index, packed_len};
-use crate::data::{Covariances, GaussianArray};
+use crate::data::{Covariances, GaussianArray, Workspace};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
-use crate::objective::Workspace;
 use crate::{linalg, simd};
 
 /// R draws (w_r, e_r).

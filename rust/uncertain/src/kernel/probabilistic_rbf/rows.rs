@@ -8,9 +8,9 @@ use crate::error::Result;
 use crate::kernel::probabilistic_rbf::prepare::{Form, Side};
 use crate::kernel::probabilistic_rbf::tiles::Worker;
 use crate::kernel::probabilistic_rbf::{Coupling, Options, check};
+use crate::kernel::rows::KernelRows;
 use crate::parallel;
 use crate::simd::LANES;
-use crate::solver::smo::KernelRows;
 
 /// Multiply-adds above which threads share a row.
 const WORTH_THREADS: usize = 2_000_000;

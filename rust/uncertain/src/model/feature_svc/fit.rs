@@ -6,7 +6,7 @@ use ndarray::Array2;
 use super::{Model, ValidParams, fitted, memory};
 use crate::control::Control;
 use crate::data::weights::Present;
-use crate::data::{GaussianArray, Labels, Weights};
+use crate::data::{GaussianArray, Labels, RowSource, Weights};
 use crate::error::{Error, Result};
 use crate::kernel::features::{Approximation, FeatureMap, Nystroem, RandomFeatures};
 use crate::loss::Hinge;
@@ -14,7 +14,7 @@ use crate::model::FitReport;
 use crate::model::folds::Folds;
 use crate::model::kernel_svc::pairs;
 use crate::model::platt::Sigmoid;
-use crate::objective::{Problem, RowSource};
+use crate::objective::Problem;
 use crate::parallel;
 use crate::solver::{Solution, SolverKind, fit_source};
 

@@ -3,14 +3,13 @@
 use ndarray::{Array2, ArrayView2};
 
 use crate::control::Control;
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, RowSource, Workspace, source};
 use crate::error::{Error, Result};
 use crate::kernel::features::FeatureMap;
 use crate::model::FitReport;
 use crate::model::one_vs_one::{probabilities, votes};
 use crate::model::one_vs_rest::classes;
 use crate::model::platt::Sigmoid;
-use crate::objective::{RowSource, Workspace, source_block_rows};
 use crate::{linalg, parallel};
 
 /// A fitted classifier on features.
@@ -116,7 +115,7 @@ pub(super) fn scores(
     parallel::fill_rows(&mut out, count, |range, out| {
         let (mut workspace, mut block) = (Workspace::default(), vec![]);
         let mut first = range.start;
-        for out in out.chunks_mut(source_block_rows(width) * count) {
+        for out in out.chunks_mut(source::block_rows(width) * count) {
             control.check()?;
             let n = out.len() / count;
             block.resize(n * width, 0.0);

@@ -1,10 +1,11 @@
 //! What a fit takes beside the rows: an upper estimate, of which a test measures that it is one.
 
 use crate::data::covariance::packed_len;
+use crate::data::source::block_rows;
 use crate::data::{Covariances, GaussianArray};
 use crate::kernel::features::FeatureMap;
 use crate::kernel::probabilistic_rbf::Coupling;
-use crate::objective::{dense_parts, source_block_rows};
+use crate::objective::dense_parts;
 use crate::{parallel, solver};
 
 /// The interior-point method's numbers per row, with those of a step that is tried; targets and weights.
@@ -31,7 +32,7 @@ pub(super) fn bytes(map: &FeatureMap, data: &GaussianArray) -> u64 {
             ((n + landmarks) * (numbers + roots), width + landmarks, landmarks * landmarks * 3)
         }
     };
-    let per_block = source_block_rows(width) * (per_block_row + 2 * width);
+    let per_block = block_rows(width) * (per_block_row + 2 * width);
     let square = (width + 9) * (width + 9);
     let dense = if solver::holds_matrix(width) { square * (dense_parts(width).min(n / 256 + 1) + MATRICES) } else { 0 };
     // A sample of the rows is solved first, with its own preparation.

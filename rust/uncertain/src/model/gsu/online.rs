@@ -6,7 +6,7 @@ use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::linear::{Classifier, TwoClasses, positive_classes};
-use crate::objective::{Objective, Want};
+use crate::objective::Want;
 use crate::parallel;
 use crate::solver::sgd::{self, State};
 use crate::solver::{Solution, SolverKind, Status};

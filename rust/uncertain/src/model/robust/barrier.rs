@@ -18,7 +18,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
 use crate::loss::{Certificate, Loss, LossEval, Scores, Smoothness};
-use crate::objective::{LinearObjective, Objective, Problem, RowMotion, Want};
+use crate::objective::{LinearObjective, Problem, RowMotion, Want};
 
 /// Factor by which tau grows, and the relative distance from the best objective that is enough.
 const GROWTH: f64 = 20.0;

@@ -6,7 +6,7 @@ use crate::data::{GaussianArray, Weights};
 use crate::error::Result;
 use crate::loss::{Loss, MarginError, WorstCaseHinge};
 use crate::model::linear::scores;
-use crate::objective::{Objective, Problem, Want};
+use crate::objective::{Problem, Want};
 use crate::solver::{Solution, SolverKind, fit_clarabel, fit_linear};
 
 /// Rows of positive weight with targets -1 and +1.

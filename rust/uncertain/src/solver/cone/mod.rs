@@ -23,8 +23,10 @@ mod row;
 use row::{Local, Row, norm2};
 
 use super::interior::Factored;
-use super::{Best, Options, Solution, Status, assess};
+use super::watch::{Verdict, Watch};
+use super::{Options, Solution, Status};
 use crate::control::Control;
+use crate::data::covariance::{packed_index, packed_len};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::loss::{LossEval, Scores};
@@ -35,8 +37,6 @@ use reduced::Reduced;
 
 pub(super) use reduced::{fits, is_thin};
 
-/// Iterations without a better gap before rounding is blamed.
-const PATIENCE: usize = 12;
 /// The aim is at least this part of the present complementarity.
 const BOLDEST: f64 = 1e-3;
 /// J may be so many times the complementarity above the bound before mu waits for the equations.
@@ -81,49 +81,25 @@ pub(super) fn minimize(
 ) -> Result<Solution> {
     let method = Method { objective, data: Reduced::new(objective)? };
     let mut point = method.start()?;
-    let mut best = Best { objective: f64::INFINITY, bound: f64::NEG_INFINITY, x: point.x.clone() };
-    let (mut least, mut idle, mut status) = (f64::INFINITY, 0, Status::MaxIterations);
+    let mut watch = Watch::new(objective, &point.x, |u: &[f64]| method.data.features(u), options, control);
     let mut iteration = iterations_before;
-    loop {
-        control.check()?;
+    let status = loop {
         let margins = method.margins(&point.x);
         let here = method.value(&point, &margins);
-        if here < best.objective {
-            best.objective = here;
-            best.x.copy_from_slice(&point.x);
-        }
+        watch.see(&point.x, here);
         let (gradient, bound) = method.gradient(&point);
-        best.bound = best.bound.max(bound);
-        control.report(iteration, best.objective, best.gap());
-        if best.gap() <= options.tol {
-            status = Status::Converged;
-            break;
-        }
-        idle = if best.gap() < 0.9 * least { 0 } else { idle + 1 };
-        least = least.min(best.gap());
-        if idle > PATIENCE {
-            status = Status::NoProgress;
-            break;
-        }
-        if iteration >= options.iterations() {
-            break;
+        if let Verdict::End(status) = watch.verdict(iteration, bound, f64::INFINITY)? {
+            break status;
         }
         // While J is far above the bound the equations are not yet solved at this mu: stay.
-        let lags = here - best.bound > LAG * method.complementarity(&point);
+        let lags = here - watch.best.bound > LAG * method.complementarity(&point);
         let Some(next) = method.advance(&point, &margins, &gradient, lags, control)? else {
-            status = Status::NoProgress;
-            break;
+            break Status::NoProgress;
         };
         point = next;
         iteration += 1;
-    }
-    // The certificate is for J as everybody else computes it, in the caller's features.
-    best.x = method.data.features(&best.x);
-    best.objective = assess(objective, &best.x, control)?.objective;
-    if status == Status::Converged && best.gap() > options.tol {
-        status = Status::NoProgress;
-    }
-    Ok(best.solution(iteration, status))
+    };
+    watch.end(iteration, status)
 }
 
 impl Method<'_> {
@@ -248,7 +224,11 @@ impl Method<'_> {
         for part in parts {
             total.iter_mut().zip(part?).for_each(|(t, p)| *t += p);
         }
-        Ok(self.objective.penalised(total, n - 1))
+        let mut packed = vec![0.0; packed_len(n)];
+        for i in 0..n {
+            packed[packed_index(i, 0)..][..=i].copy_from_slice(&total[i * n..][..=i]);
+        }
+        Ok(self.objective.penalised(&packed, n - 1))
     }
 
     /// Row i's part of B: the 2 x 2 block's two vectors, and those across h.

@@ -4,8 +4,8 @@
 //! are gathered into short ones, which soon fit into the processor's own caches; computed rows are
 //! always kept here. The least recently used row goes when `bytes` are full, but never one of two.
 
-use super::rows::KernelRows;
 use crate::error::Result;
+use crate::kernel::rows::KernelRows;
 
 const NONE: u32 = u32::MAX;
 

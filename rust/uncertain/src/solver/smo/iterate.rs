@@ -5,10 +5,10 @@
 //! bound (`low` alike): one subtraction tells both whether and how much.
 
 use super::cache::RowCache;
-use super::rows::KernelRows;
 use super::{Options, Problem, Solution, Status};
 use crate::control::Control;
 use crate::error::Result;
+use crate::kernel::rows::KernelRows;
 use crate::simd::smo::{self as passes, Extremes, FLAT};
 
 /// Pairs between two looks at what can be left out, at most (fewer for fewer rows).

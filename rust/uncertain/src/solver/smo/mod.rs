@@ -22,11 +22,10 @@
 
 mod cache;
 mod iterate;
-mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use rows::{Computed, Dense, KernelRows, Subset};
+pub use crate::kernel::rows::{Computed, Dense, KernelRows, Subset};
 
 use super::Status;
 use crate::control::Control;

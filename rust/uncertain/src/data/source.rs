@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::data::{GaussianArray, Rows};
+use super::{GaussianArray, Rows};
 use crate::error::Result;
 
 /// Rows of a fixed width that are computed on demand.
@@ -45,7 +45,7 @@ pub(crate) fn block_rows(width: usize) -> usize {
 }
 
 /// The rows of a pass as one thread reads them: in place, or computed into a buffer that is used again.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     data: &'a GaussianArray,
     source: Option<&'a dyn RowSource>,
     workspace: Workspace,
@@ -54,13 +54,13 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(data: &'a GaussianArray, source: Option<&'a dyn RowSource>) -> Self {
+    pub(crate) fn new(data: &'a GaussianArray, source: Option<&'a dyn RowSource>) -> Self {
         let block = data.means().slice(0..0);
         Self { data, source, workspace: Workspace::default(), buffer: Arc::default(), block }
     }
 
     /// Rows `first..first + n`, and the number of the first of them in what is returned.
-    pub(super) fn rows(&mut self, first: usize, n: usize) -> Result<(&Rows, usize)> {
+    pub(crate) fn rows(&mut self, first: usize, n: usize) -> Result<(&Rows, usize)> {
         let Some(source) = self.source else { return Ok((self.data.means(), first)) };
         let width = source.width();
         // Dropping the last block makes the buffer ours alone again: `make_mut` never copies it.

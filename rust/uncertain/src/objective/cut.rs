@@ -1,0 +1,55 @@
+//! Rows in pieces, as if they were in several files or on several machines; for tests.
+
+use super::{LinearObjective, LocalRows, Partitions, Problem, Request};
+use crate::control::Control;
+use crate::data::{GaussianArray, Weights};
+use crate::error::Result;
+use crate::loss::Loss;
+
+/// A problem's rows in pieces of nearly equal size, each with data and loss of its own.
+pub(crate) struct Cut<'a> {
+    problem: Problem<'a>,
+    scale: f64,
+    pieces: Vec<(GaussianArray, Vec<usize>, Option<Box<dyn Loss>>)>,
+}
+
+impl<'a> Cut<'a> {
+    /// The objective of the same problem on `pieces` pieces.
+    pub(crate) fn of(whole: &LinearObjective<'a>, pieces: usize) -> LinearObjective<'a, Self> {
+        let (problem, n) = (*whole.problem(), whole.facts().n_rows);
+        let piece = |k: usize| {
+            let rows: Vec<usize> = (k * n / pieces..(k + 1) * n / pieces).collect();
+            (problem.data.take(&rows).unwrap(), rows.clone(), problem.loss.of_rows(&rows))
+        };
+        let scale = 1.0 / problem.weights.map_or(n as f64, Weights::total);
+        LinearObjective::of_partitions(
+            *whole.facts(),
+            Self { problem, scale, pieces: (0..pieces).map(piece).collect() },
+        )
+    }
+}
+
+impl Partitions for Cut<'_> {
+    fn sums(&self, requests: &[Request<'_>], control: &Control) -> Result<Vec<f64>> {
+        let mut total: Vec<f64> = vec![];
+        for (data, rows, loss) in &self.pieces {
+            let of_rows = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
+            let (targets, weights) =
+                (of_rows(self.problem.targets), self.problem.weights.map(|c| c.take(rows)).transpose()?);
+            let loss = loss.as_deref().unwrap_or(self.problem.loss);
+            let problem = Problem { data, targets: &targets, weights: weights.as_ref(), loss, ..self.problem };
+            let part = LocalRows { problem, source: None, scale: self.scale }.sums(requests, control)?;
+            if total.is_empty() {
+                total = part;
+                continue;
+            }
+            let mut start = 0;
+            for request in requests {
+                let answer = start..start + request.size();
+                request.add(&mut total[answer.clone()], &part[answer.clone()]);
+                start = answer.end;
+            }
+        }
+        Ok(total)
+    }
+}

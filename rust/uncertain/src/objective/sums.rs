@@ -1,0 +1,137 @@
+//! The seam between solvers and rows: sums over the rows, and nothing else.
+//!
+//! A solver asks with a list of [`Request`]s and gets one flat buffer of numbers back. Whoever holds the rows
+//! ([`Partitions`]) may cut them into pieces, on threads, in files or on machines, as long as the pieces' answers are
+//! added in the order of the rows: the result then depends on the cuts by rounding alone, and not at all on who
+//! computed what. What a row needs beside sums (scores, duals) stays where the row is.
+
+use crate::control::Control;
+use crate::data::covariance::packed_len;
+use crate::error::Result;
+
+/// A sum over all rows, for x = (w, b).
+#[derive(Debug, Clone, Copy)]
+pub enum Request<'a> {
+    /// J_eps without its penalty, its gradient, what the lower bound needs, and the Hessian where it is wanted.
+    Value {
+        /// The point.
+        x: &'a [f64],
+        /// The smoothing.
+        epsilon: f64,
+        /// The matrix too?
+        hessian: bool,
+    },
+    /// The Hessian of J_eps without its penalty, times v.
+    Product {
+        /// The point.
+        x: &'a [f64],
+        /// The smoothing.
+        epsilon: f64,
+        /// The vector.
+        v: &'a [f64],
+    },
+}
+
+/// Who holds the rows of a problem.
+pub trait Partitions: Sync {
+    /// The answers to all requests, one behind the other ([`Request::size`] numbers each).
+    ///
+    /// # Errors
+    /// Rows that cannot be read; [`Error::Interrupted`](crate::Error::Interrupted).
+    fn sums(&self, requests: &[Request<'_>], control: &Control) -> Result<Vec<f64>>;
+}
+
+impl Request<'_> {
+    /// Numbers in its answer.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match *self {
+            Self::Value { x, hessian, .. } => ValueSums::size(x.len() - 1, hessian),
+            Self::Product { x, .. } => x.len(),
+        }
+    }
+
+    /// Add the answer of the rows that come next to that of the rows before.
+    pub fn add(&self, total: &mut [f64], next: &[f64]) {
+        let narrowest = total[0].min(next[0]);
+        add(total, next);
+        if matches!(self, Self::Value { .. }) {
+            total[0] = narrowest;
+        }
+    }
+}
+
+pub(super) fn add(total: &mut [f64], next: &[f64]) {
+    total.iter_mut().zip(next).for_each(|(a, b)| *a += b);
+}
+
+/// Sums over the rows of one class: those that push b down (dm > 0: class -1), and those that push it up.
+#[derive(Debug, Clone)]
+pub(crate) struct ClassSums {
+    /// sum c a, where a + dm m + ds s is the row's lower bound: p for a margin loss
+    pub constant: f64,
+    /// sum c dm
+    pub bias: f64,
+    /// sum c (dm x + ds t)
+    pub gradient: Vec<f64>,
+}
+
+impl ClassSums {
+    pub(super) fn zero(d: usize) -> Self {
+        Self { constant: 0.0, bias: 0.0, gradient: vec![0.0; d] }
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<f64>) {
+        out.extend([self.constant, self.bias]);
+        out.extend(&self.gradient);
+    }
+
+    /// Those of d features at the front of `flat`, which moves on.
+    pub(super) fn read(flat: &mut &[f64], d: usize) -> Self {
+        let (own, rest) = flat.split_at(d + 2);
+        *flat = rest;
+        Self { constant: own[0], bias: own[1], gradient: own[2..].to_vec() }
+    }
+}
+
+/// The answer to [`Request::Value`].
+#[derive(Debug)]
+pub(super) struct ValueSums {
+    /// The smallest spread of a row with weight, the one number that is not a sum.
+    pub narrowest: f64,
+    pub smoothed: f64,
+    pub objective: f64,
+    /// sum c (a + dm m + ds s^2 / s_eps): what the slopes at the smoothed point promise for the point itself
+    pub tangent: f64,
+    /// Classes -1 and +1.
+    pub classes: [ClassSums; 2],
+    /// Packed lower triangle, empty where it was not wanted.
+    pub hessian: Vec<f64>,
+}
+
+impl ValueSums {
+    fn size(d: usize, hessian: bool) -> usize {
+        4 + 2 * (d + 2) + if hessian { packed_len(d + 1) } else { 0 }
+    }
+
+    pub fn zero(d: usize) -> Self {
+        let (class, hessian) = (ClassSums::zero(d), vec![]);
+        let classes = [class.clone(), class];
+        Self { narrowest: f64::INFINITY, smoothed: 0.0, objective: 0.0, tangent: 0.0, classes, hessian }
+    }
+
+    pub fn flat(&self) -> Vec<f64> {
+        let mut out = Vec::with_capacity(Self::size(self.classes[0].gradient.len(), !self.hessian.is_empty()));
+        out.extend([self.narrowest, self.smoothed, self.objective, self.tangent]);
+        self.classes.iter().for_each(|class| class.write(&mut out));
+        out.extend(&self.hessian);
+        out
+    }
+
+    pub fn of_flat(flat: &[f64], d: usize) -> Self {
+        let mut rest = &flat[4..];
+        let classes = [(); 2].map(|()| ClassSums::read(&mut rest, d));
+        let [narrowest, smoothed, objective, tangent] = [0, 1, 2, 3].map(|k| flat[k]);
+        Self { narrowest, smoothed, objective, tangent, classes, hessian: rest.to_vec() }
+    }
+}
