@@ -7,9 +7,10 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// A loss by name. Its variant, its line in [`ALL`](Self::ALL) and those of the matches below are all that a choice needs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// A loss by name. A variant, its element of [`ALL`](Self::ALL) and its arms below are all that a new choice needs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::EnumCount, strum::IntoStaticStr)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum LossKind {
     /// E max(0, 1 - y f): SVM-GSU.
@@ -32,7 +33,7 @@ pub enum LossKind {
 
 impl LossKind {
     /// All of them, with parameters such as users begin with.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; <Self as strum::EnumCount>::COUNT] = [
         Self::ExpectedHinge,
         Self::Hinge,
         Self::EpsilonInsensitive { epsilon: 0.1 },
@@ -61,13 +62,7 @@ impl LossKind {
     /// The name users write.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ExpectedHinge => "expected_hinge",
-            Self::Hinge => "hinge",
-            Self::EpsilonInsensitive { .. } => "epsilon_insensitive",
-            Self::Huber { .. } => "huber",
-            Self::Squared => "squared",
-        }
+        self.into()
     }
 
     /// The loss itself, of targets with these variances where it takes real ones.
