@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ._base.docs import documented
 from ._base.em import Mixture, component_number, em_options, keep_report
+from ._base.gaps import TakesGaps
 from ._base.progress import Callback, reporter
-from ._data.typing import Booleans, Codes, Floats, RandomState
+from ._data.typing import Booleans, Codes, Floats, Labels, RandomState
 from ._data.validation import RowsLike, check_labels, check_rows, check_weights, seed_from
 from ._uncertain import discriminant_distribution, discriminant_log_proba, fit_discriminant
 from .exceptions import ParameterError, UncertainError
@@ -21,7 +22,7 @@ __all__ = ["GaussianDiscriminant"]
 
 
 @documented
-class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
+class GaussianDiscriminant(TakesGaps, ClassifierMixin, BaseEstimator):
     """Class-conditional Gaussians under measurement error: LDA or QDA with known row noise.
 
     The true values of class c are N(mu_c, T_c), and row i is one reading of such a value with its own known
@@ -269,7 +270,7 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         mean, std = discriminant_distribution(data, missing, self._mixture(), len(self.classes_), self.n_jobs)
         return (mean[:, 0], std[:, 0]) if mean.shape[1] == 1 else (mean, std)
 
-    def predict(self, X: RowsLike) -> NDArray[Any]:
+    def predict(self, X: RowsLike) -> Labels:
         """The most probable class.
 
         Parameters
@@ -284,13 +285,8 @@ class GaussianDiscriminant(ClassifierMixin, BaseEstimator):
         codes = np.argmax(self.predict_log_proba(X), axis=1)
         return np.asarray(self.classes_[codes])
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
-
-def _refuse_unseen(missing: Booleans, codes: Codes, classes: NDArray[Any]) -> None:
+def _refuse_unseen(missing: Booleans, codes: Codes, classes: Labels) -> None:
     """The core's check in the words of the labels."""
     if missing.all(axis=0).any():
         return  # In every class: the core says so.

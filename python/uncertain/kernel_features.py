@@ -9,22 +9,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._base.docs import documented
 from ._data.array import GaussianArray
+from ._data.options import number_or_median
 from ._data.typing import Floats, RandomState
 from ._data.validation import RowsLike, check_gaussians, seed_from
 from ._uncertain import Gaussians, apply_features, draw_features
-from .exceptions import ParameterError
 from .kernels import median_distance
 
 __all__ = ["ProbabilisticKernelFeatures"]
 
 
-def bandwidth(sigma: Any, rows: Gaussians) -> float:
+def bandwidth(sigma: float | Literal["median"], rows: Gaussians) -> float:
     """`sigma` as a number for these rows."""
-    if sigma == "median":
-        return median_distance(GaussianArray._from_core(rows)) if rows.n_rows > 1 else 1.0
-    if isinstance(sigma, str):
-        raise ParameterError(f'sigma = {sigma!r}: must be a number > 0 or "median"')
-    return float(sigma)
+    width = number_or_median("sigma", sigma)
+    if width is not None:
+        return width
+    return median_distance(GaussianArray._from_core(rows)) if rows.n_rows > 1 else 1.0
 
 
 class FeatureMap:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from ._data.array import GaussianArray
 from ._data.numbers import float_array
+from ._data.options import number_or_median
 from ._data.typing import Floats, RandomState
 from ._data.validation import RowsLike, refuse_nested_tables, seed_from
 from ._uncertain import Gaussians, Rows, median_pair_distance
@@ -86,7 +86,7 @@ def probabilistic_rbf(
     """
     x = _gaussians(X, "X")
     z = None if Z is None else _gaussians(Z, "Z")
-    width = _bandwidth(sigma)
+    width = number_or_median("sigma", sigma)
     if max_bytes is not None and max_bytes < 0:
         raise ParameterError(f"max_bytes = {max_bytes}: must be >= 0")
     return gram(
@@ -130,15 +130,6 @@ def median_distance(X: RowsLike, *, random_state: RandomState = 0) -> float:
     2.0
     """
     return median_pair_distance(_gaussians(X, "X"), seed_from(random_state))
-
-
-def _bandwidth(sigma: Any) -> float | None:
-    """`sigma` as a number, None for "median"."""
-    if isinstance(sigma, str) and sigma == "median":
-        return None
-    if isinstance(sigma, Real):
-        return float(sigma)
-    raise ParameterError(f'sigma = {sigma!r}: must be a number > 0 or "median"')
 
 
 def _gaussians(rows: Any, name: str) -> Gaussians:

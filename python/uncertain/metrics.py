@@ -55,10 +55,7 @@ def nmc(model: Any, X: RowsLike, y: ArrayLike) -> int:
 
     Parameters
     ----------
-    model : fitted classifier of two classes with ``decision_distribution``
-    {X}
-    y : array-like of shape (n,)
-        True labels.
+    {of_two_classes, X, true_labels}
 
     Returns
     -------
@@ -67,8 +64,7 @@ def nmc(model: Any, X: RowsLike, y: ArrayLike) -> int:
 
     Raises
     ------
-    UncertainError
-        For more than two classes, or labels that the model does not know.
+    {refused_classes}
     """
     m, _ = _margins(model, X, y)
     return int(np.sum(m <= 0.0))
@@ -80,10 +76,7 @@ def nme(model: Any, X: RowsLike, y: ArrayLike) -> int:
 
     Parameters
     ----------
-    model : fitted classifier of two classes with ``decision_distribution``
-    {X}
-    y : array-like of shape (n,)
-        True labels.
+    {of_two_classes, X, true_labels}
 
     Returns
     -------
@@ -92,8 +85,7 @@ def nme(model: Any, X: RowsLike, y: ArrayLike) -> int:
 
     Raises
     ------
-    UncertainError
-        For more than two classes, or labels that the model does not know.
+    {refused_classes}
     """
     m, s = _margins(model, X, y)
     return int(np.sum(m - s <= 0.0))
@@ -105,10 +97,7 @@ def mpe(model: Any, X: RowsLike, y: ArrayLike) -> float:
 
     Parameters
     ----------
-    model : fitted classifier of two classes with ``decision_distribution``
-    {X}
-    y : array-like of shape (n,)
-        True labels.
+    {of_two_classes, X, true_labels}
 
     Returns
     -------
@@ -117,8 +106,7 @@ def mpe(model: Any, X: RowsLike, y: ArrayLike) -> float:
 
     Raises
     ------
-    UncertainError
-        For more than two classes, or labels that the model does not know.
+    {refused_classes}
     """
     m, s = _margins(model, X, y)
     square, variance = np.maximum(m, 0.0) ** 2, s**2

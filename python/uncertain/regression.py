@@ -174,7 +174,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         data = check_gaussians(self, X, reset=True)
         targets = check_numbers(y, X, self)
         variances = None if y_std is None else self._variances(y_std, len(targets))
-        weights = check_sample_weight(sample_weight, targets)
+        weights = check_sample_weight(sample_weight, len(targets))
         if weights is not None and not weights.all():
             rows = np.flatnonzero(weights)
             data, targets, weights = data.take(rows), targets[rows], weights[rows]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from ._base.docs import documented
 from ._base.progress import Callback, reporter
-from ._data.typing import ClassWeight, Codes, RandomState
+from ._data.typing import ClassWeight, Codes, Labels, RandomState
 from ._data.validation import RowsLike, check_gaussians, check_targets, check_weights, seed_from
 from ._linear.classifier import LinearClassifier, Training
 from ._linear.kernelized import Kernelized
@@ -242,7 +242,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
                 f"classes = {given.tolist()}: the first call of partial_fit had {self.classes_.tolist()}"
             )
 
-    def _codes(self, labels: NDArray[Any]) -> Codes:
+    def _codes(self, labels: Labels) -> Codes:
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             row = int(np.argmax(unknown))

@@ -21,6 +21,11 @@ fitted_rows = X : GaussianArray of n rows, or array-like of shape (n, d) or (n, 
     Gaussians or exact points; the kernel matrix for ``kernel="precomputed"``.
 rows_or_kernel = X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
     Gaussians or exact points; kernel values for ``kernel="precomputed"``.
+of_two_classes = model : fitted classifier of two classes with ``decision_distribution``
+true_labels = y : array-like of shape (n,)
+    True labels.
+refused_classes = UncertainError
+    For more than two classes, or labels that the model does not know.
 labels = y : array-like of shape (n,)
     Labels of any type that sorts.
 targets = y : array-like of shape (n,)

@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from .._uncertain import Gaussians, Rows
 from ..exceptions import CovarianceWarning, ParameterError, ShapeError
 from .numbers import float_array, one_kind, row_numbers
+from .options import check_option
 from .typing import Floats, RandomState
 
 
@@ -208,8 +209,7 @@ class GaussianArray:
         "zero" drops them (exact points), "isotropic" keeps the trace (S_i -> tr(S_i)/d I), "diagonal" keeps
         the variances of the features.
         """
-        if to not in ("zero", "isotropic", "diagonal"):
-            raise ParameterError(f"collapse({to!r}): must be 'zero', 'isotropic' or 'diagonal'")
+        check_option("to", to, ("zero", "isotropic", "diagonal"))
         return self._from_core(self._core.collapse(to))
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> GaussianArray:

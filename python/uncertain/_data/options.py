@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 
 from ..exceptions import ParameterError
 
@@ -12,3 +13,12 @@ def check_option(name: str, value: object, options: Sequence[str]) -> None:
     if value not in options:
         listed = ", ".join(f'"{option}"' for option in options)
         raise ParameterError(f"{name}={value!r}: must be one of {listed}")
+
+
+def number_or_median(name: str, value: object) -> float | None:
+    """A bandwidth or scale as a number, None for "median"."""
+    if isinstance(value, str) and value == "median":
+        return None
+    if isinstance(value, Real):
+        return float(value)
+    raise ParameterError(f'{name} = {value!r}: must be a number > 0 or "median"')

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,7 +21,7 @@ from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError, UncertainError
 from .array import GaussianArray
 from .incomplete import Incomplete
-from .typing import ArrowStream, Booleans, ClassWeight, Codes, Floats, RandomState
+from .typing import ArrowStream, Booleans, ClassWeight, Codes, Floats, Labels, RandomState
 
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
 """What an estimator takes as X: Gaussians, with gaps or without, or the rows of an array or a plain table."""
@@ -99,7 +99,7 @@ def _columns(X: Any) -> list[tuple[Any, bool]]:
     return []
 
 
-def check_labels(y: Any, X: RowsLike, estimator: Any) -> tuple[NDArray[Any], Codes]:
+def check_labels(y: Any, X: RowsLike, estimator: Any) -> tuple[Labels, Codes]:
     """(classes, codes): the sorted distinct labels, and for each row the place of its label among them."""
     labels = check_targets(y, X, estimator)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -110,34 +110,45 @@ def check_labels(y: Any, X: RowsLike, estimator: Any) -> tuple[NDArray[Any], Cod
     return classes, codes.astype(np.uint32)
 
 
-def check_targets(y: Any, X: RowsLike, estimator: Any) -> NDArray[Any]:
+def check_targets(y: Any, X: RowsLike, estimator: Any) -> Labels:
     """y as a 1-D array of labels, one per row of X."""
-    labels = _one_per_row(y, X, estimator, dtype=None)
+    labels = one_per_row(y, X, estimator)
     check_classification_targets(labels)
     return labels
 
 
 def check_numbers(y: Any, X: RowsLike, estimator: Any) -> Floats:
     """y as a 1-D array of finite numbers, one per row of X."""
-    return np.ascontiguousarray(_one_per_row(y, X, estimator, dtype=np.float64))
+    return np.ascontiguousarray(one_per_row(y, X, estimator, dtype=np.float64))
 
 
-def _one_per_row(y: Any, X: RowsLike, estimator: Any, dtype: Any) -> NDArray[Any]:
+def one_per_row(
+    y: Any, X: RowsLike, estimator: Any, *, dtype: Any = None, ensure_all_finite: bool | str = True
+) -> Labels:
+    """y as a 1-D array, one value per row of X."""
     if y is None:
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    checked = check_array(y, ensure_2d=False, dtype=dtype, input_name="y", estimator=estimator)
-    values: NDArray[Any] = column_or_1d(checked, warn=True)
+    checked = check_array(
+        y,
+        ensure_2d=False,
+        dtype=dtype,
+        ensure_all_finite=ensure_all_finite,
+        input_name="y",
+        estimator=estimator,
+    )
+    values: Labels = column_or_1d(checked, warn=True)
     check_consistent_length(X, values)
     return values
 
 
-def check_sample_weight(sample_weight: ArrayLike | None, y: NDArray[Any]) -> Floats | None:
-    """Weights >= 0, one per element of y, or None when all are 1."""
+def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats | None:
+    """Weights >= 0, one per row, or None when all are 1."""
     if sample_weight is None:
         return None
-    weights: Floats = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+    rows = np.empty((n_rows, 0))
+    weights: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     return weights
 
 
@@ -145,7 +156,7 @@ def check_weights(
     sample_weight: ArrayLike | None,
     class_weight: ClassWeight,
     *,
-    classes: NDArray[Any],
+    classes: Labels,
     codes: Codes,
 ) -> Floats | None:
     """The product of sample and class weights, one per row, or None when all are 1.
@@ -153,11 +164,10 @@ def check_weights(
     ``class_weight="balanced"`` gives class k the weight (sum of all weights) / (K x sum of the weights of
     class k).
     """
-    if sample_weight is None and class_weight is None:
-        return None
+    given = check_sample_weight(sample_weight, len(codes))
     if class_weight is None:
-        return check_sample_weight(sample_weight, codes)
-    weights: Floats = _check_sample_weight(sample_weight, codes, dtype=np.float64, ensure_non_negative=True)
+        return given
+    weights = np.ones(len(codes)) if given is None else given
     if isinstance(class_weight, str):
         if class_weight != "balanced":
             raise ParameterError(

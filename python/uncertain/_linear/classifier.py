@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.classifiers import ScoreClassifier
 from .._base.convergence import keep_reports, warn_unless_converged
-from .._data.typing import Codes, Floats
+from .._data.typing import Codes, Floats, Labels
 from .._data.validation import RowsLike, check_gaussians, check_labels, check_weights
 from .._uncertain import Gaussians, GsuModel
 from ..tables._groups import groups_of_fit
@@ -24,7 +24,7 @@ class Training(NamedTuple):
     codes: Codes
     weights: Floats | None
     groups: Codes | None
-    classes: NDArray[Any]
+    classes: Labels
     """All labels, also those whose rows have no weight: the fit refuses such classes."""
     kept: NDArray[np.intp]
     """Numbers of these rows among the caller's."""

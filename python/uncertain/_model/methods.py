@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .._data.options import check_option
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
@@ -58,9 +59,7 @@ EVERYWHERE = {"probability": True, "random_state": 0}
 
 def chosen(method: str) -> Method:
     """The method of a name; ParameterError for a name that is none."""
-    if method not in ("auto", *METHODS):
-        listed = ", ".join(f'"{name}"' for name in ("auto", *METHODS))
-        raise ParameterError(f"method={method!r}: must be one of {listed}")
+    check_option("method", method, ("auto", *METHODS))
     return METHODS["gsu" if method == "auto" else method]
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import is_regressor
 from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
@@ -16,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.numbers import float_array
-from .._data.typing import RandomState
+from .._data.typing import Labels, RandomState
 from .._report.classes import Report, compare
 from .._report.held_out import gap_of
 from .._report.huber import HuberReport, report_of_huber
@@ -185,11 +184,11 @@ class Model:
             return source.groups(known, "the groups of the fit; pass another column or groups=False")
         return None if groups is None or groups is False else source.groups(groups)
 
-    def labels(self, table: Any, y: Any = None) -> NDArray[Any]:
+    def labels(self, table: Any, y: Any = None) -> Labels:
         """The targets of labelled rows, checked: the column of the fit, or `y`."""
         return self._truth(Source.of(table), y)
 
-    def _truth(self, source: Source, y: Any, *, partial: bool = False) -> NDArray[Any]:
+    def _truth(self, source: Source, y: Any, *, partial: bool = False) -> Labels:
         """The targets; `partial`: NaN, or None for a label, where a row has none."""
         target = self.columns_.target if y is None else y
         if target is None:
@@ -253,7 +252,7 @@ class Model:
     def _target_name(self) -> str:
         return self.columns_.target or "prediction"
 
-    def _check_classes(self, labels: NDArray[Any]) -> None:
+    def _check_classes(self, labels: Labels) -> None:
         """Refuse labels that are no class of the model; None is none."""
         known = set(self.classes_.tolist())
         for row, label in enumerate(labels.tolist()):

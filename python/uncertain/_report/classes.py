@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import Incomplete
-from .._data.typing import Floats, Ints, RandomState
+from .._data.typing import Floats, Ints, Labels, RandomState
 from ..exceptions import ConvergenceWarning, UncertainError
 from ..tables._groups import Groups
 from .base import BaseReport, Folds, check_counts
@@ -56,7 +55,7 @@ class Report(BaseReport):
     """Standard error of `difference`, which is paired and therefore smaller."""
     flipped_rows: Ints
     """Rows that the two predict differently when held out (first repeat)."""
-    flipped_labels: NDArray[Any]
+    flipped_labels: Labels
     """Shape (len(flipped_rows), 3): true label, label by means only, label with error bars."""
     doubtful_rows: Ints
     """The rows whose own error bars change their probabilities most, the largest change first."""
@@ -144,7 +143,7 @@ class Report(BaseReport):
 def compare(
     fitted: Pipeline,
     data: GaussianArray | Incomplete,
-    y: NDArray[Any],
+    y: Labels,
     *,
     folds: int = 5,
     repeats: int | None = None,

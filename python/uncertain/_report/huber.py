@@ -12,11 +12,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._data.typing import Floats, Ints, RandomState
+from .._data.typing import Floats, Ints, Labels, RandomState
 from ..exceptions import ParameterError
 from ..tables._groups import Groups
 from .base import BaseReport, Folds, check_counts, json_ready
@@ -139,7 +138,7 @@ class HuberReport(BaseReport):
 def report_of_huber(
     fitted: Pipeline,
     data: GaussianArray | Incomplete,
-    y: NDArray[Any],
+    y: Labels,
     *,
     folds: int = 5,
     repeats: int | None = None,

@@ -12,12 +12,12 @@ from .._base.classifiers import ScoreClassifier
 from .._base.docs import documented
 from .._base.progress import Callback
 from .._data.typing import Floats, RandomState
-from .._data.validation import RowsLike, seed_from
+from .._data.validation import RowsLike, check_sample_weight, seed_from
 from .._uncertain import HuberParams
 from ..exceptions import UncertainError
 from ..tables._groups import groups_of_fit
 from ._machine import AdaptiveHuber
-from ._targets import partial_labels, weights_of
+from ._targets import partial_labels
 from ._views import Kernel
 
 
@@ -94,30 +94,8 @@ n_iter_, status_
         verbose: int = 0,
         callback: Callback = None,
     ) -> None:
-        super().__init__(
-            alpha,
-            manifold_alpha,
-            delta=delta,
-            max_refinements=max_refinements,
-            threshold=threshold,
-            kernel=kernel,
-            gamma=gamma,
-            degree=degree,
-            coef0=coef0,
-            coupling=coupling,
-            views=views,
-            view_weights=view_weights,
-            between_alpha=between_alpha,
-            graph=graph,
-            n_neighbors=n_neighbors,
-            graph_gamma=graph_gamma,
-            laplacian=laplacian,
-            fit_intercept=fit_intercept,
-            max_bytes=max_bytes,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            callback=callback,
-        )
+        given = locals()
+        super().__init__(**{name: given[name] for name in AdaptiveHuber._get_param_names()})
         self.unlabeled = unlabeled
         self.probability = probability
         self.random_state = random_state
@@ -127,7 +105,7 @@ n_iter_, status_
     ) -> None:
         rows = self._rows(X, reset=True)
         labels, known = partial_labels(y, X, self, self.unlabeled)
-        weights = weights_of(sample_weight, rows.n_rows)
+        weights = check_sample_weight(sample_weight, rows.n_rows)
         counted = known if weights is None else known & (weights > 0.0)
         classes = np.unique(labels[counted])
         if len(classes) < 2:

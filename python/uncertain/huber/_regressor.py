@@ -9,9 +9,9 @@ from sklearn.base import RegressorMixin
 
 from .._base.docs import documented
 from .._data.typing import Floats
-from .._data.validation import RowsLike
+from .._data.validation import RowsLike, check_sample_weight
 from ._machine import AdaptiveHuber
-from ._targets import targets_of, weights_of
+from ._targets import targets_of
 
 
 @documented
@@ -158,7 +158,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         """
         rows = self._rows(X, reset=True)
         targets = targets_of(y, X, self)
-        return self._fit(rows, targets[None, :], 0, weights_of(sample_weight, rows.n_rows))
+        return self._fit(rows, targets[None, :], 0, check_sample_weight(sample_weight, rows.n_rows))
 
     @overload
     def predict(self, X: RowsLike, return_std: Literal[False] = False) -> Floats: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base.convergence import keep_reports
 from .._data.array import GaussianArray
+from .._data.options import number_or_median
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import FeatureSvc, Gaussians, KernelSvc, KernelSvr
@@ -48,12 +48,9 @@ class KernelMachine(BaseEstimator):
 
     def _common(self) -> dict[str, Any]:
         """The parameters that all machines have, for the core."""
-        sigma: Any = None if isinstance(self.sigma, str) and self.sigma == "median" else self.sigma
-        if not (sigma is None or isinstance(sigma, Real)) or self.sigma is None:
-            raise ParameterError(f'sigma = {self.sigma!r}: must be a number > 0 or "median"')
         return {
             "c": self.C,
-            "sigma": sigma,
+            "sigma": number_or_median("sigma", self.sigma),
             "coupling": self.coupling,
             "tol": self.tol,
             "max_iter": self.max_iter,

@@ -107,7 +107,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         params = self._params()
         data, rows = self._to_fit(X)
         targets = check_numbers(y, X, self)
-        weights = check_sample_weight(sample_weight, targets)
+        weights = check_sample_weight(sample_weight, len(targets))
         report = reporter(self)
         self._fitted(params.fit(data, targets, weights, report), rows)
         warn_unless_converged(self, ADVICE, stacklevel=3)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 from .._data.numbers import float_array
+from .._data.options import check_option
 from .._data.typing import Booleans, Floats
 from .._data.validation import RowsLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
@@ -144,9 +145,8 @@ class ReliabilityDisplay:
 def _edges(prob: Floats, n_bins: int, strategy: str) -> Floats:
     if n_bins < 1:
         raise ParameterError(f"n_bins = {n_bins!r}: must be an integer >= 1")
+    check_option("strategy", strategy, ("quantile", "uniform"))
     if strategy == "uniform":
         return np.linspace(0.0, 1.0, n_bins + 1)
-    if strategy != "quantile":
-        raise ParameterError(f"strategy = {strategy!r}: must be 'quantile' or 'uniform'")
     edges: Floats = np.unique(np.quantile(prob, np.linspace(0.0, 1.0, n_bins + 1)))
     return edges if len(edges) > 1 else np.array([edges[0], edges[0] + 1.0])

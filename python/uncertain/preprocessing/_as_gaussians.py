@@ -18,6 +18,7 @@ from .._base.docs import documented
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.numbers import float_array
+from .._data.options import check_option
 from .._data.typing import Booleans, Floats
 from .._data.validation import RowsLike
 from .._uncertain import Gaussians, Rows
@@ -136,8 +137,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _roles(self, X: Any) -> dict[str, Any]:
         """The given roles, or those chosen by name."""
-        if self.on_missing not in ("error", "point", "impute"):
-            raise ParameterError(f'on_missing={self.on_missing!r}: must be "error", "point" or "impute"')
+        check_option("on_missing", self.on_missing, ("error", "point", "impute"))
         given = {name: getattr(self, name) for name in (*KINDS, "mean", "features", "corr")}
         roles = {name: value for name, value in given.items() if value is not None}
         if roles and not isinstance(X, Table):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +16,7 @@ from .._base.em import (
     em_options,
     keep_report,
 )
+from .._base.gaps import TakesGaps
 from .._base.progress import Callback, reporter
 from .._data.array import GaussianArray
 from .._data.typing import Floats, RandomState
@@ -26,7 +26,7 @@ from .._uncertain import denoise, fit_denoiser, mixture_log_likelihood
 
 @documented
 class GaussianDenoiser(  # type: ignore[call-arg]
-    MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+    TakesGaps, MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
     """Measurement error: replace every reading by what it says about the true value (extreme deconvolution).
 
@@ -160,7 +160,7 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         """
         components = component_number(self.n_components)
         data, missing = check_rows(self, X, reset=True)
-        weights = check_sample_weight(sample_weight, np.empty((data.n_rows, 0)))
+        weights = check_sample_weight(sample_weight, data.n_rows)
         mixture, report = fit_denoiser(data, missing, weights, em_options(self, components), reporter(self))
         self._set(mixture)
         keep_report(self, report)
@@ -197,8 +197,3 @@ class GaussianDenoiser(  # type: ignore[call-arg]
     def _set(self, mixture: Mixture) -> None:
         super()._set(mixture)
         self.n_components_ = len(self.weights_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

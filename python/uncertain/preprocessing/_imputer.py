@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._base.em import MixtureAttributes, component_number, em_options, keep_report
+from .._base.gaps import TakesGaps
 from .._base.progress import Callback, reporter
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
-from .._data.typing import RandomState
-from .._data.validation import RowsLike, check_labels, check_sample_weight, refuse_nested_tables
-from .._uncertain import fit_imputer, impute
+from .._data.typing import Booleans, RandomState
+from .._data.validation import RowsLike, check_labels, check_rows, check_sample_weight
+from .._uncertain import Gaussians, fit_imputer, impute
 from ..exceptions import ParameterError
 
 
 @documented
 class GaussianImputer(  # type: ignore[call-arg]
-    MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+    TakesGaps, MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
     """Missing features become Gaussians: conditional mean and covariance given the features that are there.
 
@@ -133,21 +133,15 @@ class GaussianImputer(  # type: ignore[call-arg]
         components = component_number(self.n_components)
         if components is None and self.per_class:
             raise ParameterError('n_components = "auto": must be an integer with per_class=True')
-        rows = self._incomplete(X, reset=True)
+        data, missing = check_rows(self, X, reset=True)
         codes, n_classes = None, 0
         if self.per_class:
-            classes, codes = check_labels(y, rows, self)
+            classes, codes = check_labels(y, X, self)
             n_classes = len(classes)
-        weights = check_sample_weight(sample_weight, np.empty((len(rows), 0)))
-        mixture, report = fit_imputer(
-            rows.gaussians._core,
-            rows.missing,
-            weights,
-            codes,
-            n_classes,
-            em_options(self, components),
-            reporter(self),
-        )
+        weights = check_sample_weight(sample_weight, data.n_rows)
+        options = em_options(self, components)
+        missing = _all_there(data) if missing is None else missing
+        mixture, report = fit_imputer(data, missing, weights, codes, n_classes, options, reporter(self))
         self._set(mixture)
         keep_report(self, report)
         return self
@@ -165,23 +159,10 @@ class GaussianImputer(  # type: ignore[call-arg]
         GaussianArray
         """
         check_is_fitted(self, "weights_")
-        rows = self._incomplete(X, reset=False)
-        filled = impute(rows.gaussians._core, rows.missing, self._mixture(), self.n_jobs)
-        return GaussianArray._from_core(filled)
+        data, missing = check_rows(self, X, reset=False)
+        missing = _all_there(data) if missing is None else missing
+        return GaussianArray._from_core(impute(data, missing, self._mixture(), self.n_jobs))
 
-    def _incomplete(self, X: RowsLike, *, reset: bool) -> Incomplete:
-        if isinstance(X, (GaussianArray, Incomplete)):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            if isinstance(X, GaussianArray):
-                return Incomplete(X, np.zeros(X.shape, dtype=bool))
-            return X
-        refuse_nested_tables(X)
-        checked = validate_data(
-            self, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
-        )
-        return Incomplete.of(checked)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+def _all_there(data: Gaussians) -> Booleans:
+    return np.zeros((data.n_rows, data.n_features), dtype=bool)

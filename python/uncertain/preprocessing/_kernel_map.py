@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any, Literal
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from .._base.docs import documented
+from .._data.options import check_option, number_or_median
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians, fit_kernel_map, map_kernel
@@ -110,7 +110,7 @@ class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self._fitted(check_gaussians(self, X, reset=True), None)
 
     def _fitted(self, data: Gaussians, n_jobs: int | None) -> KernelMap:
-        gamma = None if self.gamma == "median" else float(self.gamma)
+        gamma = number_or_median("gamma", self.gamma)
         if gamma is None and self.kernel in ("polynomial", "rbf") and data.n_rows < 2:
             raise ParameterError(
                 f"gamma = 'median' needs at least two rows, got n_samples = {data.n_rows}; pass a number"
@@ -148,8 +148,5 @@ class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
 def check_kernel(kernel: Any, gamma: Any) -> None:
     """Is it a kernel's name, and `gamma` a number or "median"?"""
-    if kernel not in KERNELS:
-        names = ", ".join(map(repr, KERNELS))
-        raise ParameterError(f"kernel = {kernel!r}: must be one of {names}")
-    if gamma != "median" and not isinstance(gamma, numbers.Real):
-        raise ParameterError(f"gamma = {gamma!r}: must be a number > 0 or 'median'")
+    check_option("kernel", kernel, KERNELS)
+    number_or_median("gamma", gamma)

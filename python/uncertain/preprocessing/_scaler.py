@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
+from .._base.gaps import TakesGaps
 from .._data.array import GaussianArray
+from .._data.options import check_option
 from .._data.typing import Floats
-from .._data.validation import RowsLike, check_gaussians, check_rows
+from .._data.validation import RowsLike, check_gaussians, check_rows, check_sample_weight
 from .._uncertain import Gaussians, fit_scaler, scale
-from ..exceptions import ParameterError
 from ._moves import Moves
 
 
 @documented
-class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class GaussianScaler(TakesGaps, Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Shift and scale every feature; covariances move along: x -> D (x - m), S -> D S D, D = diag(1 / s).
 
     Parameters
@@ -46,14 +46,9 @@ class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianScaler:
         """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""
-        if self.spread not in ("means", "total"):
-            raise ParameterError(f'spread={self.spread!r}: must be "means" or "total"')
+        check_option("spread", self.spread, ("means", "total"))
         data, missing = check_rows(self, X, reset=True)
-        weights = None
-        if sample_weight is not None:
-            weights = _check_sample_weight(
-                sample_weight, np.empty((data.n_rows, 0)), dtype=np.float64, ensure_non_negative=True
-            )
+        weights = check_sample_weight(sample_weight, data.n_rows)
         self.mean_: Floats
         self.scale_: Floats
         self.mean_, self.scale_ = fit_scaler(data, missing, weights, self.spread)
@@ -67,8 +62,3 @@ class GaussianScaler(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimato
 
     def _moved(self, data: Gaussians) -> Gaussians:
         return scale(data, self.mean_, self.scale_, False)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags

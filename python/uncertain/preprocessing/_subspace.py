@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from .._base.docs import documented
+from .._data.options import check_option
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians, project_subspace
 from ..exceptions import ParameterError
@@ -59,7 +60,6 @@ class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstim
         return project_subspace(data, float(self.variance), self.project)
 
     def _check_parameters(self) -> None:
-        if self.project not in ("covariance", "both"):
-            raise ParameterError(f'project={self.project!r}: must be "covariance" or "both"')
+        check_option("project", self.project, ("covariance", "both"))
         if not isinstance(self.variance, (int, float, np.number)) or not 0 < self.variance <= 1:
             raise ParameterError(f"variance={self.variance!r}: must be above 0 and at most 1")

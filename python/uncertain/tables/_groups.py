@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from .._data.typing import Codes, Ints, RandomState
+from .._data.typing import Codes, Ints, Labels, RandomState
 from .._uncertain import group_folds
 from ..exceptions import NullError, ParameterError, UncertainError
 from ._targets import as_list, is_missing, plain_values
@@ -44,7 +44,7 @@ class Groups:
         return np.flatnonzero(np.isin(self.codes, self.codes[rows]))
 
     def splits(
-        self, folds: int, repeats: int, random_state: RandomState, classes: NDArray[Any] | None = None
+        self, folds: int, repeats: int, random_state: RandomState, classes: Labels | None = None
     ) -> list[tuple[Ints, Ints]]:
         """(train, test) of each fold of each repeat, of whole groups; stratified by the rows' `classes`."""
         codes = np.zeros(len(self.codes), dtype=np.int64)
@@ -59,7 +59,7 @@ class Groups:
             (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for fold in dealt for k in range(folds)
         ]
 
-    def counts_of(self, classes: NDArray[Any]) -> tuple[NDArray[Any], Ints]:
+    def counts_of(self, classes: Labels) -> tuple[Labels, Ints]:
         """The distinct classes, and in how many groups each has rows."""
         found, codes = np.unique(classes, return_inverse=True)
         return found, _groups_with(codes, self.codes, len(found))
@@ -113,9 +113,9 @@ def groups_of_fit(
     groups: ArrayLike | None,
     n_rows: int,
     *,
-    classes: NDArray[Any],
+    classes: Labels,
     codes: Codes,
-    kept: NDArray[Any] | None = None,
+    kept: Labels | None = None,
     folded: bool,
 ) -> Codes | None:
     """The groups of a classifier's rows as numbers, None without.
@@ -138,7 +138,7 @@ def groups_of_fit(
     return numbers
 
 
-def _groups_with(codes: NDArray[Any], groups: Codes, n_classes: int) -> Ints:
+def _groups_with(codes: Labels, groups: Codes, n_classes: int) -> Ints:
     """The number of groups with rows of each class."""
     base = np.int64(2**32)  # beyond every group's number
     pairs = np.unique(codes.astype(np.int64) * base + groups)

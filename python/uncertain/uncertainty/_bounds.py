@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
+from .._data.options import check_option
 from ..exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError, UncertainWarning
 
 ASYMMETRIC = 0.1
@@ -77,8 +78,7 @@ def from_bounds(
         )
     if not (np.isfinite(k) and k > 0):
         raise ParameterError(f"k = {k!r}: must be a number of standard deviations > 0")
-    if rule not in ("moments", "average"):
-        raise ParameterError(f"rule = {rule!r}: must be 'moments' or 'average'")
+    check_option("rule", rule, ("moments", "average"))
     middle = (low + high) / 2 if value is None else float_array(value, "value")
     if middle.shape != low.shape:
         raise ShapeError(f"value: expected shape {low.shape}, got {middle.shape}")

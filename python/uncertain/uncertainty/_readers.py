@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .._data.array import GaussianArray
+from .._data.options import check_option
 from .._data.typing import Floats, Ints
 from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
 
@@ -233,8 +234,7 @@ def _lines(path: Path) -> Iterator[_Line]:
 
 def _with_covariances(x: Floats, rows: list[dict[tuple[int, ...], float]], kind: str) -> GaussianArray:
     n, d = x.shape
-    if kind not in ("auto", "full", "diagonal", "isotropic"):
-        raise ParameterError(f"kind = {kind!r}: must be 'auto', 'full', 'diagonal' or 'isotropic'")
+    check_option("kind", kind, ("auto", "full", "diagonal", "isotropic"))
     if kind == "auto":
         if d > 1 and all(set(row) <= {(1, 1)} for row in rows):
             raise ParameterError(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
+from .._data.options import check_option
 from .._data.typing import Floats, Ints
 from ..exceptions import (
     ColumnError,
@@ -200,8 +201,7 @@ def _check_options(of: Any, shrinkage: Any, covariance: Any) -> None:
             f"of = {of!r}: must be 'mean' (how well the mean is known) or 'population' (how far one more "
             "replicate may lie)"
         )
-    if covariance not in ("full", "diagonal"):
-        raise ParameterError(f"covariance = {covariance!r}: must be 'full' or 'diagonal'")
+    check_option("covariance", covariance, ("full", "diagonal"))
     if isinstance(shrinkage, (float, int)):
         if not 0 <= float(shrinkage) <= 1:
             raise ParameterError(f"shrinkage = {shrinkage!r}: a number must be in [0, 1]")

@@ -15,6 +15,7 @@ from scipy.signal import get_window, spectrogram
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
+from .._data.options import check_option
 from .._data.typing import Booleans, Floats
 from ..exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError
 from ._replicates import Shrinkage, gaussians_of_groups
@@ -108,8 +109,7 @@ def welch(
             f"signals of {x.shape[2]} samples hold one window of nperseg = {nperseg}, and a covariance needs "
             "at least two: lower nperseg"
         )
-    if of not in ("population", "mean"):
-        raise ParameterError(f"of = {of!r}: must be 'population' or 'mean'")
+    check_option("of", of, ("population", "mean"))
     taper: Floats = get_window(window, nperseg)
     # One-sided densities of every window, (n, channels, frequencies, windows).
     frequencies, _, density = spectrogram(x, fs, taper, noverlap=nperseg - hop, detrend="constant")

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
+from .._data.options import check_option
 from ..exceptions import NegativeVarianceError, ParameterError, ShapeError
-
-RULES = ("mean", "population", "gsu-paper")
 
 
 def from_standard_errors(
@@ -64,8 +63,7 @@ def from_standard_errors(
         raise ShapeError(
             f"means and se: expected the same shape (n, d) for both, got {x.shape} and {s.shape}"
         )
-    if rule not in RULES:
-        raise ParameterError(f"rule = {rule!r}: must be 'mean', 'population' or 'gsu-paper'")
+    check_option("rule", rule, ("mean", "population", "gsu-paper"))
     negative = np.argwhere(s < 0)
     if len(negative):
         i, j = negative[0]
