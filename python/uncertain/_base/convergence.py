@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
 from .._data.typing import Floats, Ints
 
 
-def keep_reports(estimator: Any, objective: Floats, gap: Floats, n_iter: Ints, status: Sequence[str]) -> None:
+def keep_reports(
+    estimator: BaseEstimator, objective: Floats, gap: Floats, n_iter: Ints, status: Sequence[str]
+) -> None:
     """Set `objective_`, `optimality_gap_`, `n_iter_` and `status_`: of one problem, or arrays of several."""
     single = len(status) == 1
     estimator.objective_ = objective[0] if single else objective
@@ -21,7 +23,7 @@ def keep_reports(estimator: Any, objective: Floats, gap: Floats, n_iter: Ints, s
     estimator.status_ = status[0] if single else np.array(status)
 
 
-def warn_unless_converged(estimator: Any, advice: str, *, stacklevel: int = 4) -> None:
+def warn_unless_converged(estimator: BaseEstimator, advice: str, *, stacklevel: int = 4) -> None:
     """Say how the worst of its problems ended, with the certified gap where there is one, and what to do.
 
     Reads the attributes that `keep_reports` sets; `stacklevel` leads to the caller of ``fit``.

@@ -10,6 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .._data.typing import Floats
 from .._data.validation import seed_from
@@ -46,7 +47,7 @@ def component_number(n_components: Any) -> int | None:
     raise ParameterError(f'n_components = {n_components!r}: must be an integer >= 1 or "auto"')
 
 
-def em_options(estimator: Any, components: int | None, *, seed: int | None = None) -> _Em:
+def em_options(estimator: BaseEstimator, components: int | None, *, seed: int | None = None) -> _Em:
     """The parameters of EM of an estimator; a seed drawn from its `random_state` unless given."""
     return {
         "n_components": components,
@@ -60,7 +61,7 @@ def em_options(estimator: Any, components: int | None, *, seed: int | None = Non
     }
 
 
-def keep_report(estimator: Any, report: _EmReport) -> None:
+def keep_report(estimator: BaseEstimator, report: _EmReport) -> None:
     """Set the attributes that tell how the fit went, and warn unless it went to its end."""
     history, n_iter, status, held_out = report
     estimator.log_likelihoods_ = history

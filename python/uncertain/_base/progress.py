@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
+
+from sklearn.base import BaseEstimator
 
 
 class Progress(NamedTuple):
@@ -32,7 +34,7 @@ Callback: TypeAlias = Callable[[Progress], object] | None
 """Hears of every iteration."""
 
 
-def reporter(estimator: Any) -> Callable[[str, int, float, float], None] | None:
+def reporter(estimator: BaseEstimator) -> Callable[[str, int, float, float], None] | None:
     """The function that the extension calls once per iteration of a fit, or None if nobody listens.
 
     An exception in `callback` ends the fit and reaches the caller of ``fit`` as it is.

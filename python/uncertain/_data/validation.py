@@ -7,11 +7,13 @@ attributes are the usual ones.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,15 +23,18 @@ from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError, UncertainError
 from .array import GaussianArray
 from .incomplete import Incomplete
-from .typing import ArrowStream, Booleans, ClassWeight, Codes, Floats, Labels, RandomState
+from .typing import ArrowStream, Booleans, ClassWeight, Codes, Floats, Labels, LazyTable, RandomState
 
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
 """What an estimator takes as X: Gaussians, with gaps or without, or the rows of an array or a plain table."""
 
+TableLike: TypeAlias = RowsLike | LazyTable | str | os.PathLike[str]
+"""What `uncertain.fit` and a `Model` take: a table of any library, the path of one, or such rows."""
+
 NESTED = (list, tuple, np.ndarray)
 
 
-def check_gaussians(estimator: Any, X: RowsLike, *, reset: bool) -> Gaussians:
+def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Gaussians:
     """X as the core's Gaussians; sets or checks ``n_features_in_`` and ``feature_names_in_`` of `estimator`.
 
     Raises
@@ -57,7 +62,7 @@ def check_gaussians(estimator: Any, X: RowsLike, *, reset: bool) -> Gaussians:
     return Gaussians(Rows.from_numpy(points, *points.shape))
 
 
-def check_rows(estimator: Any, X: RowsLike, *, reset: bool) -> tuple[Gaussians, Booleans | None]:
+def check_rows(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> tuple[Gaussians, Booleans | None]:
     """As `check_gaussians` for an estimator that takes gaps: NaN in an array, or what
     ``AsGaussians(on_missing="impute")`` gives; and where they are, None if there are none.
     """
@@ -99,7 +104,7 @@ def _columns(X: Any) -> list[tuple[Any, bool]]:
     return []
 
 
-def check_labels(y: Any, X: RowsLike, estimator: Any) -> tuple[Labels, Codes]:
+def check_labels(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) -> tuple[Labels, Codes]:
     """(classes, codes): the sorted distinct labels, and for each row the place of its label among them."""
     labels = check_targets(y, X, estimator)
     classes, codes = np.unique(labels, return_inverse=True)
@@ -110,20 +115,25 @@ def check_labels(y: Any, X: RowsLike, estimator: Any) -> tuple[Labels, Codes]:
     return classes, codes.astype(np.uint32)
 
 
-def check_targets(y: Any, X: RowsLike, estimator: Any) -> Labels:
+def check_targets(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) -> Labels:
     """y as a 1-D array of labels, one per row of X."""
     labels = one_per_row(y, X, estimator)
     check_classification_targets(labels)
     return labels
 
 
-def check_numbers(y: Any, X: RowsLike, estimator: Any) -> Floats:
+def check_numbers(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) -> Floats:
     """y as a 1-D array of finite numbers, one per row of X."""
     return np.ascontiguousarray(one_per_row(y, X, estimator, dtype=np.float64))
 
 
 def one_per_row(
-    y: Any, X: RowsLike, estimator: Any, *, dtype: Any = None, ensure_all_finite: bool | str = True
+    y: ArrayLike | None,
+    X: RowsLike,
+    estimator: BaseEstimator,
+    *,
+    dtype: Any = None,
+    ensure_all_finite: bool | str = True,
 ) -> Labels:
     """y as a 1-D array, one value per row of X."""
     if y is None:

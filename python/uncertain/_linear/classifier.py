@@ -32,7 +32,11 @@ class Training(NamedTuple):
 
 
 def training_rows(
-    estimator: Any, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    estimator: BaseEstimator,
+    X: RowsLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
 ) -> Training:
     """Check what a classifier is fitted on; rows without weight are dropped, so that no solver sees them."""
     data = check_gaussians(estimator, X, reset=True)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from .._linear.kernelized import Kernelized
@@ -160,7 +161,7 @@ def _estimators(steps: Sequence[tuple[Any, ...]], classes: Sequence[Any]) -> lis
 
 def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
     """The estimator of one step, whose output has d features."""
-    estimator: Any
+    estimator: BaseEstimator
     match step:
         case ("scaler", mean, scale):
             estimator = GaussianScaler()

@@ -7,18 +7,20 @@ numbers themselves are checked on their way into the first step of the pipeline.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from sklearn import config_context
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
 from .._data.options import check_option
-from .._data.typing import Floats
+from .._data.typing import ColumnOrValues, Floats
+from .._data.validation import TableLike
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
@@ -29,11 +31,11 @@ from .model import Model
 
 
 def fit(
-    table: Any,
-    target: Any = "label",
+    table: TableLike,
+    target: ColumnOrValues = "label",
     *,
-    target_std: Any = None,
-    groups: Any = None,
+    target_std: ColumnOrValues | None = None,
+    groups: ColumnOrValues | None = None,
     mean: str | None = None,
     std: str | None = None,
     var: str | None = None,
@@ -155,7 +157,7 @@ def fit(
     return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
 
 
-def _chosen_columns(source: Source, beside: dict[str, Any], given: dict[str, Any]) -> Columns:
+def _chosen_columns(source: Source, beside: Mapping[str, object], given: dict[str, Any]) -> Columns:
     """The columns of a table by role; arrays have none that could be named."""
     named = {role: value for role, value in beside.items() if isinstance(value, str)}
     if source.table is not None:
@@ -173,7 +175,9 @@ def _chosen_columns(source: Source, beside: dict[str, Any], given: dict[str, Any
     return Columns()
 
 
-def _target_stds(source: Source, target_std: Any, estimator: Any, on_missing: str) -> Floats:
+def _target_stds(
+    source: Source, target_std: ColumnOrValues, estimator: BaseEstimator, on_missing: str
+) -> Floats:
     """The error bars of the target, for the one estimator that knows them."""
     if not isinstance(estimator, GSURegressor):
         raise ParameterError(
@@ -184,11 +188,17 @@ def _target_stds(source: Source, target_std: Any, estimator: Any, on_missing: st
 
 
 def _steps_before(
-    estimator: Any, source: Source, columns: Columns, *, measured: bool, scale: bool, on_missing: str
-) -> list[tuple[str, Any]]:
+    estimator: BaseEstimator,
+    source: Source,
+    columns: Columns,
+    *,
+    measured: bool,
+    scale: bool,
+    on_missing: str,
+) -> list[tuple[str, BaseEstimator]]:
     """What reads, fills and scales the rows for the estimator; `measured`: and takes off the noise."""
     takes_gaps = measured or get_tags(estimator).input_tags.allow_nan
-    steps: list[tuple[str, Any]] = []
+    steps: list[tuple[str, BaseEstimator]] = []
     # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
     if source.table is not None or takes_gaps:
         steps.append(("gaussians", AsGaussians(**columns.roles(), on_missing=on_missing)))

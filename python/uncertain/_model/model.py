@@ -15,7 +15,8 @@ from sklearn.pipeline import Pipeline
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.numbers import float_array
-from .._data.typing import Labels, RandomState
+from .._data.typing import ColumnOrValues, Labels, RandomState
+from .._data.validation import TableLike
 from .._report.classes import Report, compare
 from .._report.held_out import gap_of
 from .._report.huber import HuberReport, report_of_huber
@@ -59,7 +60,7 @@ class Model:
         self._n_rows = n_rows
         self._seconds = seconds
 
-    def predict(self, table: Any) -> Any:
+    def predict(self, table: TableLike) -> Any:
         """The class of every row, in row order, with labels of their original type; or the predicted number.
 
         A Polars or pandas table gives a Series named like the target, pyarrow a ChunkedArray, a path a Polars
@@ -68,7 +69,7 @@ class Model:
         source = Source.of(table)
         return source.answer_one(self._target_name, self.pipeline_.predict(self._input(source)))
 
-    def predict_proba(self, table: Any) -> Any:
+    def predict_proba(self, table: TableLike) -> Any:
         """The probability of every class, averaged over each row's own uncertainty.
 
         A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
@@ -88,7 +89,7 @@ class Model:
         names = map(str, self.classes_.tolist())
         return source.answer(dict(zip(names, probabilities.T, strict=True)))
 
-    def predict_distribution(self, table: Any) -> Any:
+    def predict_distribution(self, table: TableLike) -> Any:
         """Of a `GSURegressor`: the prediction, and its standard deviation under each row's own error bars.
 
         A table of the caller's kind with columns named after the target, and with ``_std`` behind it; for
@@ -105,7 +106,7 @@ class Model:
             return mean, std
         return source.answer({self._target_name: mean, f"{self._target_name}_std": std})
 
-    def score(self, table: Any, y: Any = None) -> float:
+    def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
 
         Pass `y` if the target is not a column.
@@ -120,14 +121,14 @@ class Model:
 
     def report(
         self,
-        table: Any,
-        y: Any = None,
+        table: TableLike,
+        y: ColumnOrValues | None = None,
         *,
         folds: int = 5,
         repeats: int | None = None,
         listed: int = 10,
         meanings: bool = True,
-        groups: Any = None,
+        groups: ColumnOrValues | bool | None = None,
         random_state: RandomState = 0,
     ) -> Report | RegressionReport | HuberReport:
         """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
@@ -172,7 +173,7 @@ class Model:
             return compare_regressions(rest, rows, truth, y_std=y_std, **common)
         return compare(rest, rows, truth, listed=listed, meanings=meanings, **common)
 
-    def _groups(self, source: Source, groups: Any) -> Groups | None:
+    def _groups(self, source: Source, groups: ColumnOrValues | bool | None) -> Groups | None:
         """The groups of a report: those that were asked for, else the column of the fit; False: none."""
         known = self.columns_.groups
         if groups is None and known is True:
@@ -184,11 +185,11 @@ class Model:
             return source.groups(known, "the groups of the fit; pass another column or groups=False")
         return None if groups is None or groups is False else source.groups(groups)
 
-    def labels(self, table: Any, y: Any = None) -> Labels:
+    def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
         """The targets of labelled rows, checked: the column of the fit, or `y`."""
         return self._truth(Source.of(table), y)
 
-    def _truth(self, source: Source, y: Any, *, partial: bool = False) -> Labels:
+    def _truth(self, source: Source, y: ColumnOrValues | None, *, partial: bool = False) -> Labels:
         """The targets; `partial`: NaN, or None for a label, where a row has none."""
         target = self.columns_.target if y is None else y
         if target is None:
@@ -200,7 +201,7 @@ class Model:
             self._check_classes(truth)
         return truth
 
-    def gaussians(self, table: Any) -> GaussianArray:
+    def gaussians(self, table: TableLike) -> GaussianArray:
         """The rows as the model reads them, before scaling.
 
         Gaps are filled as by a `GaussianImputer` that knows the distribution that the model has learned.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone, is_regressor
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._data.typing import Floats, Ints, Labels, RandomState
@@ -214,7 +214,7 @@ def report_of_huber(
     )
 
 
-def _removed(estimator: Any) -> tuple[Ints, Floats]:
+def _removed(estimator: BaseEstimator) -> tuple[Ints, Floats]:
     """Rows that were dropped by any output, each with its largest residual; the largest first."""
     several = isinstance(estimator.removed_, list)
     rows = np.concatenate(estimator.removed_ if several else [estimator.removed_])

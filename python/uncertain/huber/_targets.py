@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._data.typing import Booleans, Floats, Labels
@@ -12,13 +12,15 @@ from .._data.validation import RowsLike, one_per_row
 from ..exceptions import NotFiniteError
 
 
-def targets_of(y: Any, X: RowsLike, estimator: Any) -> Floats:
+def targets_of(y: ArrayLike, X: RowsLike, estimator: BaseEstimator) -> Floats:
     """Numbers, NaN without a label."""
     targets: Floats = one_per_row(y, X, estimator, dtype=np.float64, ensure_all_finite="allow-nan")
     return targets
 
 
-def partial_labels(y: Any, X: RowsLike, estimator: Any, unlabeled: Any) -> tuple[Labels, Booleans]:
+def partial_labels(
+    y: ArrayLike, X: RowsLike, estimator: BaseEstimator, unlabeled: object
+) -> tuple[Labels, Booleans]:
     """Labels, and which rows have one; `unlabeled` as the classifier's parameter."""
     labels = one_per_row(y, X, estimator, ensure_all_finite=False)
     if labels.dtype.kind == "O":

@@ -8,6 +8,7 @@ one seed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -65,7 +66,7 @@ class Groups:
         return found, _groups_with(codes, self.codes, len(found))
 
 
-def too_few_groups(label: Any, groups: Groups) -> str:
+def too_few_groups(label: object, groups: Groups) -> str:
     """Why a class cannot be cross-validated, and what to do."""
     return (
         f"class {label!r} has rows in one {groups.name} only: cross-validation of whole groups needs at "
@@ -84,7 +85,7 @@ def check_group_number(groups: Groups, folds: int) -> None:
         )
 
 
-def groups_from(values: Any, what: str, n_rows: int) -> Codes:
+def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) -> Codes:
     """Numbers from the groups of the rows, which may be of any type; numbered in order of appearance.
 
     Raises `NullError` for a row without a group and `ShapeError` unless there is one per row.

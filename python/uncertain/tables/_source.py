@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
-from .._data.typing import Floats
+from .._data.typing import ColumnOrValues, Floats, Labels
+from .._data.validation import TableLike
 from ..exceptions import ParameterError
 from ._columns import require
 from ._groups import Groups, groups_from
@@ -28,7 +27,7 @@ class Source:
     """The same as a `Table`; None for rows without columns."""
 
     @classmethod
-    def of(cls, data: Any) -> Source:
+    def of(cls, data: TableLike) -> Source:
         """A table of any library, the path of one, or rows without columns."""
         if isinstance(data, (str, os.PathLike)):
             from ._files import read_table
@@ -52,15 +51,15 @@ class Source:
         """Number of rows."""
         return len(self.data) if self.table is None else self.table.n_rows
 
-    def targets(self, target: Any, task: str, *, partial: bool = False) -> tuple[NDArray[Any], bool]:
+    def targets(self, target: ColumnOrValues, task: str, *, partial: bool = False) -> tuple[Labels, bool]:
         """(targets, are they quantities?) from a column, by name, or the caller's own values, checked."""
         return targets_from(*self._values(target, "target"), task, self.n_rows, partial=partial)
 
-    def target_stds(self, target_std: Any, missing: float | None = None) -> Floats:
+    def target_stds(self, target_std: ColumnOrValues, missing: float | None = None) -> Floats:
         """Standard deviations of the targets from a column, by name, or the caller's own values, checked."""
         return errors_from(*self._values(target_std, "target_std"), self.n_rows, missing=missing)
 
-    def groups(self, groups: Any, advice: str = "") -> Groups:
+    def groups(self, groups: ColumnOrValues, advice: str = "") -> Groups:
         """The rows' groups from a column, by name, or the caller's own values."""
         if not isinstance(groups, str):
             return Groups(groups_from(groups, "groups", self.n_rows))
@@ -69,7 +68,7 @@ class Source:
         values, name = self._values(groups, "groups")
         return Groups(groups_from(values, name, self.n_rows), name)
 
-    def _values(self, given: Any, role: str) -> tuple[list[Any], str]:
+    def _values(self, given: ColumnOrValues, role: str) -> tuple[list[Any], str]:
         """The values that are given, or in the column of that name; and what errors call them."""
         if not isinstance(given, str):
             return as_list(given, role), role
@@ -77,11 +76,11 @@ class Source:
             raise ParameterError(f"{role}={given!r} names a column of a table, but these rows have none")
         return self.table.values(given), given
 
-    def answer(self, columns: Mapping[str, NDArray[Any]]) -> Any:
+    def answer(self, columns: Mapping[str, Labels]) -> Any:
         """New columns as a table of the caller's kind; needs one."""
         return result_like(self.data, columns)
 
-    def answer_one(self, name: str, values: NDArray[Any]) -> Any:
+    def answer_one(self, name: str, values: Labels) -> Any:
         """One new column as the caller's library has it; the values themselves without a table."""
         if self.table is None:
             return values

@@ -92,7 +92,7 @@ class Table:
         return list(column.to_list() if self.kind == "polars" else column.to_pylist())
 
 
-def is_table(X: Any) -> bool:
+def is_table(X: object) -> bool:
     """Does `X` have named columns? False for arrays, lists and GaussianArray."""
     return not isinstance(X, GaussianArray) and (_kind(X) is not None or _is_foreign(X))
 
@@ -169,7 +169,7 @@ def table_with_gaussians(
     return table.to_pandas() if kind == "pandas" else table
 
 
-def _kind(X: Any) -> Kind | None:
+def _kind(X: object) -> Kind | None:
     polars, pandas, pyarrow = (sys.modules.get(name) for name in ("polars", "pandas", "pyarrow"))
     if polars is not None and isinstance(X, (polars.DataFrame, polars.LazyFrame)):
         return "polars"
@@ -180,7 +180,7 @@ def _kind(X: Any) -> Kind | None:
     return None
 
 
-def _is_foreign(X: Any) -> bool:
+def _is_foreign(X: object) -> bool:
     """A stream of record batches of another library (a single Arrow column has no columns of its own)."""
     if not hasattr(X, "__arrow_c_stream__") or isinstance(X, np.ndarray):
         return False

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
-from .._data.typing import Floats, Ints
+from .._data.typing import ArrowStream, Floats, Ints
 from ..exceptions import (
     ColumnError,
     NotFiniteError,
@@ -28,9 +28,24 @@ from ..exceptions import (
 )
 from ..tables import Table, is_table, open_table, table_with_gaussians
 
+Frame = TypeVar("Frame", bound=ArrowStream)
 Shrinkage: TypeAlias = Literal["ledoit-wolf", "oas", "pooled"] | float | None
 
 
+class Options(TypedDict, total=False):
+    """Keyword arguments of `from_replicates` beside `by`."""
+
+    of: Required[Literal["mean", "population"]]
+    features: Sequence[str] | None
+    keep: Sequence[str]
+    shrinkage: Shrinkage
+    covariance: Literal["full", "diagonal"]
+
+
+@overload
+def from_replicates(table: Frame, *, by: str | Sequence[str], **options: Unpack[Options]) -> Frame: ...
+@overload
+def from_replicates(table: ArrayLike, *, by: ArrayLike, **options: Unpack[Options]) -> GaussianArray: ...
 def from_replicates(
     table: Any,
     *,
