@@ -134,7 +134,7 @@ def test_refusals() -> None:
     with pytest.raises(AttributeError, match="partial_fit") as refusal:
         GSUClassifier(kernel="rbf").partial_fit(X, y, classes=[0, 1])
     assert "KernelMap" in str(refusal.value.__cause__)
-    with pytest.raises(ParameterError, match="kernel = 'sigmoid'"):
+    with pytest.raises(ParameterError, match="kernel='sigmoid'"):
         KernelMap("sigmoid").fit(X)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="n_samples = 1"):
         KernelMap().fit(X[:1])

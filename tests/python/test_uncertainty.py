@@ -162,7 +162,7 @@ def test_standard_errors_are_what_repeated_experiments_show() -> None:
         ([[0.1, -0.1]], 4, "mean", "row 0, feature 1 is -0.1"),
         ([[0.1, 0.1]], None, "population", "needs n"),
         ([[0.1, 0.1]], 0, "population", ">= 1"),
-        ([[0.1, 0.1]], 4, "other", "must be 'mean'"),
+        ([[0.1, 0.1]], 4, "other", 'must be one of "mean"'),
         ([[0.1]], 4, "mean", "same shape"),
     ],
 )
@@ -317,7 +317,7 @@ def test_welch_windows_are_scipys_windows() -> None:
         ({"bands": {}}, "empty"),
         ({"nperseg": 1000}, "one window"),
         ({"overlap": 1.0}, "overlap"),
-        ({"of": "both"}, "of = 'both'"),
+        ({"of": "both"}, "of='both'"),
         ({"signals": np.zeros((1, 1000))}, "window 0 has no power in band"),
         ({"signals": np.full((1, 1000), np.inf)}, "row 0, channel 0, sample 0 is inf"),
     ],
