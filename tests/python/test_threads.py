@@ -13,7 +13,7 @@ import threadpoolctl
 
 from uncertain import GaussianArray
 from uncertain._base import threads
-from uncertain._base.threads import effective_n_jobs
+from uncertain._uncertain import effective_n_jobs
 from uncertain.exceptions import ParameterError
 from uncertain.svm import GSUClassifier
 
@@ -61,7 +61,7 @@ def test_n_jobs() -> None:
 
 
 def test_environment() -> None:
-    code = "from uncertain._base.threads import effective_n_jobs as n; print(n(None), n(3))"
+    code = "from uncertain._uncertain import effective_n_jobs as n; print(n(None), n(3))"
     assert run(code, OMP_NUM_THREADS="1") == "1 3"
     assert run(code, UNCERTAIN_NUM_THREADS="1", OMP_NUM_THREADS="") == "1 3"
     assert run(code, OMP_NUM_THREADS="nonsense").endswith(" 3")
