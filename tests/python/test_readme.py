@@ -40,11 +40,6 @@ def test_the_readme_has_snippets_in_both_languages() -> None:
     assert snippets(ROOT / "README.md", "rust")
 
 
-def test_rust_snippets_of_the_readme_are_documentation_tests() -> None:
-    crate = (ROOT / "rust" / "uncertain" / "src" / "lib.rs").read_text(encoding="utf-8")
-    assert '#[doc = include_str!("../../../README.md")]' in crate
-
-
 def test_every_make_command_that_is_named_exists() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))

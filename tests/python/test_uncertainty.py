@@ -72,7 +72,7 @@ def test_moves_add_up_and_flat_images_are_the_same() -> None:
         (np.zeros((2, 1, 9)), 1.0, "2 x 2"),
         (np.zeros((2, 3, 3)), -1.0, ">= 0"),
         (np.zeros((2, 3, 3)), (1.0, 2.0, 3.0), "row, column"),
-        (np.full((2, 3, 3), np.nan), 1.0, r"image 0, pixel \(0, 0\)"),
+        (np.full((2, 3, 3), np.nan), 1.0, "image 0, row 0, column 0"),
     ],
 )
 def test_bad_images(images: Floats, sigma: Any, message: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from ..exceptions import NullError, ParameterError, RaggedError, ShapeError
-from .typing import Floats, Ints
+from ..exceptions import NotFiniteError, NullError, ParameterError, RaggedError, ShapeError
+from .typing import Booleans, Floats, Ints
 
 
 def float_array(values: Any, what: str) -> Floats:
@@ -58,3 +59,30 @@ def row_numbers(rows: Any, n: int) -> Ints:
     if wrong.any():
         raise IndexError(f"row {index[wrong][0]} is out of range: there are {n} rows")
     return np.where(index < 0, index + n, index).astype(np.int64, copy=False)
+
+
+def pair_of_arrays(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) -> tuple[Floats, Floats]:
+    """Two arrays of one shape (n, d)."""
+    a, b = float_array(first, names[0]), float_array(second, names[1])
+    if a.ndim != 2 or b.shape != a.shape:
+        raise ShapeError(
+            f"{names[0]} and {names[1]}: expected the same shape (n, d) for both, got {a.shape} and {b.shape}"
+        )
+    return a, b
+
+
+def first_of(wrong: Booleans, *axes: str) -> tuple[tuple[int, ...], str] | None:
+    """The first place that is wrong, as an index and in words ("row 3, feature 0"); None if all is well."""
+    places = np.argwhere(wrong)
+    if not len(places):
+        return None
+    at = tuple(places[0].tolist())
+    return at, ", ".join(f"{axis} {k}" for axis, k in zip(axes, at, strict=True))
+
+
+def refuse_not_finite(values: Floats, what: str, *axes: str, advice: str = "fill or drop it first") -> None:
+    """Refuse NaN and infinity, with their place."""
+    found = first_of(~np.isfinite(values), *axes)
+    if found:
+        at, place = found
+        raise NotFiniteError(f"{what}: {place} is {values[at]}; {advice}")

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
+from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Ints, Labels, RandomState
 from ..exceptions import ConvergenceWarning, UncertainError
@@ -25,10 +25,6 @@ from ..tables._groups import Groups
 from .base import BaseReport, Folds, check_counts
 from .held_out import cross_validate, gap_text, means_alone, quiet, standard_error, timed
 from .meanings import MEANS_ONLY, Meanings, alternatives, own_meaning, ranked
-
-if TYPE_CHECKING:
-    from .._data.array import GaussianArray
-
 
 DRAWS = 1000
 """Draws per listed row for the probability of another class when there are more than two."""

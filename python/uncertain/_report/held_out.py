@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Labels
 from ..exceptions import ConvergenceWarning
 from ..preprocessing._imputer import GaussianImputer
+from ..tables._groups import Groups
 from .base import Folds
-
-if TYPE_CHECKING:
-    from .._data.array import GaussianArray
-    from ..tables._groups import Groups
 
 
 def standard_error(correct: Floats, groups: Groups | None = None) -> float:

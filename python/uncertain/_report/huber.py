@@ -9,21 +9,19 @@ so that a difference says more than an error.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.pipeline import Pipeline
 
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Ints, Labels, RandomState
 from ..exceptions import ParameterError
 from ..tables._groups import Groups
 from .base import BaseReport, Folds, check_counts, json_ready
 from .held_out import means_alone, standard_error
-
-if TYPE_CHECKING:
-    from .._data.array import GaussianArray
-    from .._data.incomplete import Incomplete
 
 
 @dataclass(frozen=True)

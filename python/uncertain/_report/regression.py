@@ -7,20 +7,18 @@ compared is the absolute error of rows that neither fit has seen, paired.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
 from .._data.typing import Floats, RandomState
 from ..tables._groups import Groups
 from .base import BaseReport, Folds
 from .held_out import gap_text, means_alone, quiet, standard_error, timed
-
-if TYPE_CHECKING:
-    from .._data.array import GaussianArray
-    from .._data.incomplete import Incomplete
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.numbers import float_array
+from .._data.numbers import first_of, float_array, pair_of_arrays, refuse_not_finite
 from .._data.options import check_option
-from ..exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError, UncertainWarning
+from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
 
 ASYMMETRIC = 0.1
 """Relative difference of the two arms above which a cell counts as asymmetric in the warning."""
@@ -71,11 +71,7 @@ def from_bounds(
     >>> from_bounds([[1.0]], [[3.0]]).covariances()
     array([[[1.]]])
     """
-    low, high = float_array(lower, "lower"), float_array(upper, "upper")
-    if low.ndim != 2 or high.shape != low.shape:
-        raise ShapeError(
-            f"lower and upper: expected the same shape (n, d) for both, got {low.shape} and {high.shape}"
-        )
+    low, high = pair_of_arrays(lower, upper, ("lower", "upper"))
     if not (np.isfinite(k) and k > 0):
         raise ParameterError(f"k = {k!r}: must be a number of standard deviations > 0")
     check_option("rule", rule, ("moments", "average"))
@@ -83,16 +79,13 @@ def from_bounds(
     if middle.shape != low.shape:
         raise ShapeError(f"value: expected shape {low.shape}, got {middle.shape}")
     for name, numbers in (("lower", low), ("upper", high), ("value", middle)):
-        bad = np.argwhere(~np.isfinite(numbers))
-        if len(bad):
-            i, j = bad[0]
-            raise NotFiniteError(f"{name}: row {i}, feature {j} is {numbers[i, j]}; fill or drop the row")
-    outside = np.argwhere((low > middle) | (middle > high))
-    if len(outside):
-        i, j = outside[0]
+        refuse_not_finite(numbers, name, "row", "feature")
+    outside = first_of((low > middle) | (middle > high), "row", "feature")
+    if outside:
+        at, place = outside
         raise UncertainError(
-            f"row {i}, feature {j}: expected lower <= value <= upper, got {low[i, j]}, {middle[i, j]}, "
-            f"{high[i, j]}; for signed offsets pass value + offset"
+            f"{place}: expected lower <= value <= upper, got {low[at]}, {middle[at]}, {high[at]}; "
+            "for signed offsets pass value + offset"
         )
     if value is None:
         return GaussianArray(middle, std=(high - low) / (2 * k))

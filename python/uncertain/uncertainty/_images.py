@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.numbers import float_array
+from .._data.numbers import float_array, refuse_not_finite
 from .._data.typing import Floats
-from ..exceptions import NotFiniteError, ParameterError, ShapeError
+from ..exceptions import ParameterError, ShapeError
 
 
 def translation(
@@ -168,12 +168,7 @@ def _pixels(images: ArrayLike, shape: tuple[int, int] | None) -> Floats:
         )
     if min(pixels.shape[1:]) < 2:
         raise ShapeError(f"images: a gradient needs at least 2 x 2 pixels, got {pixels.shape[1:]}")
-    bad = ~np.isfinite(pixels)
-    if bad.any():
-        i, row, col = np.argwhere(bad)[0]
-        raise NotFiniteError(
-            f"images: image {i}, pixel ({row}, {col}) is {pixels[i, row, col]}; fill or drop it first"
-        )
+    refuse_not_finite(pixels, "images", "image", "row", "column")
     return pixels
 
 

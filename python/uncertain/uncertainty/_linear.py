@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.numbers import float_array
+from .._data.numbers import float_array, pair_of_arrays
 from .._data.typing import Floats
 from ..exceptions import ParameterError, ShapeError
 
@@ -108,11 +108,8 @@ def from_correlations(means: ArrayLike, std: ArrayLike, corr: ArrayLike) -> Gaus
     array([[[0.25, 0.4 ],
             [0.4 , 4.  ]]])
     """
-    x, s, r = float_array(means, "means"), float_array(std, "std"), float_array(corr, "corr")
-    if x.ndim != 2 or s.shape != x.shape:
-        raise ShapeError(
-            f"means and std: expected the same shape (n, d) for both, got {x.shape} and {s.shape}"
-        )
+    x, s = pair_of_arrays(means, std, ("means", "std"))
+    r = float_array(corr, "corr")
     n, d = x.shape
     if r.shape not in ((n, d, d), (d, d)):
         raise ShapeError(f"corr: expected shape ({n}, {d}, {d}) or ({d}, {d}), got {r.shape}")

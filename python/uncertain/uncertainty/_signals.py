@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from scipy.signal import get_window, spectrogram
 
 from .._data.array import GaussianArray
-from .._data.numbers import float_array
+from .._data.numbers import float_array, refuse_not_finite
 from .._data.options import check_option
 from .._data.typing import Booleans, Floats
-from ..exceptions import NotFiniteError, ParameterError, ShapeError, UncertainError
+from ..exceptions import ParameterError, ShapeError, UncertainError
 from ._replicates import Shrinkage, gaussians_of_groups
 
 
@@ -91,10 +91,7 @@ def welch(
         x = x[:, None, :]
     if x.ndim != 3 or 0 in x.shape:
         raise ShapeError(f"signals: expected shape (n, samples) or (n, channels, samples), got {x.shape}")
-    bad = np.argwhere(~np.isfinite(x))
-    if len(bad):
-        i, c, t = bad[0]
-        raise NotFiniteError(f"signals: row {i}, channel {c}, sample {t} is {x[i, c, t]}; fill it first")
+    refuse_not_finite(x, "signals", "row", "channel", "sample")
     if not (np.isfinite(fs) and fs > 0):
         raise ParameterError(f"fs = {fs!r}: must be a number of samples per second > 0")
     if not 0 <= overlap < 1:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.numbers import float_array
+from .._data.numbers import first_of, float_array, pair_of_arrays
 from .._data.options import check_option
 from ..exceptions import NegativeVarianceError, ParameterError, ShapeError
 
@@ -58,16 +58,11 @@ def from_standard_errors(
     >>> from_standard_errors([[5.0]], [[0.1]], 25, rule="population").covariances()  # sigma = 0.5
     array([[[0.25]]])
     """
-    x, s = float_array(means, "means"), float_array(se, "se")
-    if x.ndim != 2 or s.shape != x.shape:
-        raise ShapeError(
-            f"means and se: expected the same shape (n, d) for both, got {x.shape} and {s.shape}"
-        )
+    x, s = pair_of_arrays(means, se, ("means", "se"))
     check_option("rule", rule, ("mean", "population", "gsu-paper"))
-    negative = np.argwhere(s < 0)
-    if len(negative):
-        i, j = negative[0]
-        raise NegativeVarianceError(f"se: row {i}, feature {j} is {s[i, j]}; a standard error is >= 0")
+    negative = first_of(s < 0, "row", "feature")
+    if negative:
+        raise NegativeVarianceError(f"se: {negative[1]} is {s[negative[0]]}; a standard error is >= 0")
     if rule == "mean":
         return GaussianArray(x, std=s)
     if n is None:
@@ -78,8 +73,7 @@ def from_standard_errors(
     elif count.ndim != 0 and count.shape != x.shape:
         raise ShapeError(f"n: expected a number, shape ({len(x)},) or {x.shape}, got {count.shape}")
     count = np.broadcast_to(count, x.shape)
-    wrong = np.argwhere(~(np.isfinite(count) & (count >= 1)))
-    if len(wrong):
-        i, j = wrong[0]
-        raise ParameterError(f"n: row {i}, feature {j} is {count[i, j]}; expected a count >= 1")
+    wrong = first_of(~(np.isfinite(count) & (count >= 1)), "row", "feature")
+    if wrong:
+        raise ParameterError(f"n: {wrong[1]} is {count[wrong[0]]}; expected a count >= 1")
     return GaussianArray(x, var=count * (s**2 if rule == "population" else s))
