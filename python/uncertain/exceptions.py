@@ -64,7 +64,7 @@ class RaggedError(UncertainError):
 
 
 class MissingErrorBarsError(UncertainError):
-    """An error bar is missing (null or NaN); it is never taken as zero without being told to."""
+    """An error bar is missing (null or NaN); it is never taken as zero unless asked for."""
 
 
 class ColumnError(UncertainError):

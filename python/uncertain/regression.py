@@ -97,7 +97,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     References
     ----------
     C. Tzelepis, V. Mezaris, I. Patras, Linear Maximum Margin Classifier for Learning from Uncertain Data,
-    IEEE TPAMI 40(12), 2018, whose outlook this is.
+    IEEE TPAMI 40(12), 2018, which proposes this extension.
 
     Examples
     --------

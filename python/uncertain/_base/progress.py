@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 
 class Progress(NamedTuple):
-    """One iteration of a solver, as told to ``callback``.
+    """One iteration of a solver, as passed to ``callback``.
 
     Attributes
     ----------

@@ -82,7 +82,7 @@ def check_rows(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> tuple[G
 
 
 def refuse_nested_tables(X: RowsLike) -> None:
-    """An error that shows the way for tables whose columns hold lists (means, covariances)."""
+    """An error that says what to do about tables whose columns hold lists (means, covariances)."""
     nested = next((name for name, is_nested in _columns(X) if is_nested), None)
     if nested is not None:
         raise UncertainError(

@@ -77,7 +77,7 @@ def fit(
         "gsu" (also "auto"): `GSUClassifier` (`GSURegressor`), linear unless ``kernel=`` is given;
         "kernel": `ProbabilisticKernelSVC` (`ProbabilisticKernelSVR`), curved, up to some ten thousand rows;
         "huber": `AdaptiveHuberClassifier` (`AdaptiveHuberRegressor`, also for more than 20 different
-        integers), which drops labels it cannot believe; rows whose target is null are unlabelled;
+        integers), which drops labels inconsistent with the fit; rows whose target is null are unlabelled;
         "usvc", "tsvc", "ausvc", "mpsvc", "psvm": the `RobustSVC` of that name;
         "minimax": `MinimaxProbabilityClassifier`; "discriminant": `GaussianDiscriminant`, which takes the
         error bars for measurement error by itself.
@@ -118,7 +118,7 @@ def fit(
     >>> model.predict(table).to_list()
     ['star', 'star', 'quasar', 'quasar']
     """
-    way = chosen(method)
+    entry = chosen(method)
     check_option("task", task, ("auto", "classification", "regression"))
     check_option("meaning", meaning, ("spread", "measurement"))
     check_option("on_missing", on_missing, ("error", "point", "impute"))
@@ -132,7 +132,7 @@ def fit(
         "features": features, "corr": corr,
     }  # fmt: skip
     columns = _chosen_columns(source, beside, given)
-    y, regression = source.targets(target, task, partial=way.partial)
+    y, regression = source.targets(target, task, partial=entry.partial)
     estimator = estimator_of(method, regression=regression, params=params)
     known: dict[str, Any] = {}
     if target_std is None and columns.automatic and isinstance(estimator, GSURegressor):
@@ -146,7 +146,7 @@ def fit(
             columns = replace(columns, groups=True)
         if has_fit_parameter(estimator, "groups"):
             known["groups"] = together.codes
-    measured = meaning == "measurement" and not way.measurement
+    measured = meaning == "measurement" and not entry.measurement
     step = "regress" if regression else "classify"
     before = _steps_before(estimator, source, columns, measured=measured, scale=scale, on_missing=on_missing)
     pipeline = Pipeline([*before, (step, estimator)])

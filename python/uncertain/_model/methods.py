@@ -26,7 +26,7 @@ MethodName = Literal[
 
 @dataclass(frozen=True)
 class Method:
-    """One way to learn from rows with error bars."""
+    """The estimators behind the name of a method."""
 
     classifier: type[Any]
     regressor: type[Any] | None = None

@@ -159,7 +159,7 @@ def compare(
     held_out = {MEANS_ONLY: correct_means, own_meaning(uncalibrated): correct}
     if meanings and data.kind != "zero":
         with warnings.catch_warnings():
-            # Whether the others' fits have converged is nobody's question here: held-out rows judge them.
+            # Whether the others' fits have converged does not matter here: held-out rows judge them.
             warnings.simplefilter("ignore", ConvergenceWarning)
             gaps = isinstance(data, Incomplete)
             for name, pipeline in alternatives(uncalibrated, gaps=gaps).items():

@@ -94,12 +94,12 @@ class HuberReport(BaseReport):
     @property
     def verdict(self) -> str:
         """One sentence for each comparison; a difference counts when it exceeds two standard errors."""
-        told = [
+        sentences = [
             self._sentence(what, other)
             for what, other in (("Dropping labels", self.squared), ("The error bars", self.means_only))
             if other is not None
         ]
-        return " ".join(told) if told else "All labels are in use, and no row has error bars."
+        return " ".join(sentences) if sentences else "All labels are in use, and no row has error bars."
 
     def _sentence(self, what: str, other: Comparison) -> str:
         size = f"{abs(other.difference):.3g} +- {other.difference_se:.2g}"
@@ -122,8 +122,8 @@ class HuberReport(BaseReport):
                 lines.append(f"  {name:<19} {other.error:10.4g} +- {other.error_se:.2g}   model {difference}")
         lines += ["", f"Labels dropped by the fit: {self.removed_rows.size:,}"]
         for thresholds, status in zip(self.thresholds, self.status, strict=True):
-            way = f"{thresholds[0]:.4g} -> {thresholds[-1]:.4g}"
-            lines.append(f"  threshold {way} in {len(thresholds) - 1} refinements ({status})")
+            course = f"{thresholds[0]:.4g} -> {thresholds[-1]:.4g}"
+            lines.append(f"  threshold {course} in {len(thresholds) - 1} refinements ({status})")
         if self.removed_rows.size:
             lines.append("       row   residual when dropped")
             shown = zip(self.removed_rows[: self.listed], self.removed_residuals, strict=False)

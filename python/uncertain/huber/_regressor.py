@@ -16,7 +16,7 @@ from ._targets import targets_of
 
 @documented
 class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
-    """Kernel regression that drops the labels it cannot believe, and learns from rows without labels.
+    """Kernel regression that drops labels inconsistent with the fit, and learns from rows without labels.
 
     .. code-block:: text
 

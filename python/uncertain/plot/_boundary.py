@@ -154,7 +154,7 @@ def _scores(estimator: Any, points: Floats, cov: ArrayLike | None) -> tuple[Floa
     if not hasattr(estimator, "decision_distribution"):
         score = np.asarray(estimator.decision_function(rows))
         return score, np.zeros_like(score)
-    # The boundary is where such rows are told apart: of a discriminant, which integrates, not quite the mean.
+    # The boundary is where such rows change sides: of a discriminant, which integrates, not quite the mean.
     score, (_, std) = estimator.decision_function(rows), estimator.decision_distribution(rows)
     return np.asarray(score), np.asarray(std)
 

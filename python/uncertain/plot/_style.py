@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .._data.array import GaussianArray
 
 COLORS = ("#2166ac", "#d6604d", "#4d9221", "#8073ac", "#b8860b", "#5b5b5b")
-"""One per class; the first two are told apart by every kind of colour vision."""
+"""One per class; the first two are distinct for every kind of colour vision."""
 
 MARKERS = "os^Dv*"
 """One per class, so that a picture without colours is still read."""

@@ -3,7 +3,7 @@
 Idea: the choice is made from names and types alone, before any number is read, and is written down in
 a `Columns` that `Model.columns_` shows and the model file stores. Whatever is not used is listed as
 ignored: a numeric column without an error column may be an identifier, and taking it as exact would
-be an error bar of zero that nobody asked for.
+be an unrequested error bar of zero.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .._data.numbers import one_kind
 from ..exceptions import ColumnError, ParameterError
 
 KINDS = ("std", "var", "cov", "precision", "factor")
-"""Ways to write an uncertainty down; at most one of them, except a factor with a diagonal `var`."""
+"""Kinds of uncertainty columns; at most one of them, except a factor with a diagonal `var`."""
 
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
 """Endings that make a scalar column the standard deviation of the column without the ending."""

@@ -1,7 +1,7 @@
-"""One way to look into every kind of table, and to answer in the caller's kind.
+"""Tables of every library, read by column and answered in the caller's kind.
 
 Design: a table is asked for its names and for one column at a time, never for everything at once (a
-Polars frame rechunks itself in place to answer that). Polars, pandas and pyarrow are told apart by the
+Polars frame rechunks itself in place to answer that). Polars, pandas and pyarrow are distinguished by the
 modules that are already imported, so none of them is imported here for a table that is not its own.
 Everything else (DuckDB relations, readers, frames of other libraries) is read once through
 ``__arrow_c_stream__`` with pyarrow, or with Polars if that is not installed.
