@@ -142,12 +142,28 @@ impl Tile<'_> {
         dispatch_wide(self);
     }
 
+    /// Are rows so short that `out` is best written as it lies in memory?
     #[inline(always)]
-    fn with<V: Vector, P: Pairs<V>>(&mut self, mut pairs: P) {
+    fn is_short(&self) -> bool {
+        self.d + self.spread.len(self.d) <= SHORT && !self.triangle
+    }
+
+    /// Kernels of few instructions: two loops, each with nothing in it but them.
+    #[inline(always)]
+    fn light<V: Vector, P: Pairs<V>>(&mut self, pairs: P) {
+        if self.is_short() { self.along_rows::<V, P>(pairs) } else { self.walk::<V, P>(pairs, false) }
+    }
+
+    /// Kernels of many instructions: one loop, since the compiler takes seconds for every copy of them.
+    #[inline(always)]
+    fn heavy<V: Vector, P: Pairs<V>>(&mut self, pairs: P) {
+        self.walk::<V, P>(pairs, self.is_short());
+    }
+
+    /// Row after row with each pack, or pack after pack with each row.
+    #[inline(always)]
+    fn walk<V: Vector, P: Pairs<V>>(&mut self, mut pairs: P, along_rows: bool) {
         let width = self.d + self.spread.len(self.d);
-        if width <= SHORT && !self.triangle {
-            return self.along_rows::<V, P>(pairs, width);
-        }
         let mut at = (self.packs.start, self.first(self.packs.start));
         let mut more = !self.rows.is_empty() && !self.packs.is_empty();
         while more {
@@ -157,9 +173,13 @@ impl Tile<'_> {
                 (own[s], packs[s]) = (row * width, pack * width);
                 places[s] = (row - self.rows.start) * self.stride + LANES * (pack - self.packs.start);
                 // Beyond the last one it is that one again.
-                at = if row + 1 < self.rows.end {
+                at = if along_rows && pack + 1 < self.packs.end {
+                    (pack + 1, row)
+                } else if along_rows && row + 1 < self.rows.end {
+                    (self.packs.start, row + 1)
+                } else if !along_rows && row + 1 < self.rows.end {
                     (pack, row + 1)
-                } else if pack + 1 < self.packs.end {
+                } else if !along_rows && pack + 1 < self.packs.end {
                     (pack + 1, self.first(pack + 1))
                 } else {
                     more = false;
@@ -183,7 +203,8 @@ impl Tile<'_> {
     /// A rectangle of short rows of data, row after row: `out` is written as it lies in memory, and there is
     /// little to do beside the pairs.
     #[inline(always)]
-    fn along_rows<V: Vector, P: Pairs<V>>(&mut self, mut pairs: P, width: usize) {
+    fn along_rows<V: Vector, P: Pairs<V>>(&mut self, mut pairs: P) {
+        let width = self.d + self.spread.len(self.d);
         let packs = &self.z[self.packs.start * width..self.packs.end * width];
         for (r, row) in self.rows.clone().enumerate() {
             let own = &self.x[row * width..][..width];
@@ -220,38 +241,23 @@ impl Tile<'_> {
         workspace.reserve(self.d);
         let d = self.d;
         if V::PANEL == 4 {
-            self.with::<V, _>(OneByOne(Dense::<SHARED, 4> { d, workspace: &mut workspace }));
+            self.heavy::<V, _>(OneByOne(Dense::<SHARED, 4> { d, workspace: &mut workspace }));
         } else {
-            self.with::<V, _>(OneByOne(Dense::<SHARED, 3> { d, workspace: &mut workspace }));
+            self.heavy::<V, _>(OneByOne(Dense::<SHARED, 3> { d, workspace: &mut workspace }));
         }
         *self.workspace = workspace;
-    }
-
-    #[inline(always)]
-    fn small<V: Vector, const SHARED: bool>(&mut self) {
-        match self.d {
-            3 => self.with::<V, _>(Small::<V, 3, SHARED>::new()),
-            4 => self.with::<V, _>(Small::<V, 4, SHARED>::new()),
-            5 => self.with::<V, _>(Small::<V, 5, SHARED>::new()),
-            6 => self.with::<V, _>(Small::<V, 6, SHARED>::new()),
-            7 => self.with::<V, _>(Small::<V, 7, SHARED>::new()),
-            8 => self.with::<V, _>(Small::<V, 8, SHARED>::new()),
-            9 => self.with::<V, _>(Small::<V, 9, SHARED>::new()),
-            10 => self.with::<V, _>(Small::<V, 10, SHARED>::new()),
-            11 => self.with::<V, _>(Small::<V, 11, SHARED>::new()),
-            _ => self.with::<V, _>(Small::<V, 12, SHARED>::new()),
-        }
     }
 
     #[inline(always)]
     fn coupled<V: Vector, const SHARED: bool>(mut self) {
         let d = self.d;
         match (self.spread, d) {
-            (Spread::None, _) => self.with::<V, _>(OneByOne(Points { d })),
-            (Spread::Isotropic, _) => self.with::<V, _>(OneByOne(Isotropic::<SHARED> { d })),
-            (Spread::Diagonal, _) => self.with::<V, _>(OneByOne(Diagonal::<SHARED> { d })),
-            (Spread::Dense, 2) => self.with::<V, _>(OneByOne(Two::<SHARED>)),
-            (Spread::Dense, 5 | 10) if V::UNROLL => self.small::<V, SHARED>(),
+            (Spread::None, _) => self.light::<V, _>(OneByOne(Points { d })),
+            (Spread::Isotropic, _) => self.light::<V, _>(OneByOne(Isotropic::<SHARED> { d })),
+            (Spread::Diagonal, _) => self.light::<V, _>(OneByOne(Diagonal::<SHARED> { d })),
+            (Spread::Dense, 2) => self.light::<V, _>(OneByOne(Two::<SHARED>)),
+            (Spread::Dense, 5) if V::UNROLL => self.heavy::<V, _>(Small::<V, 5, SHARED>::new()),
+            (Spread::Dense, 10) if V::UNROLL => self.heavy::<V, _>(Small::<V, 10, SHARED>::new()),
             (Spread::Dense, _) => self.dense::<V, SHARED>(),
         }
     }
