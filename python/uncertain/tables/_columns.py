@@ -159,10 +159,22 @@ def choose_columns(
     own = {target, target_std, groups, *target_errors(names, target)}
     candidates = [n for n in names if n not in own]
     automatic = mean is None and features is None and not given
-    pattern = next((c for c in given.values() if "{}" in c), None)
+    mean, features, given = _means_and_errors(mean, features, given, names, candidates)
+    chosen = Columns(target, mean, tuple(features or ()), given, corr, (), automatic, target_std, groups)
+    used = {target, target_std, groups, mean, *chosen.features, *used_by(chosen)}
+    return replace(chosen, ignored=tuple(n for n in names if n not in used))
 
+
+def _means_and_errors(
+    mean: str | None,
+    features: Sequence[str] | None,
+    errors: dict[str, str],
+    names: Sequence[str],
+    candidates: Sequence[str],
+) -> tuple[str | None, Sequence[str] | None, dict[str, str]]:
+    """(mean, features, errors) with what the caller left open, of which one of the first two is None."""
+    pattern = next((column for column in errors.values() if "{}" in column), None)
     if pattern is not None:
-        mean = None
         if features is None:
             features = [n for n in candidates if pattern.replace("{}", n) in candidates]
             if not features:
@@ -171,25 +183,20 @@ def choose_columns(
                 )
         for feature in features:
             require(pattern.replace("{}", feature), names)
-    elif features is not None:
-        given = given or {"std": _common_pattern(features, candidates, required=True)}
-    else:
-        pairs = [n for n in candidates if _error_columns(n, candidates)]
-        if given or (automatic and "mean" in candidates and not pairs):
-            mean = require(mean or "mean", names, "name the means with mean=... or features=...")
-        elif automatic and "mean" in candidates and set(KINDS) & set(candidates):
-            mean = "mean"
-        if mean is not None:
-            given = given or _errors_beside_mean(mean, candidates, automatic)
-        elif pairs:
-            features = pairs
-            given = {"std": _common_pattern(pairs, candidates, required=False)}
-        else:
-            raise ColumnError(_no_errors(candidates))
-
-    chosen = Columns(target, mean, tuple(features or ()), given, corr, (), automatic, target_std, groups)
-    used = {target, target_std, groups, mean, *chosen.features, *used_by(chosen)}
-    return replace(chosen, ignored=tuple(n for n in names if n not in used))
+        return None, features, errors
+    if features is not None:
+        return None, features, errors or {"std": _common_pattern(features, candidates, required=True)}
+    pairs = [n for n in candidates if _error_columns(n, candidates)]
+    automatic = mean is None and not errors
+    if automatic and "mean" in candidates and (not pairs or set(KINDS) & set(candidates)):
+        mean = "mean"
+    elif errors:
+        mean = require(mean or "mean", names, "name the means with mean=... or features=...")
+    if mean is not None:
+        return mean, None, errors or _errors_beside_mean(mean, candidates, automatic)
+    if pairs:
+        return None, pairs, {"std": _common_pattern(pairs, candidates, required=False)}
+    raise ColumnError(_no_errors(candidates))
 
 
 def target_errors(names: Sequence[str], target: str | None) -> list[str]:
