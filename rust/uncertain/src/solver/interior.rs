@@ -198,7 +198,7 @@ pub(super) fn minimize(
         let epsilon = if exact { 0.0 } else { mu };
         let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(mu, epsilon)).collect();
         let System { matrix, bound, rhs } = objective.system(&x, &terms, (matrix_rows, iteration), control)?;
-        match watch.verdict(iteration, bound, f64::INFINITY)? {
+        match watch.verdict(iteration, bound, open)? {
             Verdict::GoOn => {}
             Verdict::Drifted => {
                 let scores = objective.scores(&x, control)?;

@@ -59,7 +59,8 @@ impl<'a, F: Fn(&[f64]) -> Vec<f64>> Watch<'a, F> {
         }
     }
 
-    /// After an iteration that found `bound`; `open` is the complementarity, infinite where it does not count.
+    /// After an iteration that found `bound`; `open` is the complementarity: it falls where many duals still change sides
+    /// and the gap does not move.
     pub fn verdict(&mut self, iteration: usize, bound: f64, open: f64) -> Result<Verdict> {
         self.control.check()?;
         let best = &mut self.best;

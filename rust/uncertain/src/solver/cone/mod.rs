@@ -88,11 +88,12 @@ pub(super) fn minimize(
         let here = method.value(&point, &margins);
         watch.see(&point.x, here);
         let (gradient, bound) = method.gradient(&point);
-        if let Verdict::End(status) = watch.verdict(iteration, bound, f64::INFINITY)? {
+        let open = method.complementarity(&point);
+        if let Verdict::End(status) = watch.verdict(iteration, bound, open)? {
             break status;
         }
         // While J is far above the bound the equations are not yet solved at this mu: stay.
-        let lags = here - watch.best.bound > LAG * method.complementarity(&point);
+        let lags = here - watch.best.bound > LAG * open;
         let Some(next) = method.advance(&point, &margins, &gradient, lags, control)? else {
             break Status::NoProgress;
         };
