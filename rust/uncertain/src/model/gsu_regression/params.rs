@@ -53,7 +53,7 @@ impl Params {
         tol: f64 => options.tol;
         /// Iterations at most; `None` leaves it to the solver.
         max_iter: Option<usize> => options.max_iter;
-        /// Seed of the sample that a large fit starts from.
+        /// Has no effect: nothing in these fits is random.
         seed: u64 => options.seed;
         /// Fit b, or hold it at 0?
         fit_intercept: bool => fit_intercept;
