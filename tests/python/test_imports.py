@@ -18,17 +18,21 @@ LAYERS = (
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},
     {"_linear", "kernel_features"},
-    {"svm", "robust", "minimax", "regression", "discriminant", "kernel_svm", "huber"},
+    {"an estimator"},
     {"_report"},
     {"_model"},
     {"__init__", "demo"},
     {"cli"},
     {"__main__"},
 )
-"""Every module and package, lowest first."""
+"""Modules and packages, lowest first; a public one that is not named is an estimator's."""
 
 ROOT = Path(uncertain.__file__).parent
 LAYER_OF = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def layer_of(module: tuple[str, ...]) -> int:
+    return LAYER_OF["an estimator" if module[0] not in LAYER_OF else module[0]]
 
 
 def module_of(path: Path) -> tuple[str, ...]:
@@ -67,8 +71,8 @@ def imports_of(module: tuple[str, ...]) -> set[tuple[str, ...]]:
 GRAPH = {module: imports_of(module) for module in sorted(MODULES)}
 
 
-def test_every_module_has_a_layer() -> None:
-    assert {module[0] for module in MODULES} == set(LAYER_OF)
+def test_every_private_module_has_a_layer() -> None:
+    assert {module[0] for module in MODULES if module[0].startswith("_")} <= set(LAYER_OF)
 
 
 def test_no_import_goes_up() -> None:
@@ -76,8 +80,8 @@ def test_no_import_goes_up() -> None:
         f"{'.'.join(module)} imports {'.'.join(other)}"
         for module, others in GRAPH.items()
         for other in others
-        if LAYER_OF[other[0]] > LAYER_OF[module[0]]
-        or (LAYER_OF[other[0]] == LAYER_OF[module[0]] and other[0] != module[0])
+        if layer_of(other) > layer_of(module)
+        or (layer_of(other) == layer_of(module) and other[0] != module[0])
     ]
     assert not upwards
 
