@@ -294,15 +294,22 @@ impl Reader<'_> {
 }
 
 /// A fixed-shape tensor stores what its shape says only if its dimensions are not permuted.
+///
+/// Read as plain JSON: arrow-schema's `FixedShapeTensor` (59) knows a key `permutations` and refuses `permutation`, which the
+/// format prescribes and pyarrow writes.
 fn check_extension(field: &Field, name: &str) -> BorderResult<()> {
-    let metadata = field.metadata().get("ARROW:extension:metadata");
-    let tensor = field.metadata().get("ARROW:extension:name").is_some_and(|n| n == "arrow.fixed_shape_tensor");
-    let Some(metadata) = metadata.filter(|_| tensor) else { return Ok(()) };
-    let permutation = metadata.split("\"permutation\"").nth(1).and_then(|s| s.split(['[', ']']).nth(1)).unwrap_or("");
-    let order: Vec<usize> = permutation.split(',').filter_map(|s| s.trim().parse().ok()).collect();
-    if order.is_sorted() {
-        return Ok(());
+    let metadata = field.extension_type_metadata().filter(|_| field.extension_type_name() == Some(TENSOR));
+    let Some(metadata) = metadata else { return Ok(()) };
+    let refused = |why: &str| Err(BorderError::Type { what: name.to_string(), found: format!("a {TENSOR} {why}") });
+    let Ok(metadata) = serde_json::from_str::<serde_json::Value>(metadata) else {
+        return refused("whose metadata are not JSON");
+    };
+    let permutation = metadata["permutation"].as_array();
+    if permutation.is_some_and(|order| !order.iter().map(serde_json::Value::as_u64).is_sorted()) {
+        return refused("with permuted dimensions");
     }
-    let found = "a fixed_shape_tensor with permuted dimensions".to_string();
-    Err(BorderError::Type { what: name.to_string(), found })
+    Ok(())
 }
+
+/// The name of Arrow's extension type.
+const TENSOR: &str = "arrow.fixed_shape_tensor";

@@ -1,6 +1,6 @@
 //! Throw away part of the covariances: the baselines "no error bars" and "one error bar per row".
 
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::covariance::{Diagonal, Isotropic};
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::Result;

@@ -8,16 +8,8 @@ use crate::data::covariance::{Diagonal, Full, Isotropic, Kind, Layout, LowRank, 
 use crate::data::validate::unpack_into;
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::parallel;
-
-/// `len` zeros, or an error instead of an abort when there is no memory for them.
-pub(crate) fn zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
-    let len = n_rows.checked_mul(width);
-    match len {
-        Some(len) if Vec::<f64>::new().try_reserve_exact(len).is_ok() => Ok(vec![0.0; len]),
-        _ => Err(Error::Data(format!("no memory for {n_rows} rows of {width} numbers"))),
-    }
-}
 
 impl Covariances {
     /// The diagonal of S of one row, d variances.

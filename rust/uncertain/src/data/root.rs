@@ -1,6 +1,6 @@
 //! Symmetric square roots: R_i = R_i' >= 0 with R_i R_i = S_i.
 
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::covariance::packed_len;
 use crate::data::validate::unpack_into;
 use crate::data::{Covariances, GaussianArray};

@@ -9,7 +9,7 @@ use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::covariance::Layout;
 use crate::data::validate::unpack_into;
 use crate::data::{Covariances, GaussianArray, Rows, Unit};

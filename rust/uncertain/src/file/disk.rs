@@ -1,9 +1,10 @@
 //! Model files on disk.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use super::{MAX_BYTES, Saved, container, load_from_bytes, save_to_bytes};
 use crate::error::{Error, Result};
@@ -33,17 +34,47 @@ pub fn write(path: impl AsRef<Path>, saved: &Saved) -> Result<()> {
     let path = path.as_ref();
     let bytes = save_to_bytes(saved)?;
     let failed = |e: std::io::Error| Error::ModelFile(format!("{} cannot be written: {e}", path.display()));
-    let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
-    name.push(format!(".{}.tmp", std::process::id()));
-    let draft = path.with_file_name(name);
-    let written = File::create(&draft).and_then(|mut file| {
-        file.write_all(&bytes)?;
-        file.sync_all()
+    let written = draft_beside(path).and_then(|mut draft| {
+        draft.write_all(&bytes)?;
+        draft.as_file().sync_all()?;
+        // A draft that is not moved is removed when it is dropped.
+        draft.persist(path).map_err(|e| e.error)
     });
-    let moved = written.and_then(|()| fs::rename(&draft, path));
-    if moved.is_err() {
-        // Nothing to add to the first error if even this fails.
-        let _ = fs::remove_file(&draft);
+    written.map(drop).map_err(failed)
+}
+
+/// An empty file in the same directory, hence on the same device, with the permissions of the file it is to replace,
+/// or those of any new file.
+fn draft_beside(path: &Path) -> std::io::Result<NamedTempFile> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".uncertain-").suffix(".tmp");
+    #[cfg(unix)]
+    // Without this, nobody but the owner could read the model. The umask applies.
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let draft = builder.tempfile_in(directory)?;
+    if let Ok(old) = fs::metadata(path) {
+        draft.as_file().set_permissions(old.permissions())?;
     }
-    moved.map_err(failed)
+    Ok(draft)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn drafts_have_the_permissions_of_what_they_replace() {
+        let folder = tempfile::tempdir().unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (path, plain) = (folder.path().join("model"), folder.path().join("plain"));
+        fs::write(&plain, "").unwrap();
+        assert_eq!(mode(draft_beside(&path).unwrap().path()), mode(&plain));
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+        assert_eq!(mode(draft_beside(&path).unwrap().path()), 0o640);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
 }

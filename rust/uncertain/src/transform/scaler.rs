@@ -5,7 +5,7 @@
 //! weighted mean of the variances S_jj: by the law of total variance, the variance of a draw from
 //! the data. A feature that does not vary keeps its scale, s_j = 1. Missing features do not count.
 
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared, packed_len};
 use crate::data::validate::{Rule, elements};
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit, Weights};

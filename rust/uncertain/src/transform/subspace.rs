@@ -17,7 +17,7 @@
 use std::ops::Range;
 
 use crate::control::Control;
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::covariance::{Diagonal, LowRank, Shared, packed_len};
 use crate::data::{Covariances, GaussianArray, Kind, Rows, Unit};
 use crate::error::{Error, Result};

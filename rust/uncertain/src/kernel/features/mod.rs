@@ -22,8 +22,8 @@ use std::ops::Range;
 use ndarray::Array2;
 
 use crate::control::Control;
-use crate::data::convert::zeros;
 use crate::data::{GaussianArray, RowSource, Workspace, source};
+use crate::memory::zeros;
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::parallel;

@@ -52,7 +52,7 @@ impl RandomFeatures {
         }
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let draw = |rng: &mut Xoshiro256PlusPlus, scale: f64| -> Result<Vec<f64>> {
-            let mut out = crate::data::convert::zeros(n_components, d)?;
+            let mut out = crate::memory::zeros(n_components, d)?;
             out.iter_mut().for_each(|x| *x = Distribution::<f64>::sample(&StandardNormal, rng) / scale);
             Ok(out)
         };

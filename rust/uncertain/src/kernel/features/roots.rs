@@ -6,7 +6,7 @@
 //! else becomes packed matrices. Eigenvalues below d 2^-52 times the largest count as zero, as in the exact
 //! kernel: their roots would be noise of 1e-8.
 
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::covariance::{Full, Layout, LowRank, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::Result;

@@ -8,7 +8,7 @@ use ndarray::Array2;
 
 use super::PointKernel;
 use crate::control::Control;
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::{GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::{self, Options};

@@ -24,7 +24,7 @@ use ndarray::{Array2, ArrayView2};
 
 use crate::control::Control;
 use crate::data::GaussianArray;
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::data::validate::unpack_into;
 use crate::error::{Error, Result};

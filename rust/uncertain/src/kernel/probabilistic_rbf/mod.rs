@@ -40,8 +40,12 @@ use ndarray::Array2;
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+<<<<<<< HEAD
 use crate::huge_pages::fresh_zeros;
 use crate::named::named;
+=======
+use crate::memory::fresh_zeros;
+>>>>>>> f5c4e20 (Memory for large results in a low layer of its own, madvise from libc; checksums by the crc crate, drafts of model files by tempfile, metadata of tensors read as JSON)
 
 /// Which noise the two rows of a pair see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]

@@ -1,7 +1,7 @@
 //! Rows scaled by sigma, in packs of eight, with the spread both sides of a Gram matrix agree on.
 
 use crate::control::Control;
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::covariance::Kind;
 use crate::data::{Covariances, GaussianArray};
 use crate::error::{Error, Result};

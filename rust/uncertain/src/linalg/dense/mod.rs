@@ -17,7 +17,7 @@ pub use symmetric::Symmetric;
 
 use faer::{MatMut, MatRef};
 
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::error::Result;
 
 /// Columns of a panel, and of a tile.

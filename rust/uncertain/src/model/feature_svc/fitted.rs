@@ -111,7 +111,7 @@ pub(super) fn scores(
     let (width, count) = (source.width(), intercept.len());
     // width x count
     let transposed: Vec<f64> = coef.t().iter().copied().collect();
-    let mut out = crate::data::convert::zeros(source.n_rows(), count)?;
+    let mut out = crate::memory::zeros(source.n_rows(), count)?;
     parallel::fill_rows(&mut out, count, |range, out| {
         let (mut workspace, mut block) = (Workspace::default(), vec![]);
         let mut first = range.start;

@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::data::GaussianArray;
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::error::{Error, Result};
 use crate::parallel;
 

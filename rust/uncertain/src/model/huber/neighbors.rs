@@ -78,7 +78,7 @@ impl Points {
     /// Some rows by their features.
     pub(super) fn new(rows: &GaussianArray) -> Result<Self> {
         let (n, d) = (rows.n_rows(), rows.n_features());
-        let mut columns = crate::data::convert::zeros(d, n)?;
+        let mut columns = crate::memory::zeros(d, n)?;
         for i in 0..n {
             for (j, x) in rows.means().row(i).iter().enumerate() {
                 columns[j * n + i] = *x;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::control::Control;
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::error::{Error, Result};
 use crate::linalg::dense::{self, Matrix};
 use crate::parallel;

@@ -22,7 +22,7 @@ mod cholesky;
 mod vectors;
 
 use crate::control::Control;
-use crate::data::convert::zeros;
+use crate::memory::zeros;
 use crate::data::covariance::LowRank;
 use crate::data::validate::{Rule, elements};
 use crate::data::{Covariances, GaussianArray, Rows};

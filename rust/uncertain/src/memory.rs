@@ -1,12 +1,11 @@
-//! Large results in large pages of memory.
+//! Memory for large results: an error instead of an abort where there is none, and large pages.
 //!
 //! New memory is made by the system where it is first written: page by page, each time a fault and 4 KB of zeros.
 //! For a result that is written once, that can take longer than computing it. Pages of 2 MB make 512 times
 //! fewer faults. Linux gives them for the asking (NumPy asks for its arrays, too); where it does not, or on
 //! other systems, nothing changes but the time.
 
-use crate::data::convert::zeros;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Below this many bytes it is not worth asking (NumPy's limit).
 #[cfg(target_os = "linux")]
@@ -15,6 +14,15 @@ const WORTH: usize = 4 << 20;
 /// Size and alignment of a large page, on most machines.
 #[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
+
+/// `n_rows` x `width` zeros, or an error instead of an abort when there is no memory for them.
+pub(crate) fn zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
+    let len = n_rows.checked_mul(width);
+    match len {
+        Some(len) if Vec::<f64>::new().try_reserve_exact(len).is_ok() => Ok(vec![0.0; len]),
+        _ => Err(Error::Data(format!("no memory for {n_rows} rows of {width} numbers"))),
+    }
+}
 
 /// [`zeros`] that are going to be written once, all of them.
 pub(crate) fn fresh_zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
@@ -25,12 +33,6 @@ pub(crate) fn fresh_zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
 
 #[cfg(target_os = "linux")]
 fn advise(out: &mut [f64]) {
-    use std::ffi::{c_int, c_void};
-    unsafe extern "C" {
-        // Of the C library, which the standard library links on Linux.
-        fn madvise(start: *mut c_void, len: usize, advice: c_int) -> c_int;
-    }
-    const MADV_HUGEPAGE: c_int = 14;
     if size_of_val(out) < WORTH {
         return;
     }
@@ -42,7 +44,7 @@ fn advise(out: &mut [f64]) {
     if whole > 0 {
         // SAFETY: the range lies within one live allocation that is borrowed here, and the advice changes no
         // content. A refusal (old kernels, other page sizes) may be ignored.
-        unsafe { madvise(start.wrapping_add(skip).cast::<c_void>(), whole, MADV_HUGEPAGE) };
+        unsafe { libc::madvise(start.wrapping_add(skip).cast(), whole, libc::MADV_HUGEPAGE) };
     }
 }
 
