@@ -40,6 +40,7 @@ mod named;
 pub mod objective;
 pub mod parallel;
 mod params;
+mod rows;
 mod simd;
 pub mod solver;
 pub mod special;

@@ -3,7 +3,7 @@
 
 pub(crate) use uncertain_simd::*;
 
-use crate::data::Rows;
+use crate::rows::Rows;
 
 /// `out[k] = rows[first + k]'w`, or with the squares of the rows' elements.
 pub(crate) fn dots(rows: &Rows, first: usize, w: &[f64], power: Power, out: &mut [f64]) {

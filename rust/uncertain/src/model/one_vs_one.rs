@@ -2,8 +2,13 @@
 
 use ndarray::{Array2, ArrayView2};
 
-use super::kernel_svc::{couple, pairs};
+use super::coupling::couple;
 use super::platt::Sigmoid;
+
+/// The pairs of classes in order.
+pub(super) fn pairs(n_classes: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n_classes).flat_map(move |i| (i + 1..n_classes).map(move |j| (i, j)))
+}
 
 /// For two classes the scores themselves, n x 1. Otherwise n x K: the pairs a class wins, plus less than 1/3 for
 /// how clearly it wins them (scikit-learn's `decision_function_shape="ovr"`).

@@ -37,6 +37,7 @@
 mod bound;
 #[cfg(test)]
 pub(crate) mod cut;
+mod check;
 mod hessian;
 mod interior;
 mod local;

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Best, Ended, Options, Start, Status, evaluate_start, smoothing};
+use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
@@ -37,7 +37,7 @@ pub(super) fn minimize<P: Partitions>(
     options: &Options,
     control: &Control,
 ) -> Result<Ended> {
-    let mut e = evaluate_start(objective, &start, Want::Gradient, control)?;
+    let mut e = smoothing::first_evaluation(objective, &start, Want::Gradient, control)?;
     let Start { mut x, factor, .. } = start;
     let mut best = Best::new(&x, &e);
     let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY + 1);

@@ -48,7 +48,7 @@ use crate::data::RowSource;
 use crate::error::{Error, Result};
 use crate::objective::{Evaluation, LinearObjective, Partitions, Problem, Want};
 use crate::parallel;
-use sample::{evaluate_start, first_guess};
+use sample::first_guess;
 use solution::{Best, Ended, Start};
 use strategy::smooth;
 

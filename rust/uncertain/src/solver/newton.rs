@@ -7,7 +7,7 @@
 //! Source: Nocedal, Wright, Numerical Optimization, algorithms 4.1 and 7.2; Lin, Weng, Keerthi 2008.
 
 use super::trust_region::{Step, step};
-use super::{Best, Ended, Options, Start, Status, evaluate_start, smoothing};
+use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
 use crate::error::Result;
 use crate::objective::{Evaluation, LinearObjective, Partitions, Want};
@@ -27,7 +27,7 @@ pub(super) fn minimize<P: Partitions>(
 ) -> Result<Ended> {
     let dense = objective.dim() <= DENSE;
     let want = if dense { Want::Hessian } else { Want::Gradient };
-    let mut e = evaluate_start(objective, &start, want, control)?;
+    let mut e = smoothing::first_evaluation(objective, &start, want, control)?;
     let mut x = start.x;
     let mut best = Best::new(&x, &e);
     let mut radius = f64::INFINITY;

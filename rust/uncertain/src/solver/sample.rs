@@ -7,8 +7,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
-use crate::objective::{Evaluation, LinearObjective, Partitions, Problem, Want};
+use crate::objective::{LinearObjective, Problem, Want};
 
+use super::smoothing::SAMPLE_EPSILON;
 use super::strategy::smooth;
 use super::{Options, SolverKind, Start, newton, smoothing};
 
@@ -18,9 +19,6 @@ const SAMPLED_ROWS: usize = 8_192;
 const SAMPLE_STRIDE: usize = 8;
 /// The sample's own optimum is off by its statistical error; solving it further would be waste.
 const SAMPLE_TOL: f64 = 1e-3;
-/// Smoothing to start with after a sample: rows with error bars are wider and switch it off at once.
-const SAMPLE_EPSILON: f64 = 0.05;
-
 /// Seed of the sample: an exact solver's answer does not depend on the user's.
 const SEED: u64 = 0;
 
@@ -61,18 +59,4 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
     let epsilon = if smoothing::is_needed(&e) { SAMPLE_EPSILON } else { 0.0 };
     let factor = e.hessian.and_then(|mut h| linalg::cholesky(&mut h, x.len()).then_some(h));
     Ok(Start { x, epsilon, factor })
-}
-
-/// J at the start: with the smoothing asked for, or with more where rows turn out to be narrow.
-pub(super) fn evaluate_start<P: Partitions>(
-    objective: &LinearObjective<'_, P>,
-    start: &Start,
-    want: Want,
-    control: &Control,
-) -> Result<Evaluation> {
-    let e = objective.evaluate(&start.x, start.epsilon, want, control)?;
-    if e.epsilon == 0.0 && smoothing::is_needed(&e) {
-        return objective.evaluate(&start.x, SAMPLE_EPSILON, want, control);
-    }
-    Ok(e)
 }

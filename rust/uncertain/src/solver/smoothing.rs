@@ -6,7 +6,10 @@
 //! of the gap that the smoothing keeps open. That is fine while eps is a good part of the margin;
 //! below [`NARROW`] the interior-point method takes over.
 
-use crate::objective::Evaluation;
+use super::Start;
+use crate::control::Control;
+use crate::error::Result;
+use crate::objective::{Evaluation, LinearObjective, Partitions, Want};
 
 /// Factor by which eps shrinks.
 const SHRINK: f64 = 0.1;
@@ -20,6 +23,8 @@ const WORTHWHILE: f64 = 0.25;
 const USUAL_ITERATIONS: usize = 15;
 /// A smoothing (in units of the margin) below which rows see too little of the kinks of others.
 const NARROW: f64 = 0.02;
+/// Smoothing to start with after a sample: rows with error bars are wider and switch it off at once.
+pub(super) const SAMPLE_EPSILON: f64 = 0.05;
 
 /// The smoothing for the next step; `promised` is the decrease of J_eps that the step's model predicts.
 pub(super) fn next(e: &Evaluation, promised: f64, hand_over: bool, tol: f64) -> f64 {
@@ -46,4 +51,18 @@ pub(super) fn was_dropped_too_early(e: &Evaluation, iterations: usize) -> bool {
 /// Are there rows so narrow that smoothing is the wrong tool from here on?
 pub(super) fn is_too_narrow(epsilon: f64) -> bool {
     epsilon > 0.0 && epsilon < NARROW
+}
+
+/// J at the start: with the smoothing asked for, or with more where rows turn out to be narrow.
+pub(super) fn first_evaluation<P: Partitions>(
+    objective: &LinearObjective<'_, P>,
+    start: &Start,
+    want: Want,
+    control: &Control,
+) -> Result<Evaluation> {
+    let e = objective.evaluate(&start.x, start.epsilon, want, control)?;
+    if e.epsilon == 0.0 && is_needed(&e) {
+        return objective.evaluate(&start.x, SAMPLE_EPSILON, want, control);
+    }
+    Ok(e)
 }

@@ -12,7 +12,7 @@ use crate::kernel::features::{Approximation, FeatureMap, Nystroem, RandomFeature
 use crate::loss::Hinge;
 use crate::model::FitReport;
 use crate::model::folds::Folds;
-use crate::model::kernel_svc::pairs;
+use crate::model::one_vs_one::pairs;
 use crate::model::platt::Sigmoid;
 use crate::objective::Problem;
 use crate::parallel;

@@ -15,7 +15,7 @@
 use crate::control::Control;
 use crate::error::{Error, Result};
 
-use super::qp::{Point, Problem};
+use super::program::{Point, Problem};
 use super::system::System;
 
 /// Changes of the active set, for each label.

@@ -47,6 +47,7 @@ mod memory;
 mod neighbors;
 mod operator;
 mod params;
+mod program;
 mod qp;
 mod reduction;
 mod refine;

@@ -93,7 +93,7 @@ impl Expansion {
         let m = self.support.len();
         let starts: Vec<usize> = (0..=self.n_classes()).map(|i| self.n_support[..i].iter().sum()).collect();
         let mut coef = Array2::zeros((m, self.intercept.len()));
-        for (pair, (i, j)) in pairs(self.n_classes()).enumerate() {
+        for (pair, (i, j)) in one_vs_one::pairs(self.n_classes()).enumerate() {
             for (class, line) in [(i, j - 1), (j, i)] {
                 for s in starts[class]..starts[class + 1] {
                     coef[[s, pair]] = self.dual_coef[[line, s]];
@@ -131,9 +131,4 @@ impl Expansion {
         let sigmoids = self.platt.as_ref().ok_or_else(Error::no_probabilities)?;
         Ok(one_vs_one::probabilities(self.pair_scores(kernel)?.view(), sigmoids, self.n_classes()))
     }
-}
-
-/// The pairs of classes in order.
-pub(crate) fn pairs(n_classes: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..n_classes).flat_map(move |i| (i + 1..n_classes).map(move |j| (i, j)))
 }

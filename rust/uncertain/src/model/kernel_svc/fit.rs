@@ -5,7 +5,7 @@
 
 use ndarray::Array2;
 
-use super::expansion::pairs;
+use crate::model::one_vs_one::pairs;
 use super::{Expansion, Model, Params, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;

@@ -54,7 +54,6 @@
 //! # }
 //! ```
 
-mod coupling;
 mod expansion;
 mod fit;
 mod fitted;
@@ -62,8 +61,6 @@ mod params;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use coupling::couple;
 pub use expansion::Expansion;
-pub(crate) use expansion::pairs;
 pub use fitted::Model;
 pub use params::{Params, ValidParams};

@@ -11,6 +11,8 @@ use std::sync::Arc;
 use ndarray::Array2;
 
 use crate::error::{Error, Result};
+use crate::memory::zeros;
+use crate::parallel;
 
 /// Memory that somebody keeps alive: a `Vec`, an Arrow buffer, a NumPy array.
 pub type SharedBuffer = Arc<dyn AsRef<[f64]> + Send + Sync>;
@@ -141,6 +143,36 @@ impl Rows {
             values.extend_from_slice(self.row(i));
         }
         Self::from_owned(values, rows.len(), self.width)
+    }
+
+    /// Some groups of `size` neighbouring elements of every row, copied.
+    pub(crate) fn columns(&self, columns: &[usize], size: usize) -> Self {
+        let mut values = Vec::with_capacity(self.n_rows * columns.len() * size);
+        for (_, segment) in self.segments(0..self.n_rows) {
+            for row in segment.chunks_exact(self.width) {
+                columns.iter().for_each(|&c| values.extend_from_slice(&row[c * size..(c + 1) * size]));
+            }
+        }
+        Self::from_owned(values, self.n_rows, columns.len() * size)
+    }
+
+    /// A new matrix of as many rows: what `change` makes of each.
+    pub(crate) fn mapped(&self, width: usize, change: impl Fn(&[f64], &mut [f64]) + Sync) -> Result<Self> {
+        let mut out = zeros(self.n_rows, width)?;
+        parallel::fill_rows(&mut out, width, |part, out| {
+            let begin = part.start;
+            for (first, segment) in self.segments(part) {
+                let out = &mut out[(first - begin) * width..];
+                segment.chunks_exact(self.width).zip(out.chunks_exact_mut(width)).for_each(|(x, o)| change(x, o));
+            }
+            Ok(())
+        })?;
+        Ok(Self::from_owned(out, self.n_rows, width))
+    }
+
+    /// Every row times `c`, element by element.
+    pub(crate) fn times(&self, c: &[f64]) -> Result<Self> {
+        self.mapped(self.width, |x, out| (0..out.len()).for_each(|j| out[j] = x[j] * c[j]))
     }
 
     /// A matrix of the same shape class from freshly computed elements (`values.len() = n_rows * width`).

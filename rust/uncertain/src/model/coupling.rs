@@ -14,7 +14,7 @@ const MAX_ITERATIONS: usize = 100;
 const TOLERANCE: f64 = 1e-9;
 
 /// The classes' probabilities; `pairs` holds r_ij for i < j in the order (0, 1), (0, 2) .. (1, 2) ..
-pub(crate) fn couple(pairs: &[f64], n_classes: usize) -> Vec<f64> {
+pub(super) fn couple(pairs: &[f64], n_classes: usize) -> Vec<f64> {
     let k = n_classes;
     let mut q = vec![0.0; k * k];
     let mut next = pairs.iter();
