@@ -83,13 +83,9 @@ class Gaussians:
         cls,
         means: Rows,
         *,
-        std: Rows | None = None,
-        var: Rows | None = None,
-        cov: Rows | None = None,
-        precision: Rows | None = None,
-        factor: Rows | None = None,
         shared: bool = False,
         names: Mapping[str, Sequence[str]] | None = None,
+        **spread: Rows,
     ) -> Gaussians: ...
     @property
     def kind(self) -> str: ...

@@ -3,11 +3,12 @@
 //! A new kind is one more entry in cases.rs; the checks find it by themselves.
 
 use proptest::prelude::*;
-use uncertain::data::covariance::{BlockVerbs, LowRank, packed_index, packed_len};
+use strum::VariantArray;
+use uncertain::data::covariance::{BlockVerbs, LowRank, Structure, packed_index, packed_len};
 use uncertain::{Collapse, Covariances, GaussianArray, Kind, Names, Rows, parallel, with_kind};
 
 mod cases;
-use cases::{Case, Numbers, cases, close, diagonals};
+use cases::{Case, Numbers, cases, close, diagonals, gram};
 
 fn triangle(square: &[f64], d: usize) -> Vec<f64> {
     (0..d).flat_map(|i| (0..=i).map(move |j| square[i * d + j])).collect()
@@ -35,6 +36,13 @@ fn check_rows(case: &Case, w: &[f64]) {
         close(&[c.trace(row, d)], &[diagonal.iter().sum()], scale, &format!("{name}: trace of row {row}"));
         c.variances(row, &mut out);
         close(&out, &diagonal, scale, &format!("{name}: variances of row {row}"));
+        let mut packed = vec![f64::NAN; packed_len(d)];
+        c.triangle(row, d, &mut packed);
+        close(&packed, &triangle(s, d), scale, &format!("{name}: triangle of row {row}"));
+        if let Some(common) = c.common() {
+            close(common, &packed, scale, &format!("{name}: common triangle"));
+        }
+        check_structure(c.structure(), row, s, d, name);
         let root = c.sqrt(row, d).unwrap();
         let columns: Vec<f64> = (0..d * d).map(|p| root[p % d * d + p / d]).collect();
         assert_eq!(root, columns, "{name}: a square root is symmetric");
@@ -42,6 +50,55 @@ fn check_rows(case: &Case, w: &[f64]) {
         let squared: Vec<f64> = columns.chunks(d).flat_map(|c| product(&root, c)).collect();
         close(&squared, s, scale, &format!("{name}: squared root of row {row}"));
     }
+}
+
+/// The structure promises no more zeros, and no other factor, than the dense matrix has.
+fn check_structure(structure: Structure<'_>, row: usize, s: &[f64], d: usize, name: &str) {
+    let diagonal = diagonals(1, d, |_, i| s[i * d + i]);
+    match structure {
+        Structure::Zero => assert!(s.iter().all(|x| *x == 0.0), "{name}"),
+        Structure::Isotropic => assert_eq!(s, diagonals(1, d, |_, _| s[0]), "{name}"),
+        Structure::Diagonal => assert_eq!(s, diagonal, "{name}"),
+        Structure::Factor(k) => {
+            let beside = k.diagonal.as_ref().map_or(vec![0.0; d], |v| v.row(row).to_vec());
+            let beside = diagonals(1, d, |_, i| beside[i]);
+            let sum: Vec<f64> = gram(k.factor.row(row), 1, d, k.rank).iter().zip(&beside).map(|(a, b)| a + b).collect();
+            close(&sum, s, d as f64, name);
+        }
+        Structure::Dense => {}
+    }
+    assert_eq!(structure.is_diagonal(), !matches!(structure, Structure::Factor(_) | Structure::Dense));
+}
+
+/// Features multiplied by numbers, some of the features, and the arguments that give the same array again.
+fn check_moves(case: &Case) {
+    let (array, d, n, name) = (&case.array, case.array.n_features(), case.array.n_rows(), case.name);
+    let element = |row: usize, i: usize, j: usize| case.dense[(row * d + i) * d + j];
+    for factor in [Numbers(7).take(d), vec![-3.0; d]] {
+        let scaled = array.covariances().scaled(&factor).unwrap();
+        let scaled = GaussianArray::new(array.means().clone(), scaled).unwrap();
+        let expected: Vec<f64> =
+            (0..n * d * d).map(|p| case.dense[p] * factor[p / d % d] * factor[p % d]).collect();
+        close(&scaled.dense().unwrap(), &expected, 1.0, &format!("{name}: scaled"));
+    }
+    assert!(name == "zero" || array.covariances().scaled(&vec![1e200; d]).is_err(), "{name}");
+
+    for columns in [vec![d - 1], (0..d).rev().step_by(2).collect(), (0..d).collect()] {
+        let part = array.columns(&columns).unwrap();
+        assert_eq!(part.covariances().kind(), array.covariances().kind(), "{name}");
+        let k = columns.len();
+        let expected: Vec<f64> =
+            (0..n * k * k).map(|p| element(p / (k * k), columns[p / k % k], columns[p % k])).collect();
+        assert_eq!(part.dense().unwrap(), expected, "{name}: columns");
+    }
+
+    let arguments = array.arguments().unwrap();
+    let shared = arguments.iter().any(|field| field.shared);
+    let arguments = arguments.into_iter().map(|field| (field.name.to_string(), field.values)).collect();
+    let again = Covariances::from_arguments(arguments, d, shared, &Names::default()).unwrap();
+    let again = GaussianArray::new(array.means().clone(), again).unwrap();
+    assert_eq!(again.covariances().kind(), array.covariances().kind(), "{name}");
+    assert_eq!(again.dense().unwrap(), array.dense().unwrap(), "{name}: made again from its arguments");
 }
 
 fn check_blocks(case: &Case, w: &[f64], first: usize, n: usize, seed: u64) {
@@ -112,6 +169,14 @@ fn check_array(case: &Case) {
 }
 
 #[test]
+fn every_kind_has_a_case() {
+    let cases = cases(2, 2, 1);
+    for kind in Kind::VARIANTS {
+        assert!(cases.iter().any(|case| case.array.covariances().kind() == *kind), "{}", kind.name());
+    }
+}
+
+#[test]
 fn every_verb_of_every_kind_is_that_of_the_dense_matrix() {
     for d in [1, 2, 7, 8, 9, 33] {
         let n = if d == 33 { 29 } else { 61 };
@@ -123,6 +188,7 @@ fn every_verb_of_every_kind_is_that_of_the_dense_matrix() {
                 check_blocks(&case, &w, first, len, 5);
             }
             check_array(&case);
+            check_moves(&case);
         }
     }
 }

@@ -14,8 +14,7 @@ use arrow_schema::{DataType, Field, FieldRef, Fields};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
-use uncertain::data::covariance::Layout;
-use uncertain::{Covariances, Error, GaussianArray, Result, Rows, Unit};
+use uncertain::{Error, GaussianArray, Result, Rows};
 
 /// A column to be: its name, its numbers, and the nested list sizes from the outside in.
 struct Column {
@@ -54,32 +53,11 @@ fn batches(array: &GaussianArray) -> Result<(FieldRef, Vec<ArrayRef>)> {
 }
 
 fn columns(array: &GaussianArray) -> Result<Vec<Column>> {
-    let d = array.n_features();
-    let mut columns = vec![Column { name: "mean", rows: array.means().clone(), sizes: vec![d] }];
-    let unit_name = |unit| match unit {
-        Unit::Variance => "var",
-        Unit::StandardDeviation => "std",
-    };
-    match array.covariances() {
-        Covariances::Zero => {}
-        Covariances::Isotropic(k) => {
-            columns.push(Column { name: unit_name(k.unit), rows: k.values.clone(), sizes: vec![1] });
-        }
-        Covariances::Diagonal(k) => {
-            columns.push(Column { name: unit_name(k.unit), rows: k.values.clone(), sizes: vec![d] });
-        }
-        Covariances::LowRank(k) => {
-            columns.push(Column { name: "factor", rows: k.factor.clone(), sizes: vec![d, k.rank] });
-            if let Some(rows) = k.diagonal.clone() {
-                columns.push(Column { name: "var", rows, sizes: vec![d] });
-            }
-        }
-        Covariances::Full(k) if k.layout == Layout::Square => {
-            columns.push(Column { name: "cov", rows: k.values.clone(), sizes: vec![d, d] });
-        }
-        Covariances::Full(_) | Covariances::Shared(_) => {
-            columns.push(Column { name: "cov", rows: Rows::from_vec(array.dense()?, d * d)?, sizes: vec![d, d] });
-        }
+    let mut columns = vec![Column { name: "mean", rows: array.means().clone(), sizes: vec![array.n_features()] }];
+    for field in array.arguments()? {
+        let rows = if field.shared { field.values.take(&vec![0; array.n_rows()]) } else { field.values };
+        let sizes = field.shape.sizes(array.n_features());
+        columns.push(Column { name: field.name, rows, sizes: if sizes.is_empty() { vec![1] } else { sizes } });
     }
     Ok(columns)
 }

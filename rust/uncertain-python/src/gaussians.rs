@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict};
-use uncertain::data::covariance::Layout;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use uncertain::data::{Collapse, Names};
-use uncertain::{Covariances, Error, GaussianArray, Unit};
+use uncertain::{Covariances, Error, GaussianArray};
 
 use crate::arrow_out;
-use crate::error::{BorderError, BorderResult, listing};
+use crate::error::{BorderError, BorderResult, core_error, listing};
 use crate::rows::{Rows, to_numpy};
 
 /// n Gaussians in d dimensions; the public class `uncertain.GaussianArray` wraps it as `_core`.
@@ -28,28 +27,25 @@ impl From<GaussianArray> for Gaussians {
 
 #[pymethods]
 impl Gaussians {
-    /// Checked Gaussians from rows; at most one kind, except factor + var.
+    /// Checked Gaussians from rows; the other arguments are the numbers of at most one kind of covariance.
     ///
-    /// std, var: 1 or d values per row; cov, precision: d * d (one row if `shared`); factor: d * r.
+    /// std, var: 1 or d values per row; cov, precision: d * d (one row if `shared`); factor: d * r, with or without var.
     /// `names`: the columns behind "means", "covariances" and "diagonal" (beside a factor), for errors.
     #[new]
-    #[pyo3(signature = (means, *, std=None, var=None, cov=None, precision=None, factor=None, shared=false, names=None))]
+    #[pyo3(signature = (means, *, shared=false, names=None, **spread))]
     fn new(
         py: Python<'_>,
         means: &Rows,
-        std: Option<&Rows>,
-        var: Option<&Rows>,
-        cov: Option<&Rows>,
-        precision: Option<&Rows>,
-        factor: Option<&Rows>,
         shared: bool,
         names: Option<HashMap<String, Vec<String>>>,
+        spread: Option<HashMap<String, PyRef<'_, Rows>>>,
     ) -> BorderResult<Self> {
-        let rows = |given: Option<&Rows>| given.map(|r| r.inner.clone());
-        let (std, var, cov, precision, factor) = (rows(std), rows(var), rows(cov), rows(precision), rows(factor));
         let means = means.inner.clone();
-        let given = [("std", &std), ("factor", &factor), ("var", &var), ("cov", &cov), ("precision", &precision)];
-        let kind = given.iter().find(|(_, rows)| rows.is_some()).map_or("covariances", |(name, _)| *name);
+        let mut given: Vec<(String, uncertain::Rows)> =
+            spread.unwrap_or_default().into_iter().map(|(name, rows)| (name, rows.inner.clone())).collect();
+        // What errors call the covariances; beside a factor, the variances have a name of their own.
+        given.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let kind = given.first().map_or("covariances", |(name, _)| name.as_str());
         let names = names.unwrap_or_default();
         let called =
             |part: &str, default: &str| names.get(part).map_or(default.to_string(), |columns| listing(columns));
@@ -59,22 +55,8 @@ impl Gaussians {
             diagonal: called("diagonal", "var"),
         };
         let made = py.detach(|| {
-            let names = &core_names;
-            let covariances = match (std, var, cov, precision, factor) {
-                (None, None, None, None, None) => Covariances::Zero,
-                (Some(std), None, None, None, None) => Covariances::from_std(std),
-                (None, Some(var), None, None, None) => Covariances::from_var(var),
-                (None, None, Some(cov), None, None) if shared => Covariances::shared(&cov.to_vec(), names)?,
-                (None, None, Some(cov), None, None) => Covariances::from_cov(cov, names)?,
-                (None, None, None, Some(p), None) if shared => Covariances::shared_precision(&p.to_vec(), names)?,
-                (None, None, None, Some(p), None) => Covariances::from_precision(&p, names)?,
-                (None, var, None, None, Some(factor)) => {
-                    let rank = factor.width() / means.width();
-                    Covariances::from_factor(factor, rank, var, names)?
-                }
-                _ => return Err(Error::parameter("covariances", "several kinds", "of one kind")),
-            };
-            GaussianArray::new_named(means, covariances, names)
+            let covariances = Covariances::from_arguments(given, means.width(), shared, &core_names)?;
+            GaussianArray::new_named(means, covariances, &core_names)
         });
         made.map(Self::from).map_err(|error| BorderError::with_columns(error, names.values()))
     }
@@ -127,12 +109,7 @@ impl Gaussians {
 
     /// Simpler covariances: "zero", "isotropic" or "diagonal".
     fn collapse(&self, py: Python<'_>, to: &str) -> BorderResult<Self> {
-        let to = match to {
-            "zero" => Collapse::Zero,
-            "isotropic" => Collapse::Isotropic,
-            "diagonal" => Collapse::Diagonal,
-            other => return Err(Error::parameter("collapse", other, "zero, isotropic or diagonal").into()),
-        };
+        let to: Collapse = to.parse()?;
         Ok(py.detach(|| self.inner.collapse(to))?.into())
     }
 
@@ -157,33 +134,17 @@ impl Gaussians {
     fn parts<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let (py, array) = (slf.py(), &slf.get().inner);
         let (n, d) = (array.n_rows(), array.n_features());
-        let view = |rows: &uncertain::Rows| to_numpy(rows, slf.as_any());
-        let unit_name = |unit| if unit == Unit::Variance { "var" } else { "std" };
         let parts = PyDict::new(py);
-        parts.set_item("means", view(array.means())?)?;
-        match array.covariances() {
-            Covariances::Zero => {}
-            Covariances::Isotropic(k) => {
-                parts.set_item(unit_name(k.unit), view(&k.values)?.call_method1("reshape", (n,))?)?;
+        parts.set_item("means", to_numpy(array.means(), slf.as_any())?)?;
+        for field in array.arguments().map_err(core_error)? {
+            let mut shape = field.shape.sizes(d);
+            if !field.shared {
+                shape.insert(0, n);
             }
-            Covariances::Diagonal(k) => parts.set_item(unit_name(k.unit), view(&k.values)?)?,
-            Covariances::LowRank(k) => {
-                parts.set_item("factor", view(&k.factor)?.call_method1("reshape", ((n, d, k.rank),))?)?;
-                if let Some(diagonal) = &k.diagonal {
-                    parts.set_item("var", view(diagonal)?)?;
-                }
-            }
-            Covariances::Full(k) if k.layout == Layout::Square => {
-                parts.set_item("cov", view(&k.values)?.call_method1("reshape", ((n, d, d),))?)?;
-            }
-            Covariances::Full(_) => parts.set_item("cov", slf.get().covariances(py)?)?,
-            Covariances::Shared(k) => {
-                let mut dense = vec![0.0; d * d];
-                for (at, value) in dense.iter_mut().enumerate() {
-                    *value = k.packed[uncertain::data::covariance::packed_index(at / d, at % d)];
-                }
-                parts.set_item("cov", dense.into_pyarray(py).reshape([d, d])?)?;
-            }
+            // A holder of its own: matrices may have been written out just now.
+            let rows = Bound::new(py, Rows::from(field.values))?;
+            let view = to_numpy(&rows.get().inner, rows.as_any())?;
+            parts.set_item(field.name, view.call_method1("reshape", (PyTuple::new(py, shape)?,))?)?;
         }
         Ok(parts)
     }

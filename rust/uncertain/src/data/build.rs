@@ -2,14 +2,43 @@
 //! precisions, factors. Sizes are checked here, numbers in [`GaussianArray::new`](crate::GaussianArray::new);
 //! only a precision is read (and refused) at once, because it has to be inverted.
 
-use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared, packed_len};
-use crate::data::validate::{Names, check_square};
+use std::collections::BTreeMap;
+
+use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared, check_square, packed_len};
+use crate::data::validate::Names;
 use crate::data::{Covariances, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
 use crate::{parallel, simd};
 
 impl Covariances {
+    /// From the arguments by which users give them: none, std, var, cov, precision, or factor with or without var. `shared`: the
+    /// matrix is one row for all.
+    ///
+    /// # Errors
+    /// Sizes that fit no kind, a precision without an inverse, arguments that make no kind together.
+    pub fn from_arguments(arguments: Vec<(String, Rows)>, d: usize, shared: bool, names: &Names) -> Result<Self> {
+        let mut given: BTreeMap<String, Rows> = arguments.into_iter().collect();
+        let mut take = |name: &str| given.remove(name);
+        let made = if let Some(factor) = take("factor") {
+            let rank = factor.width() / d;
+            Self::from_factor(factor, rank, take("var"), names)?
+        } else if let Some(cov) = take("cov") {
+            if shared { Self::shared(&cov.to_vec(), names)? } else { Self::from_cov(cov, names)? }
+        } else if let Some(precision) = take("precision") {
+            match shared {
+                true => Self::shared_precision(&precision.to_vec(), names)?,
+                false => Self::from_precision(&precision, names)?,
+            }
+        } else {
+            Unit::named(&mut take).map_or(Self::Zero, |(values, unit)| Self::from_scalars(values, unit))
+        };
+        match given.first_key_value() {
+            None => Ok(made),
+            Some((other, _)) => Err(Error::parameter("covariances", format!("{other} beside others"), "of one kind")),
+        }
+    }
+
     /// From standard deviations: n x 1 (one per row) or n x d (one per feature). Not copied.
     #[must_use]
     pub fn from_std(values: Rows) -> Self {
@@ -20,6 +49,21 @@ impl Covariances {
     #[must_use]
     pub fn from_var(values: Rows) -> Self {
         Self::from_scalars(values, Unit::Variance)
+    }
+
+    /// F_i F_i' with `rank` columns, from numbers known to be good.
+    pub(crate) fn of_factor(factor: Rows, rank: usize) -> Self {
+        LowRank { factor, rank, diagonal: None }.into()
+    }
+
+    /// A matrix per row from packed triangles known to be good.
+    pub(crate) fn of_triangles(values: Rows) -> Self {
+        Full { values, layout: Layout::Packed }.into()
+    }
+
+    /// One matrix for all rows from a packed triangle known to be good.
+    pub(crate) fn of_triangle(packed: Vec<f64>) -> Self {
+        Shared { packed: packed.into() }.into()
     }
 
     fn from_scalars(values: Rows, unit: Unit) -> Self {

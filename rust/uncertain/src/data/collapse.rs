@@ -1,7 +1,7 @@
 //! Throw away part of the covariances: the baselines "no error bars" and "one error bar per row".
 
 use crate::memory::zeros;
-use crate::data::covariance::{Diagonal, Isotropic};
+use crate::data::covariance::{Diagonal, Isotropic, Structure};
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::Result;
 use crate::named::named;
@@ -26,15 +26,15 @@ impl GaussianArray {
     pub fn collapse(&self, to: Collapse) -> Result<GaussianArray> {
         let (n, d) = (self.n_rows(), self.n_features());
         let from = self.covariances();
-        let covariances = match (to, from) {
+        let covariances = match (to, from.structure()) {
             (Collapse::Zero, _) => Covariances::Zero,
-            (_, Covariances::Zero | Covariances::Isotropic(_)) | (Collapse::Diagonal, Covariances::Diagonal(_)) => {
+            (_, Structure::Zero | Structure::Isotropic) | (Collapse::Diagonal, Structure::Diagonal) => {
                 from.clone()
             }
             (Collapse::Isotropic, _) => {
                 let mut values = self.traces()?;
                 values.iter_mut().for_each(|v| *v /= d as f64);
-                Covariances::Isotropic(Isotropic { values: Rows::from_owned(values, n, 1), unit: Unit::Variance })
+                Isotropic { values: Rows::from_owned(values, n, 1), unit: Unit::Variance }.into()
             }
             (Collapse::Diagonal, _) => {
                 let mut values = zeros(n, d)?;
@@ -46,7 +46,7 @@ impl GaussianArray {
                     });
                     Ok(())
                 })?;
-                Covariances::Diagonal(Diagonal { values: Rows::from_owned(values, n, d), unit: Unit::Variance })
+                Diagonal { values: Rows::from_owned(values, n, d), unit: Unit::Variance }.into()
             }
         };
         Ok(GaussianArray::from_checked(self.means().clone(), covariances))

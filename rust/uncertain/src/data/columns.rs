@@ -1,9 +1,6 @@
 //! Marginals: some of the features of every row.
 
-use std::sync::Arc;
-
-use crate::data::covariance::{Diagonal, Full, Layout, LowRank, Shared, packed_index, packed_len};
-use crate::data::{Covariances, GaussianArray, Rows};
+use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 
 impl GaussianArray {
@@ -19,55 +16,9 @@ impl GaussianArray {
         if let Some(&column) = columns.iter().find(|&&c| c >= d) {
             return Err(Error::Data(format!("columns: feature {column} does not exist: there are {d}")));
         }
-        let covariances = match self.covariances() {
-            Covariances::Zero => Covariances::Zero,
-            Covariances::Isotropic(kind) => Covariances::Isotropic(kind.clone()),
-            Covariances::Diagonal(kind) => {
-                Covariances::Diagonal(Diagonal { values: picked(&kind.values, columns, 1), unit: kind.unit })
-            }
-            Covariances::LowRank(kind) => Covariances::LowRank(LowRank {
-                factor: picked(&kind.factor, columns, kind.rank),
-                rank: kind.rank,
-                diagonal: kind.diagonal.as_ref().map(|rows| picked(rows, columns, 1)),
-            }),
-            Covariances::Full(kind) => {
-                let at = |i: usize, j: usize| kind.layout.row_start(i.max(j), d) + i.min(j);
-                let places = triangle(columns, at);
-                let width = packed_len(columns.len());
-                let mut values = Vec::with_capacity(self.n_rows() * width);
-                for row in 0..self.n_rows() {
-                    let matrix = kind.values.row(row);
-                    values.extend(places.iter().map(|&place| matrix[place]));
-                }
-                let values = Rows::from_owned(values, self.n_rows(), width);
-                Covariances::Full(Full { values, layout: Layout::Packed })
-            }
-            Covariances::Shared(kind) => {
-                let packed: Vec<f64> =
-                    triangle(columns, packed_index).into_iter().map(|place| kind.packed[place]).collect();
-                Covariances::Shared(Shared { packed: Arc::from(packed) })
-            }
-        };
-        Ok(GaussianArray::from_checked(picked(self.means(), columns, 1), covariances))
+        let covariances = self.covariances().columns(columns, d);
+        Ok(GaussianArray::from_checked(self.means().columns(columns, 1), covariances))
     }
-}
-
-/// Some groups of `size` neighbouring elements of every row.
-fn picked(rows: &Rows, columns: &[usize], size: usize) -> Rows {
-    let width = columns.len() * size;
-    let mut values = Vec::with_capacity(rows.n_rows() * width);
-    for row in 0..rows.n_rows() {
-        let row = rows.row(row);
-        for &c in columns {
-            values.extend_from_slice(&row[c * size..(c + 1) * size]);
-        }
-    }
-    Rows::from_owned(values, rows.n_rows(), width)
-}
-
-/// Where the lower triangle of the picked rows and columns lies, row by row.
-fn triangle(columns: &[usize], at: impl Fn(usize, usize) -> usize) -> Vec<usize> {
-    columns.iter().enumerate().flat_map(|(k, &i)| columns[..=k].iter().map(|&j| at(i, j)).collect::<Vec<_>>()).collect()
 }
 
 #[cfg(test)]

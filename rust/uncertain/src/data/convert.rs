@@ -1,44 +1,14 @@
 //! Between the kinds: arrays below each other, dense matrices, variances alone.
 //!
 //! Kinds are promoted to the cheapest one that holds all pieces: zero < isotropic < diagonal <
-//! low-rank (with a diagonal beside the factor) < full. A shared matrix beside anything else
-//! becomes full: nothing cheaper holds both.
+//! low-rank (with a diagonal beside the factor) < full. A kind may join pieces of its own in a cheaper form (equal
+//! shared matrices stay one); a shared matrix beside anything else becomes full: nothing cheaper holds both.
 
-use crate::data::covariance::{Diagonal, Full, Isotropic, Kind, Layout, LowRank, Shared, packed_index, packed_len};
-use crate::data::validate::unpack_into;
+use crate::data::covariance::{Diagonal, Field, Isotropic, LowRank, Shape, Storage, Structure, packed_len, unpack_into};
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
-use crate::parallel;
-
-impl Covariances {
-    /// The diagonal of S of one row, d variances.
-    pub fn variances(&self, row: usize, out: &mut [f64]) {
-        let d = out.len();
-        match self {
-            Self::Zero => out.fill(0.0),
-            Self::Isotropic(k) => out.fill(k.variance(row)),
-            Self::Diagonal(k) => {
-                let square = k.unit == Unit::StandardDeviation;
-                out.iter_mut().zip(k.values.row(row)).for_each(|(o, x)| *o = if square { x * x } else { *x });
-            }
-            Self::LowRank(k) => {
-                match &k.diagonal {
-                    Some(diagonal) => out.copy_from_slice(diagonal.row(row)),
-                    None => out.fill(0.0),
-                }
-                for (o, f) in out.iter_mut().zip(k.factor.row(row).chunks_exact(k.rank)) {
-                    *o += f.iter().map(|f| f * f).sum::<f64>();
-                }
-            }
-            Self::Full(k) => {
-                let s = k.values.row(row);
-                (0..d).for_each(|i| out[i] = s[k.layout.row_start(i, d) + i]);
-            }
-            Self::Shared(k) => (0..d).for_each(|i| out[i] = k.packed[packed_index(i, i)]),
-        }
-    }
-}
+use crate::{parallel, with_kind};
 
 impl GaussianArray {
     /// The covariances as n dense d x d matrices, row-major, one after the other.
@@ -48,8 +18,7 @@ impl GaussianArray {
         parallel::fill_rows(&mut out, d * d, |rows, out| {
             let mut packed = vec![0.0; packed_len(d)];
             for (row, out) in rows.zip(out.chunks_exact_mut(d * d)) {
-                packed.fill(0.0);
-                self.covariances().add_to(row, 1.0, d, &mut packed);
+                self.covariances().triangle(row, d, &mut packed);
                 unpack_into(&packed, d, out);
             }
             Ok(())
@@ -59,8 +28,27 @@ impl GaussianArray {
 
     /// The same Gaussians with a full (packed) matrix per row, whatever their kind.
     pub fn to_full(&self) -> Result<GaussianArray> {
-        let full = Full { values: packed(self)?, layout: Layout::Packed };
-        Ok(GaussianArray::from_checked(self.means().clone(), Covariances::Full(full)))
+        let values = triangles(self)?;
+        Ok(GaussianArray::from_checked(self.means().clone(), Covariances::of_triangles(values)))
+    }
+
+    /// The same Gaussians with every matrix as its triangle: arrays of the same numbers are equal then.
+    pub(crate) fn with_triangles(self) -> Result<GaussianArray> {
+        let square = self.covariances().fields().iter().any(|field| field.shape == Shape::Square);
+        if square { self.to_full() } else { Ok(self) }
+    }
+
+    /// The arguments that make these covariances, as users give them: matrices are square.
+    pub fn arguments(&self) -> Result<Vec<Field>> {
+        let d = self.n_features();
+        let square = |field: Field| match field.shape {
+            Shape::Packed => {
+                let values = field.values.mapped(d * d, |packed, out| unpack_into(packed, d, out))?;
+                Ok(Field { values, shape: Shape::Square, ..field })
+            }
+            _ => Ok(field),
+        };
+        self.covariances().fields().into_iter().map(square).collect()
     }
 
     /// The trace of every covariance, n numbers.
@@ -99,76 +87,36 @@ impl GaussianArray {
 }
 
 fn concat_covariances(pieces: &[&GaussianArray], d: usize) -> Result<Covariances> {
-    let covariances = || pieces.iter().map(|p| p.covariances());
+    let all: Vec<&Covariances> = pieces.iter().map(|p| p.covariances()).collect();
+    if let Some(joined) = with_kind!(all[0], k => k.joined(&all[1..])) {
+        return joined;
+    }
     let gather = |width: usize, rows: &dyn Fn(&GaussianArray) -> Result<Rows>| -> Result<Rows> {
         let parts = pieces.iter().map(|p| rows(p)).collect::<Result<Vec<_>>>()?;
         Rows::concat(parts, width)
     };
-    match covariances().map(Covariances::kind).reduce(promote).unwrap_or(Kind::Zero) {
-        Kind::Zero => Ok(Covariances::Zero),
-        Kind::Isotropic => {
-            let unit = common_unit(covariances());
-            Ok(Covariances::Isotropic(Isotropic { values: gather(1, &|p| scalars(p, 1, unit))?, unit }))
+    let structures = || all.iter().map(|c| c.structure());
+    let unit = common_unit(&all);
+    Ok(match structures().max_by_key(|s| s.order()).unwrap_or(Structure::Zero) {
+        Structure::Zero => Covariances::Zero,
+        Structure::Isotropic => Isotropic { values: gather(1, &|p| scalars(p, 1, unit))?, unit }.into(),
+        Structure::Diagonal => Diagonal { values: gather(d, &|p| scalars(p, d, unit))?, unit }.into(),
+        Structure::Factor(_) => {
+            let rank = structures().map(|s| if let Structure::Factor(k) = s { k.rank } else { 1 }).max().unwrap_or(1);
+            let beside = structures().any(|s| match s {
+                Structure::Factor(k) => k.diagonal.is_some(),
+                other => !matches!(other, Structure::Zero),
+            });
+            let diagonal = if beside { Some(gather(d, &|p| scalars(p, d, Unit::Variance))?) } else { None };
+            LowRank { factor: gather(d * rank, &|p| padded(p, rank))?, rank, diagonal }.into()
         }
-        Kind::Diagonal => {
-            let unit = common_unit(covariances());
-            Ok(Covariances::Diagonal(Diagonal { values: gather(d, &|p| scalars(p, d, unit))?, unit }))
-        }
-        Kind::LowRank => {
-            let rank_of = |c: &Covariances| if let Covariances::LowRank(k) = c { k.rank } else { 1 };
-            let rank = covariances().map(rank_of).max().unwrap_or(1);
-            let beside = |c: &Covariances| match c {
-                Covariances::LowRank(k) => k.diagonal.is_some(),
-                other => other.kind() != Kind::Zero,
-            };
-            let diagonal =
-                if covariances().any(beside) { Some(gather(d, &|p| scalars(p, d, Unit::Variance))?) } else { None };
-            Ok(Covariances::LowRank(LowRank { factor: gather(d * rank, &|p| padded(p, rank))?, rank, diagonal }))
-        }
-        Kind::Full => {
-            let square = |c: &Covariances| matches!(c, Covariances::Full(Full { layout: Layout::Square, .. }));
-            let layout = if covariances().all(square) { Layout::Square } else { Layout::Packed };
-            let values = gather(layout.width(d), &|p| match p.covariances() {
-                Covariances::Full(k) if k.layout == layout => Ok(k.values.clone()),
-                _ => packed(p),
-            })?;
-            Ok(Covariances::Full(Full { values, layout }))
-        }
-        Kind::Shared => {
-            let mut all = covariances().filter_map(|c| if let Covariances::Shared(k) = c { Some(k) } else { None });
-            match all.next() {
-                Some(first) if all.all(|k| k.packed == first.packed) => {
-                    Ok(Covariances::Shared(Shared { packed: first.packed.clone() }))
-                }
-                _ => Ok(Covariances::Full(Full { values: gather(packed_len(d), &packed)?, layout: Layout::Packed })),
-            }
-        }
-    }
+        Structure::Dense => Covariances::of_triangles(gather(packed_len(d), &triangles)?),
+    })
 }
 
-fn promote(a: Kind, b: Kind) -> Kind {
-    let order = |kind| match kind {
-        Kind::Zero => 0,
-        Kind::Isotropic => 1,
-        Kind::Diagonal => 2,
-        Kind::LowRank => 3,
-        Kind::Full | Kind::Shared => 4,
-    };
-    match (a, b) {
-        (Kind::Shared, Kind::Shared) => Kind::Shared,
-        (Kind::Shared, _) | (_, Kind::Shared) => Kind::Full,
-        _ if order(a) >= order(b) => a,
-        _ => b,
-    }
-}
-
-/// The unit all isotropic and diagonal pieces share, else variances.
-fn common_unit<'a>(covariances: impl Iterator<Item = &'a Covariances>) -> Unit {
-    let mut units = covariances.filter_map(|c| match c {
-        Covariances::Isotropic(k) => Some(k.unit),
-        Covariances::Diagonal(k) => Some(k.unit),
-        _ => None,
-    });
+/// The unit all variances and deviations share, else variances.
+fn common_unit(all: &[&Covariances]) -> Unit {
+    let mut units = all.iter().filter_map(|c| with_kind!(c, k => k.scalars()).map(|(_, unit)| unit));
     match units.next() {
         Some(unit) if units.all(|u| u == unit) => unit,
         _ => Unit::Variance,
@@ -178,52 +126,42 @@ fn common_unit<'a>(covariances: impl Iterator<Item = &'a Covariances>) -> Unit {
 /// n x width (1 or d): the isotropic, diagonal or beside-the-factor part in this unit.
 fn scalars(piece: &GaussianArray, width: usize, unit: Unit) -> Result<Rows> {
     let n = piece.n_rows();
-    let (values, from) = match piece.covariances() {
-        Covariances::Isotropic(k) => (&k.values, k.unit),
-        Covariances::Diagonal(k) => (&k.values, k.unit),
-        Covariances::LowRank(LowRank { diagonal: Some(values), .. }) => (values, Unit::Variance),
-        _ => return Ok(Rows::from_owned(zeros(n, width)?, n, width)),
+    let Some((values, from)) = with_kind!(piece.covariances(), k => k.scalars()) else {
+        return Ok(Rows::from_owned(zeros(n, width)?, n, width));
     };
     if from == unit && values.width() == width {
         return Ok(values.clone());
     }
-    let mut out = zeros(n, width)?;
-    for (row, out) in out.chunks_exact_mut(width).enumerate() {
-        let source = values.row(row);
+    values.mapped(width, |source, out| {
         for j in 0..width {
             let x = source[if source.len() == 1 { 0 } else { j }];
-            out[j] = if from == unit { x } else { x * x };
+            out[j] = if from == unit { x } else { from.variance(x) };
         }
-    }
-    Ok(Rows::from_owned(out, n, width))
+    })
 }
 
 /// n x (d rank): the factor with columns of zeros after its own.
 fn padded(piece: &GaussianArray, rank: usize) -> Result<Rows> {
     let (n, d) = (piece.n_rows(), piece.n_features());
-    let mut out = match piece.covariances() {
-        Covariances::LowRank(k) if k.rank == rank => return Ok(k.factor.clone()),
-        _ => zeros(n, d * rank)?,
-    };
-    if let Covariances::LowRank(k) = piece.covariances() {
-        for (row, out) in out.chunks_exact_mut(d * rank).enumerate() {
-            for (out, f) in out.chunks_exact_mut(rank).zip(k.factor.row(row).chunks_exact(k.rank)) {
-                out[..k.rank].copy_from_slice(f);
-            }
-        }
+    match piece.covariances().structure() {
+        Structure::Factor(k) if k.rank == rank => Ok(k.factor.clone()),
+        Structure::Factor(k) => k.factor.mapped(d * rank, |f, out| {
+            out.chunks_exact_mut(rank).zip(f.chunks_exact(k.rank)).for_each(|(o, f)| o[..k.rank].copy_from_slice(f));
+        }),
+        _ => Ok(Rows::from_owned(zeros(n, d * rank)?, n, d * rank)),
     }
-    Ok(Rows::from_owned(out, n, d * rank))
 }
 
 /// n packed triangles, whatever the kind.
-fn packed(piece: &GaussianArray) -> Result<Rows> {
+fn triangles(piece: &GaussianArray) -> Result<Rows> {
     let (n, d) = (piece.n_rows(), piece.n_features());
+    if let [Field { shape: Shape::Packed, shared: false, values, .. }] = piece.covariances().fields().as_slice() {
+        return Ok(values.clone());
+    }
     let width = packed_len(d);
     let mut out = zeros(n, width)?;
     parallel::fill_rows(&mut out, width, |rows, out| {
-        for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
-            piece.covariances().add_to(row, 1.0, d, out);
-        }
+        rows.zip(out.chunks_exact_mut(width)).for_each(|(row, out)| piece.covariances().triangle(row, d, out));
         Ok(())
     })?;
     Ok(Rows::from_owned(out, n, width))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::data::validate::{self, Names};
+use crate::data::validate::{Names, Rule, elements};
 use crate::data::{Covariances, Rows};
 use crate::error::{Error, Result};
 
@@ -51,7 +51,7 @@ impl GaussianArray {
 
     /// Gaussians with these means and covariances, checked: every number finite, variances >= 0,
     /// matrices symmetric and positive semi-definite within the tolerances of
-    /// [`validate`](crate::data::validate). Good data is not copied.
+    /// [`covariance`](crate::data::covariance). Good data is not copied.
     ///
     /// The first offending row is the error; tiny negative eigenvalues are set to zero and told in
     /// [`warnings`](Self::warnings).
@@ -61,14 +61,9 @@ impl GaussianArray {
 
     /// [`GaussianArray::new`] whose errors and warnings use the caller's names for the columns.
     pub fn new_named(means: Rows, covariances: Covariances, names: &Names) -> Result<Self> {
-        covariances.check_shape(means.n_rows(), means.width()).map_err(|error| match error {
-            Error::Shape { what, expected, got } => {
-                let name = if what.contains("beside") { &names.diagonal } else { &names.covariances };
-                Error::Shape { what: name.clone(), expected, got }
-            }
-            other => other,
-        })?;
-        let (covariances, warnings) = validate::check(&means, covariances, names)?;
+        covariances.check_shape(means.n_rows(), means.width(), names)?;
+        elements(&means, &names.means, Rule::Finite)?;
+        let (covariances, warnings) = covariances.checked(means.width(), names)?;
         Ok(Self { means, covariances, warnings })
     }
 

@@ -1,8 +1,7 @@
 //! Symmetric square roots: R_i = R_i' >= 0 with R_i R_i = S_i.
 
 use crate::memory::zeros;
-use crate::data::covariance::packed_len;
-use crate::data::validate::unpack_into;
+use crate::data::covariance::{packed_len, unpack_into};
 use crate::data::{Covariances, GaussianArray};
 use crate::error::Result;
 use crate::linalg::Eigh;
@@ -18,21 +17,17 @@ impl Covariances {
 
     /// [`Covariances::sqrt`] into d x d zeros, with a workspace kept between rows.
     fn sqrt_into(&self, row: usize, d: usize, workspace: &mut Option<Eigh>, out: &mut [f64]) -> Result<()> {
-        match self {
-            Self::Zero => {}
-            Self::Isotropic(_) | Self::Diagonal(_) => {
-                let mut variances = vec![0.0; d];
-                self.variances(row, &mut variances);
-                (0..d).for_each(|i| out[i * d + i] = variances[i].sqrt());
-            }
-            Self::LowRank(_) | Self::Full(_) | Self::Shared(_) => {
-                let eigh = workspace.get_or_insert_with(|| Eigh::new(d));
-                let mut packed = vec![0.0; packed_len(d)];
-                self.add_to(row, 1.0, d, &mut packed);
-                eigh.packed(&packed)?;
-                unpack_into(&eigh.function(|x| x.max(0.0).sqrt()), d, out);
-            }
+        if self.structure().is_diagonal() {
+            let mut variances = vec![0.0; d];
+            self.variances(row, &mut variances);
+            (0..d).for_each(|i| out[i * d + i] = variances[i].sqrt());
+            return Ok(());
         }
+        let eigh = workspace.get_or_insert_with(|| Eigh::new(d));
+        let mut packed = vec![0.0; packed_len(d)];
+        self.triangle(row, d, &mut packed);
+        eigh.packed(&packed)?;
+        unpack_into(&eigh.function(|x| x.max(0.0).sqrt()), d, out);
         Ok(())
     }
 }
@@ -42,7 +37,7 @@ impl GaussianArray {
     pub fn roots(&self) -> Result<Vec<f64>> {
         let d = self.n_features();
         let mut out = zeros(self.n_rows(), d * d)?;
-        if let Covariances::Shared(_) = self.covariances() {
+        if self.covariances().common().is_some() {
             let root = self.covariances().sqrt(0, d)?;
             out.chunks_exact_mut(d * d).for_each(|o| o.copy_from_slice(&root));
             return Ok(out);

@@ -10,9 +10,8 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::memory::zeros;
-use crate::data::covariance::Layout;
-use crate::data::validate::unpack_into;
-use crate::data::{Covariances, GaussianArray, Rows, Unit};
+use crate::data::covariance::{Structure, packed_len, unpack_into};
+use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
 use crate::{parallel, simd};
@@ -51,44 +50,49 @@ struct Sampler<'a> {
     covariances: &'a Covariances,
     d: usize,
     z: Vec<f64>,
-    /// A' of a full or shared matrix, d x d: noise is the sum of z_k times row k.
+    /// Of a row without elements off the diagonal.
+    deviations: Vec<f64>,
+    packed: Vec<f64>,
+    /// A' of a matrix, d x d: noise is the sum of z_k times row k.
     factor: Vec<f64>,
     eigh: Option<Eigh>,
 }
 
 impl<'a> Sampler<'a> {
     fn new(covariances: &'a Covariances, d: usize) -> Result<Self> {
-        let matrix = matches!(covariances, Covariances::Full(_) | Covariances::Shared(_));
-        let factor = if matrix { vec![0.0; d * d] } else { vec![] };
-        let mut sampler = Self { covariances, d, z: vec![], factor, eigh: None };
-        if let Covariances::Shared(k) = covariances {
-            sampler.factorise(&k.packed)?;
+        let dense = matches!(covariances.structure(), Structure::Dense);
+        let zeros = |len: usize| vec![0.0; if dense { len } else { 0 }];
+        let (packed, factor) = (zeros(packed_len(d)), zeros(d * d));
+        let mut sampler = Self { covariances, d, z: vec![], deviations: vec![0.0; d], packed, factor, eigh: None };
+        if covariances.common().is_some() {
+            sampler.factorise(0)?;
         }
         Ok(sampler)
     }
 
     fn prepare(&mut self, row: usize) -> Result<()> {
-        let Covariances::Full(k) = self.covariances else { return Ok(()) };
-        let s = k.values.row(row);
-        match k.layout {
-            Layout::Packed => self.factorise(s),
-            Layout::Square => {
-                let d = self.d;
-                let packed: Vec<f64> = (0..d).flat_map(|i| &s[i * d..=i * d + i]).copied().collect();
-                self.factorise(&packed)
+        match self.covariances.structure() {
+            Structure::Zero | Structure::Factor(_) => Ok(()),
+            Structure::Isotropic | Structure::Diagonal => {
+                self.covariances.variances(row, &mut self.deviations);
+                self.deviations.iter_mut().for_each(|v| *v = v.sqrt());
+                Ok(())
             }
+            Structure::Dense if self.covariances.common().is_some() => Ok(()),
+            Structure::Dense => self.factorise(row),
         }
     }
 
-    fn factorise(&mut self, packed: &[f64]) -> Result<()> {
+    fn factorise(&mut self, row: usize) -> Result<()> {
         let d = self.d;
-        unpack_into(packed, d, &mut self.factor);
+        self.covariances.triangle(row, d, &mut self.packed);
+        unpack_into(&self.packed, d, &mut self.factor);
         if simd::factor_upper(&mut self.factor, d) {
             (1..d).for_each(|i| self.factor[i * d..i * d + i].fill(0.0));
             return Ok(());
         }
         let eigh = self.eigh.get_or_insert_with(|| Eigh::new(d));
-        eigh.packed(packed)?;
+        eigh.packed(&self.packed)?;
         for (k, row) in self.factor.chunks_exact_mut(d).enumerate() {
             let scale = eigh.values[k].max(0.0).sqrt();
             row.iter_mut().zip(&eigh.vectors[k * d..]).for_each(|(f, v)| *f = scale * v);
@@ -98,18 +102,12 @@ impl<'a> Sampler<'a> {
 
     fn add_noise(&mut self, row: usize, rng: &mut Xoshiro256PlusPlus, draw: &mut [f64]) {
         let mut normal = || -> f64 { StandardNormal.sample(rng) };
-        match self.covariances {
-            Covariances::Zero => {}
-            Covariances::Isotropic(k) => {
-                let deviation = k.variance(row).sqrt();
-                draw.iter_mut().for_each(|x| *x += deviation * normal());
+        match self.covariances.structure() {
+            Structure::Zero => {}
+            Structure::Isotropic | Structure::Diagonal => {
+                draw.iter_mut().zip(&self.deviations).for_each(|(x, s)| *x += s * normal());
             }
-            Covariances::Diagonal(k) => {
-                for (x, v) in draw.iter_mut().zip(k.values.row(row)) {
-                    *x += normal() * if k.unit == Unit::Variance { v.sqrt() } else { *v };
-                }
-            }
-            Covariances::LowRank(k) => {
+            Structure::Factor(k) => {
                 self.z.clear();
                 self.z.extend((0..k.rank).map(|_| normal()));
                 for (x, f) in draw.iter_mut().zip(k.factor.row(row).chunks_exact(k.rank)) {
@@ -119,7 +117,7 @@ impl<'a> Sampler<'a> {
                     draw.iter_mut().zip(diagonal.row(row)).for_each(|(x, v)| *x += v.sqrt() * normal());
                 }
             }
-            Covariances::Full(_) | Covariances::Shared(_) => {
+            Structure::Dense => {
                 for line in self.factor.chunks_exact(self.d) {
                     let z = normal();
                     draw.iter_mut().zip(line).for_each(|(x, f)| *x += z * f);

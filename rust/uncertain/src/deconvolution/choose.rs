@@ -3,22 +3,14 @@
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::start::shuffled;
-use crate::deconvolution::{Observed, Params};
+use crate::deconvolution::climb::fit_components;
+use crate::deconvolution::{Choice, Observed, Params};
 use crate::error::{Error, Result};
 
 /// Folds of the cross-validation.
 const FOLDS: usize = 3;
 /// Stop after so many numbers of components in a row that were no better than the best.
 const PATIENCE: usize = 2;
-
-/// How the number of components was chosen.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
-    /// The number with the largest held-out likelihood.
-    pub n_components: usize,
-    /// Mean log-likelihood per held-out row for 1, 2, ... components, as far as was tried.
-    pub log_likelihoods: Vec<f64>,
-}
 
 pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize, control: &Control) -> Result<Choice> {
     let order: Vec<usize> =
@@ -55,7 +47,7 @@ pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize
                 rows
             };
             let task = control.quiet();
-            let fitted = params.fit_components(observed, Some(part(false)), k, false, &task)?;
+            let fitted = fit_components(params, observed, Some(part(false)), k, false, &task)?;
             let held_out = part(true);
             let logs = observed.log_densities(Some(&held_out), &fitted.mixture, &task)?;
             for (row, logs) in held_out.iter().zip(logs.chunks_exact(k)) {

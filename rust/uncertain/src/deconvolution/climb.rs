@@ -2,13 +2,35 @@
 
 use crate::control::Control;
 use crate::deconvolution::passes::Source;
-use crate::deconvolution::prepare::prepared;
 use crate::deconvolution::squarem::extrapolated;
+use crate::deconvolution::start::Sample;
 use crate::deconvolution::update::{floored_all, updated};
-use crate::deconvolution::{Fitted, Mixture, Params, Task};
+use crate::deconvolution::{Fitted, Group, Mixture, Observed, Params, Task};
 use crate::error::{Error, Result};
 use crate::simd::mixture::Component;
 use crate::solver::Status;
+
+/// `k` components for these rows.
+pub(super) fn fit_components(
+    params: &Params,
+    observed: Observed<'_>,
+    rows: Option<Vec<usize>>,
+    k: usize,
+    unbiased: bool,
+    control: &Control,
+) -> Result<Fitted> {
+    let groups = vec![Group { rows, components: 0..k }];
+    Task { observed, groups, tied: false, unbiased }.fit(params, control)
+}
+
+impl Task<'_> {
+    /// From the start until it converges.
+    pub fn fit(&self, params: &Params, control: &Control) -> Result<Fitted> {
+        let scale = Sample::new(&self.observed, None, params.seed).scale();
+        let start = self.start(&scale, params.seed)?;
+        Climb::new(self, params, &scale, control)?.run(start)
+    }
+}
 
 /// A mixture, and what a pass over the rows says about it.
 struct Point {
@@ -46,7 +68,7 @@ enum Step {
 
 impl<'a> Climb<'a> {
     pub(super) fn new(task: &'a Task<'a>, params: &'a Params, scale: &'a [f64], control: &'a Control) -> Result<Self> {
-        let source = |group: &'a super::Group| task.observed.source(group.rows.as_deref(), control);
+        let source = |group: &'a Group| task.observed.source(group.rows.as_deref(), control);
         let sources = task.groups.iter().map(source).collect::<Result<_>>()?;
         let floor = scale.iter().map(|d| params.reg * d).collect();
         let total = task.total_weight();
@@ -164,7 +186,7 @@ impl<'a> Climb<'a> {
     /// The E step.
     fn look(&mut self, mixture: Mixture) -> Result<Point> {
         self.passes += 1;
-        let components = prepared(&mixture, &self.task.observed)?;
+        let components = self.task.observed.components(&mixture)?;
         let (mut sums, mut likelihood) = (vec![], 0.0);
         for (group, source) in self.task.groups.iter().zip(&self.sources) {
             let own = &components[group.components.clone()];

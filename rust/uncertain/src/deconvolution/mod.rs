@@ -41,6 +41,7 @@ mod climb;
 mod fit;
 mod mixture;
 mod observed;
+mod params;
 mod passes;
 mod prepare;
 mod squarem;
@@ -48,9 +49,8 @@ mod start;
 mod task;
 mod update;
 
-pub use choose::Choice;
-pub use fit::{Components, Fitted, Params, Report, ValidParams};
 pub use mixture::Mixture;
+pub use params::{Choice, Components, Fitted, Params, Report, ValidParams};
 
 pub(crate) use choose::log_sum;
 pub(crate) use classes::PerClass;

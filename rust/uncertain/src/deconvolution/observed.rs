@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use crate::control::Control;
-use crate::data::covariance::packed_len;
-use crate::data::{Covariances, GaussianArray, Incomplete, Kind, Weights};
+use crate::data::covariance::{Structure, packed_len};
+use crate::data::{GaussianArray, Incomplete, Weights};
 use crate::deconvolution::Mixture;
 use crate::deconvolution::prepare::prepared;
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::simd::mixture::{Densities, Factors, Noise, Posteriors, Shape, Workspace};
+use crate::simd::mixture::{Component, Densities, Factors, Noise, Posteriors, Shape, Workspace};
 use crate::simd::{LANES, Pack};
 
 /// Packs of eight rows per call of a kernel.
@@ -27,8 +27,8 @@ pub(crate) struct Observed<'a> {
 
 /// The columns of every row's factor, where S = F F' has few enough for Woodbury's identity to pay.
 fn few_columns(data: &GaussianArray) -> Option<usize> {
-    match data.covariances() {
-        Covariances::LowRank(k) if k.diagonal.is_none() && 3 * k.rank <= data.n_features() => Some(k.rank),
+    match data.covariances().structure() {
+        Structure::Factor(k) if k.diagonal.is_none() && 3 * k.rank <= data.n_features() => Some(k.rank),
         _ => None,
     }
 }
@@ -36,12 +36,12 @@ fn few_columns(data: &GaussianArray) -> Option<usize> {
 impl<'a> Observed<'a> {
     pub fn new(data: &'a GaussianArray, missing: Option<&'a [bool]>, weights: Option<&'a Weights>) -> Self {
         let masked = missing.is_some();
-        let noise = match data.covariances().kind() {
-            Kind::Zero | Kind::Isotropic | Kind::Shared if !masked => Noise::Rotated,
-            Kind::Zero | Kind::Isotropic | Kind::Diagonal => Noise::Diagonal,
-            Kind::LowRank | Kind::Full | Kind::Shared => {
-                few_columns(data).filter(|_| !masked).map_or(Noise::Full, Noise::Factor)
-            }
+        let covariances = data.covariances();
+        let noise = match covariances.structure() {
+            Structure::Zero | Structure::Isotropic if !masked => Noise::Rotated,
+            Structure::Zero | Structure::Isotropic | Structure::Diagonal => Noise::Diagonal,
+            _ if covariances.common().is_some() && !masked => Noise::Rotated,
+            _ => few_columns(data).filter(|_| !masked).map_or(Noise::Full, Noise::Factor),
         };
         Self { data, missing, weights, shape: Shape { d: data.n_features(), noise, masked } }
     }
@@ -49,6 +49,11 @@ impl<'a> Observed<'a> {
     /// The same from rows that may have gaps.
     pub fn of(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
         Self::new(rows.gaussians(), rows.missing(), weights)
+    }
+
+    /// The components in the form that a pass over these rows wants.
+    pub(super) fn components(&self, mixture: &Mixture) -> Result<Vec<Component>> {
+        prepared(mixture, self.shape.noise, self.data.covariances())
     }
 
     pub fn weight(&self, row: usize) -> f64 {
@@ -65,7 +70,7 @@ impl<'a> Observed<'a> {
 
     /// log (pi_k N(x_i; mu_k, T_k + S_i)) for all rows (or these), n x K.
     pub fn log_densities(&self, rows: Option<&[usize]>, mixture: &Mixture, control: &Control) -> Result<Vec<f64>> {
-        let components = prepared(mixture, self)?;
+        let components = self.components(mixture)?;
         let (count, k) = (rows.map_or(self.data.n_rows(), <[usize]>::len), components.len());
         let parts = parallel::map_parts(count, |part| -> Result<Vec<f64>> {
             let mut out = Vec::with_capacity(part.len() * k);
@@ -94,7 +99,7 @@ impl<'a> Observed<'a> {
 
     /// Posterior means (n x d) and covariances (n packed triangles); see [`Posteriors::impute`].
     pub fn posteriors(&self, mixture: &Mixture, impute: bool, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
-        let components = prepared(mixture, self)?;
+        let components = self.components(mixture)?;
         let d = self.shape.d;
         self.two_outputs([d, packed_len(d)], control, |rows, workspace, means, covariances| {
             let (shape, components) = (self.shape, components.as_slice());
@@ -140,7 +145,7 @@ impl<'a> Observed<'a> {
 
     /// Posterior means (n x d) and factors of the covariances (n x d r) of rows with r columns under one component.
     pub fn posterior_factors(&self, mixture: &Mixture, rank: usize, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
-        let components = prepared(mixture, self)?;
+        let components = self.components(mixture)?;
         let (d, component) = (self.shape.d, &components[0]);
         self.two_outputs([d, d * rank], control, |rows, workspace, means, factors| {
             Factors { shape: self.shape, rank, component, rows, workspace, means, factors }.run();
@@ -185,24 +190,20 @@ impl<'a> Observed<'a> {
         put(pack, self.data.means().row(row));
         pack[d].0[lane] = weight;
         let own = &mut pack[d + 1..];
-        match (self.data.covariances(), noise) {
-            (Covariances::Zero, Noise::Rotated) => own[0].0[lane] = 0.0,
-            (Covariances::Isotropic(k), Noise::Rotated) => own[0].0[lane] = k.variance(row),
+        let covariances = self.data.covariances();
+        match (covariances.structure(), noise) {
+            (Structure::Zero | Structure::Isotropic, Noise::Rotated) => {
+                covariances.variances(row, &mut scratch[..1]);
+                own[0].0[lane] = scratch[0];
+            }
             (_, Noise::Rotated) => own[0].0[lane] = 1.0,
-            (Covariances::LowRank(k), Noise::Factor(_)) => put(own, k.factor.row(row)),
-            (covariances, Noise::Diagonal) => {
+            (Structure::Factor(k), Noise::Factor(_)) => put(own, k.factor.row(row)),
+            (_, Noise::Diagonal) => {
                 covariances.variances(row, &mut scratch[..d]);
                 put(own, &scratch[..d]);
             }
-            (Covariances::Full(k), Noise::Full) => {
-                let s = k.values.row(row);
-                for i in 0..d {
-                    put(&mut own[packed_len(i)..], &s[k.layout.row_start(i, d)..][..=i]);
-                }
-            }
-            (covariances, Noise::Full | Noise::Factor(_)) => {
-                scratch.fill(0.0);
-                covariances.add_to(row, 1.0, d, scratch);
+            (_, Noise::Full | Noise::Factor(_)) => {
+                covariances.triangle(row, d, scratch);
                 put(own, scratch);
             }
         }

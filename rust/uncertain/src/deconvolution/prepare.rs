@@ -1,8 +1,8 @@
 //! Components in the form that a pass over these rows wants.
 
 use crate::data::Covariances;
-use crate::data::covariance::{packed_index, packed_len};
-use crate::deconvolution::{Mixture, Observed};
+use crate::data::covariance::{Structure, packed_index, packed_len};
+use crate::deconvolution::Mixture;
 use crate::error::Result;
 use crate::linalg::Eigh;
 use crate::simd::mixture::{Component, Noise};
@@ -11,15 +11,15 @@ use crate::simd::mixture::{Component, Noise};
 const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
 
 /// All components of the mixture for these rows.
-pub(super) fn prepared(mixture: &Mixture, observed: &Observed<'_>) -> Result<Vec<Component>> {
-    (0..mixture.n_components()).map(|k| component(mixture, k, observed)).collect()
+pub(super) fn prepared(mixture: &Mixture, noise: Noise, covariances: &Covariances) -> Result<Vec<Component>> {
+    (0..mixture.n_components()).map(|k| component(mixture, k, noise, covariances)).collect()
 }
 
-fn component(mixture: &Mixture, k: usize, observed: &Observed<'_>) -> Result<Component> {
+fn component(mixture: &Mixture, k: usize, noise: Noise, covariances: &Covariances) -> Result<Component> {
     let d = mixture.n_features();
     let mean = mixture.mean(k).to_vec();
     let offset = mixture.weights()[k].ln() - d as f64 * HALF_LOG_TAU;
-    if matches!(observed.noise(), Noise::Diagonal | Noise::Full) {
+    if matches!(noise, Noise::Diagonal | Noise::Full) {
         let matrix = mixture.covariance(k).to_vec();
         return Ok(Component { mean, offset, matrix, gains: vec![], back: vec![] });
     }
@@ -27,20 +27,21 @@ fn component(mixture: &Mixture, k: usize, observed: &Observed<'_>) -> Result<Com
     let inverse = inverse_lower(&l, d);
     let log_det: f64 = (0..d).map(|i| l[i * d + i].ln()).sum();
     let offset = offset - log_det;
-    if matches!(observed.noise(), Noise::Factor(_)) {
+    if matches!(noise, Noise::Factor(_)) {
         // Q = L and P' = L^{-1}.
         let matrix = (0..d).flat_map(|i| &inverse[i * d..=i * d + i]).copied().collect();
         return Ok(Component { mean, offset, matrix, gains: vec![], back: l });
     }
     // T = L L' and L^{-1} S L^{-T} = U diag(g) U' give P = L^{-T} U and Q = L U.
     let mut eigh = Eigh::new(d);
-    match observed.data.covariances() {
-        Covariances::Isotropic(_) => eigh.packed(&congruent(&inverse, d, |i, j| f64::from(u8::from(i == j))))?,
-        Covariances::Shared(shared) => {
-            eigh.packed(&congruent(&inverse, d, |i, j| shared.packed[packed_index(i, j)]))?;
-        }
-        _ => eigh.packed(&vec![0.0; packed_len(d)])?,
-    }
+    let common = match covariances.structure() {
+        Structure::Isotropic => congruent(&inverse, d, |i, j| f64::from(u8::from(i == j))),
+        _ => covariances.common().map_or_else(
+            || vec![0.0; packed_len(d)],
+            |triangle| congruent(&inverse, d, |i, j| triangle[packed_index(i, j)]),
+        ),
+    };
+    eigh.packed(&common)?;
     let (mut matrix, mut back) = (vec![0.0; d * d], vec![0.0; d * d]);
     for j in 0..d {
         let u = &eigh.vectors[j * d..(j + 1) * d];

@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use crate::control::Control;
-use crate::deconvolution::climb::Climb;
 use crate::deconvolution::start::Sample;
-use crate::deconvolution::{Fitted, Mixture, Observed, Params};
+use crate::deconvolution::{Mixture, Observed};
 use crate::error::{Error, Result};
 
 /// Rows that share components: all rows, or those of a class.
@@ -26,14 +24,7 @@ pub(super) struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// From the start until it converges.
-    pub fn fit(&self, params: &Params, control: &Control) -> Result<Fitted> {
-        let scale = Sample::new(&self.observed, None, params.seed).scale();
-        let start = self.start(&scale, params.seed)?;
-        Climb::new(self, params, &scale, control)?.run(start)
-    }
-
-    fn start(&self, scale: &[f64], seed: u64) -> Result<Mixture> {
+    pub(super) fn start(&self, scale: &[f64], seed: u64) -> Result<Mixture> {
         let d = scale.len();
         let (mut weights, mut means, mut covariances) = (vec![], vec![], vec![]);
         for group in &self.groups {

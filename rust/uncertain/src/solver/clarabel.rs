@@ -22,7 +22,8 @@ use ::clarabel::solver::{DefaultInfo, DefaultSettings, DefaultSolver, IPSolver, 
 
 use super::{Best, Options, Solution, Status, assess};
 use crate::control::Control;
-use crate::data::{Covariances, GaussianArray};
+use crate::data::GaussianArray;
+use crate::data::covariance::Structure;
 use crate::error::{Error, Result};
 use crate::loss::Dual;
 use crate::objective::{ClassSums, LinearObjective, Problem};
@@ -51,9 +52,9 @@ pub fn fit_clarabel(problem: &Problem<'_>, options: &Options, control: &Control)
 /// Is the program small enough to be tried where our own methods end early, and one of hinges of d + r s?
 pub(super) fn is_small(objective: &LinearObjective<'_>) -> bool {
     let Problem { data, loss, .. } = *objective.problem();
-    let lines = match data.covariances() {
-        Covariances::Zero => 1,
-        Covariances::LowRank(kind) if kind.diagonal.is_none() => 1 + kind.rank,
+    let lines = match data.covariances().structure() {
+        Structure::Zero => 1,
+        Structure::Factor(factor) if factor.diagonal.is_none() => 1 + factor.rank,
         _ => 1 + data.n_features(),
     };
     let elements = data.n_rows().saturating_mul(lines).saturating_mul(data.n_features());
@@ -217,20 +218,20 @@ fn factor(data: &GaussianArray, row: usize) -> Result<Vec<Vec<(usize, f64)>>> {
         variances.iter().enumerate().filter(|(_, v)| **v > 0.0).map(|(j, v)| vec![(j, v.sqrt())]).collect()
     };
     let filled = |column: Vec<(usize, f64)>| column.into_iter().filter(|(_, f)| *f != 0.0).collect::<Vec<_>>();
-    let mut columns = match covariances {
-        Covariances::Zero => vec![],
-        Covariances::Isotropic(_) | Covariances::Diagonal(_) => {
+    let mut columns = match covariances.structure() {
+        Structure::Zero => vec![],
+        Structure::Isotropic | Structure::Diagonal => {
             let mut variances = vec![0.0; d];
             covariances.variances(row, &mut variances);
             diagonal(&variances)
         }
-        Covariances::LowRank(kind) => {
+        Structure::Factor(kind) => {
             let f = kind.factor.row(row);
             let column = |k| filled((0..d).map(|j| (j, f[j * kind.rank + k])).collect());
             let beside = kind.diagonal.as_ref().map_or_else(Vec::new, |v| diagonal(v.row(row)));
             (0..kind.rank).map(column).chain(beside).collect()
         }
-        Covariances::Full(_) | Covariances::Shared(_) => {
+        Structure::Dense => {
             let root = covariances.sqrt(row, d)?;
             root.chunks_exact(d).map(|line| filled(line.iter().copied().enumerate().collect())).collect()
         }

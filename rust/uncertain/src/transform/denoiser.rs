@@ -19,7 +19,7 @@
 //! factors of few columns (at most a third of the features) stay factors of as many; all else needs a full matrix per row.
 
 use crate::control::Control;
-use crate::data::covariance::{Full, Layout, LowRank, Shared, packed_len};
+use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
 use crate::deconvolution::{Fitted, Mixture, Observed, ValidParams, log_sum};
 use crate::error::Result;
@@ -75,24 +75,23 @@ impl GaussianDenoiser {
             }
             return self.full(rows, control);
         }
-        match data.covariances() {
-            Covariances::Zero => return Ok(data.clone()),
-            Covariances::Shared(_) if self.mixture.n_components() == 1 && n > 0 => {
-                let (means, _) = Observed::new(data, None, None).posteriors(&self.mixture, false, control)?;
-                let one = data.slice(0..1);
-                let (_, covariance) = Observed::new(&one, None, None).posteriors(&self.mixture, false, control)?;
-                let covariances = Covariances::Shared(Shared { packed: covariance.into() });
-                return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
-            }
-            _ => {
-                let observed = Observed::new(data, None, None);
-                if let (Noise::Factor(rank), 1) = (observed.noise(), self.mixture.n_components()) {
-                    let (means, factors) = observed.posterior_factors(&self.mixture, rank, control)?;
-                    let factor = Rows::from_owned(factors, n, d * rank);
-                    let covariances = Covariances::LowRank(LowRank { factor, rank, diagonal: None });
-                    return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
-                }
-            }
+        let covariances = data.covariances();
+        if matches!(covariances, Covariances::Zero) {
+            return Ok(data.clone());
+        }
+        let observed = Observed::new(data, None, None);
+        let single = self.mixture.n_components() == 1;
+        if single && n > 0 && covariances.common().is_some() {
+            let (means, _) = observed.posteriors(&self.mixture, false, control)?;
+            let one = data.slice(0..1);
+            let (_, triangle) = Observed::new(&one, None, None).posteriors(&self.mixture, false, control)?;
+            let covariances = Covariances::of_triangle(triangle);
+            return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
+        }
+        if let (Noise::Factor(rank), true) = (observed.noise(), single) {
+            let (means, factors) = observed.posterior_factors(&self.mixture, rank, control)?;
+            let covariances = Covariances::of_factor(Rows::from_owned(factors, n, d * rank), rank);
+            return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
         }
         self.full(rows, control)
     }
@@ -101,8 +100,7 @@ impl GaussianDenoiser {
     fn full(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
         let (n, d) = (rows.gaussians().n_rows(), self.mixture.n_features());
         let (means, packed) = Observed::of(rows, None).posteriors(&self.mixture, false, control)?;
-        let values = Rows::from_owned(packed, n, packed_len(d));
-        let covariances = Covariances::Full(Full { values, layout: Layout::Packed });
+        let covariances = Covariances::of_triangles(Rows::from_owned(packed, n, packed_len(d)));
         Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances))
     }
 

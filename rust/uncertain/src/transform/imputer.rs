@@ -14,8 +14,8 @@
 //! probability given the observed features, so that training rows know no more than new ones.
 
 use crate::control::Control;
-use crate::data::covariance::{Full, Layout, packed_len};
-use crate::data::{Covariances, GaussianArray, Incomplete, Kind, Labels, Rows, Weights};
+use crate::data::covariance::packed_len;
+use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights};
 use crate::deconvolution::{Fitted, Mixture, Observed, PerClass, ValidParams};
 use crate::error::Result;
 
@@ -78,12 +78,11 @@ impl GaussianImputer {
         let n = data.n_rows();
         let Some(missing) = rows.missing() else { return Ok(data.clone()) };
         let (means, packed) = Observed::of(rows, None).posteriors(&self.mixture, true, control)?;
-        let values = Rows::from_owned(packed, n, packed_len(d));
-        let covariances = Covariances::Full(Full { values, layout: Layout::Packed });
+        let covariances = Covariances::of_triangles(Rows::from_owned(packed, n, packed_len(d)));
         let full = GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances);
         // One gap per row at most, among features without covariances: the matrices are diagonal.
         let single = missing.chunks_exact(d).all(|row| row.iter().filter(|m| **m).count() <= 1);
-        let plain = matches!(data.covariances().kind(), Kind::Zero | Kind::Isotropic | Kind::Diagonal);
+        let plain = data.covariances().structure().is_diagonal();
         if single && plain { full.collapse(crate::data::Collapse::Diagonal) } else { Ok(full) }
     }
 }

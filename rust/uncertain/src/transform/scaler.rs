@@ -5,10 +5,8 @@
 //! weighted mean of the variances S_jj: by the law of total variance, the variance of a draw from
 //! the data. A feature that does not vary keeps its scale, s_j = 1. Missing features do not count.
 
-use crate::memory::zeros;
-use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared, packed_len};
 use crate::data::validate::{Rule, elements};
-use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit, Weights};
+use crate::data::{GaussianArray, Incomplete, Weights};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::parallel;
@@ -108,9 +106,7 @@ impl GaussianScaler {
         &self.scale
     }
 
-    /// (x - mean) / scale, and the covariances with it. Standard deviations stay standard
-    /// deviations, a shared matrix stays shared, a low-rank factor keeps its rank; isotropic
-    /// covariances become diagonal unless all scales are equal, full ones come back packed.
+    /// (x - mean) / scale, and the covariances with it, as [`Covariances::scaled`](crate::Covariances::scaled) says.
     pub fn transform(&self, data: &GaussianArray) -> Result<GaussianArray> {
         let factor: Vec<f64> = self.scale.iter().map(|s| 1.0 / s).collect();
         self.moved(data, &factor, |x, j| (x - self.mean[j]) / self.scale[j])
@@ -129,9 +125,9 @@ impl GaussianScaler {
     ) -> Result<GaussianArray> {
         data.check_features(self.mean.len())?;
         let d = data.n_features();
-        let means = mapped(data.means(), d, |x, out| (0..d).for_each(|j| out[j] = point(x[j], j)))?;
+        let means = data.means().mapped(d, |x, out| (0..d).for_each(|j| out[j] = point(x[j], j)))?;
         elements(&means, "scaled means", Rule::Finite)?;
-        Ok(GaussianArray::from_checked(means, scaled(data.covariances(), factor)?))
+        Ok(GaussianArray::from_checked(means, data.covariances().scaled(factor)?))
     }
 }
 
@@ -160,95 +156,4 @@ fn weighted_sum(
         total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
         total
     }))
-}
-
-/// A new matrix of the same number of rows, row by row.
-fn mapped(rows: &Rows, width: usize, change: impl Fn(&[f64], &mut [f64]) + Sync) -> Result<Rows> {
-    let n = rows.n_rows();
-    let mut out = zeros(n, width)?;
-    parallel::fill_rows(&mut out, width, |part, out| {
-        let begin = part.start;
-        for (first, segment) in rows.segments(part) {
-            let out = &mut out[(first - begin) * width..];
-            segment.chunks_exact(rows.width()).zip(out.chunks_exact_mut(width)).for_each(|(x, o)| change(x, o));
-        }
-        Ok(())
-    })?;
-    Ok(Rows::from_owned(out, n, width))
-}
-
-/// D S_i D for every row, D = diag(factor).
-fn scaled(covariances: &Covariances, factor: &[f64]) -> Result<Covariances> {
-    let d = factor.len();
-    let squares: Vec<f64> = factor.iter().map(|f| f * f).collect();
-    let of_unit = |unit| if unit == Unit::Variance { &squares[..] } else { factor };
-    let times = |c: &[f64], x: &[f64], out: &mut [f64]| (0..out.len()).for_each(|j| out[j] = x[j] * c[j]);
-    let result = match covariances {
-        Covariances::Zero => Covariances::Zero,
-        Covariances::Isotropic(k) => {
-            let (unit, c) = (k.unit, of_unit(k.unit));
-            let values = if factor.iter().all(|f| *f == factor[0]) {
-                mapped(&k.values, 1, |x, out| out[0] = x[0] * c[0])?
-            } else {
-                mapped(&k.values, d, |x, out| (0..d).for_each(|j| out[j] = x[0] * c[j]))?
-            };
-            match values.width() {
-                1 => Covariances::Isotropic(Isotropic { values, unit }),
-                _ => Covariances::Diagonal(Diagonal { values, unit }),
-            }
-        }
-        Covariances::Diagonal(k) => {
-            let c = of_unit(k.unit);
-            Covariances::Diagonal(Diagonal { values: mapped(&k.values, d, |x, out| times(c, x, out))?, unit: k.unit })
-        }
-        Covariances::LowRank(k) => {
-            let columns: Vec<f64> = factor.iter().flat_map(|f| vec![*f; k.rank]).collect();
-            Covariances::LowRank(LowRank {
-                factor: mapped(&k.factor, d * k.rank, |x, out| times(&columns, x, out))?,
-                rank: k.rank,
-                diagonal: match &k.diagonal {
-                    Some(values) => Some(mapped(values, d, |x, out| times(&squares, x, out))?),
-                    None => None,
-                },
-            })
-        }
-        Covariances::Full(k) => {
-            let layout = k.layout;
-            let values = mapped(&k.values, packed_len(d), |s, out| {
-                for i in 0..d {
-                    let line = &s[layout.row_start(i, d)..][..i + 1];
-                    let out = &mut out[packed_len(i)..packed_len(i + 1)];
-                    (0..=i).for_each(|j| out[j] = factor[i] * line[j] * factor[j]);
-                }
-            })?;
-            Covariances::Full(Full { values, layout: Layout::Packed })
-        }
-        Covariances::Shared(k) => {
-            let pairs = (0..d).flat_map(|i| (0..=i).map(move |j| (i, j)));
-            let packed: Vec<f64> = k.packed.iter().zip(pairs).map(|(s, (i, j))| factor[i] * s * factor[j]).collect();
-            Covariances::Shared(Shared { packed: packed.into() })
-        }
-    };
-    check_finite(&result)?;
-    Ok(result)
-}
-
-/// Scaling keeps a good matrix good, but may overflow: 1 / s with s = 1e-200, squared.
-fn check_finite(covariances: &Covariances) -> Result<()> {
-    let what = "scaled covariances";
-    match covariances {
-        Covariances::Zero => Ok(()),
-        Covariances::Isotropic(Isotropic { values, unit }) | Covariances::Diagonal(Diagonal { values, unit }) => {
-            elements(values, what, Rule::of(*unit))
-        }
-        Covariances::LowRank(k) => {
-            elements(&k.factor, what, Rule::Factor)?;
-            k.diagonal.as_ref().map_or(Ok(()), |values| elements(values, what, Rule::Variance))
-        }
-        Covariances::Full(k) => elements(&k.values, what, Rule::Finite),
-        Covariances::Shared(k) => match k.packed.iter().position(|x| !x.is_finite()) {
-            Some(column) => Err(Error::NotFinite { what: what.into(), row: 0, column, value: k.packed[column] }),
-            None => Ok(()),
-        },
-    }
 }

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use crate::control::Control;
 use crate::memory::zeros;
-use crate::data::covariance::{Diagonal, LowRank, Shared, packed_len};
+use crate::data::covariance::{Diagonal, Factor, Structure, packed_len};
 use crate::data::{Covariances, GaussianArray, Kind, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
@@ -70,14 +70,14 @@ impl SubspaceProjector {
     /// The projected Gaussians. `Err(Interrupted)` soon after `control` is stopped.
     pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
         let everything = self.variance == 1.0;
-        match data.covariances() {
-            Covariances::Full(_) => self.eigenpairs(data, control),
+        match (data.covariances().structure(), data.covariances().common()) {
+            (Structure::Dense, None) => self.eigenpairs(data, control),
             // Nothing to cut off, and already as cheap as can be.
             _ if everything => Ok(data.clone()),
-            Covariances::LowRank(_) => self.eigenpairs(data, control),
-            Covariances::Zero if self.project == Project::Covariance => Ok(data.clone()),
-            Covariances::Zero | Covariances::Isotropic(_) | Covariances::Diagonal(_) => self.axes(data, control),
-            Covariances::Shared(shared) => self.shared(data, shared, control),
+            (Structure::Dense, Some(triangle)) => self.shared(data, triangle, control),
+            (Structure::Factor(_), _) => self.eigenpairs(data, control),
+            (Structure::Zero, _) if self.project == Project::Covariance => Ok(data.clone()),
+            (Structure::Zero | Structure::Isotropic | Structure::Diagonal, _) => self.axes(data, control),
         }
     }
 
@@ -126,19 +126,19 @@ impl SubspaceProjector {
         let (variances, means): (Vec<Rows>, Vec<Rows>) = blocks.into_iter().unzip();
         let covariances = match data.covariances().kind() {
             Kind::Zero => Covariances::Zero,
-            _ => Covariances::Diagonal(Diagonal { values: Rows::concat(variances, d)?, unit: Unit::Variance }),
+            _ => Diagonal { values: Rows::concat(variances, d)?, unit: Unit::Variance }.into(),
         };
         let means = if both { Rows::concat(means, d)? } else { data.means().clone() };
         Ok(GaussianArray::from_checked(means, covariances))
     }
 
-    fn shared(&self, data: &GaussianArray, shared: &Shared, control: &Control) -> Result<GaussianArray> {
+    fn shared(&self, data: &GaussianArray, triangle: &[f64], control: &Control) -> Result<GaussianArray> {
         let d = data.n_features();
         let mut eigh = Eigh::new(d);
-        eigh.packed(&shared.packed)?;
+        eigh.packed(triangle)?;
         let kept = self.kept(eigh.values.iter().rev().copied());
         eigh.values[..d - kept].fill(0.0);
-        let covariances = Covariances::Shared(Shared { packed: eigh.function(|x| x).into() });
+        let covariances = Covariances::of_triangle(eigh.function(|x| x));
         let means = if self.project == Project::Both {
             let mut out = zeros(data.n_rows(), d)?;
             parallel::fill_rows(&mut out, d, |rows, out| {
@@ -173,7 +173,7 @@ impl SubspaceProjector {
         }
         let factors = blocks.into_iter().map(|b| b.padded(d, rank)).collect::<Result<Vec<_>>>()?;
         let factor = Rows::concat(factors, d * rank)?;
-        Ok(GaussianArray::from_checked(means, Covariances::LowRank(LowRank { factor, rank, diagonal: None })))
+        Ok(GaussianArray::from_checked(means, Covariances::of_factor(factor, rank)))
     }
 
     /// With p = 1 every direction is kept, also those without variance: the projection is the identity.
@@ -244,7 +244,7 @@ impl Block {
 /// F u = sqrt(lambda) v, the column we want, at the cost of rank^3 instead of d^3.
 struct Pairs<'a> {
     covariances: &'a Covariances,
-    narrow: Option<&'a LowRank>,
+    narrow: Option<Factor<'a>>,
     d: usize,
     packed: Vec<f64>,
     eigh: Eigh,
@@ -252,8 +252,8 @@ struct Pairs<'a> {
 
 impl<'a> Pairs<'a> {
     fn new(covariances: &'a Covariances, d: usize) -> Self {
-        let narrow = match covariances {
-            Covariances::LowRank(k) if k.diagonal.is_none() && k.rank < d => Some(k),
+        let narrow = match covariances.structure() {
+            Structure::Factor(k) if k.diagonal.is_none() && k.rank < d => Some(k),
             _ => None,
         };
         let size = narrow.map_or(d, |k| k.rank);

@@ -1,7 +1,9 @@
 //! One variance per row and feature: the error columns of a catalogue.
 
-use super::{BlockVerbs, Direction, Unit, packed_index};
+use super::storage::{Field, Fields, Shape, Storage};
+use super::{BlockVerbs, Covariances, Direction, Structure, Unit, packed_index};
 use crate::data::Rows;
+use crate::error::Result;
 use crate::simd;
 
 /// S_i = diag(s_ij^2), given as s_ij^2 or s_ij.
@@ -17,11 +19,7 @@ impl Diagonal {
     /// The variance of element j of a row.
     #[must_use]
     pub fn variance(&self, row: usize, j: usize) -> f64 {
-        let value = self.values.row(row)[j];
-        match self.unit {
-            Unit::Variance => value,
-            Unit::StandardDeviation => value * value,
-        }
+        self.unit.variance(self.values.row(row)[j])
     }
 
     /// sum[j] += sum over the picked rows of coef[k] s_kj^2
@@ -35,6 +33,10 @@ impl Diagonal {
 }
 
 impl BlockVerbs for Diagonal {
+    fn structure(&self) -> Structure<'_> {
+        Structure::Diagonal
+    }
+
     fn memo_width(&self, _: usize) -> usize {
         0
     }
@@ -74,5 +76,35 @@ impl BlockVerbs for Diagonal {
 
     fn trace(&self, row: usize, d: usize) -> f64 {
         (0..d).map(|j| self.variance(row, j)).sum()
+    }
+
+    fn variances(&self, row: usize, out: &mut [f64]) {
+        out.iter_mut().zip(self.values.row(row)).for_each(|(o, x)| *o = self.unit.variance(*x));
+    }
+}
+
+impl Storage for Diagonal {
+    fn fields(&self) -> Vec<Field> {
+        vec![Field::new(self.unit.name(), &self.values, Shape::PerFeature, self.unit.rule())]
+    }
+
+    fn from_fields(fields: &mut Fields<'_>, _: usize) -> Option<Self> {
+        Unit::named(fields).map(|(values, unit)| Self { values, unit })
+    }
+
+    fn map_rows(&self, change: &dyn Fn(&Rows) -> Rows) -> Self {
+        Self { values: change(&self.values), unit: self.unit }
+    }
+
+    fn scaled(&self, factor: &[f64]) -> Result<Covariances> {
+        Ok(Self { values: self.values.times(&self.unit.scales(factor))?, unit: self.unit }.into())
+    }
+
+    fn columns(&self, columns: &[usize], _: usize) -> Self {
+        Self { values: self.values.columns(columns, 1), unit: self.unit }
+    }
+
+    fn scalars(&self) -> Option<(&Rows, Unit)> {
+        Some((&self.values, self.unit))
     }
 }

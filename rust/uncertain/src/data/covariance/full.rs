@@ -1,8 +1,13 @@
 //! A matrix per row. Only the lower triangle is ever read: a pass streams half of a square
 //! layout's bytes in use and, in the packed layout, half of its memory.
 
-use super::{BlockVerbs, Direction, packed_len};
+use super::storage::{Field, Fields, Shape, Storage};
+use super::matrices::check_full;
+use super::triangle::{packed_len, triangle_of};
+use super::{BlockVerbs, Covariances, Direction, Structure};
 use crate::data::Rows;
+use crate::data::validate::{Names, Rule};
+use crate::error::Result;
 use crate::simd;
 
 pub use uncertain_simd::Layout;
@@ -17,6 +22,10 @@ pub struct Full {
 }
 
 impl BlockVerbs for Full {
+    fn structure(&self) -> Structure<'_> {
+        Structure::Dense
+    }
+
     fn memo_width(&self, d: usize) -> usize {
         d
     }
@@ -57,5 +66,72 @@ impl BlockVerbs for Full {
     fn trace(&self, row: usize, d: usize) -> f64 {
         let s = self.values.row(row);
         (0..d).map(|i| s[self.layout.row_start(i, d) + i]).sum()
+    }
+
+    fn variances(&self, row: usize, out: &mut [f64]) {
+        let (d, s) = (out.len(), self.values.row(row));
+        (0..d).for_each(|i| out[i] = s[self.layout.row_start(i, d) + i]);
+    }
+
+    fn triangle(&self, row: usize, d: usize, out: &mut [f64]) {
+        let s = self.values.row(row);
+        for i in 0..d {
+            out[packed_len(i)..packed_len(i + 1)].copy_from_slice(&s[self.layout.row_start(i, d)..][..=i]);
+        }
+    }
+}
+
+impl Storage for Full {
+    fn fields(&self) -> Vec<Field> {
+        let shape = match self.layout {
+            Layout::Square => Shape::Square,
+            Layout::Packed => Shape::Packed,
+        };
+        vec![Field::new("cov", &self.values, shape, Rule::Finite)]
+    }
+
+    fn from_fields(fields: &mut Fields<'_>, d: usize) -> Option<Self> {
+        let values = fields("cov")?;
+        let layout = if values.width() == d * d { Layout::Square } else { Layout::Packed };
+        Some(Self { values, layout })
+    }
+
+    fn map_rows(&self, change: &dyn Fn(&Rows) -> Rows) -> Self {
+        Self { values: change(&self.values), layout: self.layout }
+    }
+
+    fn scaled(&self, factor: &[f64]) -> Result<Covariances> {
+        let (d, layout) = (factor.len(), self.layout);
+        let values = self.values.mapped(packed_len(d), |s, out| {
+            for i in 0..d {
+                let line = &s[layout.row_start(i, d)..][..=i];
+                let out = &mut out[packed_len(i)..packed_len(i + 1)];
+                (0..=i).for_each(|j| out[j] = factor[i] * line[j] * factor[j]);
+            }
+        })?;
+        Ok(Self { values, layout: Layout::Packed }.into())
+    }
+
+    fn columns(&self, columns: &[usize], d: usize) -> Self {
+        let places = triangle_of(columns, |i, j| self.layout.row_start(i.max(j), d) + i.min(j));
+        Self { values: self.values.columns(&places, 1), layout: Layout::Packed }
+    }
+
+    fn checked(self, d: usize, names: &Names) -> Result<(Self, Vec<String>)> {
+        let (values, warnings) = check_full(self.values, self.layout, d, &names.covariances)?;
+        Ok((Self { values, layout: self.layout }, warnings))
+    }
+
+    /// Squares stay in place.
+    fn joined(&self, others: &[&Covariances]) -> Option<Result<Covariances>> {
+        let mut pieces = vec![self.values.clone()];
+        for other in others {
+            match other {
+                Covariances::Full(k) if k.layout == self.layout => pieces.push(k.values.clone()),
+                _ => return None,
+            }
+        }
+        let joined = Rows::concat(pieces, self.values.width());
+        Some(joined.map(|values| Self { values, layout: self.layout }.into()))
     }
 }

@@ -1,7 +1,9 @@
 //! One number per row: S_i = s_i^2 I.
 
-use super::{BlockVerbs, Direction, Unit, packed_index};
+use super::storage::{Field, Fields, Shape, Storage};
+use super::{BlockVerbs, Covariances, Diagonal, Direction, Structure, Unit, packed_index};
 use crate::data::Rows;
+use crate::error::Result;
 
 /// S_i = s_i^2 I, given as s_i^2 or s_i.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,11 +18,7 @@ impl Isotropic {
     /// The variance of one row.
     #[must_use]
     pub fn variance(&self, row: usize) -> f64 {
-        let value = self.values.row(row)[0];
-        match self.unit {
-            Unit::Variance => value,
-            Unit::StandardDeviation => value * value,
-        }
+        self.unit.variance(self.values.row(row)[0])
     }
 
     fn sum(&self, first: usize, picks: &[u32], coef: &[f64]) -> f64 {
@@ -29,6 +27,10 @@ impl Isotropic {
 }
 
 impl BlockVerbs for Isotropic {
+    fn structure(&self) -> Structure<'_> {
+        Structure::Isotropic
+    }
+
     fn memo_width(&self, _: usize) -> usize {
         0
     }
@@ -63,5 +65,42 @@ impl BlockVerbs for Isotropic {
 
     fn trace(&self, row: usize, d: usize) -> f64 {
         d as f64 * self.variance(row)
+    }
+
+    fn variances(&self, row: usize, out: &mut [f64]) {
+        out.fill(self.variance(row));
+    }
+}
+
+impl Storage for Isotropic {
+    fn fields(&self) -> Vec<Field> {
+        vec![Field::new(self.unit.name(), &self.values, Shape::One, self.unit.rule())]
+    }
+
+    fn from_fields(fields: &mut Fields<'_>, _: usize) -> Option<Self> {
+        Unit::named(fields).map(|(values, unit)| Self { values, unit })
+    }
+
+    fn map_rows(&self, change: &dyn Fn(&Rows) -> Rows) -> Self {
+        Self { values: change(&self.values), unit: self.unit }
+    }
+
+    /// Stays isotropic when all factors are equal.
+    fn scaled(&self, factor: &[f64]) -> Result<Covariances> {
+        let (c, d, unit) = (self.unit.scales(factor), factor.len(), self.unit);
+        if factor.iter().all(|f| *f == factor[0]) {
+            let values = self.values.mapped(1, |x, out| out[0] = x[0] * c[0])?;
+            return Ok(Self { values, unit }.into());
+        }
+        let values = self.values.mapped(d, |x, out| (0..d).for_each(|j| out[j] = x[0] * c[j]))?;
+        Ok(Diagonal { values, unit }.into())
+    }
+
+    fn columns(&self, _: &[usize], _: usize) -> Self {
+        self.clone()
+    }
+
+    fn scalars(&self) -> Option<(&Rows, Unit)> {
+        Some((&self.values, self.unit))
     }
 }

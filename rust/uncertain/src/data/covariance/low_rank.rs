@@ -1,7 +1,10 @@
 //! A factor per row, S_i = F_i F_i' + diag(v_i): the few directions in which a row is uncertain.
 
-use super::{BlockVerbs, Diagonal, Direction, Unit, packed_index};
+use super::storage::{Field, Fields, Shape, Storage};
+use super::{BlockVerbs, Covariances, Diagonal, Direction, Factor, Structure, Unit, packed_index};
 use crate::data::Rows;
+use crate::data::validate::Rule;
+use crate::error::Result;
 use crate::linalg;
 
 /// S_i = F_i F_i' (+ diag(v_i)), F_i of d x rank, stored row-major.
@@ -49,6 +52,10 @@ impl LowRank {
 }
 
 impl BlockVerbs for LowRank {
+    fn structure(&self) -> Structure<'_> {
+        Structure::Factor(Factor { factor: &self.factor, rank: self.rank, diagonal: self.diagonal.as_ref() })
+    }
+
     fn memo_width(&self, _: usize) -> usize {
         self.rank
     }
@@ -123,6 +130,53 @@ impl BlockVerbs for LowRank {
         let factor: f64 = self.factor.row(row).iter().map(|f| f * f).sum();
         debug_assert_eq!(self.factor.width(), d * self.rank);
         factor + self.diagonal.as_ref().map_or(0.0, |v| v.row(row).iter().sum())
+    }
+
+    fn variances(&self, row: usize, out: &mut [f64]) {
+        match &self.diagonal {
+            Some(diagonal) => out.copy_from_slice(diagonal.row(row)),
+            None => out.fill(0.0),
+        }
+        for (o, f) in out.iter_mut().zip(self.factor.row(row).chunks_exact(self.rank)) {
+            *o += f.iter().map(|f| f * f).sum::<f64>();
+        }
+    }
+}
+
+impl Storage for LowRank {
+    fn fields(&self) -> Vec<Field> {
+        let factor = Field::new("factor", &self.factor, Shape::Factor(self.rank), Rule::Factor);
+        let diagonal = self.diagonal.iter().map(|v| Field::new("var", v, Shape::PerFeature, Rule::Variance));
+        [factor].into_iter().chain(diagonal).collect()
+    }
+
+    fn from_fields(fields: &mut Fields<'_>, d: usize) -> Option<Self> {
+        let factor = fields("factor")?;
+        Some(Self { rank: factor.width() / d, factor, diagonal: fields("var") })
+    }
+
+    fn map_rows(&self, change: &dyn Fn(&Rows) -> Rows) -> Self {
+        Self { factor: change(&self.factor), rank: self.rank, diagonal: self.diagonal.as_ref().map(change) }
+    }
+
+    /// Keeps its rank.
+    fn scaled(&self, factor: &[f64]) -> Result<Covariances> {
+        let of_elements: Vec<f64> = factor.iter().flat_map(|f| vec![*f; self.rank]).collect();
+        let squares = Unit::Variance.scales(factor);
+        let diagonal = self.diagonal.as_ref().map(|values| values.times(&squares)).transpose()?;
+        Ok(Self { factor: self.factor.times(&of_elements)?, rank: self.rank, diagonal }.into())
+    }
+
+    fn columns(&self, columns: &[usize], _: usize) -> Self {
+        Self {
+            factor: self.factor.columns(columns, self.rank),
+            rank: self.rank,
+            diagonal: self.diagonal.as_ref().map(|values| values.columns(columns, 1)),
+        }
+    }
+
+    fn scalars(&self) -> Option<(&Rows, Unit)> {
+        self.diagonal.as_ref().map(|values| (values, Unit::Variance))
     }
 }
 

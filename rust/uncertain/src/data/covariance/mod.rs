@@ -1,20 +1,24 @@
-//! The kinds of covariance, behind one short list of verbs.
+//! The kinds of covariance, behind two short lists of verbs.
 //!
 //! An algorithm never looks at the entries of S_i. It asks for w'S_i w (quad), S_i w (apply),
-//! M += c S_i (add_to), the trace, or the symmetric square root, and every kind answers in its own
-//! cheapest way. Hot loops use the block form of the same verbs, [`BlockVerbs`]: many rows, one
+//! M += c S_i (add_to), variances, the trace, or the symmetric square root, and every kind answers at the least
+//! cost it can. Hot loops use the block form of the same verbs, [`BlockVerbs`]: many rows, one
 //! direction w, so that a kind can prepare what depends on w alone ([`Direction`]) and keep per row
 //! what a second verb would compute again (the memo: S_i w for a full matrix, F_i'w for a factor).
+//! An algorithm that is cheaper for some matrices asks what they look like ([`Structure`]), never for their kind.
 //!
-//! To add a kind: one file here, one variant of [`Covariances`] and [`Kind`]; the compiler lists
-//! the matches and the conformance test compares every verb with the dense matrix.
+//! The second list, `Storage`, is what happens to the numbers themselves: they are checked, sliced, scaled, cut to some
+//! features, and written to tables and files as named arrays ([`Field`]).
 //!
-//! Symmetric sums M are packed lower triangles, row by row: element (i, j), j <= i, is at
-//! i (i + 1) / 2 + j.
+//! To add a kind: one file here with both lists; one variant of [`Covariances`], [`Kind`] and `with_kind!`. The
+//! compiler lists the matches, all in this file, and the conformance test compares every verb with the dense matrix.
+//!
+//! Symmetric sums M are packed lower triangles (triangle.rs).
 
 use std::ops::Range;
 
 use crate::data::Rows;
+use crate::data::validate::{Names, Rule, elements};
 use crate::error::{Error, Result};
 use crate::named::named;
 
@@ -22,14 +26,25 @@ mod diagonal;
 mod full;
 mod isotropic;
 mod low_rank;
+mod matrices;
 mod shared;
+pub(crate) mod storage;
+mod triangle;
+mod verbs;
 mod zero;
 
 pub use diagonal::Diagonal;
 pub use full::{Full, Layout};
 pub use isotropic::Isotropic;
 pub use low_rank::LowRank;
+pub(crate) use matrices::check_square;
+pub use matrices::{ASYMMETRY, CLIP, NOISE};
 pub use shared::Shared;
+pub(crate) use storage::Storage;
+pub use storage::{Field, Shape};
+pub use triangle::{packed_index, packed_len};
+pub(crate) use triangle::unpack_into;
+pub use verbs::{BlockVerbs, Direction, Factor, Structure};
 pub use zero::Zero;
 
 /// Whether stored numbers are variances or standard deviations (squared on the fly, never copied).
@@ -39,6 +54,44 @@ pub enum Unit {
     Variance,
     /// sigma
     StandardDeviation,
+}
+
+impl Unit {
+    /// The argument that takes such numbers.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Variance => "var",
+            Self::StandardDeviation => "std",
+        }
+    }
+
+    /// The variance that a number stands for.
+    #[must_use]
+    #[inline(always)]
+    pub fn variance(self, x: f64) -> f64 {
+        match self {
+            Self::Variance => x,
+            Self::StandardDeviation => x * x,
+        }
+    }
+
+    /// What the numbers are multiplied by when the features are multiplied by `factor`.
+    fn scales(self, factor: &[f64]) -> Vec<f64> {
+        factor.iter().map(|f| if self == Self::Variance { f * f } else { f.abs() }).collect()
+    }
+
+    fn rule(self) -> Rule {
+        match self {
+            Self::Variance => Rule::Variance,
+            Self::StandardDeviation => Rule::StandardDeviation,
+        }
+    }
+
+    /// The field that is there, and its unit.
+    pub(crate) fn named(fields: &mut storage::Fields<'_>) -> Option<(Rows, Self)> {
+        [Self::StandardDeviation, Self::Variance].into_iter().find_map(|unit| Some((fields(unit.name())?, unit)))
+    }
 }
 
 /// The kind of covariance, without its data.
@@ -78,56 +131,6 @@ pub enum Covariances {
     Shared(Shared),
 }
 
-/// Number of elements of a packed d x d triangle.
-#[must_use]
-pub fn packed_len(d: usize) -> usize {
-    d * (d + 1) / 2
-}
-
-/// Position of element (i, j) of a packed triangle, either order.
-#[must_use]
-pub fn packed_index(i: usize, j: usize) -> usize {
-    let (i, j) = if i >= j { (i, j) } else { (j, i) };
-    i * (i + 1) / 2 + j
-}
-
-/// A direction w with what a kind wants to know about it, computed once per pass.
-#[derive(Debug, Clone)]
-pub struct Direction {
-    /// The direction itself.
-    pub w: Vec<f64>,
-    /// w_j^2.
-    pub squares: Vec<f64>,
-    /// |w|^2.
-    pub norm2: f64,
-    /// S w and w'S w, where S is the same for all rows.
-    pub shared: Option<(Vec<f64>, f64)>,
-}
-
-/// The verbs on a block of rows and one direction; `first` is the number of the block's first row.
-pub trait BlockVerbs {
-    /// Is S zero for every row? Then loops leave out what comes from it.
-    const EXACT: bool = false;
-
-    /// Doubles remembered per row between [`quads`](Self::quads) and the verbs after it.
-    fn memo_width(&self, d: usize) -> usize;
-
-    /// `out[k] = w'S_k w` for the rows of the block; fills the memo (`out.len() * memo_width`).
-    fn quads(&self, first: usize, along: &Direction, memo: &mut [f64], out: &mut [f64]);
-
-    /// `sum += coef[k] S_k w`, summed over the picked rows k of the block. Needs the memo.
-    fn add_images(&self, first: usize, picks: &[u32], coef: &[f64], along: &Direction, memo: &[f64], sum: &mut [f64]);
-
-    /// `out[k * d ..] = S_k w` for `n` rows of the block. Needs the memo.
-    fn images(&self, first: usize, n: usize, along: &Direction, memo: &[f64], out: &mut [f64]);
-
-    /// `sum += coef[k] S_k` (packed triangle), summed over the picked rows k of the block.
-    fn add_to(&self, first: usize, picks: &[u32], coef: &[f64], d: usize, sum: &mut [f64]);
-
-    /// The trace of S of one row.
-    fn trace(&self, row: usize, d: usize) -> f64;
-}
-
 /// Run `$body` with `$kind` bound to the concrete kind: static dispatch inside hot loops.
 #[macro_export]
 #[doc(hidden)]
@@ -161,37 +164,63 @@ impl Covariances {
         }
     }
 
+    /// A kind from its arrays by name; `None` when one is missing. Sizes are checked by
+    /// [`GaussianArray::new`](crate::GaussianArray::new).
+    #[allow(dead_code)] // What the model file is to read kinds by.
+    pub(crate) fn from_fields(kind: Kind, fields: &mut storage::Fields<'_>, d: usize) -> Option<Self> {
+        Some(match kind {
+            Kind::Zero => Self::Zero,
+            Kind::Isotropic => Isotropic::from_fields(fields, d)?.into(),
+            Kind::Diagonal => Diagonal::from_fields(fields, d)?.into(),
+            Kind::LowRank => LowRank::from_fields(fields, d)?.into(),
+            Kind::Full => Full::from_fields(fields, d)?.into(),
+            Kind::Shared => Shared::from_fields(fields, d)?.into(),
+        })
+    }
+
+    /// The arrays that the kind consists of; none for exact points.
+    #[must_use]
+    pub fn fields(&self) -> Vec<Field> {
+        with_kind!(self, k => k.fields())
+    }
+
+    /// The numbers checked, and mended where [`CLIP`] allows, with warnings.
+    pub(crate) fn checked(self, d: usize, names: &Names) -> Result<(Self, Vec<String>)> {
+        with_kind!(self, k => {
+            let (checked, warnings) = k.checked(d, names)?;
+            Ok((checked.into(), warnings))
+        })
+    }
+
     /// Do the sizes fit n rows in d dimensions?
-    pub fn check_shape(&self, n: usize, d: usize) -> Result<()> {
-        let fits = |what: &str, rows: &Rows, width: usize| {
-            if rows.n_rows() == n && rows.width() == width {
-                Ok(())
-            } else {
-                let got = format!("{} x {}", rows.n_rows(), rows.width());
-                Err(Error::shape(what, format!("{n} x {width} elements for {n} means of {d} features"), got))
+    pub(crate) fn check_shape(&self, n: usize, d: usize, names: &Names) -> Result<()> {
+        for (at, field) in self.fields().iter().enumerate() {
+            let (rows, width) = (if field.shared { 1 } else { n }, field.shape.sizes(d).iter().product());
+            let (got_rows, got_width) = (field.values.n_rows(), field.values.width());
+            if (got_rows, got_width) != (rows, width) {
+                let expected = format!("{rows} x {width} elements for {n} means of {d} features");
+                return Err(Error::shape(names.of_field(at), expected, format!("{got_rows} x {got_width}")));
             }
-        };
-        match self {
-            Self::Zero => Ok(()),
-            Self::Isotropic(k) => fits("variances", &k.values, 1),
-            Self::Diagonal(k) => fits("variances", &k.values, d),
-            Self::LowRank(k) => {
-                fits("factor", &k.factor, d * k.rank)?;
-                k.diagonal.as_ref().map_or(Ok(()), |v| fits("variances beside the factor", v, d))
-            }
-            Self::Full(k) => fits("covariances", &k.values, k.layout.width(d)),
-            Self::Shared(k) if k.packed.len() == packed_len(d) => Ok(()),
-            Self::Shared(k) => Err(Error::shape("shared covariance", packed_len(d), k.packed.len())),
         }
+        Ok(())
+    }
+
+    /// What the matrices look like.
+    #[must_use]
+    pub fn structure(&self) -> Structure<'_> {
+        with_kind!(self, k => k.structure())
+    }
+
+    /// The packed triangle of S, where it is the same for all rows.
+    #[must_use]
+    pub fn common(&self) -> Option<&[f64]> {
+        with_kind!(self, k => k.common())
     }
 
     /// Prepare a direction for the block verbs.
     #[must_use]
     pub fn along(&self, w: &[f64]) -> Direction {
-        let shared = match self {
-            Self::Shared(s) => Some(s.image(w)),
-            _ => None,
-        };
+        let shared = with_kind!(self, k => k.along(w));
         Direction {
             w: w.to_vec(),
             squares: w.iter().map(|x| x * x).collect(),
@@ -232,30 +261,52 @@ impl Covariances {
         with_kind!(self, k => k.trace(row, d))
     }
 
+    /// The diagonal of S of one row, d variances.
+    pub fn variances(&self, row: usize, out: &mut [f64]) {
+        with_kind!(self, k => k.variances(row, out));
+    }
+
+    /// The packed triangle of S of one row.
+    pub fn triangle(&self, row: usize, d: usize, out: &mut [f64]) {
+        with_kind!(self, k => k.triangle(row, d, out));
+    }
+
     /// The covariances of rows `range`, sharing the memory.
     #[must_use]
     pub fn slice(&self, range: Range<usize>) -> Self {
-        self.map_rows(|rows| rows.slice(range.clone()))
+        with_kind!(self, k => k.map_rows(&|rows| rows.slice(range.clone())).into())
     }
 
     /// The covariances of the rows with these numbers, copied.
     #[must_use]
     pub fn take(&self, rows: &[usize]) -> Self {
-        self.map_rows(|values| values.take(rows))
+        with_kind!(self, k => k.map_rows(&|values| values.take(rows)).into())
     }
 
-    fn map_rows(&self, change: impl Fn(&Rows) -> Rows) -> Self {
-        match self {
-            Self::Zero => Self::Zero,
-            Self::Shared(k) => Self::Shared(k.clone()),
-            Self::Isotropic(k) => Self::Isotropic(Isotropic { values: change(&k.values), ..*k }),
-            Self::Diagonal(k) => Self::Diagonal(Diagonal { values: change(&k.values), ..*k }),
-            Self::Full(k) => Self::Full(Full { values: change(&k.values), ..*k }),
-            Self::LowRank(k) => Self::LowRank(LowRank {
-                factor: change(&k.factor),
-                rank: k.rank,
-                diagonal: k.diagonal.as_ref().map(&change),
-            }),
-        }
+    /// D S_i D for every row, D = diag(factor). Standard deviations stay standard deviations, a shared matrix stays
+    /// shared, a factor keeps its rank; isotropic covariances become diagonal unless all factors are equal, full ones
+    /// come back packed.
+    pub fn scaled(&self, factor: &[f64]) -> Result<Self> {
+        let scaled = with_kind!(self, k => k.scaled(factor))?;
+        // Scaling keeps a good matrix good, but may overflow: 1 / s with s = 1e-200, squared.
+        scaled.fields().iter().try_for_each(|field| elements(&field.values, "scaled covariances", field.rule))?;
+        Ok(scaled)
+    }
+
+    /// The covariances of these of the d features, in this order.
+    pub(crate) fn columns(&self, columns: &[usize], d: usize) -> Self {
+        with_kind!(self, k => k.columns(columns, d).into())
     }
 }
+
+/// The variants that hold a kind's own type.
+macro_rules! variants {
+    ($($kind:ident)*) => {$(
+        impl From<$kind> for Covariances {
+            fn from(kind: $kind) -> Self {
+                Self::$kind(kind)
+            }
+        }
+    )*};
+}
+variants!(Isotropic Diagonal LowRank Full Shared);

@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{BlockVerbs, Direction, packed_index};
+use super::storage::{Field, Fields, Shape, Storage};
+use super::matrices::check_shared;
+use super::triangle::{packed_index, triangle_of};
+use super::{BlockVerbs, Covariances, Direction, Structure};
+use crate::data::Rows;
+use crate::data::validate::{Names, Rule};
+use crate::error::Result;
 
 /// S_i = S.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,14 +17,12 @@ pub struct Shared {
     pub packed: Arc<[f64]>,
 }
 
-impl Shared {
-    /// (S w, w'S w)
-    pub(super) fn image(&self, w: &[f64]) -> (Vec<f64>, f64) {
-        let d = w.len();
-        let image: Vec<f64> = (0..d).map(|i| (0..d).map(|j| self.packed[packed_index(i, j)] * w[j]).sum()).collect();
-        let quad = image.iter().zip(w).map(|(a, b)| a * b).sum::<f64>();
-        (image, quad.max(0.0))
-    }
+/// (S w, w'S w) of a packed triangle.
+pub(super) fn image(packed: &[f64], w: &[f64]) -> (Vec<f64>, f64) {
+    let d = w.len();
+    let image: Vec<f64> = (0..d).map(|i| (0..d).map(|j| packed[packed_index(i, j)] * w[j]).sum()).collect();
+    let quad = image.iter().zip(w).map(|(a, b)| a * b).sum::<f64>();
+    (image, quad.max(0.0))
 }
 
 fn prepared(along: &Direction) -> (&[f64], f64) {
@@ -26,6 +30,10 @@ fn prepared(along: &Direction) -> (&[f64], f64) {
 }
 
 impl BlockVerbs for Shared {
+    fn structure(&self) -> Structure<'_> {
+        Structure::Dense
+    }
+
     fn memo_width(&self, _: usize) -> usize {
         0
     }
@@ -52,5 +60,54 @@ impl BlockVerbs for Shared {
 
     fn trace(&self, _: usize, d: usize) -> f64 {
         (0..d).map(|i| self.packed[packed_index(i, i)]).sum()
+    }
+
+    fn variances(&self, _: usize, out: &mut [f64]) {
+        out.iter_mut().enumerate().for_each(|(i, o)| *o = self.packed[packed_index(i, i)]);
+    }
+
+    fn common(&self) -> Option<&[f64]> {
+        Some(&self.packed)
+    }
+
+    fn along(&self, w: &[f64]) -> Option<(Vec<f64>, f64)> {
+        Some(image(&self.packed, w))
+    }
+}
+
+impl Storage for Shared {
+    fn fields(&self) -> Vec<Field> {
+        let values = Rows::from_owned(self.packed.to_vec(), 1, self.packed.len());
+        vec![Field { shared: true, ..Field::new("cov", &values, Shape::Packed, Rule::Finite) }]
+    }
+
+    fn from_fields(fields: &mut Fields<'_>, _: usize) -> Option<Self> {
+        fields("cov").map(|values| Self { packed: values.to_vec().into() })
+    }
+
+    fn map_rows(&self, _: &dyn Fn(&Rows) -> Rows) -> Self {
+        self.clone()
+    }
+
+    fn scaled(&self, factor: &[f64]) -> Result<Covariances> {
+        let pairs = (0..factor.len()).flat_map(|i| (0..=i).map(move |j| (i, j)));
+        let packed = self.packed.iter().zip(pairs).map(|(s, (i, j))| factor[i] * s * factor[j]).collect();
+        Ok(Self { packed }.into())
+    }
+
+    fn columns(&self, columns: &[usize], _: usize) -> Self {
+        Self { packed: triangle_of(columns, packed_index).into_iter().map(|place| self.packed[place]).collect() }
+    }
+
+    fn checked(self, d: usize, names: &Names) -> Result<(Self, Vec<String>)> {
+        Ok(match check_shared(&self.packed, d, &names.covariances)? {
+            Some((packed, warning)) => (Self { packed: packed.into() }, vec![warning]),
+            None => (self, vec![]),
+        })
+    }
+
+    /// Equal matrices stay one.
+    fn joined(&self, others: &[&Covariances]) -> Option<Result<Covariances>> {
+        others.iter().all(|other| other.common() == Some(&self.packed)).then(|| Ok(self.clone().into()))
     }
 }

@@ -88,7 +88,7 @@ impl Nystroem {
         if let Some(((row, column), &value)) = basis.indexed_iter().find(|(_, x)| !x.is_finite()) {
             return Err(Error::NotFinite { what: "basis".into(), row, column, value });
         }
-        let basis = basis.as_standard_layout().into_owned();
+        let (landmarks, basis) = (landmarks.with_triangles()?, basis.as_standard_layout().into_owned());
         Ok(Self { landmarks, sigma, coupling, basis })
     }
 

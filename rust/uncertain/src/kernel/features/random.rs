@@ -22,7 +22,7 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::roots;
-use crate::data::covariance::{packed_index, packed_len};
+use crate::data::covariance::{Factor, Structure, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray, Workspace};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
@@ -118,36 +118,38 @@ impl RandomFeatures {
 
     pub(super) fn prepare(&self, data: &GaussianArray) -> Result<Prepared<'_>> {
         let d = self.d;
-        let wide =
-            |data: &GaussianArray| matches!(data.covariances(), Covariances::LowRank(k) if !roots::is_thin(k, d));
+        let wide = matches!(data.covariances().structure(), Structure::Factor(k) if !roots::is_thin(k, d));
         let rows = match self.noise {
             Some(_) => roots::of(data)?,
-            None if wide(data) => data.to_full()?,
+            None if wide => data.to_full()?,
             None => data.clone(),
         };
         let products = |w: &[f64], e: &[f64], out: &mut [f64]| (0..d).for_each(|j| out[j] = w[j] * e[j]);
         let mut same = None;
-        let spread = match (rows.covariances(), &self.noise) {
-            (Covariances::Zero, _) => vec![],
-            (Covariances::Isotropic(_), _) => self.rows_of(1, |w, e, out| out[0] = dot(w, e)),
-            (Covariances::Diagonal(_), _) => self.rows_of(d, products),
-            (Covariances::Full(_), _) => self.rows_of(packed_len(d), symmetric),
+        let covariances = rows.covariances();
+        let spread = match (covariances.structure(), &self.noise) {
+            (Structure::Zero, _) => vec![],
+            (Structure::Isotropic, _) => self.rows_of(1, |w, e, out| out[0] = dot(w, e)),
+            (Structure::Diagonal, _) => self.rows_of(d, products),
             // The factor's own products need the noise; a diagonal beside it, the squares.
-            (Covariances::LowRank(_), Some(noise)) => self.transposed(noise),
-            (Covariances::LowRank(k), None) if k.diagonal.is_some() => self.rows_of(d, products),
-            (Covariances::LowRank(_), None) => vec![],
-            (Covariances::Shared(k), noise) => {
-                let matrix = match noise {
-                    None => k.packed.to_vec(),
-                    Some(_) => {
-                        let full = rows.covariances().sqrt(0, d)?;
-                        (0..d).flat_map(|i| full[i * d..=i * d + i].to_vec()).collect()
-                    }
-                };
-                let (table, mut values) = (self.rows_of(packed_len(d), symmetric), vec![0.0; self.n_components()]);
-                linalg::gemm(&matrix, &table, (1, packed_len(d), values.len()), false, &mut values);
-                same = Some(values);
-                vec![]
+            (Structure::Factor(_), Some(noise)) => self.transposed(noise),
+            (Structure::Factor(k), None) if k.diagonal.is_some() => self.rows_of(d, products),
+            (Structure::Factor(_), None) => vec![],
+            (Structure::Dense, noise) => {
+                let table = self.rows_of(packed_len(d), symmetric);
+                if let Some(triangle) = covariances.common() {
+                    let matrix = match noise {
+                        None => triangle.to_vec(),
+                        Some(_) => {
+                            let full = covariances.sqrt(0, d)?;
+                            (0..d).flat_map(|i| full[i * d..=i * d + i].to_vec()).collect()
+                        }
+                    };
+                    let mut values = vec![0.0; self.n_components()];
+                    linalg::gemm(&matrix, &table, (1, packed_len(d), values.len()), false, &mut values);
+                    same = Some(values);
+                }
+                if same.is_some() { vec![] } else { table }
             }
         };
         Ok(Prepared { map: self, rows, table: self.transposed(&self.frequencies), spread, same })
@@ -223,22 +225,21 @@ impl Prepared<'_> {
         if !shared {
             target.fill(0.0);
         }
-        match self.rows.covariances() {
-            Covariances::Zero => {}
-            Covariances::Shared(_) => {
-                let same = self.same.as_deref().unwrap_or_default();
+        match (self.rows.covariances().structure(), &self.same) {
+            (Structure::Zero, _) => {}
+            (_, Some(same)) => {
                 target.chunks_exact_mut(size).for_each(|t| t.iter_mut().zip(same).for_each(|(t, s)| *t += s));
             }
-            Covariances::LowRank(k) => {
+            (Structure::Factor(k), _) => {
                 thin(k, rows.clone(), self, numbers, products, target);
-                if let Some(diagonal) = &k.diagonal {
+                if let Some(diagonal) = k.diagonal {
                     numbers.resize(n * d, 0.0);
                     rows.clone().zip(numbers.chunks_exact_mut(d)).for_each(|(i, v)| v.copy_from_slice(diagonal.row(i)));
                     linalg::gemm(numbers, &self.spread, (n, d, size), true, target);
                 }
             }
-            covariances => {
-                let width = gather(covariances, rows.clone(), d, shared, numbers);
+            _ => {
+                let width = gather(self.rows.covariances(), rows.clone(), d, shared, numbers);
                 linalg::gemm(numbers, &self.spread, (n, width, size), true, target);
             }
         }
@@ -263,37 +264,28 @@ impl Prepared<'_> {
 
 /// The numbers of the rows' spreads, row by row; returns how many a row has.
 fn gather(covariances: &Covariances, rows: Range<usize>, d: usize, shared: bool, out: &mut Vec<f64>) -> usize {
-    let n = rows.len();
-    let root = |v: f64| if shared { v.sqrt() } else { v };
-    match covariances {
-        Covariances::Isotropic(k) => {
-            out.clear();
-            out.extend(rows.map(|row| root(k.variance(row))));
-            1
-        }
-        Covariances::Diagonal(_) => {
-            out.resize(n * d, 0.0);
-            for (row, out) in rows.zip(out.chunks_exact_mut(d)) {
-                covariances.variances(row, out);
-                out.iter_mut().for_each(|v| *v = root(*v));
+    let width = match covariances.structure() {
+        Structure::Isotropic => 1,
+        Structure::Diagonal => d,
+        _ => packed_len(d),
+    };
+    out.resize(rows.len() * width, 0.0);
+    for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
+        if matches!(covariances.structure(), Structure::Isotropic | Structure::Diagonal) {
+            covariances.variances(row, out);
+            if shared {
+                out.iter_mut().for_each(|v| *v = v.sqrt());
             }
-            d
+        } else {
+            covariances.triangle(row, d, out);
         }
-        Covariances::Full(k) => {
-            out.clear();
-            for row in rows {
-                let s = k.values.row(row);
-                (0..d).for_each(|i| out.extend_from_slice(&s[k.layout.row_start(i, d)..][..=i]));
-            }
-            packed_len(d)
-        }
-        Covariances::Zero | Covariances::LowRank(_) | Covariances::Shared(_) => 0,
     }
+    width
 }
 
 /// Adds w'F F'e (shared, F the factor of the root) or |F'w|^2 (independent) to `target`.
 fn thin(
-    k: &crate::data::covariance::LowRank,
+    k: Factor<'_>,
     rows: Range<usize>,
     prepared: &Prepared<'_>,
     numbers: &mut Vec<f64>,

@@ -7,14 +7,14 @@
 //! kernel: their roots would be noise of 1e-8.
 
 use crate::memory::zeros;
-use crate::data::covariance::{Full, Layout, LowRank, packed_index, packed_len};
+use crate::data::covariance::{Factor, Structure, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::Result;
 use crate::linalg::Eigh;
 use crate::parallel;
 
 /// Does a factor of this rank cost less than a matrix?
-pub(super) fn is_thin(factor: &LowRank, d: usize) -> bool {
+pub(super) fn is_thin(factor: Factor<'_>, d: usize) -> bool {
     4 * factor.rank <= d
 }
 
@@ -27,37 +27,37 @@ fn power(eigh: &Eigh, d: usize, power: f64) -> impl Fn(f64) -> f64 {
 /// The roots, as described above.
 pub(super) fn of(data: &GaussianArray) -> Result<GaussianArray> {
     let (n, d) = (data.n_rows(), data.n_features());
-    let covariances = match data.covariances() {
-        Covariances::LowRank(k) if k.diagonal.is_none() && is_thin(k, d) => {
+    let covariances = match data.covariances().structure() {
+        Structure::Factor(k) if k.diagonal.is_none() && is_thin(k, d) => {
             let width = d * k.rank;
             let mut out = zeros(n, width)?;
             parallel::fill_rows(&mut out, width, |rows, out| {
                 let mut eigh = Eigh::new(k.rank);
                 rows.zip(out.chunks_exact_mut(width)).try_for_each(|(row, out)| thin(k, row, d, &mut eigh, out))
             })?;
-            Covariances::LowRank(LowRank { factor: Rows::from_owned(out, n, width), rank: k.rank, diagonal: None })
+            Covariances::of_factor(Rows::from_owned(out, n, width), k.rank)
         }
-        Covariances::LowRank(_) | Covariances::Full(_) => {
+        Structure::Factor(_) | Structure::Dense if data.covariances().common().is_none() => {
             let width = packed_len(d);
             let mut out = zeros(n, width)?;
             parallel::fill_rows(&mut out, width, |rows, out| {
                 let mut eigh = Eigh::new(d);
                 for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
-                    data.covariances().add_to(row, 1.0, d, out);
+                    data.covariances().triangle(row, d, out);
                     eigh.packed(out)?;
                     out.copy_from_slice(&eigh.function(power(&eigh, d, 0.5)));
                 }
                 Ok(())
             })?;
-            Covariances::Full(Full { values: Rows::from_owned(out, n, width), layout: Layout::Packed })
+            Covariances::of_triangles(Rows::from_owned(out, n, width))
         }
-        other => other.clone(),
+        _ => data.covariances().clone(),
     };
     Ok(GaussianArray::from_checked(data.means().clone(), covariances))
 }
 
 /// G = F M^{-1/4} of one row.
-fn thin(k: &LowRank, row: usize, d: usize, eigh: &mut Eigh, out: &mut [f64]) -> Result<()> {
+fn thin(k: Factor<'_>, row: usize, d: usize, eigh: &mut Eigh, out: &mut [f64]) -> Result<()> {
     let (r, factor) = (k.rank, k.factor.row(row));
     let mut gram = vec![0.0; packed_len(r)];
     for f in factor.chunks_exact(r) {

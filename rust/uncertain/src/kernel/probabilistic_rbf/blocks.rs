@@ -6,7 +6,8 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::Result;
 use crate::kernel::probabilistic_rbf::Options;
-use crate::kernel::probabilistic_rbf::prepare::{Form, Side};
+use crate::kernel::probabilistic_rbf::form::Form;
+use crate::kernel::probabilistic_rbf::prepare::Side;
 use crate::kernel::probabilistic_rbf::tiles::{Worker, tile_size};
 use crate::simd::LANES;
 

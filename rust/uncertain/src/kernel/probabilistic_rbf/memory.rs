@@ -3,7 +3,7 @@
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
-use crate::kernel::probabilistic_rbf::prepare::Form;
+use crate::kernel::probabilistic_rbf::form::Form;
 use crate::kernel::probabilistic_rbf::tiles;
 use crate::parallel;
 

@@ -22,6 +22,7 @@
 pub(crate) mod bandwidth;
 mod blocks;
 mod distribution;
+mod form;
 mod large;
 mod memory;
 mod prepare;
@@ -40,12 +41,8 @@ use ndarray::Array2;
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-<<<<<<< HEAD
-use crate::huge_pages::fresh_zeros;
-use crate::named::named;
-=======
 use crate::memory::fresh_zeros;
->>>>>>> f5c4e20 (Memory for large results in a low layer of its own, madvise from libc; checksums by the crc crate, drafts of model files by tempfile, metadata of tensors read as JSON)
+use crate::named::named;
 
 /// Which noise the two rows of a pair see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -106,7 +103,7 @@ impl Options {
 /// ```
 pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, control: &Control) -> Result<Array2<f64>> {
     check(x, z, options)?;
-    let form = prepare::Form::of(x, z, options.coupling);
+    let form = form::Form::of(x, z, options.coupling);
     memory::check(x.n_rows(), z.map(GaussianArray::n_rows), &form, options.max_bytes)?;
     let (n, m) = (x.n_rows(), z.unwrap_or(x).n_rows());
     let mut values = fresh_zeros(n, m)?;
@@ -143,7 +140,7 @@ pub fn gram_into(
     out: &mut [f64],
 ) -> Result<()> {
     check(x, z, options)?;
-    let form = prepare::Form::of(x, z, options.coupling);
+    let form = form::Form::of(x, z, options.coupling);
     let (n, m) = (x.n_rows(), z.unwrap_or(x).n_rows());
     if n.checked_mul(m) != Some(out.len()) {
         return Err(Error::shape("out", format!("{n} x {m} numbers"), out.len()));
@@ -154,7 +151,7 @@ pub fn gram_into(
 fn fill(
     x: &GaussianArray,
     z: Option<&GaussianArray>,
-    form: &prepare::Form,
+    form: &form::Form,
     options: &Options,
     out: &mut [f64],
     control: &Control,

@@ -2,58 +2,15 @@
 
 use crate::control::Control;
 use crate::memory::zeros;
-use crate::data::covariance::Kind;
-use crate::data::{Covariances, GaussianArray};
+use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::kernel::probabilistic_rbf::Coupling;
+use crate::kernel::probabilistic_rbf::form::Form;
 use crate::kernel::probabilistic_rbf::spread::Spreads;
 use crate::parallel;
-use crate::simd::pairs::Spread;
 use crate::simd::{LANES, Pack};
 
 /// Beyond this many sigmas squares of squares would overflow.
 const FAR: f64 = 1e70;
-
-/// How the pairs of a Gram matrix are computed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
-    pub d: usize,
-    pub spread: Spread,
-    pub coupling: Coupling,
-}
-
-impl Form {
-    /// The cheapest form that holds both arrays.
-    pub(super) fn of(x: &GaussianArray, z: Option<&GaussianArray>, coupling: Coupling) -> Self {
-        let d = x.n_features();
-        let one_matrix = |a: &Covariances, b: &Covariances| match (a, b) {
-            (Covariances::Shared(a), Covariances::Shared(b)) => a.packed == b.packed,
-            _ => false,
-        };
-        let other = z.unwrap_or(x);
-        let spread = if coupling == Coupling::Shared && one_matrix(x.covariances(), other.covariances()) {
-            Spread::None // all roots are one and the same: U = 0
-        } else {
-            spread(x, d).max(spread(other, d))
-        };
-        Self { d, spread, coupling }
-    }
-
-    /// Numbers per row.
-    pub(super) fn width(&self) -> usize {
-        self.d + self.spread.len(self.d)
-    }
-}
-
-fn spread(array: &GaussianArray, d: usize) -> Spread {
-    match array.covariances().kind() {
-        Kind::Zero => Spread::None,
-        Kind::Isotropic => Spread::Isotropic,
-        _ if d == 1 => Spread::Isotropic,
-        Kind::Diagonal => Spread::Diagonal,
-        Kind::LowRank | Kind::Full | Kind::Shared => Spread::Dense,
-    }
-}
 
 /// One side of a Gram matrix.
 pub(super) struct Side {
@@ -70,7 +27,7 @@ impl Side {
         let mut rows = zeros(n, width)?;
         let covariances = array.covariances();
         // One matrix for all rows: its root is taken once.
-        let common = matches!(covariances, Covariances::Shared(_)) && n > 0;
+        let common = covariances.common().is_some() && n > 0;
         let mut first = vec![0.0; if common { width } else { 0 }];
         if common {
             Spreads::new(covariances, form, sigma).fill(0..1, &mut first)?;

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::data::Covariances;
-use crate::data::covariance::{Kind, packed_index};
+use crate::data::covariance::{Structure, packed_index};
 use crate::error::Result;
 use crate::kernel::probabilistic_rbf::Coupling;
-use crate::kernel::probabilistic_rbf::prepare::Form;
+use crate::kernel::probabilistic_rbf::form::Form;
 use crate::linalg::Eigh;
 use crate::simd::pairs::Spread;
 use crate::simd::roots::{self, symmetric_roots};
@@ -34,7 +34,7 @@ impl<'a> Spreads<'a> {
         for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
             self.one(row, &mut out[d..]);
         }
-        let diagonal = matches!(self.covariances.kind(), Kind::Zero | Kind::Isotropic | Kind::Diagonal);
+        let diagonal = self.covariances.structure().is_diagonal();
         match (spread, coupling) {
             (Spread::Dense, Coupling::Shared) if !diagonal && d <= roots::LARGEST => self.roots(out),
             (Spread::Dense, Coupling::Shared) if !diagonal => {
@@ -56,28 +56,25 @@ impl<'a> Spreads<'a> {
     /// The spread of one row, into zeros; for the shared coupling matrices stay S.
     fn one(&self, row: usize, out: &mut [f64]) {
         let (covariances, d) = (self.covariances, self.form.d);
-        match (self.form.spread, covariances.kind()) {
-            (Spread::None, _) | (_, Kind::Zero) => {}
+        match (self.form.spread, covariances.structure()) {
+            (Spread::None, _) | (_, Structure::Zero) => {}
             (Spread::Isotropic, _) => {
                 let mut first = [0.0];
-                match covariances {
-                    // One feature, or one variance for all: element 0 says it all.
-                    Covariances::Isotropic(k) => first[0] = k.variance(row),
-                    other => other.variances(row, &mut first),
-                }
+                // One feature, or one variance for all: element 0 says it all.
+                covariances.variances(row, &mut first);
                 out[0] = self.scaled(first[0]);
             }
             (Spread::Diagonal, _) => {
                 covariances.variances(row, out);
                 out.iter_mut().for_each(|v| *v = self.scaled(*v));
             }
-            (Spread::Dense, Kind::Isotropic | Kind::Diagonal) => {
+            (Spread::Dense, Structure::Isotropic | Structure::Diagonal) => {
                 let mut variances = vec![0.0; d];
                 covariances.variances(row, &mut variances);
                 (0..d).for_each(|i| out[packed_index(i, i)] = self.scaled(variances[i]));
             }
             (Spread::Dense, _) => {
-                covariances.add_to(row, 1.0, d, out);
+                covariances.triangle(row, d, out);
                 if self.form.coupling == Coupling::Independent {
                     out.iter_mut().for_each(|v| *v = *v / self.sigma / self.sigma);
                 }

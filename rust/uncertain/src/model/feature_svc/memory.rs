@@ -1,8 +1,8 @@
 //! What a fit takes beside the rows: an upper estimate, of which a test measures that it is one.
 
 use crate::data::covariance::packed_len;
+use crate::data::GaussianArray;
 use crate::data::source::block_rows;
-use crate::data::{Covariances, GaussianArray};
 use crate::kernel::features::FeatureMap;
 use crate::kernel::probabilistic_rbf::Coupling;
 use crate::objective::dense_parts;
@@ -16,18 +16,17 @@ const MATRICES: usize = 4;
 /// Bytes beside the rows themselves.
 pub(super) fn bytes(map: &FeatureMap, data: &GaussianArray) -> u64 {
     let (n, d, width) = (data.n_rows(), data.n_features(), map.n_columns());
+    let coupled = !data.covariances().structure().is_diagonal();
     let (prepared, per_block_row, fixed) = match map {
         FeatureMap::Random(map) => {
-            let matrices = matches!(data.covariances(), Covariances::Full(_) | Covariances::LowRank(_));
+            let matrices = coupled && data.covariances().common().is_none();
             let spread = if matrices { packed_len(d) } else { d };
             let numbers = if matrices && map.noise().is_some() { spread } else { 0 };
             (n * numbers, 3 * width + spread, map.n_components() * (2 * d + spread))
         }
         FeatureMap::Nystroem(map) => {
-            let matrices =
-                matches!(data.covariances(), Covariances::Full(_) | Covariances::LowRank(_) | Covariances::Shared(_));
             let landmarks = map.landmarks().n_rows();
-            let numbers = d + if matrices { d * (d + 1) } else { d };
+            let numbers = d + if coupled { d * (d + 1) } else { d };
             let roots = if map.coupling() == Coupling::Shared { packed_len(d) } else { 0 };
             ((n + landmarks) * (numbers + roots), width + landmarks, landmarks * landmarks * 3)
         }

@@ -3,8 +3,7 @@
 use ndarray::Array2;
 
 use crate::control::Control;
-use crate::data::covariance::Layout;
-use crate::data::{Covariances, GaussianArray, Rows};
+use crate::data::{GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::model::one_vs_rest;
 
@@ -55,9 +54,7 @@ impl Machine {
             }
         }
         // One layout: machines are equal when their numbers are.
-        let square =
-            |rows: &GaussianArray| matches!(rows.covariances(), Covariances::Full(f) if f.layout == Layout::Square);
-        let rows = rows.map(|rows| if square(&rows) { rows.to_full() } else { Ok(rows) }).transpose()?;
+        let rows = rows.map(GaussianArray::with_triangles).transpose()?;
         Ok(Self { model, rows, n_classes })
     }
 

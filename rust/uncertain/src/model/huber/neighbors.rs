@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::control::Control;
-use crate::data::covariance::{Kind, packed_len};
+use crate::data::covariance::{Structure, packed_len};
 use crate::data::{GaussianArray, Rows};
 use crate::error::Result;
 use crate::parallel;
@@ -24,11 +24,12 @@ const PIECE: usize = 1024;
 /// Numbers of the first of each group of identical rows (means and covariances), ascending.
 pub(super) fn distinct(rows: &GaussianArray, control: &Control) -> Result<Vec<usize>> {
     let d = rows.n_features();
-    let spread = match rows.covariances().kind() {
-        Kind::Zero | Kind::Shared => 0,
-        Kind::Isotropic => 1,
-        Kind::Diagonal => d,
-        Kind::LowRank | Kind::Full => packed_len(d),
+    let spread = match rows.covariances().structure() {
+        _ if rows.covariances().common().is_some() => 0,
+        Structure::Zero => 0,
+        Structure::Isotropic => 1,
+        Structure::Diagonal => d,
+        Structure::Factor(_) | Structure::Dense => packed_len(d),
     };
     let key = |row: usize, key: &mut Vec<f64>| {
         key.clear();
@@ -37,7 +38,7 @@ pub(super) fn distinct(rows: &GaussianArray, control: &Control) -> Result<Vec<us
         match spread {
             0 => {}
             _ if spread <= d => rows.covariances().variances(row, &mut key[d..]),
-            _ => rows.covariances().add_to(row, 1.0, d, &mut key[d..]),
+            _ => rows.covariances().triangle(row, d, &mut key[d..]),
         }
         // -0.0 is 0.0.
         key.iter_mut().for_each(|x| *x += 0.0);

@@ -296,6 +296,6 @@ impl<'a> Source<'a> {
 /// Does a kernel of these rows keep the whole matrix? Dense covariances have square roots that are not to
 /// be taken again for every block of columns.
 pub(super) fn stored(kernel: &Kernel, rows: &GaussianArray) -> bool {
-    let dense = matches!(rows.covariances().kind(), Kind::LowRank | Kind::Full | Kind::Shared);
+    let dense = !rows.covariances().structure().is_diagonal();
     matches!(kernel, Kernel::Rbf { .. }) && dense && rows.n_features() > 1
 }

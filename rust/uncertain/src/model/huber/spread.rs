@@ -116,7 +116,7 @@ fn independent(parts: &[Part], new: &GaussianArray, rows: &GaussianArray) -> Res
             }
         }
     }
-    let coupled = |rows: &GaussianArray| matches!(rows.covariances().kind(), Kind::LowRank | Kind::Full | Kind::Shared);
+    let coupled = |rows: &GaussianArray| !rows.covariances().structure().is_diagonal();
     if coupled(new) || coupled(rows) {
         return refused("the covariances have elements off the diagonal");
     }

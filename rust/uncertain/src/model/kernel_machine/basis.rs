@@ -3,8 +3,7 @@
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::control::Control;
-use crate::data::covariance::Layout;
-use crate::data::{Covariances, GaussianArray};
+use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::probabilistic_kernel::{Coupling, Options, check_sigma, gram, score_variances};
 
@@ -27,8 +26,7 @@ impl Basis {
     pub fn new(rows: GaussianArray, sigma: f64, coupling: Coupling) -> Result<Self> {
         check_sigma(sigma)?;
         // One layout: models are equal when their numbers are.
-        let square = matches!(rows.covariances(), Covariances::Full(full) if full.layout == Layout::Square);
-        let rows = if square { rows.to_full()? } else { rows };
+        let rows = rows.with_triangles()?;
         Ok(Self { rows, sigma, coupling })
     }
 

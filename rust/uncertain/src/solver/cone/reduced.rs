@@ -4,7 +4,7 @@
 //! adds to the penalty). With fewer such vectors than features, an orthonormal basis Q of the span
 //! makes the problem that small and leaves every score, the penalty and the gap as they are: w = Q u.
 
-use crate::data::{Covariances, Kind};
+use crate::data::covariance::Structure;
 use crate::error::Result;
 use crate::linalg;
 use crate::loss::Smoothness;
@@ -37,9 +37,9 @@ fn shape(objective: &LinearObjective<'_>) -> Option<(usize, usize, usize)> {
         return None; // rows that are computed anew in every pass are too many for this
     }
     let data = objective.problem().data;
-    let rank = match data.covariances() {
-        Covariances::LowRank(kind) if kind.diagonal.is_none() => kind.rank,
-        covariances if covariances.kind() == Kind::Zero => 0,
+    let rank = match data.covariances().structure() {
+        Structure::Factor(factor) if factor.diagonal.is_none() => factor.rank,
+        Structure::Zero => 0,
         _ => return None,
     };
     Some((data.n_rows(), data.n_features(), rank))
@@ -73,7 +73,7 @@ impl Reduced {
         let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| objective.weight(i) > 0.0).collect();
         let means: Vec<f64> = rows.iter().flat_map(|&i| data.means().row(i).iter().copied()).collect();
         let mut factors = Vec::with_capacity(rows.len() * rank * d);
-        if let Covariances::LowRank(kind) = data.covariances() {
+        if let Structure::Factor(kind) = data.covariances().structure() {
             for &i in &rows {
                 let f = kind.factor.row(i);
                 (0..rank).for_each(|k| factors.extend(f.iter().skip(k).step_by(rank)));

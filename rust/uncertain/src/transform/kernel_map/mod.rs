@@ -23,7 +23,6 @@ mod vectors;
 
 use crate::control::Control;
 use crate::memory::zeros;
-use crate::data::covariance::LowRank;
 use crate::data::validate::{Rule, elements};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
@@ -238,7 +237,7 @@ impl KernelMap {
         }
         let factor = Rows::concat(factors, rank * r)?;
         elements(&factor, "kernel map of covariances", Rule::Factor)?;
-        Ok(GaussianArray::from_checked(means, Covariances::LowRank(LowRank { factor, rank: r, diagonal: None })))
+        Ok(GaussianArray::from_checked(means, Covariances::of_factor(factor, r)))
     }
 
     fn pivots(&self) -> impl Iterator<Item = Pivot<'_>> {

@@ -1,9 +1,10 @@
 //! The vectors of the feature space that rows contribute, by their inner products with a pivot.
 
-use crate::data::covariance::{LowRank, Unit};
-use crate::data::{Covariances, GaussianArray, Rows};
+use crate::data::covariance::{Factor, Structure};
+use crate::data::{GaussianArray, Rows};
 use crate::error::Result;
 use crate::kernel::PointKernel;
+use crate::memory::zeros;
 
 /// phi(point), or J(point) direction.
 #[derive(Debug, Clone, Copy)]
@@ -39,27 +40,23 @@ pub(super) struct Scratch {
 impl<'a> Vectors<'a> {
     pub fn new(kernel: PointKernel, data: &'a GaussianArray) -> Result<Self> {
         let (n, d) = (data.n_rows(), data.n_features());
-        let root = match data.covariances() {
-            Covariances::Zero => Root::None,
-            Covariances::Isotropic(k) => {
-                let std = |x: f64| if k.unit == Unit::StandardDeviation { x } else { x.sqrt() };
-                Root::Diagonal((0..n).flat_map(|i| std::iter::repeat_n(std(k.values.row(i)[0]), d)).collect())
-            }
-            Covariances::Diagonal(k) => {
-                let mut std = k.values.to_vec();
-                if k.unit == Unit::Variance {
-                    std.iter_mut().for_each(|x| *x = x.sqrt());
-                }
+        let covariances = data.covariances();
+        let root = match covariances.structure() {
+            Structure::Zero => Root::None,
+            Structure::Isotropic | Structure::Diagonal => {
+                let mut std = zeros(n, d)?;
+                std.chunks_exact_mut(d).enumerate().for_each(|(row, out)| covariances.variances(row, out));
+                std.iter_mut().for_each(|v| *v = v.sqrt());
                 Root::Diagonal(std)
             }
-            Covariances::LowRank(LowRank { factor, rank, diagonal: None }) => {
-                Root::Factor { values: factor.clone(), r: *rank, shared: false }
+            Structure::Factor(Factor { factor, rank, diagonal: None }) => {
+                Root::Factor { values: factor.clone(), r: rank, shared: false }
             }
-            Covariances::LowRank(_) | Covariances::Full(_) => {
+            Structure::Dense if covariances.common().is_some() => {
+                Root::Factor { values: Rows::from_owned(covariances.sqrt(0, d)?, 1, d * d), r: d, shared: true }
+            }
+            Structure::Factor(_) | Structure::Dense => {
                 Root::Factor { values: Rows::from_owned(data.roots()?, n, d * d), r: d, shared: false }
-            }
-            shared @ Covariances::Shared(_) => {
-                Root::Factor { values: Rows::from_owned(shared.sqrt(0, d)?, 1, d * d), r: d, shared: true }
             }
         };
         Ok(Self { kernel, data, root })

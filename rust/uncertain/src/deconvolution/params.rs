@@ -1,0 +1,143 @@
+//! What can be asked for, and what comes back.
+
+use crate::deconvolution::Mixture;
+use crate::error::{Error, Result};
+use crate::params::{Valid, check_not_negative, check_threads, setters};
+use crate::solver::Status;
+
+/// How many components.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Components {
+    /// As many.
+    Fixed(usize),
+    /// By cross-validated likelihood, at most as many.
+    Auto {
+        /// The largest number that is tried.
+        most: usize,
+    },
+}
+
+/// Parameters of extreme deconvolution.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Params {
+    /// Number of components.
+    pub components: Components,
+    /// Stop when the mean log-likelihood per row rises by no more than this in one step, >= 0.
+    pub tol: f64,
+    /// Passes over the rows after the first one at most, >= 1; each is a step of EM or an extrapolation.
+    pub max_iter: usize,
+    /// Extrapolate the steps of EM (SQUAREM)? Else plain EM.
+    pub accelerate: bool,
+    /// T is at least this part of the features' scale in every direction, in (0, 1).
+    pub reg: f64,
+    /// Seed of the start, and of the folds of [`Components::Auto`].
+    pub seed: u64,
+    /// Threads; `None` is the environment's default.
+    pub threads: Option<usize>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            components: Components::Fixed(1),
+            tol: 1e-6,
+            max_iter: 1000,
+            accelerate: true,
+            reg: 1e-6,
+            seed: 0,
+            threads: None,
+        }
+    }
+}
+
+/// A fitted mixture and the way to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fitted {
+    /// What was found.
+    pub mixture: Mixture,
+    /// Mean log-likelihood per row, at the start and after every step that was kept; it never falls. The imputer's, and
+    /// the denoiser's for rows with gaps, with its penalty, (d + 1)/(2n) log |T|.
+    pub history: Vec<f64>,
+    /// Passes over the rows after the first one: steps, and extrapolations that were not kept.
+    pub n_iter: usize,
+    /// How it ended.
+    pub status: Status,
+    /// Cross-validated log-likelihoods behind the number of components, where it was chosen.
+    pub choice: Option<Choice>,
+}
+
+impl Fitted {
+    /// The way without the mixture.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        Report { history: self.history.clone(), n_iter: self.n_iter, status: self.status }
+    }
+}
+
+/// The way to a mixture, which a model file may remember.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// As [`Fitted::history`].
+    pub history: Vec<f64>,
+    /// As [`Fitted::n_iter`].
+    pub n_iter: usize,
+    /// How it ended.
+    pub status: Status,
+}
+
+/// How the number of components was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The number with the largest held-out likelihood.
+    pub n_components: usize,
+    /// Mean log-likelihood per held-out row for 1, 2, ... components, as far as was tried.
+    pub log_likelihoods: Vec<f64>,
+}
+
+impl Params {
+    /// The defaults: one Gaussian.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// Number of components (default: 1).
+        components: Components => components;
+        /// Rise of the mean log-likelihood per row at which to stop, >= 0 (default 1e-6).
+        tol: f64 => tol;
+        /// Passes over the rows at most, >= 1 (default 1000).
+        max_iter: usize => max_iter;
+        /// Extrapolate the steps of EM (default)?
+        accelerate: bool => accelerate;
+        /// Smallest part of the features' scale that T has in any direction, in (0, 1) (default 1e-6).
+        reg: f64 => reg;
+        /// Seed of the start, and of the folds of [`Components::Auto`].
+        seed: u64 => seed;
+        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
+        threads: Option<usize> => threads;
+    }
+
+    /// Parameters that can fit, or the first one that is out of range.
+    pub fn check(self) -> Result<ValidParams> {
+        let least = match self.components {
+            Components::Fixed(k) => k,
+            Components::Auto { most } => most,
+        };
+        if least == 0 {
+            return Err(Error::parameter("n_components", 0, "at least 1"));
+        }
+        check_not_negative("tol", self.tol)?;
+        if self.max_iter == 0 {
+            return Err(Error::parameter("max_iter", 0, "at least 1"));
+        }
+        if !(self.reg >= 1e-12 && self.reg < 1.0) {
+            return Err(Error::parameter("reg_covar", self.reg, "at least 1e-12 and below 1"));
+        }
+        check_threads(self.threads)?;
+        Ok(Valid(self))
+    }
+}
+
+/// Parameters that have passed [`Params::check`].
+pub type ValidParams = Valid<Params>;
