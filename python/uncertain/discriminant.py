@@ -138,13 +138,9 @@ class GaussianDiscriminant(TakesGaps, ClassifierMixin, BaseEstimator):
         data, missing = check_rows(self, X, reset=True)
         classes, codes = check_labels(y, X, self)
         weights = check_weights(sample_weight, None, classes=classes, codes=codes)
-        if weights is not None and not weights.all():
-            # Dropped, not carried along: the start of EM must not see them either.
-            rows = np.flatnonzero(weights)
-            data, codes, weights = data.take(rows), codes[rows], weights[rows]
-            missing = None if missing is None else missing[rows]
         if missing is not None:
-            _refuse_unseen(missing, codes, classes)
+            counted = slice(None) if weights is None else weights > 0.0
+            _refuse_unseen(missing[counted], codes[counted], classes)
         mixture, report = fit_discriminant(
             data,
             missing,

@@ -175,13 +175,9 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         targets = check_numbers(y, X, self)
         variances = None if y_std is None else self._variances(y_std, len(targets))
         weights = check_sample_weight(sample_weight, len(targets))
-        if weights is not None and not weights.all():
-            rows = np.flatnonzero(weights)
-            data, targets, weights = data.take(rows), targets[rows], weights[rows]
-            variances = None if variances is None else variances[rows]
         self.coef_: Floats
         self.coef_, self.intercept_, report = fit_gsu_regression(
-            self._fit_map(data),
+            self._fit_map(data, weights),
             targets,
             variances,
             weights,

@@ -177,15 +177,13 @@ class RobustSVC(Kernelized, LinearClassifier):
 
     def _solved(self, params: RobustParams, rows: Training) -> GsuModel:
         report = reporter(self)
-        data = self._fit_map(rows.data)
+        data = self._fit_map(rows.data, rows.weights)
         model, radii, history = params.fit(
             data, rows.codes, len(rows.classes), rows.weights, rows.groups, report
         )
         self.radius_ = params.radius
-        all_radii = np.full((len(radii), rows.n_given), np.nan)
-        all_radii[:, rows.kept] = radii
         binary = len(radii) == 1
-        self.radii_ = all_radii[0] if binary else all_radii
+        self.radii_ = radii[0] if binary else np.stack(radii)
         self.history_ = history[0] if binary else history
         return model
 

@@ -168,7 +168,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
     def _solved(self, params: GsuParams, rows: Training) -> GsuModel:
         report = reporter(self)
-        data = self._fit_map(rows.data)
+        data = self._fit_map(rows.data, rows.weights)
         return params.fit(data, rows.codes, len(rows.classes), rows.weights, rows.groups, report)
 
     @available_if(_in_batches)  # type: ignore[untyped-decorator]

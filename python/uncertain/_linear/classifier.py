@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,17 +17,13 @@ from ..tables._groups import groups_of_fit
 
 
 class Training(NamedTuple):
-    """Rows of positive weight with their labels, as the extension takes them."""
+    """Rows with their labels, as the extension takes them; it leaves out those of weight 0."""
 
     data: Gaussians
     codes: Codes
     weights: Floats | None
     groups: Codes | None
     classes: Labels
-    """All labels, also those whose rows have no weight: the fit refuses such classes."""
-    kept: NDArray[np.intp]
-    """Numbers of these rows among the caller's."""
-    n_given: int
 
 
 def training_rows(
@@ -38,19 +33,14 @@ def training_rows(
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
 ) -> Training:
-    """Check what a classifier is fitted on; rows without weight are dropped, so that no solver sees them."""
+    """Check what a classifier is fitted on."""
     data = check_gaussians(estimator, X, reset=True)
     classes, codes = check_labels(y, X, estimator)
     class_weight = getattr(estimator, "class_weight", None)
     weights = check_weights(sample_weight, class_weight, classes=classes, codes=codes)
-    n = len(codes)
-    kept = np.arange(n) if weights is None else np.flatnonzero(weights)
     folded = bool(estimator.probability)
-    whole = groups_of_fit(groups, n, classes=classes, codes=codes[kept], kept=kept, folded=folded)
-    if weights is not None and len(kept) < n:
-        data, codes, weights = data.take(kept), codes[kept], weights[kept]
-        whole = None if whole is None else whole[kept]
-    return Training(data, codes, weights, whole, classes, kept, n)
+    whole = groups_of_fit(groups, classes=classes, codes=codes, weights=weights, folded=folded)
+    return Training(data, codes, weights, whole, classes)
 
 
 class LinearClassifier(ScoreClassifier, BaseEstimator):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians
 from ..preprocessing._kernel_map import KernelMap
@@ -23,8 +25,8 @@ class Kernelized:
     n_jobs: int | None
     kernel_map_: KernelMap | None
 
-    def _fit_map(self, data: Gaussians) -> Gaussians:
-        """The rows for the linear fit."""
+    def _fit_map(self, data: Gaussians, weights: Floats | None) -> Gaussians:
+        """The rows for the linear fit; the map is learned from those of positive weight."""
         self.kernel_map_ = None
         if self.kernel != "linear":
             map_ = KernelMap(
@@ -35,7 +37,8 @@ class Kernelized:
                 tol=self.rank_tol,
                 max_rank=self.max_rank,
             )
-            self.kernel_map_ = map_._fitted(data, self.n_jobs)
+            counted = data if weights is None else data.take(np.flatnonzero(weights))
+            self.kernel_map_ = map_._fitted(counted, self.n_jobs)
         return self._mapped(data)
 
     def _mapped(self, data: Gaussians) -> Gaussians:

@@ -111,13 +111,10 @@ n_iter_, status_
         if len(classes) < 2:
             found = f"only one class ({classes.tolist()[0]!r})" if len(classes) else "no label"
             raise UncertainError(f"y holds {found}; a classifier needs at least two classes")
+        codes = np.zeros(rows.n_rows, dtype=np.uint32)
+        codes[counted] = np.searchsorted(classes, labels[counted])
         whole = groups_of_fit(
-            groups,
-            rows.n_rows,
-            classes=classes,
-            codes=np.searchsorted(classes, labels[counted]).astype(np.uint32),
-            kept=counted,
-            folded=bool(self.probability),
+            groups, classes=classes, codes=codes, weights=counted.astype(float), folded=bool(self.probability)
         )
         outputs = classes[1:] if len(classes) == 2 else classes
         targets = np.full((len(outputs), rows.n_rows), np.nan)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
@@ -174,10 +173,8 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         data, rows = self._to_fit(X)
         classes, codes = check_labels(y, X, self)
         product = check_weights(weights, self.class_weight, classes=classes, codes=codes)
-        kept = None if product is None else np.flatnonzero(product)
-        counted = codes if kept is None else codes[kept]
         folded = bool(self.probability)
-        whole = groups_of_fit(groups, len(codes), classes=classes, codes=counted, kept=kept, folded=folded)
+        whole = groups_of_fit(groups, classes=classes, codes=codes, weights=product, folded=folded)
         report = reporter(self)
         model = params.fit(data, codes, len(classes), product, whole, report)
         self.classes_ = classes

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from .._data.typing import Codes, Ints, Labels, RandomState
+from .._data.typing import Codes, Floats, Ints, Labels, RandomState
 from .._uncertain import group_folds
 from ..exceptions import NullError, ParameterError, UncertainError
 from ._targets import as_list, is_missing, plain_values
@@ -112,24 +112,23 @@ def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) ->
 
 def groups_of_fit(
     groups: ArrayLike | None,
-    n_rows: int,
     *,
     classes: Labels,
     codes: Codes,
-    kept: Labels | None = None,
+    weights: Floats | None = None,
     folded: bool,
 ) -> Codes | None:
     """The groups of a classifier's rows as numbers, None without.
 
-    `codes` are the places in `classes` of the labels of the rows `kept` (None: all), those that are fitted;
-    with `folded` every class must have rows in two groups, or calibration could not hold any of them out.
+    `codes` are the places of the labels in `classes`; with `folded` every class must have rows of weight
+    in two groups, or calibration could not hold any of them out.
     """
     if groups is None:
         return None
-    numbers = groups_from(groups, "groups", n_rows)
+    numbers = groups_from(groups, "groups", len(codes))
     if folded:
-        of_kept = numbers if kept is None else numbers[kept]
-        lone = np.flatnonzero(_groups_with(codes, of_kept, len(classes)) == 1)
+        counted = slice(None) if weights is None else weights > 0.0
+        lone = np.flatnonzero(_groups_with(codes[counted], numbers[counted], len(classes)) == 1)
         if lone.size:
             label = classes[lone[:1]].tolist()[0]
             raise UncertainError(

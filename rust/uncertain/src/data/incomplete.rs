@@ -82,6 +82,13 @@ impl<'a> Incomplete<'a> {
         (0..self.gaussians.n_features()).find(|&j| rows.clone().all(|i| self.is_missing(i, j)))
     }
 
+    /// The rows with these numbers, copied, and their marks.
+    pub(crate) fn take(&self, rows: &[usize]) -> Result<(GaussianArray, Option<Vec<bool>>)> {
+        let d = self.gaussians.n_features();
+        let marks = |m: &[bool]| rows.iter().flat_map(|&i| &m[i * d..(i + 1) * d]).copied().collect();
+        Ok((self.gaussians.take(rows)?, self.missing.map(marks)))
+    }
+
     /// Refuses weights of another number of rows, and a feature that is missing in every row of positive weight:
     /// nothing can be learned about it.
     pub(crate) fn check_with(&self, weights: Option<&Weights>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Components of its own for every class of labelled rows: what the discriminant and the imputer learn.
 
 use crate::control::Control;
-use crate::data::{Incomplete, Labels};
+use crate::data::{Incomplete, Labels, Weights};
 use crate::deconvolution::{Components, Fitted, Group, Mixture, Observed, Task, ValidParams};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -29,6 +29,12 @@ impl ValidParams {
         let Components::Fixed(k) = self.0.components else {
             return Err(Error::parameter("n_components", "auto", "a number, where every class has its own"));
         };
+        if let Some(kept) = labels.weights().and_then(Weights::positive_rows) {
+            // The start must not see rows without weight either.
+            let (data, missing) = rows.take(&kept)?;
+            let rows = Incomplete::from_parts(&data, missing.as_deref());
+            return self.fit_classes(rows, &labels.take(&kept)?, per_class, control);
+        }
         let PerClass { shares, tied, unbiased } = per_class;
         let group = |class: usize| Group { rows: Some(labels.rows_of(class)), components: class * k..(class + 1) * k };
         let groups = (0..labels.n_classes()).map(group).collect();

@@ -32,6 +32,12 @@ impl ValidParams {
         control: &Control,
     ) -> Result<Fitted> {
         rows.check_with(weights)?;
+        if let Some((weights, kept)) = weights.and_then(|w| Some((w, w.positive_rows()?))) {
+            // The start must not see rows without weight either.
+            let (data, missing) = rows.take(&kept)?;
+            let rows = Incomplete::from_parts(&data, missing.as_deref());
+            return self.fit_rows(rows, Some(&weights.take(&kept)?), unbiased, control);
+        }
         let (params, observed) = (&self.0, Observed::of(rows, weights));
         parallel::install(params.threads, || match params.components {
             Components::Fixed(k) => fit_components(params, observed, None, k, unbiased, control),

@@ -15,7 +15,7 @@ pub struct Model {
     /// The hyperplanes with their reports and sigmoids, and all predictions. The reports' objective is
     /// 1/2 |w|^2 + C sum c L at the solution (MPSVC: its measure); the gap is NaN where nothing is certified.
     pub linear: Classifier,
-    /// Per hyperplane one radius per row: the one in force, and for MPSVC the one up to which the row's
+    /// Per hyperplane one radius per row (NaN for rows of weight 0): the one in force, and for MPSVC the one up to which the row's
     /// ellipsoid stays on its side.
     pub radii: Vec<Vec<f64>>,
     /// Per hyperplane the objective after each step of the method.
@@ -76,9 +76,9 @@ impl ValidParams {
     }
 }
 
-/// The radii of the rows `kept` among all rows; those without weight have none.
+/// The radii of the rows `kept` among all rows; those without weight have none (NaN).
 fn spread_out(radii: &[f64], kept: &[usize], n: usize) -> Vec<f64> {
-    let mut all = vec![0.0; n];
+    let mut all = vec![f64::NAN; n];
     kept.iter().zip(radii).for_each(|(&i, r)| all[i] = *r);
     all
 }
