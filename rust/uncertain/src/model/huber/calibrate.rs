@@ -6,7 +6,7 @@
 //! probability is that of the label that would be observed, wrong ones included.
 
 use crate::control::Control;
-use crate::data::{Labels, Weights};
+use crate::data::Weights;
 use crate::error::Result;
 use crate::model::folds::Folds;
 use crate::model::platt::Sigmoid;
@@ -14,17 +14,7 @@ use crate::model::platt::Sigmoid;
 use super::refine::{Plan, refine};
 use super::system::System;
 
-/// The folds of the labelled rows; `targets`: for each output theirs, -1 or +1; `groups`: those of these rows.
-pub(super) fn folds(targets: &[Vec<f64>], groups: Option<Vec<u32>>, folds: usize, seed: u64) -> Result<Folds> {
-    let labels = classes(targets)?;
-    let labels = match groups {
-        Some(groups) => labels.with_groups(groups)?,
-        None => labels,
-    };
-    Folds::new(&labels, folds, seed)
-}
-
-/// `targets` as for [`folds`].
+/// `targets`: for each output those of the labelled rows, -1 or +1.
 pub(super) fn calibrate(
     system: &mut System,
     targets: &[Vec<f64>],
@@ -47,14 +37,4 @@ pub(super) fn calibrate(
     let sigmoid =
         |(target, scores): (&Vec<f64>, &Vec<f64>)| Sigmoid::fit(scores, &exact, target, Some(&weights), control);
     targets.iter().zip(&scores).map(sigmoid).collect()
-}
-
-/// The class of each labelled row: by the sign of the one output, or the output that is +1.
-fn classes(targets: &[Vec<f64>]) -> Result<Labels> {
-    let positive = |i: usize| targets.iter().position(|target| target[i] > 0.0);
-    let rows = 0..targets[0].len();
-    if targets.len() == 1 {
-        return Labels::new(rows.map(|i| u32::from(positive(i).is_some())).collect(), 2);
-    }
-    Labels::new(rows.map(|i| positive(i).unwrap_or(0) as u32).collect(), targets.len())
 }

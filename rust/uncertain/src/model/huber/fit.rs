@@ -5,17 +5,17 @@ use ndarray::Array2;
 use crate::control::Control;
 use crate::data::{GaussianArray, Weights};
 use crate::error::{Error, Result};
-use crate::model::Calibration;
 use crate::parallel;
 
-use super::calibrate::{calibrate, folds};
+use super::calibrate::calibrate;
 use super::fitted::{Model, Outcome, Part};
+use super::given::Given;
 use super::graph::Graph;
 use super::memory::Budget;
 use super::neighbors::distinct;
-use super::params::{Params, ValidParams};
+use super::params::{Params, ValidParams, View};
 use super::reduction::{Penalty, Reduction, ViewOf};
-use super::refine::{Plan, refine};
+use super::refine::{Plan, Refined, refine};
 use super::source::{self, Kernel, Source};
 use super::system::System;
 
@@ -53,158 +53,142 @@ impl ValidParams {
         groups: Option<&[u32]>,
         control: &Control,
     ) -> Result<Model> {
-        check(&self.0, rows, targets, weights, groups)?;
-        parallel::install(self.0.threads, || fit(&self.0, rows, targets, weights, groups, control))?
+        let given = Given::new(rows, targets, weights, groups)?;
+        self.0.check_rows(rows)?;
+        parallel::install(self.0.threads, || fit(&self.0, given, control))?
     }
 }
 
-fn check(
-    params: &Params,
-    rows: &GaussianArray,
-    targets: &[Vec<f64>],
-    weights: Option<&Weights>,
-    groups: Option<&[u32]>,
-) -> Result<()> {
-    let n = rows.n_rows();
-    let beside = [weights.map(|w| ("sample_weight", w.len())), groups.map(|g| ("groups", g.len()))];
-    let lengths = targets.iter().map(|t| ("targets", t.len())).chain(beside.into_iter().flatten());
-    if let Some((what, got)) = lengths.into_iter().find(|(_, len)| *len != n) {
-        return Err(Error::shape(what, format!("{n}, one per row"), got));
-    }
-    if targets.is_empty() {
-        return Err(Error::Data("there are no targets to fit".into()));
-    }
-    for (row, value) in targets.iter().flat_map(|t| t.iter().enumerate()) {
-        if value.is_infinite() {
-            return Err(Error::NotFinite { what: "y".into(), row, column: 0, value: *value });
+impl Params {
+    fn check_rows(&self, rows: &GaussianArray) -> Result<()> {
+        let n = rows.n_rows();
+        for view in &self.views {
+            if let Graph::Given { matrix, .. } = &view.graph
+                && matrix.n() != n
+            {
+                return Err(Error::shape("graph", format!("{n} rows, as in X"), matrix.n()));
+            }
+            if view.kernel == Kernel::Precomputed && rows.n_features() != n {
+                return Err(Error::shape("X", format!("the square kernel matrix of {n} rows"), rows.n_features()));
+            }
         }
+        Ok(())
     }
-    if params.calibration.probability {
-        let other = |y: &f64| !y.is_nan() && y.abs() != 1.0;
-        if let Some((row, y)) = targets.iter().flat_map(|t| t.iter().enumerate()).find(|(_, y)| other(y)) {
-            return Err(Error::Data(format!("y: row {row} is {y}; probabilities need targets of -1 and +1")));
-        }
+
+    /// Does this view's graph count?
+    fn has_graph(&self, view: &View) -> bool {
+        self.manifold_alpha > 0.0 && view.graph != Graph::None
     }
-    for (row, first) in targets[0].iter().enumerate() {
-        if targets.iter().any(|t| t[row].is_nan() != first.is_nan()) {
-            return Err(Error::Data(format!("y: row {row} has some outputs only; a row has all or none")));
-        }
+
+    fn couples_views(&self) -> bool {
+        self.between_alpha > 0.0 && self.views.len() > 1
     }
-    for view in &params.views {
-        if let Graph::Given { matrix, .. } = &view.graph
-            && matrix.n() != n
-        {
-            return Err(Error::shape("graph", format!("{n} rows, as in X"), matrix.n()));
-        }
-        if view.kernel == Kernel::Precomputed && rows.n_features() != n {
-            return Err(Error::shape("X", format!("the square kernel matrix of {n} rows"), rows.n_features()));
-        }
-    }
-    Ok(())
 }
 
-fn fit(
-    params: &Params,
-    rows: &GaussianArray,
-    targets: &[Vec<f64>],
-    weights: Option<&Weights>,
-    groups: Option<&[u32]>,
-    control: &Control,
-) -> Result<Model> {
-    let n = rows.n_rows();
-    let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
-    let labelled: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0 && !targets[0][i].is_nan()).collect();
-    if labelled.is_empty() {
-        return Err(Error::Data("y: no row (of positive weight) has a label".into()));
-    }
-    let l = labelled.len();
-    let raw: Vec<Vec<f64>> = targets.iter().map(|target| labelled.iter().map(|&i| target[i]).collect()).collect();
+/// A view with the scale of its kernel and its rows in the order of the fit.
+struct Prepared<'a> {
+    view: &'a View,
+    kernel: Kernel,
+    rows: GaussianArray,
+}
+
+fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
+    let (mut order, unlabelled) = given.labelled()?;
+    let l = order.len();
+    let targets = given.targets_of(&order);
     // Labels that cannot be folded are refused before the work.
-    let of_labelled = groups.map(|groups| labelled.iter().map(|&i| groups[i]).collect());
-    let folds = match params.calibration {
-        Calibration { probability: true, folds: count } => Some(folds(&raw, of_labelled, count, params.seed)?),
-        _ => None,
+    let folds = match params.calibration.probability {
+        true => params.calibration.folds(&given.classes(&order)?, params.seed)?,
+        false => None,
     };
-    let graphs = params.manifold_alpha > 0.0 && params.views.iter().any(|view| view.graph != Graph::None);
-    let mut order = labelled;
-    if graphs || (params.between_alpha > 0.0 && params.views.len() > 1) {
+    if params.couples_views() || params.views.iter().any(|view| params.has_graph(view)) {
         // Unlabelled rows matter only through the penalties on f.
-        let rest: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0 && targets[0][i].is_nan()).collect();
-        order.extend(rest);
+        order.extend(unlabelled);
     }
-    // Scales come from all rows in the caller's order, whichever of them have labels.
-    let all: Vec<usize> = (0..n).filter(|&i| weight(i) > 0.0).collect();
-    let all = rows.take(&all)?;
-    let mut parts = vec![];
-    let mut views = vec![];
-    let mut fixed = 0_u128;
-    let size = order.len() as u128;
-    for view in &params.views {
-        let mut own = rows.take(&order)?;
-        if let Some(columns) = &view.columns {
-            own = own.columns(columns)?;
-        }
-        let kernel = match &view.columns {
-            Some(columns) => view.kernel.resolved(&all.columns(columns)?, control)?,
-            None => view.kernel.resolved(&all, control)?,
-        };
-        if graphs {
-            fixed += view.graph.bytes(size);
-        }
-        if source::stored(&kernel, &own) {
-            fixed += 8 * size * size;
-        }
-        views.push(own);
-        parts.push(Part { columns: view.columns.clone(), kernel, weight: view.weight, coef: Array2::zeros((0, 0)) });
-    }
-    let coupled = params.between_alpha > 0.0 && params.views.len() > 1;
-    let budget = Budget::new(order.len(), l, params.views.len(), coupled, fixed, params.max_bytes)?;
-    let mut prepared = vec![];
-    for ((view, own), part) in params.views.iter().zip(views).zip(&parts) {
-        let gram = part.kernel == Kernel::Precomputed;
-        let operator = if graphs && view.graph != Graph::None {
-            let nodes = distinct(&own, control)?;
-            view.graph.operator(&own, &nodes, &order, gram, params.normalized, control)?
-        } else {
-            None
-        };
-        let source = Source::new(part.kernel, own, &order, params.max_bytes, control)?;
-        source.check()?;
-        prepared.push(ViewOf { source, operator, weight: view.weight });
-    }
-    let penalty = Penalty { alpha: params.alpha, manifold: params.manifold_alpha, between: params.between_alpha };
-    let reduction = Reduction::new(prepared, l, penalty, &budget, control)?;
-    let of_labels: Vec<f64> = order[..l].iter().map(|&i| weight(i)).collect();
-    let mut system = System::new(reduction.gram(control)?, of_labels)?;
+    let views = prepare(params, given, &order, control)?;
+    let kernels: Vec<Kernel> = views.iter().map(|view| view.kernel).collect();
+    let reduction = reduce(params, views, &order, l, control)?;
+    let weights = order[..l].iter().map(|&i| given.weight(i)).collect();
+    let mut system = System::new(reduction.gram(control)?, weights)?;
     let plan = Plan {
         delta: params.delta,
         most: params.max_refinements,
         threshold: params.threshold,
         intercept: params.fit_intercept,
     };
-    parts.iter_mut().for_each(|part| part.coef = Array2::zeros((n, targets.len())));
+    let (n, outputs) = (given.rows.n_rows(), given.outputs());
+    let part = |(view, kernel): (&View, Kernel)| Part {
+        columns: view.columns.clone(),
+        kernel,
+        weight: view.weight,
+        coef: Array2::zeros((n, outputs)),
+    };
+    let mut parts: Vec<Part> = params.views.iter().zip(kernels).map(part).collect();
     let mut outcomes = vec![];
-    for (k, raw) in raw.iter().enumerate() {
-        let named = if targets.len() > 1 {
-            control.with_task(format!("class {} of {}", k + 1, targets.len()))
-        } else {
-            control.clone()
-        };
-        let refined = refine(&mut system, raw, (0..l).collect(), &plan, &named)?;
+    for (k, target) in targets.iter().enumerate() {
+        let task = if outputs > 1 { format!("class {} of {outputs}", k + 1) } else { String::new() };
+        let refined = refine(&mut system, target, (0..l).collect(), &plan, &control.with_task(task))?;
         for (part, w) in parts.iter_mut().zip(reduction.coefficients(&refined.point.b)?) {
             order.iter().zip(w).for_each(|(&i, w)| part.coef[[i, k]] = w);
         }
-        outcomes.push(Outcome {
-            intercept: refined.intercept,
-            removed: refined.dropped.iter().map(|dropped| order[dropped.label]).collect(),
-            removed_residuals: refined.dropped.iter().map(|dropped| dropped.residual).collect(),
-            thresholds: refined.thresholds,
-            history: refined.history,
-            objective: refined.objective,
-            steps: refined.steps,
-            ending: refined.ending,
-        });
+        outcomes.push(outcome(refined, &order));
     }
-    let platt = folds.map(|folds| calibrate(&mut system, &raw, &plan, &folds, control)).transpose()?;
+    let platt = folds.map(|folds| calibrate(&mut system, &targets, &plan, &folds, control)).transpose()?;
     Ok(Model { parts, outcomes, platt, n_labelled: l })
+}
+
+fn prepare<'a>(params: &'a Params, given: Given<'_>, order: &[usize], control: &Control) -> Result<Vec<Prepared<'a>>> {
+    // Scales come from all rows in the caller's order, whichever of them have labels.
+    let (all, ordered) = (given.rows.take(&given.counted())?, given.rows.take(order)?);
+    let prepare = |view: &'a View| {
+        let features = |rows: &GaussianArray| view.columns.as_ref().map_or(Ok(rows.clone()), |c| rows.columns(c));
+        let kernel = view.kernel.resolved(&features(&all)?, control)?;
+        Ok(Prepared { view, kernel, rows: features(&ordered)? })
+    };
+    params.views.iter().map(prepare).collect()
+}
+
+/// Everything about the rows that their labels need.
+fn reduce<'a>(
+    params: &Params,
+    views: Vec<Prepared<'_>>,
+    order: &'a [usize],
+    l: usize,
+    control: &Control,
+) -> Result<Reduction<'a>> {
+    let size = order.len() as u128;
+    let held = |Prepared { view, kernel, rows }: &Prepared<'_>| {
+        let graph = if params.has_graph(view) { view.graph.bytes(size) } else { 0 };
+        graph + if source::stored(kernel, rows) { 8 * size * size } else { 0 }
+    };
+    let fixed = views.iter().map(held).sum();
+    let budget = Budget::new(order.len(), l, views.len(), params.couples_views(), fixed, params.max_bytes)?;
+    let view = |Prepared { view, kernel, rows }: Prepared<'_>| {
+        let operator = if params.has_graph(view) {
+            let (nodes, gram) = (distinct(&rows, control)?, kernel == Kernel::Precomputed);
+            view.graph.operator(&rows, &nodes, order, gram, params.normalized, control)?
+        } else {
+            None
+        };
+        let source = Source::new(kernel, rows, order, params.max_bytes, control)?;
+        source.check()?;
+        Ok(ViewOf { source, operator, weight: view.weight })
+    };
+    let views = views.into_iter().map(view).collect::<Result<_>>()?;
+    let penalty = Penalty { alpha: params.alpha, manifold: params.manifold_alpha, between: params.between_alpha };
+    Reduction::new(views, l, penalty, &budget, control)
+}
+
+/// With the numbers of the dropped rows in the data.
+fn outcome(refined: Refined, order: &[usize]) -> Outcome {
+    Outcome {
+        intercept: refined.intercept,
+        removed: refined.dropped.iter().map(|dropped| order[dropped.label]).collect(),
+        removed_residuals: refined.dropped.iter().map(|dropped| dropped.residual).collect(),
+        thresholds: refined.thresholds,
+        history: refined.history,
+        objective: refined.objective,
+        steps: refined.steps,
+        ending: refined.ending,
+    }
 }

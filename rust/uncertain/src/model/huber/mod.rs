@@ -9,9 +9,10 @@
 //! labelled rows, after one factorisation per view; the refinement loop lowers xi and drops the labels
 //! beyond it.
 //!
-//! Order of the files: `source` (kernels), `neighbors`, `graph` and `operator` (M), `factor` (K = R R'),
-//! `reduction` (G0), `system` (solves on the labelled rows), `qp` and `bounded` (one threshold), `refine` (all of them),
-//! `calibrate` (probabilities), `machine` (a model with its rows), `spread` (scores of rows with error bars).
+//! Order of the files: `given` (rows and their labels), `source` (kernels), `neighbors`, `graph` and `operator` (M),
+//! `factor` (K = R R'), `reduction` (G0), `system` (solves on the labelled rows), `qp` and `bounded` (one threshold),
+//! `refine` (all of them), `calibrate` (probabilities), `machine` (a model with its rows), `spread` (scores of rows with
+//! error bars).
 //!
 //! ```
 //! use uncertain::huber::{Params, View};
@@ -41,6 +42,7 @@ mod calibrate;
 mod factor;
 mod fit;
 mod fitted;
+mod given;
 mod graph;
 mod machine;
 mod memory;
