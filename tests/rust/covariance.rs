@@ -77,8 +77,7 @@ fn check_moves(case: &Case) {
     for factor in [Numbers(7).take(d), vec![-3.0; d]] {
         let scaled = array.covariances().scaled(&factor).unwrap();
         let scaled = GaussianArray::new(array.means().clone(), scaled).unwrap();
-        let expected: Vec<f64> =
-            (0..n * d * d).map(|p| case.dense[p] * factor[p / d % d] * factor[p % d]).collect();
+        let expected: Vec<f64> = (0..n * d * d).map(|p| case.dense[p] * factor[p / d % d] * factor[p % d]).collect();
         close(&scaled.dense().unwrap(), &expected, 1.0, &format!("{name}: scaled"));
     }
     assert!(name == "zero" || array.covariances().scaled(&vec![1e200; d]).is_err(), "{name}");

@@ -1,9 +1,9 @@
 //! Throw away part of the covariances: the baselines "no error bars" and "one error bar per row".
 
-use crate::memory::zeros;
 use crate::data::covariance::{Diagonal, Isotropic, Structure};
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::Result;
+use crate::memory::zeros;
 use crate::named::named;
 use crate::parallel;
 
@@ -28,9 +28,7 @@ impl GaussianArray {
         let from = self.covariances();
         let covariances = match (to, from.structure()) {
             (Collapse::Zero, _) => Covariances::Zero,
-            (_, Structure::Zero | Structure::Isotropic) | (Collapse::Diagonal, Structure::Diagonal) => {
-                from.clone()
-            }
+            (_, Structure::Zero | Structure::Isotropic) | (Collapse::Diagonal, Structure::Diagonal) => from.clone(),
             (Collapse::Isotropic, _) => {
                 let mut values = self.traces()?;
                 values.iter_mut().for_each(|v| *v /= d as f64);

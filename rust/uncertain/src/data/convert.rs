@@ -4,7 +4,9 @@
 //! low-rank (with a diagonal beside the factor) < full. A kind may join pieces of its own in a cheaper form (equal
 //! shared matrices stay one); a shared matrix beside anything else becomes full: nothing cheaper holds both.
 
-use crate::data::covariance::{Diagonal, Field, Isotropic, LowRank, Shape, Storage, Structure, packed_len, unpack_into};
+use crate::data::covariance::{
+    Diagonal, Field, Isotropic, LowRank, Shape, Storage, Structure, packed_len, unpack_into,
+};
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::memory::zeros;

@@ -1,10 +1,10 @@
 //! Symmetric square roots: R_i = R_i' >= 0 with R_i R_i = S_i.
 
-use crate::memory::zeros;
 use crate::data::covariance::{packed_len, unpack_into};
 use crate::data::{Covariances, GaussianArray};
 use crate::error::Result;
 use crate::linalg::Eigh;
+use crate::memory::zeros;
 use crate::parallel;
 
 impl Covariances {

@@ -9,11 +9,11 @@ use rand::{Rng, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use crate::memory::zeros;
 use crate::data::covariance::{Structure, packed_len, unpack_into};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
+use crate::memory::zeros;
 use crate::{parallel, simd};
 
 impl GaussianArray {

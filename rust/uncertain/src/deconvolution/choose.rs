@@ -2,8 +2,8 @@
 
 use crate::control::Control;
 use crate::data::Incomplete;
-use crate::deconvolution::start::shuffled;
 use crate::deconvolution::climb::fit_components;
+use crate::deconvolution::start::shuffled;
 use crate::deconvolution::{Choice, Observed, Params};
 use crate::error::{Error, Result};
 

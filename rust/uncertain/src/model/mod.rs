@@ -1,7 +1,6 @@
 //! Models: what is fitted, what it predicts, what it remembers.
 
 mod calibration;
-mod coupling;
 pub mod discriminant;
 pub mod feature_svc;
 mod folds;

@@ -35,9 +35,9 @@
 //! the rows in this process.
 
 mod bound;
+mod check;
 #[cfg(test)]
 pub(crate) mod cut;
-mod check;
 mod hessian;
 mod interior;
 mod local;

@@ -17,11 +17,11 @@
 use std::ops::Range;
 
 use crate::control::Control;
-use crate::memory::zeros;
 use crate::data::covariance::{Diagonal, Factor, Structure, packed_len};
 use crate::data::{Covariances, GaussianArray, Kind, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
+use crate::memory::zeros;
 use crate::named::named;
 use crate::parallel;
 

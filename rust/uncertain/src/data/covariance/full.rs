@@ -1,8 +1,8 @@
 //! A matrix per row. Only the lower triangle is ever read: a pass streams half of a square
 //! layout's bytes in use and, in the packed layout, half of its memory.
 
-use super::storage::{Field, Fields, Shape, Storage};
 use super::matrices::check_full;
+use super::storage::{Field, Fields, Shape, Storage};
 use super::triangle::{packed_len, triangle_of};
 use super::{BlockVerbs, Covariances, Direction, Structure};
 use crate::data::Rows;

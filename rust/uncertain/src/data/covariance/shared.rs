@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::storage::{Field, Fields, Shape, Storage};
 use super::matrices::check_shared;
+use super::storage::{Field, Fields, Shape, Storage};
 use super::triangle::{packed_index, triangle_of};
 use super::{BlockVerbs, Covariances, Direction, Structure};
 use crate::data::Rows;

@@ -1,8 +1,8 @@
 //! How the numbers of a kind lie in memory, in tables and in model files, and how they move with the features.
 
 use super::{Covariances, Unit, packed_len};
-use crate::data::validate::{Names, Rule, elements};
 use crate::data::Rows;
+use crate::data::validate::{Names, Rule, elements};
 use crate::error::Result;
 
 /// How the numbers of one row are arranged.

@@ -23,8 +23,8 @@ use ndarray::Array2;
 
 use crate::control::Control;
 use crate::data::{GaussianArray, RowSource, Workspace, source};
-use crate::memory::zeros;
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::named::named;
 use crate::parallel;
 

@@ -6,11 +6,11 @@
 //! else becomes packed matrices. Eigenvalues below d 2^-52 times the largest count as zero, as in the exact
 //! kernel: their roots would be noise of 1e-8.
 
-use crate::memory::zeros;
 use crate::data::covariance::{Factor, Structure, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::Result;
 use crate::linalg::Eigh;
+use crate::memory::zeros;
 use crate::parallel;
 
 /// Does a factor of this rank cost less than a matrix?

@@ -8,10 +8,10 @@ use ndarray::Array2;
 
 use super::PointKernel;
 use crate::control::Control;
-use crate::memory::zeros;
 use crate::data::{GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::{self, Options};
+use crate::memory::zeros;
 use crate::{linalg, parallel};
 
 /// Rows per matrix product.

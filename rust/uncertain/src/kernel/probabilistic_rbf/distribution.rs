@@ -24,13 +24,13 @@ use ndarray::{Array2, ArrayView2};
 
 use crate::control::Control;
 use crate::data::GaussianArray;
-use crate::memory::zeros;
 use crate::data::covariance::{packed_index, packed_len, unpack_into};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::form::Form;
 use crate::kernel::probabilistic_rbf::prepare::Side;
 use crate::kernel::probabilistic_rbf::{Coupling, Options, gram};
 use crate::linalg;
+use crate::memory::zeros;
 use crate::parallel;
 use crate::simd::pairs::Spread;
 use crate::simd::spread::PairTerms;

@@ -1,11 +1,11 @@
 //! Rows scaled by sigma, in packs of eight, with the spread both sides of a Gram matrix agree on.
 
 use crate::control::Control;
-use crate::memory::zeros;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::form::Form;
 use crate::kernel::probabilistic_rbf::spread::Spreads;
+use crate::memory::zeros;
 use crate::parallel;
 use crate::simd::{LANES, Pack};
 

@@ -17,8 +17,8 @@ pub use symmetric::Symmetric;
 
 use faer::{MatMut, MatRef};
 
-use crate::memory::zeros;
 use crate::error::Result;
+use crate::memory::zeros;
 
 /// Columns of a panel, and of a tile.
 const PANEL: usize = 128;

@@ -12,7 +12,7 @@ use crate::kernel::features::{Approximation, FeatureMap, Nystroem, RandomFeature
 use crate::loss::Hinge;
 use crate::model::FitReport;
 use crate::model::folds::Folds;
-use crate::model::one_vs_one::pairs;
+use crate::model::one_vs_one::{Pair, pairs, tasks};
 use crate::model::platt::Sigmoid;
 use crate::objective::Problem;
 use crate::parallel;
@@ -54,11 +54,9 @@ impl ValidParams {
         let map = self.map(data, sigma, control)?;
         let source = map.prepare(data)?;
         let design = Design { data, source: &source, labels };
-        let count = labels.n_classes() * (labels.n_classes() - 1) / 2;
         let (mut coef, mut intercept, mut fits, mut platt) = (vec![], vec![], vec![], vec![]);
-        for (number, pair) in pairs(labels.n_classes()).enumerate() {
-            let task = if count == 1 { String::new() } else { format!("pair {} of {count}", number + 1) };
-            let of_pair: Vec<usize> = (0..labels.len()).filter(|&i| is_of(labels, pair, i)).collect();
+        for (pair, task) in pairs(labels.n_classes()).zip(tasks(labels.n_classes())) {
+            let of_pair: Vec<usize> = (0..labels.len()).filter(|&i| pair.holds(labels, i)).collect();
             let (solution, report) = self.solve(&design, pair, &of_pair, &control.with_task(&*task))?;
             if let Some(folds) = &folds {
                 platt.push(self.sigmoid(&design, pair, &of_pair, folds, &task, control)?);
@@ -68,7 +66,7 @@ impl ValidParams {
             fits.push(report);
         }
         let memory = memory::bytes(&map, data);
-        let coef = Array2::from_shape_vec((count, map.n_columns()), coef)
+        let coef = Array2::from_shape_vec((intercept.len(), map.n_columns()), coef)
             .map_err(|e| Error::Internal(format!("coefficients of one fit: {e}")))?;
         drop(source);
         let n_classes = labels.n_classes();
@@ -79,12 +77,12 @@ impl ValidParams {
     fn solve(
         &self,
         design: &Design<'_>,
-        pair: (usize, usize),
+        pair: Pair,
         rows: &[usize],
         control: &Control,
     ) -> Result<(Solution, FitReport)> {
         let labels = design.labels;
-        let targets: Vec<f64> = rows.iter().map(|&i| target(labels, pair, i)).collect();
+        let targets: Vec<f64> = rows.iter().map(|&i| pair.target(labels, i)).collect();
         let weights = Weights::new(rows.iter().map(|&i| labels.weight(i)).collect())?;
         let all = rows.len() == design.data.n_rows();
         // Only the number of its rows matters where the score is linear in computed rows.
@@ -114,35 +112,22 @@ impl ValidParams {
     fn sigmoid(
         &self,
         design: &Design<'_>,
-        pair: (usize, usize),
+        pair: Pair,
         of_pair: &[usize],
         folds: &Folds,
         task: &str,
         control: &Control,
     ) -> Result<Sigmoid> {
-        let (mut means, mut held) = (vec![], vec![]);
+        let mut held_out = vec![];
         for fold in 0..folds.count() {
             let (out, rest): (Vec<usize>, Vec<usize>) = of_pair.iter().partition(|&&i| folds.fold(i) == Some(fold));
             let (solution, _) = self.solve(design, pair, &rest, &control.with_task(folds.task(task, fold)))?;
             let coef = Array2::from_shape_vec((1, solution.w.len()), solution.w)
                 .map_err(|e| Error::Internal(format!("coefficients of a fold: {e}")))?;
             let taken = design.source.take(&out)?;
-            means.extend(fitted::scores(&*taken, coef.view(), &[solution.b], control)?);
-            held.extend(out);
+            let scores = fitted::scores(&*taken, coef.view(), &[solution.b], control)?;
+            held_out.extend(out.into_iter().zip(scores));
         }
-        let targets: Vec<f64> = held.iter().map(|&i| target(design.labels, pair, i)).collect();
-        let weights = Weights::new(held.iter().map(|&i| design.labels.weight(i)).collect())?;
-        Sigmoid::fit(&means, &vec![0.0; means.len()], &targets, Some(&weights), control)
+        pair.sigmoid(design.labels, &held_out, control)
     }
-}
-
-fn is_of(labels: &Labels, (first, second): (usize, usize), row: usize) -> bool {
-    let code = labels.codes()[row] as usize;
-    code == first || code == second
-}
-
-/// +1 or -1: of two classes the second is positive, of several pairs the first.
-fn target(labels: &Labels, (first, second): (usize, usize), row: usize) -> f64 {
-    let positive = if labels.n_classes() == 2 { second } else { first };
-    if labels.codes()[row] as usize == positive { 1.0 } else { -1.0 }
 }

@@ -1,7 +1,7 @@
 //! What a fit takes beside the rows: an upper estimate, of which a test measures that it is one.
 
-use crate::data::covariance::packed_len;
 use crate::data::GaussianArray;
+use crate::data::covariance::packed_len;
 use crate::data::source::block_rows;
 use crate::kernel::features::FeatureMap;
 use crate::kernel::probabilistic_rbf::Coupling;

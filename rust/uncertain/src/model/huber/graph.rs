@@ -2,8 +2,8 @@
 
 use crate::control::Control;
 use crate::data::GaussianArray;
-use crate::memory::zeros;
 use crate::error::{Error, Result};
+use crate::memory::zeros;
 use crate::parallel;
 
 use super::neighbors::Points;

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::control::Control;
-use crate::memory::zeros;
 use crate::error::{Error, Result};
 use crate::linalg::dense::{self, Matrix};
+use crate::memory::zeros;
 use crate::parallel;
 
 /// Compressed sparse rows.

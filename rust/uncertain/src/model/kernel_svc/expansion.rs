@@ -4,6 +4,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 
 use crate::error::{Error, Result};
 use crate::model::FitReport;
+use crate::model::one_vs_one::{Pair, pairs};
 use crate::model::platt::Sigmoid;
 use crate::model::{one_vs_one, one_vs_rest};
 
@@ -93,8 +94,8 @@ impl Expansion {
         let m = self.support.len();
         let starts: Vec<usize> = (0..=self.n_classes()).map(|i| self.n_support[..i].iter().sum()).collect();
         let mut coef = Array2::zeros((m, self.intercept.len()));
-        for (pair, (i, j)) in one_vs_one::pairs(self.n_classes()).enumerate() {
-            for (class, line) in [(i, j - 1), (j, i)] {
+        for (pair, Pair { first, second, .. }) in pairs(self.n_classes()).enumerate() {
+            for (class, line) in [(first, second - 1), (second, first)] {
                 for s in starts[class]..starts[class + 1] {
                     coef[[s, pair]] = self.dual_coef[[line, s]];
                 }

@@ -5,15 +5,15 @@
 
 use ndarray::Array2;
 
-use crate::model::one_vs_one::pairs;
 use super::{Expansion, Model, Params, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;
-use crate::data::{GaussianArray, Labels, Weights};
+use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::folds::Folds;
 use crate::model::kernel_machine::{Basis, Source};
+use crate::model::one_vs_one::{Pair, pairs, tasks};
 use crate::model::platt::Sigmoid;
 use crate::parallel;
 use crate::probabilistic_kernel::Options as Kernel;
@@ -21,7 +21,7 @@ use crate::solver::smo::{self, KernelRows, Options, Problem, Solution, Subset};
 
 /// One solve: the rows of a pair of classes, without those of a fold.
 struct Job {
-    pair: (usize, usize),
+    pair: Pair,
     held_out: Option<u32>,
     task: String,
 }
@@ -31,7 +31,7 @@ enum Done {
     /// The rows that took part, and the solution.
     Fit(Vec<u32>, Solution),
     /// Held-out rows and their scores.
-    Scores(Vec<(u32, f64)>),
+    Scores(Vec<(usize, f64)>),
 }
 
 impl ValidParams {
@@ -53,7 +53,7 @@ impl ValidParams {
         let Params { sigma, coupling, options, .. } = self.0;
         let kernel = Kernel { sigma: sigma.of(data)?, coupling, max_bytes: None };
         let folds = self.folds(labels)?;
-        let jobs = jobs(labels.n_classes(), folds.as_ref().map_or(0, Folds::count));
+        let jobs = jobs(labels.n_classes(), folds.as_ref());
         let source = Source { data, kernel: &kernel, cache_size: options.cache_size, jobs: jobs.len() };
         let expansion = source.open(control, |rows, cache_size| {
             self.run_all(&jobs, rows, labels, folds.as_ref(), Options { cache_size, ..options }, control)
@@ -71,7 +71,7 @@ impl ValidParams {
         labels.check_rows(kernel.n_rows())?;
         labels.check_every_class()?;
         let folds = self.folds(labels)?;
-        let jobs = jobs(labels.n_classes(), folds.as_ref().map_or(0, Folds::count));
+        let jobs = jobs(labels.n_classes(), folds.as_ref());
         parallel::install(self.0.threads, || {
             self.run_all(&jobs, kernel, labels, folds.as_ref(), self.0.options, control)
         })?
@@ -97,19 +97,22 @@ impl ValidParams {
         })?;
         let done: Vec<Vec<Done>> = done;
         let mut done = done.into_iter().flatten();
-        let (mut fits, mut scores) = (vec![], vec![]);
+        let (mut fits, mut platt, mut scores) = (vec![], vec![], vec![]);
         for job in jobs {
             match (done.next(), job.held_out) {
-                (Some(Done::Fit(rows, solution)), None) => fits.push((job.pair, rows, solution)),
-                (Some(Done::Scores(held)), Some(_)) => scores.push((job.pair, held)),
+                (Some(Done::Scores(held_out)), Some(_)) => scores.extend(held_out),
+                (Some(Done::Fit(rows, solution)), None) => {
+                    // The fit of a pair comes after those without its folds.
+                    let held_out = std::mem::take(&mut scores);
+                    if folds.is_some() {
+                        platt.push(job.pair.sigmoid(labels, &held_out, control)?);
+                    }
+                    fits.push((job.pair, rows, solution));
+                }
                 _ => return Err(Error::Internal("results do not match the jobs".into())),
             }
         }
-        let platt = match folds {
-            Some(_) => Some(sigmoids(labels, &scores, control)?),
-            None => None,
-        };
-        Ok(assemble(labels, fits, platt))
+        Ok(assemble(labels, fits, folds.map(|_| platt)))
     }
 
     fn run(
@@ -121,14 +124,11 @@ impl ValidParams {
         options: &Options,
         control: &Control,
     ) -> Result<Done> {
-        let of_pair = |row: u32| {
-            let (code, weight) = (labels.codes()[row as usize] as usize, labels.weight(row as usize));
-            weight > 0.0 && (code == job.pair.0 || code == job.pair.1)
-        };
+        let of_pair = |row: u32| labels.weight(row as usize) > 0.0 && job.pair.holds(labels, row as usize);
         let is_out = |row: u32| job.held_out.is_some() && folds.and_then(|f| f.fold(row as usize)) == job.held_out;
         let all = 0..kernel.n_rows() as u32;
         let rows: Vec<u32> = all.clone().filter(|&row| of_pair(row) && !is_out(row)).collect();
-        let targets: Vec<f64> = rows.iter().map(|&row| target(labels, job.pair, row)).collect();
+        let targets: Vec<f64> = rows.iter().map(|&row| job.pair.target(labels, row as usize)).collect();
         let (lower, upper): (Vec<f64>, Vec<f64>) = (rows.iter().zip(&targets))
             .map(|(&row, y)| {
                 let c = self.0.c * labels.weight(row as usize);
@@ -153,49 +153,22 @@ impl ValidParams {
             kernel.fill(row as usize, &held, &mut values)?;
             scores.iter_mut().zip(&values).for_each(|(score, k)| *score += coef * k);
         }
-        Ok(Done::Scores(held.into_iter().zip(scores).collect()))
+        Ok(Done::Scores(held.into_iter().map(|row| row as usize).zip(scores).collect()))
     }
 }
 
-/// +1 or -1: of two classes the second is positive, of several pairs the first.
-fn target(labels: &Labels, (first, second): (usize, usize), row: u32) -> f64 {
-    let positive = if labels.n_classes() == 2 { second } else { first };
-    if labels.codes()[row as usize] as usize == positive { 1.0 } else { -1.0 }
-}
-
-fn jobs(n_classes: usize, folds: u32) -> Vec<Job> {
-    let n_pairs = n_classes * (n_classes - 1) / 2;
+fn jobs(n_classes: usize, folds: Option<&Folds>) -> Vec<Job> {
     let mut jobs = vec![];
-    for (number, pair) in pairs(n_classes).enumerate() {
-        let name = if n_pairs == 1 { String::new() } else { format!("pair {} of {n_pairs}", number + 1) };
-        for fold in 0..folds {
-            let fold_name = format!("fold {} of {folds}", fold + 1);
-            let task = if name.is_empty() { fold_name } else { format!("{name}, {fold_name}") };
-            jobs.push(Job { pair, held_out: Some(fold), task });
-        }
-        jobs.push(Job { pair, held_out: None, task: name });
+    for (pair, task) in pairs(n_classes).zip(tasks(n_classes)) {
+        let fold =
+            |fold| Job { pair, held_out: Some(fold), task: folds.map_or_else(String::new, |f| f.task(&task, fold)) };
+        jobs.extend((0..folds.map_or(0, Folds::count)).map(fold));
+        jobs.push(Job { pair, held_out: None, task });
     }
     jobs
 }
 
-/// A pair of classes, and the scores of held-out rows.
-type Scored = ((usize, usize), Vec<(u32, f64)>);
-
-/// One sigmoid per pair, from the scores of all its folds.
-fn sigmoids(labels: &Labels, scores: &[Scored], control: &Control) -> Result<Vec<Sigmoid>> {
-    pairs(labels.n_classes())
-        .map(|pair| {
-            let held: Vec<(u32, f64)> =
-                scores.iter().filter(|(p, _)| *p == pair).flat_map(|(_, h)| h.clone()).collect();
-            let means: Vec<f64> = held.iter().map(|h| h.1).collect();
-            let targets: Vec<f64> = held.iter().map(|h| target(labels, pair, h.0)).collect();
-            let weights = Weights::new(held.iter().map(|h| labels.weight(h.0 as usize)).collect())?;
-            Sigmoid::fit(&means, &vec![0.0; held.len()], &targets, Some(&weights), control)
-        })
-        .collect()
-}
-
-type Fit = ((usize, usize), Vec<u32>, Solution);
+type Fit = (Pair, Vec<u32>, Solution);
 
 /// The coefficients of all pairs, beside the rows that are support rows of any.
 fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> Expansion {
@@ -214,9 +187,9 @@ fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> Exp
     let mut place = vec![0; labels.len()];
     support.iter().enumerate().for_each(|(at, &row)| place[row as usize] = at);
     let mut dual_coef = Array2::zeros((k - 1, support.len()));
-    for ((i, j), rows, solution) in &fits {
+    for (Pair { first, second, .. }, rows, solution) in &fits {
         for (&row, &coef) in rows.iter().zip(&solution.coef).filter(|(_, coef)| **coef != 0.0) {
-            let line = if labels.codes()[row as usize] as usize == *i { j - 1 } else { *i };
+            let line = if labels.codes()[row as usize] as usize == *first { second - 1 } else { *first };
             dual_coef[[line, place[row as usize]]] = coef;
         }
     }

@@ -22,11 +22,11 @@ mod cholesky;
 mod vectors;
 
 use crate::control::Control;
-use crate::memory::zeros;
 use crate::data::validate::{Rule, elements};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::PointKernel;
+use crate::memory::zeros;
 use crate::{linalg, parallel};
 use vectors::{Pivot, Vectors};
 

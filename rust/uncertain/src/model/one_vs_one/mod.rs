@@ -1,14 +1,14 @@
-//! From the scores of all pairs of classes to those of the classes, and to probabilities.
+//! Several classes by a score for each pair of them: the pairs, and from their scores to those of the classes and to
+//! probabilities.
+
+mod coupling;
+mod pair;
 
 use ndarray::{Array2, ArrayView2};
 
-use super::coupling::couple;
 use super::platt::Sigmoid;
-
-/// The pairs of classes in order.
-pub(super) fn pairs(n_classes: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..n_classes).flat_map(move |i| (i + 1..n_classes).map(move |j| (i, j)))
-}
+use coupling::couple;
+pub(super) use pair::{Pair, pairs, tasks};
 
 /// For two classes the scores themselves, n x 1. Otherwise n x K: the pairs a class wins, plus less than 1/3 for
 /// how clearly it wins them (scikit-learn's `decision_function_shape="ovr"`).
@@ -20,7 +20,7 @@ pub(super) fn votes(scores: Array2<f64>, n_classes: usize) -> Array2<f64> {
     let mut sums = vec![0.0; n_classes];
     for (scores, mut out) in scores.outer_iter().zip(out.outer_iter_mut()) {
         sums.fill(0.0);
-        for (&score, (i, j)) in scores.iter().zip(pairs(n_classes)) {
+        for (&score, Pair { first: i, second: j, .. }) in scores.iter().zip(pairs(n_classes)) {
             sums[i] += score;
             sums[j] -= score;
             out[if score < 0.0 { j } else { i }] += 1.0;
