@@ -55,8 +55,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         matrix); one for all views or one each. Rows with error bars take "rbf", or "linear", which sees the
         means.
     gamma : float or list, default=None
-        Scale of the kernel. None: for "rbf" 1 / (2 m^2) with the median distance m of the distinct rows,
-        for "polynomial" 1 / d.
+        Scale of the kernel, if it has one. None: 1 / (2 m^2) with the median distance m of the distinct rows.
     degree, coef0 : int, default=3, and float, default=1
         Of the polynomial kernel.
     {coupling}

@@ -37,7 +37,7 @@ impl LossKind {
         Self::ExpectedHinge,
         Self::Hinge,
         Self::EpsilonInsensitive { epsilon: 0.1 },
-        Self::Huber { delta: 1.0 },
+        Self::Huber { delta: 1.35 },
         Self::Squared,
     ];
 

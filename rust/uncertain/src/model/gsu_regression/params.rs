@@ -27,7 +27,7 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             alpha: 1e-3,
-            loss: LossKind::EpsilonInsensitive { epsilon: 0.1 },
+            loss: LossKind::Huber { delta: 1.35 },
             solver: SolverKind::Auto,
             options: Options::default(),
             fit_intercept: true,
@@ -45,7 +45,7 @@ impl Params {
     setters! {
         /// Strength of the penalty, > 0 (default 1e-3).
         alpha: f64 => alpha;
-        /// The loss (default: epsilon-insensitive with epsilon = 0.1).
+        /// The loss (default: Huber with delta = 1.35, in units of y).
         loss: LossKind => loss;
         /// The solver (default: chosen by the data); not SGD.
         solver: SolverKind => solver;

@@ -30,7 +30,7 @@ pub enum Kernel {
     Polynomial {
         /// At least 1.
         degree: u32,
-        /// > 0; `None`: 1 / number of features.
+        /// > 0; `None`: as for `Rbf`.
         gamma: Option<f64>,
         /// >= 0
         coef0: f64,
@@ -62,19 +62,12 @@ impl Kernel {
                 Err(Error::Data("kernel = \"precomputed\": a kernel matrix has no error bars".into()))
             }
             Self::Polynomial { degree, gamma, coef0 } => {
-                let gamma = gamma.unwrap_or(1.0 / rows.n_features() as f64);
+                let gamma = gamma.map_or_else(|| usual_gamma(rows, control), Ok)?;
                 PointKernel::Polynomial { degree, gamma, coef0 }.check()?;
                 Ok(Self::Polynomial { degree, gamma: Some(gamma), coef0 })
             }
             Self::Rbf { gamma: None, coupling } => {
-                let nodes = distinct(rows, control)?;
-                // Without two different points every scale is as good as another.
-                let gamma = if nodes.len() < 2 {
-                    1.0
-                } else {
-                    median_distance(&rows.take(&nodes)?, 0).map(|m| 0.5 / (m * m))?
-                };
-                Self::Rbf { gamma: Some(gamma), coupling }.resolved(rows, control)
+                Self::Rbf { gamma: Some(usual_gamma(rows, control)?), coupling }.resolved(rows, control)
             }
             Self::Rbf { gamma: Some(gamma), .. } => {
                 PointKernel::Rbf { gamma }.check()?;
@@ -156,6 +149,16 @@ impl Kernel {
     pub(super) fn sigma(&self) -> f64 {
         (0.5 / self.gamma().unwrap_or(0.5)).sqrt()
     }
+}
+
+/// The median heuristic, for every kernel with a scale: 1 / (2 m^2), m the median distance of the distinct rows.
+fn usual_gamma(rows: &GaussianArray, control: &Control) -> Result<f64> {
+    let nodes = distinct(rows, control)?;
+    // Without two different points every scale is as good as another.
+    if nodes.len() < 2 {
+        return Ok(1.0);
+    }
+    median_distance(&rows.take(&nodes)?, 0).map(|m| 0.5 / (m * m))
 }
 
 /// The kernel matrix of the rows of a view.
