@@ -28,12 +28,10 @@ pub struct Part {
 }
 
 impl Part {
-    /// Numbers and rows (of this view) that have coefficients. Unlabelled rows without a graph have none, and
-    /// their kernel need not be known.
-    pub(super) fn support(&self, rows: &GaussianArray) -> Result<(Vec<usize>, GaussianArray)> {
-        let used: Vec<usize> = (0..rows.n_rows()).filter(|&i| self.coef.row(i).iter().any(|w| *w != 0.0)).collect();
-        let support = self.features(&rows.take(&used)?)?;
-        Ok((used, support))
+    /// Numbers of the rows that have coefficients. Unlabelled rows without a graph have none, and their kernel need
+    /// not be known.
+    pub(super) fn used(&self) -> Vec<usize> {
+        (0..self.coef.nrows()).filter(|&i| self.coef.row(i).iter().any(|w| *w != 0.0)).collect()
     }
 
     /// The features of this view.
@@ -85,38 +83,46 @@ impl Model {
     /// Rows that are not of the fit (their number or width), and [`Error::Interrupted`].
     pub fn predict(&self, new: &GaussianArray, rows: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
         let intercepts: Vec<f64> = self.outcomes.iter().map(|outcome| outcome.intercept).collect();
-        predict(&self.parts, &intercepts, new, rows, control)
+        predict(&self.parts, &intercepts, new, Some(rows), control)
     }
 }
 
-/// [`Model::predict`] from the parts of a model.
+/// [`Model::predict`] from the parts of a model; a precomputed kernel needs no rows.
 pub(super) fn predict(
     parts: &[Part],
     intercepts: &[f64],
     new: &GaussianArray,
-    rows: &GaussianArray,
+    rows: Option<&GaussianArray>,
     control: &Control,
 ) -> Result<Array2<f64>> {
     let mut out = Array2::from_shape_fn((new.n_rows(), intercepts.len()), |(_, k)| intercepts[k]);
     for part in parts {
-        if part.coef.dim() != (rows.n_rows(), intercepts.len()) {
-            let expected = format!("{} x {}", rows.n_rows(), intercepts.len());
+        let rows = rows.filter(|_| part.kernel != Kernel::Precomputed);
+        let of_fit = part.coef.nrows();
+        let (n, d) = rows.map_or((of_fit, of_fit), |rows| (rows.n_rows(), rows.n_features()));
+        if part.coef.dim() != (n, intercepts.len()) {
+            let expected = format!("{n} x {}", intercepts.len());
             return Err(Error::shape("coefficients", expected, format!("{:?}", part.coef.dim())));
         }
-        if new.n_features() != rows.n_features() && part.kernel != Kernel::Precomputed {
-            return Err(Error::shape("X", format!("{} features as in the fit", rows.n_features()), new.n_features()));
+        if new.n_features() != d {
+            return Err(Error::shape("X", format!("{d} features as in the fit"), new.n_features()));
         }
-        let (used, support) = part.support(rows)?;
+        let used = part.used();
         if used.is_empty() {
             continue;
         }
+        let support = rows.map(|rows| part.features(&rows.take(&used)?)).transpose()?;
         let coef: Vec<Array1<f64>> =
             (0..intercepts.len()).map(|k| used.iter().map(|&i| part.weight * part.coef[[i, k]]).collect()).collect();
         let step = (BLOCK / used.len()).clamp(1, new.n_rows().max(1));
         for first in (0..new.n_rows()).step_by(step) {
             let last = new.n_rows().min(first + step);
             let some = part.features(&new.slice(first..last))?;
-            let block = part.kernel.between(&some, &support, &used, control)?;
+            let block = match &support {
+                Some(support) => part.kernel.between(&some, support, control)?,
+                // New rows are kernel values to all rows of the fit.
+                None => Array2::from_shape_fn((last - first, used.len()), |(i, j)| some.means().row(i)[used[j]]),
+            };
             for (k, coef) in coef.iter().enumerate() {
                 let values = parallel::map_parts(last - first, |range| {
                     range.map(|i| row_dot(&block, i, coef)).collect::<Vec<f64>>()

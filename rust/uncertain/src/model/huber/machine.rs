@@ -3,7 +3,7 @@
 use ndarray::Array2;
 
 use crate::control::Control;
-use crate::data::{GaussianArray, Rows};
+use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::model::one_vs_rest;
 
@@ -92,14 +92,7 @@ impl Machine {
             return Err(Error::shape("X", format!("{} features as in the fit", self.n_features()), new.n_features()));
         }
         let intercepts: Vec<f64> = self.model.outcomes.iter().map(|outcome| outcome.intercept).collect();
-        match &self.rows {
-            Some(rows) => predict(&self.model.parts, &intercepts, new, rows, control),
-            None => {
-                // Only the number of rows is looked at.
-                let rows = GaussianArray::points(Rows::from_vec(vec![0.0; self.n_features()], 1)?)?;
-                predict(&self.model.parts, &intercepts, new, &rows, control)
-            }
-        }
+        predict(&self.model.parts, &intercepts, new, self.rows.as_ref(), control)
     }
 
     /// Mean and standard deviation of the outputs under each row's own noise; the mean is

@@ -113,23 +113,13 @@ impl Kernel {
         Ok(kernel)
     }
 
-    /// K between rows of `x` and of `z`, row-major. Precomputed kernels: the columns `z_numbers` of x.
-    pub(super) fn between(
-        &self,
-        x: &GaussianArray,
-        z: &GaussianArray,
-        z_numbers: &[usize],
-        control: &Control,
-    ) -> Result<Array2<f64>> {
+    /// K between rows of `x` and of `z`, row-major; a precomputed kernel has none.
+    pub(super) fn between(&self, x: &GaussianArray, z: &GaussianArray, control: &Control) -> Result<Array2<f64>> {
         match *self {
             Self::Rbf { coupling, .. } => {
                 // The caller has counted the memory.
                 let options = Options { coupling, max_bytes: Some(u64::MAX), ..Options::new(self.sigma()) };
                 probabilistic_kernel::gram(x, Some(z), &options, control)
-            }
-            Self::Precomputed => {
-                let shape = (x.n_rows(), z_numbers.len());
-                Ok(Array2::from_shape_fn(shape, |(i, j)| x.means().row(i)[z_numbers[j]]))
             }
             _ => self.point().gram(x.means(), Some(z.means()), control),
         }
@@ -225,7 +215,7 @@ impl<'a> Source<'a> {
                 for i in 0..self.n() {
                     control.check()?;
                     let row = self.rows.slice(i..i + 1);
-                    diagonal.push(self.kernel.between(&row, &row, &[], control)?[[0, 0]]);
+                    diagonal.push(self.kernel.between(&row, &row, control)?[[0, 0]]);
                 }
                 Ok(diagonal)
             }
@@ -250,7 +240,7 @@ impl<'a> Source<'a> {
             return Ok(Matrix { n_rows: n, n_cols: b, values: numbers.iter().flat_map(|&j| row(j)).collect() });
         }
         let some = self.rows.take(numbers)?;
-        let block = self.kernel.between(&some, &self.rows, &[], control)?;
+        let block = self.kernel.between(&some, &self.rows, control)?;
         Ok(Matrix { n_rows: n, n_cols: b, values: block.into_raw_vec_and_offset().0 })
     }
 

@@ -82,10 +82,11 @@ fn add_curved(
     control: &Control,
 ) -> Result<()> {
     let Kernel::Rbf { coupling, .. } = part.kernel else { return Ok(()) };
-    let (used, support) = part.support(rows)?;
+    let used = part.used();
     if used.is_empty() {
         return Ok(());
     }
+    let support = part.features(&rows.take(&used)?)?;
     let coef = Array2::from_shape_fn((used.len(), out.ncols()), |(i, k)| part.weight * part.coef[[used[i], k]]);
     let options = Options { coupling, ..Options::new(part.kernel.sigma()) };
     let step = (BLOCK / used.len()).clamp(1, new.n_rows().max(1));
