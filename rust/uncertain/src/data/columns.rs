@@ -24,7 +24,8 @@ impl GaussianArray {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Names;
+    use crate::data::covariance::Shared;
+    use crate::data::{Covariances, Names, Rows};
 
     fn rows(n: usize, width: usize, scale: f64) -> Rows {
         Rows::from_vec((0..n * width).map(|i| scale * (1.0 + (i % 7) as f64)).collect(), width).unwrap()

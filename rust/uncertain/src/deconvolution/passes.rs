@@ -119,7 +119,8 @@ mod tests {
         let data = GaussianArray::new(Rows::from_vec(take(n * d), d).unwrap(), covariances).unwrap();
         let mixture = Mixture::new(vec![0.5, 0.5], take(2 * d), [1.0, 0.1, 2.0, 0.0, 0.2, 1.5].repeat(2), d).unwrap();
         let observed = Observed::new(&data, None, None);
-        let (components, control) = (prepared(&mixture, &observed).unwrap(), Control::new());
+        let components = prepared(&mixture, observed.noise(), data.covariances()).unwrap();
+        let control = Control::new();
         let some: Vec<usize> = (0..n).filter(|i| i % 3 != 0).collect();
         for rows in [None, Some(some.as_slice())] {
             let [kept, made] = [usize::MAX, 0].map(|bytes| {
