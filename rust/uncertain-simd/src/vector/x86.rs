@@ -14,6 +14,15 @@ pub(super) fn avx2<K: Wide>(kernel: K) -> K::Output {
     kernel.run::<Four>()
 }
 
+/// The body of a register's method.
+macro_rules! intrinsics {
+    ($($code:tt)*) => {
+        // SAFETY: registers are made and used only below `avx512` and `avx2`, which are called only where their
+        // instructions were detected; slices are cut to a register's length before a pointer is made of them.
+        unsafe { $($code)* }
+    };
+}
+
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 struct Eight(__m512d);
@@ -33,56 +42,55 @@ static ROOTS: Roots = Roots([
     1.6104903319492543, 1.681792830507429, 1.7562521603732995, 1.8340080864093424, 1.9152065613971474,
 ]);
 
-// SAFETY: eight numbers. In the methods: the type is reached only through `avx512`, that is, where
-// its instructions exist; slices are cut to length before a pointer is made of them.
+// SAFETY: eight numbers.
 unsafe impl Vector for Eight {
     const WIDTH: usize = 8;
     const PANEL: usize = 4;
     const UNROLL: bool = true;
     #[inline(always)]
     fn splat(x: f64) -> Self {
-        unsafe { Self(_mm512_set1_pd(x)) }
+        intrinsics!(Self(_mm512_set1_pd(x)))
     }
     #[inline(always)]
     fn load(from: &[f64]) -> Self {
-        unsafe { Self(_mm512_loadu_pd(from[..8].as_ptr())) }
+        intrinsics!(Self(_mm512_loadu_pd(from[..8].as_ptr())))
     }
     #[inline(always)]
     fn store(self, to: &mut [f64]) {
-        unsafe { _mm512_storeu_pd(to[..8].as_mut_ptr(), self.0) }
+        intrinsics!(_mm512_storeu_pd(to[..8].as_mut_ptr(), self.0))
     }
     #[inline(always)]
     fn add(self, b: Self) -> Self {
-        unsafe { Self(_mm512_add_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm512_add_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
-        unsafe { Self(_mm512_sub_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm512_sub_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn mul(self, b: Self) -> Self {
-        unsafe { Self(_mm512_mul_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm512_mul_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
-        unsafe { Self(_mm512_fmadd_pd(self.0, b.0, c.0)) }
+        intrinsics!(Self(_mm512_fmadd_pd(self.0, b.0, c.0)))
     }
     #[inline(always)]
     fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        unsafe { Self(_mm512_fnmadd_pd(self.0, b.0, c.0)) }
+        intrinsics!(Self(_mm512_fnmadd_pd(self.0, b.0, c.0)))
     }
     #[inline(always)]
     fn max(self, b: Self) -> Self {
-        unsafe { Self(_mm512_max_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm512_max_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn min(self, b: Self) -> Self {
-        unsafe { Self(_mm512_min_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm512_min_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn copysign(self, b: Self) -> Self {
         // Bit by bit: b's where the mask has a one (the sign), else self's.
-        unsafe {
+        intrinsics! {
             let sign = _mm512_castpd_si512(_mm512_set1_pd(-0.0));
             let (a, b) = (_mm512_castpd_si512(self.0), _mm512_castpd_si512(b.0));
             Self(_mm512_castsi512_pd(_mm512_ternarylogic_epi64::<0xCA>(sign, b, a)))
@@ -90,20 +98,20 @@ unsafe impl Vector for Eight {
     }
     #[inline(always)]
     fn where_above(self, size: Self, limit: Self) -> Self {
-        unsafe { Self(_mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(size.0, limit.0), self.0)) }
+        intrinsics!(Self(_mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(size.0, limit.0), self.0)))
     }
     #[inline(always)]
     fn div(self, b: Self) -> Self {
-        unsafe { Self(_mm512_div_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm512_div_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn sqrt(self) -> Self {
-        unsafe { Self(_mm512_sqrt_pd(self.0)) }
+        intrinsics!(Self(_mm512_sqrt_pd(self.0)))
     }
     #[inline(always)]
     fn recip(self) -> Self {
         // y = (1 + e) / x with |e| < 2^-14, and 1 / (1 + e) = (1 - e)(1 + e^2) + O(e^4).
-        let y = unsafe { Self(_mm512_rcp14_pd(self.0)) };
+        let y = intrinsics!(Self(_mm512_rcp14_pd(self.0)));
         let e = self.neg_mul_add(y, Self::splat(1.0));
         let first = y.mul_add(e, y);
         first.mul_add(e.mul(e), first)
@@ -111,7 +119,7 @@ unsafe impl Vector for Eight {
     #[inline(always)]
     fn rsqrt(self) -> Self {
         // y with x y^2 = 1 - e, |e| < 2^-13, and (1 - e)^{-1/2} = 1 + e/2 + 3 e^2/8 + 5 e^3/16 + O(e^4).
-        let y = unsafe { Self(_mm512_rsqrt14_pd(self.0)) };
+        let y = intrinsics!(Self(_mm512_rsqrt14_pd(self.0)));
         let e = self.mul(y).neg_mul_add(y, Self::splat(1.0));
         let series = e.mul_add(Self::splat(0.3125), Self::splat(0.375)).mul_add(e, Self::splat(0.5));
         y.mul(e).mul_add(series, y)
@@ -129,7 +137,7 @@ unsafe impl Vector for Eight {
         for c in &EXP[8..] {
             sum = sum.mul_add(r, Self::splat(*c));
         }
-        unsafe {
+        intrinsics! {
             let (low, high) = (_mm512_load_pd(ROOTS.0.as_ptr()), _mm512_load_pd(ROOTS.0[8..].as_ptr()));
             let root = _mm512_permutex2var_pd(low, _mm512_castpd_si512(shifted.0), high);
             Self(_mm512_scalef_pd(_mm512_mul_pd(sum.0, root), n.0))
@@ -140,73 +148,73 @@ unsafe impl Vector for Eight {
 impl Four {
     #[inline(always)]
     fn shift(self) -> Self {
-        unsafe { Self(_mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(self.0)))) }
+        intrinsics!(Self(_mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(self.0)))))
     }
 }
 
-// SAFETY: four numbers. In the methods: as above.
+// SAFETY: four numbers.
 unsafe impl Vector for Four {
     const WIDTH: usize = 4;
     const PANEL: usize = 3;
     const UNROLL: bool = true;
     #[inline(always)]
     fn splat(x: f64) -> Self {
-        unsafe { Self(_mm256_set1_pd(x)) }
+        intrinsics!(Self(_mm256_set1_pd(x)))
     }
     #[inline(always)]
     fn load(from: &[f64]) -> Self {
-        unsafe { Self(_mm256_loadu_pd(from[..4].as_ptr())) }
+        intrinsics!(Self(_mm256_loadu_pd(from[..4].as_ptr())))
     }
     #[inline(always)]
     fn store(self, to: &mut [f64]) {
-        unsafe { _mm256_storeu_pd(to[..4].as_mut_ptr(), self.0) }
+        intrinsics!(_mm256_storeu_pd(to[..4].as_mut_ptr(), self.0))
     }
     #[inline(always)]
     fn add(self, b: Self) -> Self {
-        unsafe { Self(_mm256_add_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm256_add_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
-        unsafe { Self(_mm256_sub_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm256_sub_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn mul(self, b: Self) -> Self {
-        unsafe { Self(_mm256_mul_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm256_mul_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn mul_add(self, b: Self, c: Self) -> Self {
-        unsafe { Self(_mm256_fmadd_pd(self.0, b.0, c.0)) }
+        intrinsics!(Self(_mm256_fmadd_pd(self.0, b.0, c.0)))
     }
     #[inline(always)]
     fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        unsafe { Self(_mm256_fnmadd_pd(self.0, b.0, c.0)) }
+        intrinsics!(Self(_mm256_fnmadd_pd(self.0, b.0, c.0)))
     }
     #[inline(always)]
     fn max(self, b: Self) -> Self {
-        unsafe { Self(_mm256_max_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm256_max_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn min(self, b: Self) -> Self {
-        unsafe { Self(_mm256_min_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm256_min_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn copysign(self, b: Self) -> Self {
-        unsafe {
+        intrinsics! {
             let sign = _mm256_set1_pd(-0.0);
             Self(_mm256_or_pd(_mm256_and_pd(sign, b.0), _mm256_andnot_pd(sign, self.0)))
         }
     }
     #[inline(always)]
     fn where_above(self, size: Self, limit: Self) -> Self {
-        unsafe { Self(_mm256_and_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(size.0, limit.0), self.0)) }
+        intrinsics!(Self(_mm256_and_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(size.0, limit.0), self.0)))
     }
     #[inline(always)]
     fn div(self, b: Self) -> Self {
-        unsafe { Self(_mm256_div_pd(self.0, b.0)) }
+        intrinsics!(Self(_mm256_div_pd(self.0, b.0)))
     }
     #[inline(always)]
     fn sqrt(self) -> Self {
-        unsafe { Self(_mm256_sqrt_pd(self.0)) }
+        intrinsics!(Self(_mm256_sqrt_pd(self.0)))
     }
     #[inline(always)]
     fn recip(self) -> Self {
