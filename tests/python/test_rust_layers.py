@@ -1,8 +1,9 @@
 """The modules of the Rust crate import from lower layers only, and no two neighbours import each other.
 
-Every `use` and every written-out path is followed through re-exports to the file that defines the name. Between
-the top-level modules the order is LAYERS; inside each folder the files and folders must have some order.
-A folder's mod.rs and what lies in the folder are one thing here: parents use children, children use `super`.
+Every `use` and every written-out path is followed through re-exports to the file that defines the name.
+Between the top-level modules the order is LAYERS; inside each folder the files and folders must have some
+order. A folder's mod.rs and what lies in the folder are one thing here: parents use children, children use
+`super`.
 """
 
 from __future__ import annotations
@@ -109,7 +110,9 @@ class Crate:
 
 def _neighbours() -> dict[Path_, dict[str, dict[str, set[str]]]]:
     """For every folder: what in it imports what else in it, with the modules that do."""
-    out: dict[Path_, dict[str, dict[str, set[str]]]] = defaultdict(lambda: defaultdict(lambda: defaultdict(set)))
+    out: dict[Path_, dict[str, dict[str, set[str]]]] = defaultdict(
+        lambda: defaultdict(lambda: defaultdict(set))
+    )
     for a, b in Crate(ROOT).edges():
         k = next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
         if k is not None:
