@@ -25,9 +25,6 @@ from ..kernel_features import FeatureMap
 from ..tables._groups import groups_of_fit
 from ._machine import ADVICE, Kernel, KernelMachine
 
-# Features are approximate by a few per cent: a smaller gap would be waste.
-LEAST_GAP = 1e-6
-
 
 def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
     if estimator.kernel != "probabilistic" or estimator.n_components is not None:
@@ -65,10 +62,8 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         later.
         A callable takes two GaussianArrays of n and m rows and returns the n x m matrix.
     {sigma, coupling}
-    tol : float, default=1e-9
-        Largest violation of the optimality conditions at which the solver stops. Going on from the 1e-3 of
-        other solvers costs little, and a weight of 2 is then the row twice, to seven digits. With
-        `n_components`: the certified relative gap to reach, 1e-6 if `tol` is smaller.
+    tol : float, default=1e-6
+        Certified relative duality gap at which the solver stops.
     max_iter : int, default=-1
         Most pairs of coefficients optimised; -1 is ten million. With `n_components`: most iterations, 500.
     shrinking : bool, default=True
@@ -138,7 +133,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         kernel: str | Kernel = "probabilistic",
         sigma: float | Literal["median"] = 1.0,
         coupling: Literal["shared", "independent"] = "shared",
-        tol: float = 1e-9,
+        tol: float = 1e-6,
         max_iter: int = -1,
         shrinking: bool = True,
         cache_size: float = 1024,
@@ -213,7 +208,6 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
                 f"and kernel = {self.kernel!r}"
             )
         del common["shrinking"], common["cache_size"]
-        common["tol"] = max(self.tol, LEAST_GAP)
         return FeatureSvcParams(
             **common,
             approximation=self.approximation,

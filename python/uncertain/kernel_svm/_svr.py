@@ -32,9 +32,8 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         Price of the loss, > 0.
     epsilon : float, default=0.1
         Half the width of the tube without loss, >= 0.
-    tol : float, default=1e-9
-        Largest violation of the optimality conditions at which the solver stops, as a part of half the range
-        of the targets.
+    tol : float, default=1e-6
+        Certified relative duality gap at which the solver stops.
     kernel, sigma, coupling, max_iter, shrinking, cache_size, n_jobs, verbose, callback
         As in :class:`ProbabilisticKernelSVC`.
 
@@ -70,7 +69,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         kernel: str | Kernel = "probabilistic",
         sigma: float | Literal["median"] = 1.0,
         coupling: Literal["shared", "independent"] = "shared",
-        tol: float = 1e-9,
+        tol: float = 1e-6,
         max_iter: int = -1,
         shrinking: bool = True,
         cache_size: float = 1024,

@@ -56,7 +56,7 @@ impl Params {
         c: f64 => c;
         /// Which noise the rows of a pair see (default: shared).
         coupling: Coupling => coupling;
-        /// Violation of the optimality conditions at which to stop, > 0 (default 1e-9).
+        /// Certified relative duality gap at which to stop, > 0 (default 1e-6).
         tol: f64 => options.tol;
         /// Pairs of coefficients optimised at most; `None` leaves it to the solver.
         max_iter: Option<usize> => options.max_iter;

@@ -45,7 +45,7 @@ fn at_support(gram: ArrayView2<'_, f64>, model: &Expansion) -> Array2<f64> {
 }
 
 fn tight() -> Params {
-    Params::new().c(2.0).tol(1e-8)
+    Params::new().c(2.0).tol(1e-12)
 }
 
 #[test]

@@ -11,9 +11,6 @@ use crate::parallel;
 use crate::probabilistic_kernel::Options as Kernel;
 use crate::solver::smo::{self, KernelRows, Options, Problem, Subset};
 
-/// Rounding of v = t - K b, in parts of the largest target: no tolerance below it can be met.
-const NOISE: f64 = 1e-13;
-
 impl ValidParams {
     /// Fit a model to Gaussians with targets, whose variances do not matter.
     ///
@@ -50,15 +47,16 @@ impl ValidParams {
         &self,
         kernel: &dyn KernelRows,
         targets: &Targets,
-        mut options: Options,
+        options: Options,
         control: &Control,
     ) -> Result<Expansion> {
         let n = kernel.n_rows();
         let rows: Vec<u32> = (0..n as u32).filter(|&row| targets.weight(row as usize) > 0.0).collect();
-        let of_rows: Vec<f64> = rows.iter().map(|&row| targets.values()[row as usize]).collect();
+        let mut of_rows: Vec<f64> = rows.iter().map(|&row| targets.values()[row as usize]).collect();
+        let middle = middle(&of_rows);
+        of_rows.iter_mut().for_each(|t| *t -= middle);
         let upper: Vec<f64> = rows.iter().map(|&row| self.0.c * targets.weight(row as usize)).collect();
         let lower: Vec<f64> = upper.iter().map(|c| -c).collect();
-        options.tol = tolerance(options.tol, &of_rows);
         let problem = Problem { targets: &of_rows, epsilon: self.0.epsilon, lower: &lower, upper: &upper };
         let solution = if rows.len() == n {
             smo::solve(kernel, &problem, &options, control)?
@@ -68,14 +66,12 @@ impl ValidParams {
         let fit = FitReport::from(&solution);
         let smo::Solution { coef, intercept, .. } = solution;
         let (support, dual_coef) = rows.into_iter().zip(coef).filter(|(_, coef)| *coef != 0.0).unzip();
-        Ok(Expansion { support, dual_coef, intercept, fit })
+        Ok(Expansion { support, dual_coef, intercept: intercept + middle, fit })
     }
 }
 
-/// The tolerance in units of the targets.
-fn tolerance(tol: f64, targets: &[f64]) -> f64 {
+/// The middle of the targets: an intercept takes it up, and what is left of them has all its digits.
+fn middle(targets: &[f64]) -> f64 {
     let (least, most) = targets.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &t| (a.min(t), b.max(t)));
-    let (half, largest) = (0.5 * (most - least), most.max(-least));
-    let wanted = (tol * half).max(NOISE * largest);
-    if wanted > 0.0 && wanted.is_finite() { wanted } else { tol }
+    0.5 * least + 0.5 * most
 }

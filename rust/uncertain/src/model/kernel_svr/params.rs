@@ -17,7 +17,7 @@ pub struct Params {
     pub sigma: Bandwidth,
     /// Which noise the rows of a pair see.
     pub coupling: Coupling,
-    /// What the solver is told; its `tol` is a part of half the range of the targets.
+    /// What the solver is told.
     pub options: Options,
     /// Number of threads; `None` is the environment's default.
     pub threads: Option<usize>,

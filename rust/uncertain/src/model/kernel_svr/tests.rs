@@ -43,7 +43,7 @@ fn a_noisy_sine_is_found_within_the_tube() {
 fn rows_without_weight_are_absent() {
     let n = 40;
     let (_, targets, kernel) = line(n);
-    let params = Params::new().options(Options { tol: 1e-8, ..Options::default() }).check().unwrap();
+    let params = Params::new().options(Options { tol: 1e-12, ..Options::default() }).check().unwrap();
     let weights: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i >= 10))).collect();
     let all = Dense::new(&kernel, n).unwrap();
     let weighted = params.fit_kernel(&all, &weighted_by(&targets, &weights), &Control::new()).unwrap();
@@ -95,7 +95,8 @@ fn the_unit_of_the_targets_does_not_matter() {
     let (_, targets, kernel) = line(50);
     let fit = |unit: f64, offset: f64| {
         let targets: Vec<f64> = targets.iter().map(|t| unit * t + offset).collect();
-        let params = Params::new().c(3.0 * unit.max(1e-300)).epsilon(0.1 * unit).check().unwrap();
+        let params = Params::new().c(3.0 * unit.max(1e-300)).epsilon(0.1 * unit);
+        let params = params.options(Options { tol: 1e-12, ..Options::default() }).check().unwrap();
         params.fit_kernel(&Dense::new(&kernel, 50).unwrap(), &given(&targets), &Control::new()).unwrap()
     };
     let one = fit(1.0, 0.0);

@@ -10,14 +10,14 @@
 //!
 //! The partner of the most violating variable is the one whose pair gains most (Fan, Chen, Lin,
 //! JMLR 6, 2005). Variables that stay at a bound are left out for a while (shrinking); before the end their
-//! gradient is computed anew and all are looked at. The stopping rule is LIBSVM's (largest violation of the
-//! optimality conditions at most `tol`); what the result is worth is said by the duality gap
+//! gradient is computed anew and all are looked at. The method stops on the relative duality gap
 //! ```text
 //! P - D = sum_i [ max over b of (b r_i - eps |b|) - (b_i r_i - eps |b_i|) ],   r = t - K b - intercept,
 //! ```
-//! a sum of terms >= 0, so that nothing cancels.
+//! a sum of terms >= 0, so that nothing cancels; it is looked at once per thousand pairs at least.
 //!
-//! Rejected: single-precision rows (LIBSVM; half the memory traffic, but an optimum of another matrix),
+//! Rejected: LIBSVM's stopping rule (the largest violation of the optimality conditions), whose meaning depends on C
+//! and on the scale of the kernel; single-precision rows (LIBSVM; half the memory traffic, but an optimum of another matrix),
 //! index lists for the active variables (gathering defeats the vector units; shrunken rows are copied instead).
 
 mod cache;
@@ -47,8 +47,7 @@ pub struct Problem<'a> {
 /// How SMO runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Stop when no pair violates the optimality conditions by more, in units of the targets (default 1e-9: going on
-    /// from the 1e-3 that others stop at costs little, and weights count rows to seven digits then).
+    /// Stop when the certified relative duality gap is at most this (default 1e-6).
     pub tol: f64,
     /// Pairs at most; `None`: 10,000,000, or 100 per row if that is more.
     pub max_iter: Option<usize>,
@@ -60,7 +59,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { tol: 1e-9, max_iter: None, shrinking: true, cache_size: 1 << 30 }
+        Self { tol: 1e-6, max_iter: None, shrinking: true, cache_size: 1 << 30 }
     }
 }
 

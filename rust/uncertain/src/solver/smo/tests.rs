@@ -48,7 +48,7 @@ fn svc(kernel: &dyn KernelRows, y: &[f64], c: f64, options: &Options) -> Solutio
 }
 
 fn tight() -> Options {
-    Options { tol: 1e-8, ..Options::default() }
+    Options { tol: 1e-12, ..Options::default() }
 }
 
 #[test]
