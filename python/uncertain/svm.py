@@ -59,13 +59,14 @@ class GSUClassifier(Kernelized, LinearClassifier):
         Strength of the penalty, > 0; called lambda in the paper.
     {kernel, gamma, degree, coef0, max_rank, rank_tol}
     solver : {"auto", "newton", "lbfgs", "sgd"}, default="auto"
-        "newton" is a trust-region Newton method, "lbfgs" a quasi-Newton one; both stop on the certified gap.
+        "newton" is a trust-region Newton method for up to 300 features (above, "lbfgs" takes its place),
+        "lbfgs" a quasi-Newton one; both stop on the certified gap.
         "sgd" is the paper's stochastic subgradient method, whose cost per step does not depend on the number
         of rows; it takes the steps it is given. "auto" chooses one that stops on the gap.
     tol : float, default=1e-6
         Relative duality gap at which "newton" and "lbfgs" stop.
     max_iter : int, default=None
-        Most iterations ("newton", "lbfgs": 500) or steps ("sgd": 20,000).
+        Most iterations ("newton", "lbfgs": 500; 5000 above 300 features) or steps ("sgd": 20,000).
     batch_size : int, default=64
         Rows per step of "sgd".
     averaging : bool, default=True

@@ -15,7 +15,7 @@ use crate::data::covariance::{BlockVerbs, Direction, packed_len};
 use crate::linalg;
 use crate::simd;
 
-pub(super) fn active(rows: &[RowCurvature]) -> Vec<u32> {
+fn active(rows: &[RowCurvature]) -> Vec<u32> {
     (0..rows.len() as u32).filter(|&k| rows[k as usize].is_active()).collect()
 }
 

@@ -43,7 +43,6 @@ mod interior;
 mod local;
 mod pass;
 mod problem;
-mod product;
 mod row;
 mod sketch;
 mod sums;
@@ -147,24 +146,6 @@ impl<'a, P: Partitions> LinearObjective<'a, P> {
         let request = Request::Value { x, epsilon, hessian: want == Want::Hessian };
         self.finish(x, epsilon, &self.rows.sums(&[request], control)?)
     }
-
-    /// out = (Hessian of J_eps at x) v.
-    ///
-    /// # Errors
-    /// Those of the rows.
-    pub fn hessian_vector(&self, x: &[f64], epsilon: f64, v: &[f64], out: &mut [f64], control: &Control) -> Result<()> {
-        let (d, facts) = (self.dim() - 1, &self.facts);
-        let mut direction = v.to_vec();
-        if !facts.fit_intercept {
-            direction[d] = 0.0;
-        }
-        out.copy_from_slice(&self.rows.sums(&[Request::Product { x, epsilon, v: &direction }], control)?);
-        (0..d).for_each(|j| out[j] += facts.alpha * v[j]);
-        if !facts.fit_intercept {
-            out[d] = v[d];
-        }
-        Ok(())
-    }
 }
 
 impl<'a> LinearObjective<'a> {
@@ -213,17 +194,10 @@ impl Partitions for LocalRows<'_> {
     fn sums(&self, requests: &[Request<'_>], control: &Control) -> Result<Vec<f64>> {
         let mut all = Vec::with_capacity(requests.iter().map(Request::size).sum());
         for request in requests {
-            all.extend(match *request {
-                Request::Value { x, epsilon, hessian } => {
-                    let most = if hessian { dense_parts(x.len() - 1) } else { usize::MAX };
-                    let pass = pass::Pass::new(self, x, epsilon, hessian);
-                    self.sum(most, |range| pass.part(range, control), |a, b| request.add(a, b))?
-                }
-                Request::Product { x, epsilon, v } => {
-                    let product = product::Product::new(self, x, epsilon, v);
-                    self.sum(usize::MAX, |range| product.part(range, control), |a, b| request.add(a, b))?
-                }
-            });
+            let Request::Value { x, epsilon, hessian } = *request;
+            let most = if hessian { dense_parts(x.len() - 1) } else { usize::MAX };
+            let pass = pass::Pass::new(self, x, epsilon, hessian);
+            all.extend(self.sum(most, |range| pass.part(range, control), |a, b| request.add(a, b))?);
         }
         Ok(all)
     }

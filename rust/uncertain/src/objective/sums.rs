@@ -11,6 +11,7 @@ use crate::error::Result;
 
 /// A sum over all rows, for x = (w, b).
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub enum Request<'a> {
     /// J_eps without its penalty, its gradient, what the lower bound needs, and the Hessian where it is wanted.
     Value {
@@ -20,15 +21,6 @@ pub enum Request<'a> {
         epsilon: f64,
         /// The matrix too?
         hessian: bool,
-    },
-    /// The Hessian of J_eps without its penalty, times v.
-    Product {
-        /// The point.
-        x: &'a [f64],
-        /// The smoothing.
-        epsilon: f64,
-        /// The vector.
-        v: &'a [f64],
     },
 }
 
@@ -45,19 +37,15 @@ impl Request<'_> {
     /// Numbers in its answer.
     #[must_use]
     pub fn size(&self) -> usize {
-        match *self {
-            Self::Value { x, hessian, .. } => ValueSums::size(x.len() - 1, hessian),
-            Self::Product { x, .. } => x.len(),
-        }
+        let Self::Value { x, hessian, .. } = *self;
+        ValueSums::size(x.len() - 1, hessian)
     }
 
     /// Add the answer of the rows that come next to that of the rows before.
     pub fn add(&self, total: &mut [f64], next: &[f64]) {
         let narrowest = total[0].min(next[0]);
         add(total, next);
-        if matches!(self, Self::Value { .. }) {
-            total[0] = narrowest;
-        }
+        total[0] = narrowest;
     }
 }
 

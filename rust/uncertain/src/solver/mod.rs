@@ -1,6 +1,6 @@
 //! Solvers of the linear problem, behind one function: [`fit_linear`].
 //!
-//! Newton and L-BFGS stop on the certified relative duality gap, not on a gradient norm whose
+//! All but SGD stop on the certified relative duality gap, not on a gradient norm whose
 //! meaning depends on the scale of the data. SGD takes the steps it is given and reports the gap it
 //! reached. Not converging is a [`Status`], not an error.
 //!
@@ -50,7 +50,7 @@ use crate::objective::{Evaluation, LinearObjective, Partitions, Problem, Want};
 use crate::parallel;
 use sample::first_guess;
 use solution::{Best, Ended, Start};
-use strategy::smooth;
+use strategy::solve;
 
 /// Fit w and b from `start` (d numbers for w, one for b), or from zero.
 ///
@@ -118,7 +118,7 @@ fn fit(
             Some(x) => Start { x: x.to_vec(), epsilon: 0.1, factor: None },
             None => first_guess(objective, options, control)?,
         };
-        smooth(kind, objective, start, options, control)
+        solve(kind, objective, start, options, control)
     })?
 }
 
@@ -146,3 +146,5 @@ pub fn fit_clarabel(_: &Problem<'_>, _: &Options, _: &Control) -> Result<Solutio
 
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, feature = "clarabel"))]
+mod zoo;

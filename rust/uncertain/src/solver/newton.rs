@@ -1,22 +1,19 @@
 //! Trust-region Newton-CG.
 //!
-//! For up to [`DENSE`] unknowns the Hessian is summed as a matrix in the same pass that computes the
-//! gradient, and CG runs on it for free; above, every CG iteration is a pass (a Hessian-vector
-//! product), so CG stops early. The region is needed because far from the solution the curvature
-//! of a loss underflows: a Newton step there would be endless.
+//! The Hessian is summed as a matrix in the same pass that computes the gradient, and CG runs on it for free. The
+//! region is needed because far from the solution the curvature of a loss underflows: a Newton step there would be
+//! endless. Above [`DENSE`] unknowns L-BFGS is faster, also than CG on products with the Hessian (rejected for that).
 //! Source: Nocedal, Wright, Numerical Optimization, algorithms 4.1 and 7.2; Lin, Weng, Keerthi 2008.
 
 use super::trust_region::{Step, step};
 use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::objective::{Evaluation, LinearObjective, Partitions, Want};
 use crate::simd;
 
-/// Unknowns up to which the Hessian is a matrix: 64 partial sums of it are then at most 46 MB.
+/// Unknowns up to which the method is taken: 64 partial sums of the matrix are then at most 46 MB.
 pub(super) const DENSE: usize = 301;
-/// CG iterations per step where each is a pass over the data.
-const STREAMED_CG: usize = 30;
 
 pub(super) fn minimize<P: Partitions>(
     objective: &LinearObjective<'_, P>,
@@ -25,13 +22,11 @@ pub(super) fn minimize<P: Partitions>(
     options: &Options,
     control: &Control,
 ) -> Result<Ended> {
-    let dense = objective.dim() <= DENSE;
-    let want = if dense { Want::Hessian } else { Want::Gradient };
+    let want = Want::Hessian;
     let mut e = smoothing::first_evaluation(objective, &start, want, control)?;
     let mut x = start.x;
     let mut best = Best::new(&x, &e);
     let mut radius = f64::INFINITY;
-    let mut first_norm = None;
     for iteration in 0..=options.iterations() {
         control.report(iteration, best.objective, best.gap());
         if best.gap() <= options.tol {
@@ -40,8 +35,7 @@ pub(super) fn minimize<P: Partitions>(
         if iteration == options.iterations() {
             break;
         }
-        let first = *first_norm.get_or_insert_with(|| norm(&e.gradient));
-        let Step { p, promised, norm: length } = solve(objective, &e, &x, radius, first, control)?;
+        let Step { p, promised, norm: length } = newton_step(&e, radius)?;
         let epsilon = smoothing::next(&e, promised, hand_over, options.tol);
         let narrow = smoothing::is_too_narrow(epsilon) || smoothing::was_dropped_too_early(&e, iteration);
         if hand_over && narrow {
@@ -53,7 +47,7 @@ pub(super) fn minimize<P: Partitions>(
         }
         let trial: Vec<f64> = x.iter().zip(&p).map(|(x, p)| x + p).collect();
         // When the step should bring us below the tolerance its Hessian would be thrown away.
-        let last = dense && epsilon == e.epsilon && promised < 0.01 * options.tol * e.smoothed;
+        let last = epsilon == e.epsilon && promised < 0.01 * options.tol * e.smoothed;
         let mut at = objective.evaluate(&trial, epsilon, if last { Want::Gradient } else { want }, control)?;
         best.see(&trial, &at);
         // A change of epsilon lowers J_eps by itself; what counts then is that it did go down.
@@ -81,22 +75,11 @@ fn norm(g: &[f64]) -> f64 {
     g.iter().map(|g| g * g).sum::<f64>().sqrt()
 }
 
-/// The step from x within the radius.
-fn solve<P: Partitions>(
-    objective: &LinearObjective<'_, P>,
-    e: &Evaluation,
-    x: &[f64],
-    radius: f64,
-    first_norm: f64,
-    control: &Control,
-) -> Result<Step> {
-    let n = x.len();
-    let Some(lower) = &e.hessian else {
-        let accuracy = (norm(&e.gradient) / first_norm).sqrt().min(0.1);
-        let product = |v: &[f64], out: &mut [f64]| objective.hessian_vector(x, e.epsilon, v, out, control);
-        return step(&e.gradient, &vec![1.0; n], radius, accuracy, STREAMED_CG, product);
-    };
-    let mut hessian = lower.clone();
+/// The step within the radius.
+fn newton_step(e: &Evaluation, radius: f64) -> Result<Step> {
+    let n = e.gradient.len();
+    let missing = || Error::Internal("a Newton step without a Hessian".into());
+    let mut hessian = e.hessian.clone().ok_or_else(missing)?;
     for i in 0..n {
         for j in 0..i {
             hessian[j * n + i] = hessian[i * n + j];

@@ -10,8 +10,7 @@ pub enum SolverKind {
     /// Newton for few rows; for many, L-BFGS preconditioned with the Hessian of a sample.
     #[default]
     Auto,
-    /// Trust-region Newton-CG: the Hessian as a matrix for up to a few hundred features, streamed
-    /// Hessian-vector products above.
+    /// Trust-region Newton, for up to 300 features; above L-BFGS takes its place.
     Newton,
     /// Limited-memory BFGS.
     Lbfgs,
@@ -26,7 +25,7 @@ named!(SolverKind, "solver");
 pub struct Options {
     /// Stop when the certified relative duality gap is at most this.
     pub tol: f64,
-    /// Iterations of Newton and L-BFGS, steps of SGD; `None`: 500, 500, 20,000.
+    /// Iterations, steps of SGD; `None`: 500, above 300 features 5000 of L-BFGS, 20,000 of SGD.
     pub max_iter: Option<usize>,
     /// SGD: rows per step.
     pub batch_size: usize,

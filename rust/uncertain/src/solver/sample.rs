@@ -10,7 +10,7 @@ use crate::linalg;
 use crate::objective::{LinearObjective, Problem, Want};
 
 use super::smoothing::SAMPLE_EPSILON;
-use super::strategy::smooth;
+use super::strategy::solve;
 use super::{Options, SolverKind, Start, newton, smoothing};
 
 /// Rows from which a sample is solved first.
@@ -49,7 +49,7 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
     };
     let start = first_guess(&sample, options, control)?;
     let options = Options { tol: SAMPLE_TOL.max(options.tol), max_iter: None, ..*options };
-    let solution = smooth(SolverKind::Auto, &sample, start, &options, &control.quiet())?;
+    let solution = solve(SolverKind::Auto, &sample, start, &options, &control.quiet())?;
     let mut x = solution.w;
     x.push(solution.b);
     if sample.dim() > newton::DENSE {
