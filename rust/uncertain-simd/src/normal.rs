@@ -163,8 +163,9 @@ pub struct HingeParts {
     pub pdf: [f64; BLOCK],
 }
 
-impl HingeParts {
-    pub fn new() -> Self {
+impl Default for HingeParts {
+    #[inline]
+    fn default() -> Self {
         Self { value: [0.0; BLOCK], u: [0.0; BLOCK], cdf: [0.0; BLOCK], pdf: [0.0; BLOCK] }
     }
 }
@@ -246,7 +247,7 @@ mod tests {
     use super::*;
 
     fn one(d: f64, s: f64) -> (f64, f64, f64, f64) {
-        let mut out = HingeParts::new();
+        let mut out = HingeParts::default();
         expected_hinge(&[d], &[s], &mut out);
         (out.value[0], out.u[0], out.cdf[0], out.pdf[0])
     }

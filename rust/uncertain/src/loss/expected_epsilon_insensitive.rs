@@ -24,7 +24,7 @@ const STEEPEST: f64 = 1e100;
 impl Loss for ExpectedEpsilonInsensitive {
     fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]) {
         let (mut s, mut d) = ([0.0; BLOCK], [0.0; BLOCK]);
-        let mut parts = HingeParts::new();
+        let mut parts = HingeParts::default();
         for start in (0..out.len()).step_by(BLOCK) {
             let n = BLOCK.min(out.len() - start);
             let out = &mut out[start..start + n];

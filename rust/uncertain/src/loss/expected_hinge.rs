@@ -38,7 +38,7 @@ impl Loss for ExpectedHinge {
 pub(super) fn eval(at: &Scores<'_>, offset: impl Fn(usize) -> f64, out: &mut [LossEval]) {
     let Scores { first, y, m, v, .. } = *at;
     let (mut d, mut s) = ([0.0; BLOCK], [0.0; BLOCK]);
-    let mut parts = HingeParts::new();
+    let mut parts = HingeParts::default();
     for start in (0..out.len()).step_by(BLOCK) {
         let n = BLOCK.min(out.len() - start);
         for k in 0..n {
@@ -75,7 +75,7 @@ pub fn expected_hinge(d: &[f64], s: &[f64]) -> Result<Vec<f64>> {
     if let Some(row) = s.iter().position(|x| !(*x >= 0.0)) {
         return Err(Error::Negative { what: "s".into(), row, column: 0, value: s[row] });
     }
-    let mut parts = HingeParts::new();
+    let mut parts = HingeParts::default();
     let mut out = Vec::with_capacity(d.len());
     for (d, s) in d.chunks(BLOCK).zip(s.chunks(BLOCK)) {
         normal::expected_hinge(d, s, &mut parts);

@@ -37,7 +37,7 @@ const NODES: [(f64, f64); 4] = [
 impl Loss for ExpectedHuber {
     fn eval(&self, at: &Scores<'_>, out: &mut [LossEval]) {
         let (mut s, mut near, mut far) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
-        let (mut near_parts, mut far_parts) = (HingeParts::new(), HingeParts::new());
+        let (mut near_parts, mut far_parts) = (HingeParts::default(), HingeParts::default());
         for start in (0..out.len()).step_by(BLOCK) {
             let n = BLOCK.min(out.len() - start);
             let out = &mut out[start..start + n];
@@ -118,7 +118,7 @@ impl ExpectedHuber {
             let (t, mirrored) = (node * self.delta, (1.0 - node) * self.delta);
             d[4 * k..4 * k + 4].copy_from_slice(&[r - t, -r - t, r - mirrored, -r - mirrored]);
         }
-        let mut parts = HingeParts::new();
+        let mut parts = HingeParts::default();
         normal::expected_hinge(&d, &[s; 4 * NODES.len()], &mut parts);
         let mut e = LossEval::default();
         for k in 0..d.len() {

@@ -38,7 +38,7 @@ impl Loss for Hinge {
 pub(super) fn eval(at: &Scores<'_>, radius: impl Fn(usize) -> f64, out: &mut [LossEval]) {
     let mut u = [0.0; BLOCK];
     let width = [at.width; BLOCK];
-    let mut parts = HingeParts::new();
+    let mut parts = HingeParts::default();
     for start in (0..out.len()).step_by(BLOCK) {
         let n = BLOCK.min(out.len() - start);
         for k in 0..n {
