@@ -10,14 +10,17 @@ use crate::loss::Loss;
 pub(crate) struct Cut<'a> {
     problem: Problem<'a>,
     scale: f64,
-    pieces: Vec<(GaussianArray, Vec<usize>, Option<Box<dyn Loss>>)>,
+    pieces: Vec<Piece>,
 }
+
+/// Rows, their numbers in the whole, and their loss where it differs from row to row.
+type Piece = (GaussianArray, Vec<usize>, Option<Box<dyn Loss>>);
 
 impl<'a> Cut<'a> {
     /// The objective of the same problem on `pieces` pieces.
     pub(crate) fn of(whole: &LinearObjective<'a>, pieces: usize) -> LinearObjective<'a, Self> {
         let (problem, n) = (*whole.problem(), whole.facts().n_rows);
-        let piece = |k: usize| {
+        let piece = |k: usize| -> Piece {
             let rows: Vec<usize> = (k * n / pieces..(k + 1) * n / pieces).collect();
             (problem.data.take(&rows).unwrap(), rows.clone(), problem.loss.of_rows(&rows))
         };
