@@ -9,20 +9,20 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ._base.core import Core
 from ._base.docs import documented
-from ._base.em import Mixture, component_number, em_options, keep_report
+from ._base.em import Mixture, keep_progress, packed, unpacked, warn_unless_ended
 from ._base.gaps import TakesGaps
-from ._base.progress import Callback, reporter
+from ._base.progress import Callback
 from ._data.typing import Booleans, Codes, Floats, Labels, RandomState
-from ._data.validation import RowsLike, check_labels, check_rows, check_weights, seed_from
-from ._uncertain import discriminant_distribution, discriminant_log_proba, fit_discriminant
-from .exceptions import ParameterError, UncertainError
+from ._data.validation import RowsLike, check_labels, check_rows, check_weights
+from .exceptions import UncertainError
 
 __all__ = ["GaussianDiscriminant"]
 
 
 @documented
-class GaussianDiscriminant(TakesGaps, ClassifierMixin, BaseEstimator):
+class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
     """Class-conditional Gaussians under measurement error: LDA or QDA with known row noise.
 
     The true values of class c are N(mu_c, T_c), and row i is one reading of such a value with its own known
@@ -87,6 +87,8 @@ class GaussianDiscriminant(TakesGaps, ClassifierMixin, BaseEstimator):
     True
     """
 
+    _kinds = ("discriminant",)
+
     def __init__(
         self,
         shared_covariance: bool = True,
@@ -130,59 +132,47 @@ class GaussianDiscriminant(TakesGaps, ClassifierMixin, BaseEstimator):
         UncertainError
             If a feature is missing in every row of a class.
         """
-        k = component_number(self.n_components)
-        if k is None:
-            raise ParameterError(
-                'n_components = "auto": must be an integer >= 1; choose by cross-validation (GridSearchCV)'
-            )
+        parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)
         classes, codes = check_labels(y, X, self)
         weights = check_weights(sample_weight, None, classes=classes, codes=codes)
         if missing is not None:
             counted = slice(None) if weights is None else weights > 0.0
             _refuse_unseen(missing[counted], codes[counted], classes)
-        mixture, report = fit_discriminant(
-            data,
-            missing,
-            codes,
-            len(classes),
-            weights,
-            self._given_priors(),
-            bool(self.shared_covariance),
-            em_options(self, k),
-            reporter(self),
-        )
+        known = {"codes": codes, "n_classes": len(classes), "weights": weights}
+        model = self._fitted(parameters, data, missing=missing, **known)
         self.classes_ = classes
-        self._set(mixture)
-        keep_report(self, report)
+        self._keep(model)
+        warn_unless_ended(self)
         return self
 
-    def _given_priors(self) -> Floats | None:
-        return None if self.priors is None else np.asarray(self.priors, dtype=np.float64).ravel()
-
-    def _set(self, mixture: Mixture) -> None:
-        """From the components of all classes, class by class, with their shares of all rows."""
-        joint, means, covariances = mixture
-        n_classes, d = len(self.classes_), means.shape[1]
-        joint = joint.reshape(n_classes, -1)
-        self.priors_: Floats = joint.sum(axis=1)
-        self.weights_: Floats = joint / self.priors_[:, None]
-        self.means_: Floats = means.reshape(n_classes, -1, d)
-        self.covariances_: Floats = covariances.reshape(n_classes, -1, d, d)
+    def _core_parameters(self) -> dict[str, Any]:
+        given = super()._core_parameters()
+        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64).ravel()
+        return given | {"priors": priors, "shared_covariance": bool(self.shared_covariance)}
 
     def _mixture(self) -> Mixture:
+        """The components of all classes, class by class, with their shares of all rows."""
         d = self.means_.shape[-1]
         joint = (self.weights_ * self.priors_[:, None]).ravel()
         return joint / joint.sum(), self.means_.reshape(-1, d), self.covariances_.reshape(-1, d, d)
 
-    def _parts(self) -> tuple[Any, ...]:
-        """The step of a model file."""
-        # What the fit drew from a generator is not known any more.
-        seed = seed_from(self.random_state if isinstance(self.random_state, (int, np.integer)) else 0)
-        em = em_options(self, component_number(self.n_components), seed=seed)
-        report = (self.log_likelihoods_, self.n_iter_, self.status_)
-        options = (bool(self.shared_covariance), self._given_priors())
-        return self._mixture(), len(self.classes_), report, options, em
+    def _set(self, mixture: Mixture) -> Self:
+        """As if fitted: known components, of the labels in `classes_`."""
+        weights, means, covariances = mixture
+        self.n_features_in_ = means.shape[1]
+        arrays = {"weights": weights, "means": means, "covariances": packed(covariances)}
+        return self._made(arrays, {"n_classes": len(self.classes_), "progress": None})
+
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        """From the components of all classes, class by class, with their shares of all rows."""
+        n_classes, d = header["n_classes"], arrays["means"].shape[1]
+        joint = arrays["weights"].reshape(n_classes, -1)
+        self.priors_: Floats = joint.sum(axis=1)
+        self.weights_: Floats = joint / self.priors_[:, None]
+        self.means_: Floats = arrays["means"].reshape(n_classes, -1, d)
+        self.covariances_: Floats = unpacked(arrays["covariances"], d).reshape(n_classes, -1, d, d)
+        keep_progress(self, arrays, header["progress"])
 
     def predict_log_proba(self, X: RowsLike) -> Floats:
         """Logarithm of :meth:`predict_proba`, exact also where that is 0 in rounding.
@@ -197,7 +187,7 @@ class GaussianDiscriminant(TakesGaps, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "means_")
         data, missing = check_rows(self, X, reset=False)
-        return discriminant_log_proba(data, missing, self._mixture(), len(self.classes_), self.n_jobs)
+        return self._model.log_proba(data, missing, self.n_jobs)
 
     def predict_proba(self, X: RowsLike) -> Floats:
         """P(c | x_i) of every class under the model, each row with its own noise.
@@ -263,7 +253,7 @@ class GaussianDiscriminant(TakesGaps, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "means_")
         data, missing = check_rows(self, X, reset=False)
-        mean, std = discriminant_distribution(data, missing, self._mixture(), len(self.classes_), self.n_jobs)
+        mean, std = self._model.decision_distribution(data, missing, self.n_jobs)
         return (mean[:, 0], std[:, 0]) if mean.shape[1] == 1 else (mean, std)
 
     def predict(self, X: RowsLike) -> Labels:

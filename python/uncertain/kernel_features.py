@@ -7,56 +7,42 @@ from typing import Any, Literal, Self
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ._base.core import Core
 from ._base.docs import documented
 from ._data.array import GaussianArray
-from ._data.options import number_or_median
 from ._data.typing import Floats, RandomState
-from ._data.validation import RowsLike, check_gaussians, seed_from
-from ._uncertain import Gaussians, apply_features, draw_features
-from .kernels import median_distance
+from ._data.validation import RowsLike, check_gaussians
+from ._uncertain import Fitted
 
 __all__ = ["ProbabilisticKernelFeatures"]
 
 
-def bandwidth(sigma: float | Literal["median"], rows: Gaussians) -> float:
-    """`sigma` as a number for these rows."""
-    width = number_or_median("sigma", sigma)
-    if width is not None:
-        return width
-    return median_distance(GaussianArray._from_core(rows)) if rows.n_rows > 1 else 1.0
-
-
 class FeatureMap:
-    """The fitted attributes of a map, as the core takes and gives them."""
+    """The attributes of a map."""
 
     frequencies_: Floats
     noise_: Floats | None
     landmarks_: GaussianArray
     basis_: Floats
+    sigma_: float
 
     def _forget_map(self) -> None:
-        for name in ("frequencies_", "noise_", "landmarks_", "basis_", "_coupling"):
+        for name in ("frequencies_", "noise_", "landmarks_", "basis_"):
             self.__dict__.pop(name, None)
 
-    def _keep_map(self, parts: tuple[Any, ...], sigma: float) -> None:
-        """Arrays of a map: (frequencies, noise), or (landmarks, sigma, coupling, basis)."""
+    def _keep_map(self, model: Fitted, arrays: dict[str, Floats], sigma: float) -> None:
+        """Frequencies and noise, or landmarks and their basis; those of an earlier fit go."""
         self._forget_map()
         self.sigma_ = sigma
-        if len(parts) == 2:
-            self.frequencies_, self.noise_ = parts
+        if model.rows is None:
+            self.frequencies_, self.noise_ = arrays["frequencies"], arrays.get("noise")
         else:
-            self.landmarks_, self.basis_ = GaussianArray._from_core(parts[0]), parts[3]
-            self._coupling = parts[2]
-
-    def _map(self) -> tuple[Any, ...]:
-        if hasattr(self, "frequencies_"):
-            return self.frequencies_, self.noise_
-        return self.landmarks_._core, self.sigma_, self._coupling, self.basis_
+            self.landmarks_, self.basis_ = GaussianArray._from_core(model.rows), arrays["basis"]
 
 
 @documented
 class ProbabilisticKernelFeatures(
-    FeatureMap, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    FeatureMap, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 ):
     """Exact points whose inner products approximate the kernel between Gaussians.
 
@@ -112,6 +98,8 @@ class ProbabilisticKernelFeatures(
     True
     """
 
+    _kinds = ("features",)
+
     def __init__(
         self,
         n_components: int = 100,
@@ -148,19 +136,11 @@ class ProbabilisticKernelFeatures(
         UncertainError
             For parameters out of range.
         """
-        rows = check_gaussians(self, X, reset=True)
-        sigma = bandwidth(self.sigma, rows)
-        parts = draw_features(
-            rows,
-            approximation=self.approximation,
-            n_components=self.n_components,
-            sigma=sigma,
-            coupling=self.coupling,
-            seed=seed_from(self.random_state),
-            n_jobs=self.n_jobs,
-        )
-        self._keep_map(parts, sigma)
-        return self
+        parameters = self._parameters()
+        return self._keep(self._fitted(parameters, check_gaussians(self, X, reset=True)))
+
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        self._keep_map(self._model, arrays, header["sigma"])
 
     @property
     def _n_features_out(self) -> int:
@@ -187,4 +167,4 @@ class ProbabilisticKernelFeatures(
             For rows so far away, in units of sigma, that their features overflow.
         """
         check_is_fitted(self)
-        return apply_features(self._map(), check_gaussians(self, X, reset=False), self.n_jobs)
+        return self._model.decision(check_gaussians(self, X, reset=False), None, self.n_jobs)

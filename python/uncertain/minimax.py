@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._base.docs import documented
 from ._data.typing import Floats, RandomState
-from ._data.validation import seed_from
-from ._linear.classifier import LinearClassifier, Training
-from ._uncertain import GsuModel, MinimaxParams
+from ._linear.classifier import LinearClassifier
 
 __all__ = ["MinimaxProbabilityClassifier"]
 
@@ -78,6 +78,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
     0.818182
     """
 
+    _kinds = ("minimax",)
     _advice = "raise max_iter or tol"
 
     def __init__(
@@ -97,20 +98,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _solved(self, params: MinimaxParams, rows: Training) -> GsuModel:
-        model, accuracy = params.fit(rows.data, rows.codes, len(rows.classes), rows.weights, rows.groups)
-        self._accuracies(accuracy)
-        return model
-
-    def _accuracies(self, accuracy: Floats) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        super()._attributes(arrays, header)
+        accuracy = arrays["worst_case_accuracy"]
         self.worst_case_accuracy_ = accuracy[0] if len(accuracy) == 1 else accuracy
-
-    def _params(self) -> MinimaxParams:
-        return MinimaxParams(
-            ridge=self.ridge,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            probability=self.probability,
-            seed=seed_from(self.random_state),
-            n_jobs=self.n_jobs,
-        )

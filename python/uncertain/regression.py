@@ -7,17 +7,15 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
-from ._base.convergence import warn_unless_converged
+from ._base.convergence import keep_reports, warn_unless_converged
 from ._base.docs import documented
-from ._base.progress import Callback, reporter
+from ._base.progress import Callback
 from ._data.typing import Floats, RandomState
-from ._data.validation import RowsLike, check_gaussians, check_numbers, check_sample_weight, seed_from
+from ._data.validation import RowsLike, check_gaussians, check_numbers, check_sample_weight
 from ._linear.kernelized import Kernelized
-from ._uncertain import fit_gsu_regression, linear_scores
 from .exceptions import UncertainError
-from .preprocessing._kernel_map import Kernel, check_kernel
+from .preprocessing._kernel_map import Kernel
 
 __all__ = ["GSURegressor"]
 
@@ -110,6 +108,8 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     (21.0, 1.0)
     """
 
+    _kinds = ("gsu-regression",)
+
     def __init__(
         self,
         alpha: float = 1e-3,
@@ -170,22 +170,13 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         -------
         self
         """
-        check_kernel(self.kernel, self.gamma)
+        parameters = self._parameters()
         data = check_gaussians(self, X, reset=True)
         targets = check_numbers(y, X, self)
         variances = None if y_std is None else self._variances(y_std, len(targets))
         weights = check_sample_weight(sample_weight, len(targets))
-        self.coef_: Floats
-        self.coef_, self.intercept_, report = fit_gsu_regression(
-            self._fit_map(data, weights),
-            targets,
-            variances,
-            weights,
-            self._parameters(),
-            n_jobs=self.n_jobs,
-            report=reporter(self),
-        )
-        self.objective_, self.optimality_gap_, self.n_iter_, self.status_ = report
+        known = {"targets": targets, "variances": variances, "weights": weights}
+        self._keep(self._fitted(parameters, self._to_fit(data, weights), **known))
         warn_unless_converged(self, "raise max_iter or alpha, or scale the features", stacklevel=3)
         return self
 
@@ -203,10 +194,11 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         -------
         mean : ndarray of shape (n,), or with `return_std` (mean, std)
         """
-        check_is_fitted(self, "coef_")
-        data = self._mapped(check_gaussians(self, X, reset=False))
-        mean, std = linear_scores(data, self.coef_, float(self.intercept_), self.n_jobs)
-        return (mean, std) if return_std else mean
+        rows = self._to_predict(X)
+        if not return_std:
+            return self._model.decision(rows, None, self.n_jobs)[:, 0]
+        mean, std = self._model.decision_distribution(rows, None, self.n_jobs)
+        return mean[:, 0], std[:, 0]
 
     def _variances(self, y_std: ArrayLike, n: int) -> Floats:
         std = np.asarray(y_std, dtype=np.float64)
@@ -220,12 +212,21 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         variances: Floats = std**2
         return variances
 
-    def _parameters(self) -> tuple[Any, ...]:
-        """As the extension takes them."""
-        options = (self.solver, self.tol, self.max_iter, self.fit_intercept, seed_from(self.random_state))
-        return (self.alpha, self.loss, self.epsilon, self.delta, *options)
+    def _core_parameters(self) -> dict[str, Any]:
+        given = super()._core_parameters()
+        own = {"huber": "delta", "epsilon_insensitive": "epsilon"}.get(self.loss)
+        given["loss"] = self.loss if own is None else {self.loss: {own: getattr(self, own)}}
+        return given
 
-    def _parts(self) -> tuple[Any, ...]:
-        """The step of a model file."""
-        report = (float(self.objective_), float(self.optimality_gap_), int(self.n_iter_), str(self.status_))
-        return (self.coef_, float(self.intercept_), report, self._parameters())
+    @classmethod
+    def _arguments(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        arguments = super()._arguments(parameters)
+        if isinstance(arguments["loss"], dict):
+            ((arguments["loss"], own),) = arguments["loss"].items()
+            arguments |= own
+        return arguments
+
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        self.coef_: Floats = arrays["coef"]
+        self.intercept_ = float(arrays["intercept"][0])
+        keep_reports(self, [header["fit"]])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ._base.docs import documented
-from ._base.progress import Callback, reporter
-from ._data.typing import ClassWeight, RandomState
-from ._data.validation import seed_from
-from ._linear.classifier import LinearClassifier, Training
+from ._base.progress import Callback
+from ._data.typing import ClassWeight, Floats, RandomState
+from ._linear.classifier import LinearClassifier
 from ._linear.kernelized import Kernelized
-from ._uncertain import GsuModel, RobustParams
-from .preprocessing._kernel_map import Kernel, check_kernel
+from .preprocessing._kernel_map import Kernel
 
 __all__ = ["RobustSVC"]
 
@@ -124,6 +122,7 @@ class RobustSVC(Kernelized, LinearClassifier):
     True
     """
 
+    _kinds = ("robust",)
     _advice = "raise max_iter, lower C, or scale the features"
 
     def __init__(
@@ -175,32 +174,12 @@ class RobustSVC(Kernelized, LinearClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def _solved(self, params: RobustParams, rows: Training) -> GsuModel:
-        report = reporter(self)
-        data = self._fit_map(rows.data, rows.weights)
-        model, radii, history = params.fit(
-            data, rows.codes, len(rows.classes), rows.weights, rows.groups, report
-        )
-        self.radius_ = params.radius
-        binary = len(radii) == 1
-        self.radii_ = radii[0] if binary else np.stack(radii)
-        self.history_ = history[0] if binary else history
-        return model
-
-    def _params(self) -> RobustParams:
-        check_kernel(self.kernel, self.gamma)
-        return RobustParams(
-            c=self.C,
-            method=self.method,
-            radius=self.radius,
-            confidence=self.confidence,
-            bound=self.bound,
-            polish=self.polish,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            fit_intercept=self.fit_intercept,
-            probability=self.probability,
-            seed=seed_from(self.random_state),
-            n_jobs=self.n_jobs,
-        )
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        super()._attributes(arrays, header)
+        self.radius_ = header["radius"]
+        # A model file has neither radii nor history.
+        radii = [arrays[f"radii.{k}"] for k in range(len(self.coef_)) if f"radii.{k}" in arrays]
+        history = [arrays[f"history.{k}"] for k in range(len(radii))]
+        if radii:
+            self.radii_ = radii[0] if len(radii) == 1 else np.stack(radii)
+            self.history_ = history[0] if len(radii) == 1 else history

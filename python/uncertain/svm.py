@@ -9,14 +9,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from ._base.docs import documented
-from ._base.progress import Callback, reporter
+from ._base.progress import Callback
 from ._data.typing import ClassWeight, Codes, Labels, RandomState
-from ._data.validation import RowsLike, check_gaussians, check_targets, check_weights, seed_from
-from ._linear.classifier import LinearClassifier, Training
+from ._data.validation import RowsLike, check_gaussians, check_targets, check_weights
+from ._linear.classifier import LinearClassifier
 from ._linear.kernelized import Kernelized
-from ._uncertain import GsuModel, GsuParams
 from .exceptions import ParameterError, UncertainError
-from .preprocessing._kernel_map import Kernel, check_kernel
+from .preprocessing._kernel_map import Kernel
 
 __all__ = ["GSUClassifier"]
 
@@ -120,6 +119,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
     True
     """
 
+    _kinds = ("gsu",)
     _advice = "raise max_iter or alpha, or scale the features"
 
     def __init__(
@@ -167,11 +167,6 @@ class GSUClassifier(Kernelized, LinearClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def _solved(self, params: GsuParams, rows: Training) -> GsuModel:
-        report = reporter(self)
-        data = self._fit_map(rows.data, rows.weights)
-        return params.fit(data, rows.codes, len(rows.classes), rows.weights, rows.groups, report)
-
     @available_if(_in_batches)  # type: ignore[untyped-decorator]
     def partial_fit(
         self,
@@ -200,33 +195,16 @@ class GSUClassifier(Kernelized, LinearClassifier):
                 "class_weight = 'balanced': partial_fit does not know the rows to come; "
                 "pass the weights as a dictionary or as sample_weight"
             )
-        params = self._params("sgd")
+        parameters = self._parameters(solver="sgd")
         model = getattr(self, "_model", None)
         data = check_gaussians(self, X, reset=model is None)
         labels = check_targets(y, X, self)
         self._set_classes(classes, first=model is None)
         codes = self._codes(labels)
         weights = check_weights(sample_weight, self.class_weight, classes=self.classes_, codes=codes)
-        report = reporter(self)
-        fitted = params.partial_fit(model, data, codes, len(self.classes_), weights, report)
+        known = {"codes": codes, "n_classes": len(self.classes_), "weights": weights}
         self.kernel_map_ = None
-        return self._fitted(fitted)
-
-    def _params(self, solver: str | None = None) -> GsuParams:
-        check_kernel(self.kernel, self.gamma)
-        return GsuParams(
-            alpha=self.alpha,
-            solver=self.solver if solver is None else solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            batch_size=self.batch_size,
-            averaging=self.averaging,
-            projection=self.projection,
-            fit_intercept=self.fit_intercept,
-            probability=self.probability,
-            seed=seed_from(self.random_state),
-            n_jobs=self.n_jobs,
-        )
+        return self._keep(self._fitted(parameters, data, online=True, before=model, **known))
 
     def _set_classes(self, classes: ArrayLike | None, *, first: bool) -> None:
         if classes is None:

@@ -39,9 +39,7 @@ def test_denoised_gaps_are_honest_where_the_chain_counts_the_prior_twice() -> No
     errors = ((z - Z.means) / np.sqrt(variances))[rows.missing]
     assert abs(errors.var() - 1) < 0.05 and abs(errors.mean()) < 0.05
     # The same prior, but imputed values taken for readings.
-    imputer = GaussianImputer()
-    imputer._set(denoiser._mixture())
-    imputer.n_features_in_ = 4
+    imputer = GaussianImputer()._set(denoiser._mixture())
     chained = denoiser.transform(imputer.transform(rows))
     assert standardised_variance(z, chained, gappy) > 1.2
     # And fitted, as the chain was before.

@@ -150,7 +150,7 @@ def test_pickles_of_estimators() -> None:
         assert attributes(again) == attributes(estimator)
         assert b"get_params" not in pickle.dumps(estimator._model)
     with pytest.raises(ModelFileError):
-        uncertain._uncertain.HuberModel(b"no file")
+        uncertain._uncertain.Fitted(b"no file")
 
 
 def noisy_classes(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

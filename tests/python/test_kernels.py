@@ -113,7 +113,7 @@ def test_threads_do_not_change_a_bit(rng: np.random.Generator) -> None:
         ({"sigma": -1}, ParameterError, "sigma = -1"),
         ({"sigma": "mean"}, ParameterError, '"median"'),
         ({"sigma": None}, ParameterError, '"median"'),
-        ({"coupling": "both"}, ParameterError, '"shared" or "independent"'),
+        ({"coupling": "both"}, ParameterError, "one of shared, independent"),
         ({"Z": [[1.0]]}, ShapeError, "2 features"),
         ({"Z": [1.0, 2.0]}, ShapeError, "Z: expected"),
         ({"Z": [[1.0, np.nan]]}, NotFiniteError, "Z: row 0"),

@@ -1,7 +1,7 @@
 //! Extreme deconvolution of every kind of covariance against plain dense formulas, row by row.
 
 use uncertain::data::covariance::{packed_index, packed_len};
-use uncertain::deconvolution::{Components, Mixture, Params, ValidParams};
+use uncertain::deconvolution::{Acceleration, Components, Mixture, Params, ValidParams};
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
 use uncertain::{Control, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, Weights};
 
@@ -123,7 +123,7 @@ fn near_plain(a: &Plain, b: &Plain, what: &str) {
 }
 
 fn params(k: usize, steps: usize) -> ValidParams {
-    let params = Params::new().components(Components::Fixed(k)).tol(0.0).max_iter(steps).accelerate(false);
+    let params = Params::new().components(Components::Fixed(k)).tol(0.0).max_iter(steps).acceleration(None);
     params.check().unwrap()
 }
 
@@ -273,12 +273,12 @@ fn noisy(n: usize, d: usize, noise: f64) -> GaussianArray {
 fn extrapolated_steps_climb_as_high_in_fewer_passes() {
     for (d, k, noise) in [(3, 1, 2.0), (5, 1, 4.0), (4, 2, 1.0)] {
         let data = noisy(500, d, noise);
-        let fit = |accelerate| {
+        let fit = |acceleration| {
             let components = Components::Fixed(k);
-            let params = Params { components, accelerate, tol: 1e-8, max_iter: 20_000, ..Params::default() };
+            let params = Params { components, acceleration, tol: 1e-8, max_iter: 20_000, ..Params::default() };
             params.check().unwrap().fit(&data, None, &Control::new()).unwrap()
         };
-        let (plain, fast) = (fit(false), fit(true));
+        let (plain, fast) = (fit(None), fit(Some(Acceleration::Squarem)));
         for fitted in [&plain, &fast] {
             assert!(fitted.history.windows(2).all(|h| h[1] >= h[0]), "d = {d}, k = {k}");
             assert_eq!(fitted.status.name(), "converged");
@@ -378,7 +378,7 @@ fn the_number_of_components_is_found_and_results_repeat() {
         Covariances::from_std(Rows::from_vec(vec![0.3; n], 1).unwrap()),
     )
     .unwrap();
-    let params = Params { components: Components::Auto { most: 8 }, seed: 4, ..Params::default() };
+    let params = Params { components: Components::Auto, max_components: 8, seed: 4, ..Params::default() };
     let fit = params.clone().check().unwrap().fit(&data, None, &Control::new()).unwrap();
     let choice = fit.choice.clone().unwrap();
     assert!(fit.mixture.n_components() >= 3 && fit.mixture.n_components() == choice.n_components, "{choice:?}");

@@ -159,7 +159,7 @@ fn what_nobody_can_learn_is_refused() {
     assert!(Incomplete::new(&data, &never[1..]).unwrap_err().to_string().contains("30 x 3"));
     // Cross-validation must meet every feature in every fold.
     let rare: Vec<bool> = (0..n * 3).map(|p| p % 3 == 2 && p > 3).collect();
-    let auto = Params::new().components(Components::Auto { most: 3 }).check().unwrap();
+    let auto = Params::new().components(Components::Auto).max_components(3).check().unwrap();
     let rows = Incomplete::new(&data, &rare).unwrap();
     let why = GaussianDenoiser::fit(&auto, rows, None, &control).unwrap_err().to_string();
     assert!(why.contains("feature 2") && why.contains("pass a number"), "{why}");
@@ -202,9 +202,9 @@ fn model_files_answer_for_rows_with_gaps() {
     let moved = scaler.transform(&data).unwrap();
     let scaled = Incomplete::new(&moved, &missing).unwrap();
     let params = discriminant::Params::new().check().unwrap();
-    let (model, fitted) = params.fit(scaled, &labels, &control).unwrap();
-    let step = Step::discriminant(model.clone(), params, fitted.report());
-    let saved = Saved::new(vec![Step::Scaler(scaler), step], classes());
+    let (model, _) = params.fit(scaled, &labels, &control).unwrap();
+    let step = Step::new(model.clone(), params);
+    let saved = Saved::new(vec![Step::of(scaler), step], classes());
     let again = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
     assert_eq!(again.decision(rows).unwrap(), model.decision(scaled, &control).unwrap());
     assert_eq!(again.predict(rows).unwrap(), model.predict(scaled, &control).unwrap());
@@ -218,12 +218,12 @@ fn model_files_answer_for_rows_with_gaps() {
     let svm = params.fit(&clean, &labels, &control).unwrap();
     let imputer = GaussianImputer::new(golden.mixtures[0].mixture());
     let filled = imputer.transform(Incomplete::new(&data, &missing).unwrap(), &control).unwrap();
-    for (step, expected) in [(Step::Denoiser(denoiser), &clean), (Step::Imputer(imputer), &filled)] {
-        let saved = Saved::new(vec![step, Step::gsu(svm.clone(), params.clone())], classes());
+    for (step, expected) in [(Step::of(denoiser), &clean), (Step::of(imputer), &filled)] {
+        let saved = Saved::new(vec![step, Step::new(svm.clone(), params.clone())], classes());
         let again = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
         assert_eq!(again.transform(rows).unwrap(), *expected);
         assert_eq!(again.predict(rows).unwrap(), svm.linear.predict(expected).unwrap());
     }
-    let alone = Saved::new(vec![Step::gsu(svm, params)], classes());
+    let alone = Saved::new(vec![Step::new(svm, params)], classes());
     assert!(alone.predict(rows).unwrap_err().to_string().contains("need an imputer, a denoiser or a discriminant"));
 }

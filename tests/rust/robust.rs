@@ -208,11 +208,12 @@ fn models_come_back_from_files_with_their_answers() {
     let classes = vec![Class::from(-1), Class::from(1)];
     let params = Params::new().method(Method::Ausvc).confidence(Some(0.8), Bound::Chebyshev).probability(true);
     let params = params.check().unwrap();
-    let linear = params.fit(&data, &labels, &Control::new()).unwrap().linear;
+    let robust = params.fit(&data, &labels, &Control::new()).unwrap();
+    let linear = robust.linear.clone();
     let machine = minimax::Params::new().ridge(1e-3).probability(true).seed(5).check().unwrap();
     let fitted = machine.fit(&data, &labels, &Control::new()).unwrap();
-    let minimax = Step::minimax(fitted.linear.clone(), fitted.worst_case_accuracy.clone(), machine);
-    for (step, linear) in [(Step::robust(linear.clone(), params), linear), (minimax, fitted.linear)] {
+    let minimax = Step::new(fitted.clone(), machine);
+    for (step, linear) in [(Step::new(robust, params), linear), (minimax, fitted.linear)] {
         let bytes = file::save_to_bytes(&Saved::new(vec![step], classes.clone())).unwrap();
         let again = file::load_from_bytes(&bytes).unwrap();
         assert_eq!(file::save_to_bytes(&again).unwrap(), bytes);
@@ -220,8 +221,8 @@ fn models_come_back_from_files_with_their_answers() {
         assert_eq!(again.decision(&data).unwrap(), linear.decision(&data).unwrap());
         assert_eq!(again.predict_proba(&data).unwrap(), linear.predict_proba(&data).unwrap());
         match &again.steps[0] {
-            Step::Robust { params, .. } => assert!((params.radius() - 2.0).abs() < 1e-12),
-            Step::Minimax { model, .. } => assert_eq!(model.worst_case_accuracy, fitted.worst_case_accuracy),
+            Step::Robust(with) => assert!((with.params.radius() - 2.0).abs() < 1e-12),
+            Step::Minimax(with) => assert_eq!(with.model.worst_case_accuracy, fitted.worst_case_accuracy),
             other => panic!("{other:?}"),
         }
         for cut in 0..bytes.len() {

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
-from .._data.typing import Floats, Ints
+REPORT = {"objective_": "objective", "optimality_gap_": "gap", "n_iter_": "n_iter", "status_": "status"}
+"""Attributes, and what the core calls them."""
 
 
-def keep_reports(
-    estimator: BaseEstimator, objective: Floats, gap: Floats, n_iter: Ints, status: Sequence[str]
-) -> None:
+def keep_reports(estimator: BaseEstimator, fits: list[dict[str, Any]]) -> None:
     """Set `objective_`, `optimality_gap_`, `n_iter_` and `status_`: of one problem, or arrays of several."""
-    single = len(status) == 1
-    estimator.objective_ = objective[0] if single else objective
-    estimator.optimality_gap_ = gap[0] if single else gap
-    estimator.n_iter_ = n_iter[0] if single else n_iter
-    estimator.status_ = status[0] if single else np.array(status)
+    for attribute, name in REPORT.items():
+        values = [fit[name] for fit in fits]
+        setattr(estimator, attribute, values[0] if len(values) == 1 else np.array(values))
 
 
 def warn_unless_converged(estimator: BaseEstimator, advice: str, *, stacklevel: int = 4) -> None:

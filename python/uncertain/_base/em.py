@@ -1,30 +1,66 @@
-"""What the estimators fitted by EM share: options on their way to the core, and what comes back.
+"""What the estimators fitted by EM share: the attributes that it leaves behind.
 
 `GaussianDenoiser`, `GaussianImputer` and `GaussianDiscriminant` are three uses of one algorithm (extreme
-deconvolution); scikit-learn wants every constructor written out, the rest is here.
+deconvolution).
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from .._data.typing import Floats
-from .._data.validation import seed_from
-from ..exceptions import ConvergenceWarning, ParameterError
+from ..exceptions import ConvergenceWarning
+from .core import Core
 
-if TYPE_CHECKING:
-    from .._uncertain import _Em, _EmReport
-
-Mixture = tuple[Floats, Floats, Floats]
+Mixture: TypeAlias = tuple[Floats, Floats, Floats]
 """Shares (K,), means (K, d), covariances (K, d, d)."""
 
 
-class MixtureAttributes:
-    """``weights_``, ``means_`` and ``covariances_`` of a fitted mixture."""
+def unpacked(triangles: Floats, d: int) -> Floats:
+    """Symmetric matrices (K, d, d) from packed lower triangles (K, d (d + 1) / 2)."""
+    i, j = np.tril_indices(d)
+    matrices = np.empty((len(triangles), d, d))
+    matrices[:, i, j] = matrices[:, j, i] = triangles
+    return matrices
+
+
+def packed(matrices: Floats) -> Floats:
+    """Inverse of `unpacked`."""
+    i, j = np.tril_indices(matrices.shape[1])
+    triangles: Floats = np.ascontiguousarray(matrices[:, i, j])
+    return triangles
+
+
+def keep_progress(estimator: Any, arrays: dict[str, Floats], progress: dict[str, Any] | None) -> None:
+    """Set the attributes that tell how the fit went, if there was one."""
+    if progress is None:
+        return
+    estimator.log_likelihoods_ = arrays["history"]
+    estimator.n_iter_, estimator.status_ = progress["n_iter"], progress["status"]
+    if "held_out" in arrays:
+        estimator.held_out_log_likelihoods_ = arrays["held_out"]
+
+
+def warn_unless_ended(estimator: Any) -> None:
+    """Say that EM did not converge, how far it was, and what to do."""
+    if estimator.status_ == "converged":
+        return
+    history = estimator.log_likelihoods_
+    last = f"{history[-1] - history[-2]:.2g}" if len(history) > 1 else "nan"
+    warnings.warn(
+        f"{type(estimator).__name__} did not converge ({estimator.status_} after {estimator.n_iter_} "
+        f"iterations): the last one raised the mean log-likelihood by {last}, but tol is "
+        f"{estimator.tol:g}; raise max_iter or tol",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+class MixtureAttributes(Core):
+    """``weights_``, ``means_`` and ``covariances_`` of a fitted mixture, and how the fit went."""
 
     weights_: Floats
     means_: Floats
@@ -33,48 +69,14 @@ class MixtureAttributes:
     def _mixture(self) -> Mixture:
         return self.weights_, self.means_, self.covariances_
 
-    def _set(self, mixture: Mixture) -> None:
-        self.weights_, self.means_, self.covariances_ = mixture
+    def _set(self, mixture: Mixture) -> Self:
+        """As if fitted: a known distribution."""
+        weights, means, covariances = mixture
+        self.n_features_in_ = means.shape[1]
+        arrays = {"weights": weights, "means": means, "covariances": packed(covariances)}
+        return self._made(arrays, None)
 
-
-def component_number(n_components: Any) -> int | None:
-    """A number for the core; None for "auto"."""
-    if isinstance(n_components, str) and n_components == "auto":
-        return None
-    whole = isinstance(n_components, (int, np.integer)) and not isinstance(n_components, bool)
-    if whole and n_components > 0:
-        return int(n_components)
-    raise ParameterError(f'n_components = {n_components!r}: must be an integer >= 1 or "auto"')
-
-
-def em_options(estimator: BaseEstimator, components: int | None, *, seed: int | None = None) -> _Em:
-    """The parameters of EM of an estimator; a seed drawn from its `random_state` unless given."""
-    return {
-        "n_components": components,
-        "max_components": getattr(estimator, "max_components", 1),
-        "tol": estimator.tol,
-        "max_iter": estimator.max_iter,
-        "acceleration": estimator.acceleration,
-        "reg_covar": estimator.reg_covar,
-        "seed": seed_from(estimator.random_state) if seed is None else seed,
-        "n_jobs": estimator.n_jobs,
-    }
-
-
-def keep_report(estimator: BaseEstimator, report: _EmReport) -> None:
-    """Set the attributes that tell how the fit went, and warn unless it went to its end."""
-    history, n_iter, status, held_out = report
-    estimator.log_likelihoods_ = history
-    estimator.n_iter_ = n_iter
-    estimator.status_ = status
-    if held_out is not None:
-        estimator.held_out_log_likelihoods_ = held_out
-    if status != "converged":
-        last = f"{history[-1] - history[-2]:.2g}" if len(history) > 1 else "nan"
-        warnings.warn(
-            f"{type(estimator).__name__} did not converge ({status} after {n_iter} "
-            f"iterations): the last one raised the mean log-likelihood by {last}, but tol is "
-            f"{estimator.tol:g}; raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        self.weights_, self.means_ = arrays["weights"], arrays["means"]
+        self.covariances_ = unpacked(arrays["covariances"], self.means_.shape[1])
+        keep_progress(self, arrays, header)

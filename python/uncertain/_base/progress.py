@@ -39,7 +39,8 @@ def reporter(estimator: BaseEstimator) -> Callable[[str, int, float, float], Non
 
     An exception in `callback` ends the fit and reaches the caller of ``fit`` as it is.
     """
-    name, verbose, callback = type(estimator).__name__, estimator.verbose, estimator.callback
+    name = type(estimator).__name__
+    verbose, callback = getattr(estimator, "verbose", 0), getattr(estimator, "callback", None)
     if not verbose and callback is None:
         return None
     if callback is not None and not callable(callback):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.classifiers import ScoreClassifier
 from .._base.convergence import keep_reports, warn_unless_converged
+from .._base.core import Core
 from .._data.typing import Codes, Floats, Labels
 from .._data.validation import RowsLike, check_gaussians, check_labels, check_weights
-from .._uncertain import Gaussians, GsuModel
+from .._uncertain import Gaussians
 from ..tables._groups import groups_of_fit
 
 
@@ -24,6 +25,15 @@ class Training(NamedTuple):
     weights: Floats | None
     groups: Codes | None
     classes: Labels
+
+    def known(self) -> dict[str, Any]:
+        """As the extension's `fit` takes them."""
+        return {
+            "codes": self.codes,
+            "n_classes": len(self.classes),
+            "weights": self.weights,
+            "groups": self.groups,
+        }
 
 
 def training_rows(
@@ -43,7 +53,7 @@ def training_rows(
     return Training(data, codes, weights, whole, classes)
 
 
-class LinearClassifier(ScoreClassifier, BaseEstimator):
+class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
     """A score w'x + b per class (one for two classes), from the hyperplanes in ``_model``.
 
     The score of a Gaussian row is Gaussian: N(w'x_i + b, w'S_i w). Probabilities are sigmoids averaged over
@@ -53,31 +63,23 @@ class LinearClassifier(ScoreClassifier, BaseEstimator):
 
     _advice: ClassVar[str]
     """What to do about a fit that has not converged."""
-    _model: GsuModel
 
     def _learn(self, X: RowsLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> None:
-        params = self._params()
+        parameters = self._parameters()
         rows = training_rows(self, X, y, weights, groups)
-        model = self._solved(params, rows)
+        model = self._fitted(parameters, self._to_fit(rows.data, rows.weights), **rows.known())
         self.classes_ = rows.classes
-        self._fitted(model)
+        self._keep(model)
         warn_unless_converged(self, self._advice)
 
-    if TYPE_CHECKING:
-
-        def _params(self) -> Any:
-            """The parameters as the core takes them, checked."""
-
-        def _solved(self, params: Any, rows: Training) -> GsuModel:
-            """The fitted hyperplanes; sets the attributes that only this classifier has."""
+    def _to_fit(self, data: Gaussians, weights: Floats | None) -> Gaussians:
+        """The rows for the linear fit."""
+        return data
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
         check_is_fitted(self, "coef_")
         return check_gaussians(self, X, reset=False)
 
-    def _fitted(self, model: GsuModel) -> Self:
-        """The attributes that every fit leaves behind."""
-        self._model = model
-        self.coef_, self.intercept_ = model.coef, model.intercept
-        keep_reports(self, model.objective, model.gap, model.n_iter, model.status)
-        return self
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
+        keep_reports(self, header["fits"])

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.core import Core
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians
-from .._uncertain import Gaussians
-from ..preprocessing._kernel_map import KernelMap
+from .._uncertain import Fitted, Gaussians
+from ..preprocessing._kernel_map import KernelMap, check_kernel
 
 
-class Kernelized:
+class Kernelized(Core):
     """`kernel=` of an estimator that is linear: it fits rows mapped by the KernelMap `kernel_map_`."""
 
     kernel: Any
@@ -25,7 +26,11 @@ class Kernelized:
     n_jobs: int | None
     kernel_map_: KernelMap | None
 
-    def _fit_map(self, data: Gaussians, weights: Floats | None) -> Gaussians:
+    def _core_parameters(self) -> dict[str, Any]:
+        check_kernel(self.kernel, self.gamma)
+        return super()._core_parameters()
+
+    def _to_fit(self, data: Gaussians, weights: Floats | None) -> Gaussians:
         """The rows for the linear fit; the map is learned from those of positive weight."""
         self.kernel_map_ = None
         if self.kernel != "linear":
@@ -38,13 +43,23 @@ class Kernelized:
                 max_rank=self.max_rank,
             )
             counted = data if weights is None else data.take(np.flatnonzero(weights))
-            self.kernel_map_ = map_._fitted(counted, self.n_jobs)
+            self.kernel_map_ = map_._learned(counted, self.n_jobs)
         return self._mapped(data)
 
     def _mapped(self, data: Gaussians) -> Gaussians:
         """The rows for the linear model."""
-        return data if self.kernel_map_ is None else self.kernel_map_._moved(data, self.n_jobs)
+        map_ = self.kernel_map_
+        return data if map_ is None else map_._model.transform(data, None, self.n_jobs)
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
         check_is_fitted(self, "coef_")
         return self._mapped(check_gaussians(self, X, reset=False))
+
+    def _keep(self, model: Fitted) -> Self:
+        # A model from a file gets its map afterwards.
+        self.__dict__.setdefault("kernel_map_", None)
+        return super()._keep(model)
+
+    def _steps(self) -> list[Fitted]:
+        """What a model file holds: the map, and the linear model."""
+        return [self._model] if self.kernel_map_ is None else [self.kernel_map_._model, self._model]

@@ -11,30 +11,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
+from .._base.core import Core, class_of, decoded
 from .._linear.kernelized import Kernelized
-from .._uncertain import model_from_bytes, model_to_bytes, read_model, write_model
-from ..discriminant import GaussianDiscriminant
+from .._uncertain import Fitted, model_from_bytes, model_to_bytes, read_model, write_model
 from ..exceptions import ModelFileError, UncertainError
-from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-from ..kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-from ..minimax import MinimaxProbabilityClassifier
-from ..preprocessing import (
-    AsGaussians,
-    GaussianDenoiser,
-    GaussianImputer,
-    GaussianScaler,
-    KernelMap,
-    SubspaceProjector,
-)
-from ..regression import GSURegressor
-from ..robust import RobustSVC
-from ..svm import GSUClassifier
+from ..preprocessing import AsGaussians
 from ..tables._columns import Columns
 
 NOT_SAVED = ("n_jobs", "verbose", "callback")
@@ -60,176 +46,99 @@ def read(path: str | os.PathLike[str]) -> tuple[Pipeline, Columns]:
     return _assembled(*read_model(path))
 
 
-def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Any], list[Any], list[str], str]:
+def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Fitted], list[Any], list[str], str]:
     """Steps, classes, feature names and the JSON object, as the extension takes them."""
-    steps: list[Any] = []
+    steps: list[Fitted] = []
     features: list[str] = []
     names, parameters = [], []
     for name, step in pipeline.steps:
-        names.append(name)
-        huber = isinstance(step, (AdaptiveHuberClassifier, AdaptiveHuberRegressor))
-        own = step._saved_params() if huber else step.get_params()
-        parameters.append({k: _plain(v) for k, v in own.items() if k not in NOT_SAVED})
         if isinstance(step, AsGaussians):
             features = [str(f) for f in step.get_feature_names_out()] if step.roles_ else []
-        elif isinstance(step, GaussianScaler):
-            steps.append((step.mean_, step.scale_))
-        elif isinstance(step, GaussianImputer):
-            steps.append(("imputer", *step._mixture()))
-        elif isinstance(step, GaussianDenoiser):
-            steps.append(("denoiser", *step._mixture()))
-        elif isinstance(step, SubspaceProjector):
-            steps.append((float(step.variance), step.project))
-        elif isinstance(step, KernelMap):
-            steps.append(step._parts())
-        elif isinstance(step, (GSUClassifier, RobustSVC)):
-            if step.kernel_map_ is not None:
-                steps.append(step.kernel_map_._parts())
-            steps.append((step._model, step._params()))
-        elif isinstance(step, MinimaxProbabilityClassifier):
-            steps.append((step._model, np.atleast_1d(step.worst_case_accuracy_), step._params()))
-        elif huber or isinstance(step, (ProbabilisticKernelSVC, ProbabilisticKernelSVR)):
-            steps.append((step._model, step._params()))
-        elif isinstance(step, GaussianDiscriminant):
-            steps.append(step._parts())
-        elif isinstance(step, GSURegressor):
-            if step.kernel_map_ is not None:
-                steps.append(step.kernel_map_._parts())
-            steps.append(step._parts())
+            own = step.get_params()
+        elif isinstance(step, Core):
+            steps += step._steps()
+            own = step._saved_params()
         else:
             raise UncertainError(f"the model cannot be saved: step {name!r} is a {type(step).__name__}")
+        names.append(name)
+        parameters.append({k: _plain(v) for k, v in own.items() if k not in NOT_SAVED})
     about = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
     classes = pipeline[-1].classes_.tolist() if hasattr(pipeline[-1], "classes_") else []
     return steps, classes, features, json.dumps(about)
 
 
 def _assembled(
-    steps: Sequence[tuple[Any, ...]], classes: Sequence[Any], features: Sequence[str], about: str
+    steps: Sequence[Fitted], classes: Sequence[Any], features: Sequence[str], text: str
 ) -> tuple[Pipeline, Columns]:
     """Estimators with the attributes that fitting them would have given."""
-    try:
-        return _pipeline(steps, classes, features, json.loads(about))
-    except ModelFileError:
-        raise
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
-        raise ModelFileError(
-            f"not a usable model file: its description of columns is altered ({error})"
-        ) from error
-
-
-def _pipeline(
-    steps: Sequence[tuple[Any, ...]], classes: Sequence[Any], features: Sequence[str], about: dict[str, Any]
-) -> tuple[Pipeline, Columns]:
-    columns = Columns.from_dict(about.get("columns", {}))
-    fitted = _estimators(steps, classes)
-    d = fitted[0].n_features_in_
-    parameters = about.get("parameters", [])
+    about = About.of(text)
+    estimators = _estimators(steps, classes)
     # Also models of arrays may have the step, which then says what NaN means.
+    columns, parameters = about.columns, about.parameters
     if columns.roles() or (parameters and "on_missing" in parameters[0]):
         first = AsGaussians(**columns.roles())
         first.roles_ = columns.roles()
-        first.n_features_in_ = d
+        first.n_features_in_ = estimators[0].n_features_in_
         if columns.features:
             first.feature_names_in_ = np.asarray(columns.features, dtype=object)
-        fitted.insert(0, first)
-    names = about.get("steps", [type(step).__name__.lower() for step in fitted])
-    parameters = parameters or [{} for _ in fitted]
-    own_map = isinstance(fitted[-1], Kernelized) and parameters
-    if own_map and parameters[-1].get("kernel", "linear") != "linear":
+        estimators.insert(0, first)
+    last = estimators[-1]
+    if isinstance(last, Kernelized) and parameters and parameters[-1].get("kernel", "linear") != "linear":
         # The map is the estimator's own, not a step of the pipeline.
-        own = fitted.pop(-2)
-        fitted[-1].kernel_map_, fitted[-1].n_features_in_ = own, own.n_features_in_
-    for step, own in zip(fitted, parameters, strict=True):
-        step.set_params(**{k: _unplain(v) for k, v in own.items()})
-    return Pipeline(list(zip(names, fitted, strict=True))), columns
+        own = estimators.pop(-2)
+        last.kernel_map_, last.n_features_in_ = own, own.n_features_in_
+    names = about.steps or [type(step).__name__.lower() for step in estimators]
+    if len(names) != len(estimators) or (parameters and len(parameters) != len(estimators)):
+        raise _altered(f"{len(names)} names and {len(parameters)} parameters of {len(estimators)} steps")
+    for step, given in zip(estimators, parameters, strict=False):
+        try:
+            step.set_params(**{k: _unplain(v) for k, v in given.items()})
+        except (TypeError, KeyError, ValueError) as error:
+            raise _altered(str(error)) from error
+    return Pipeline(list(zip(names, estimators, strict=True))), columns
 
 
-def _estimators(steps: Sequence[tuple[Any, ...]], classes: Sequence[Any]) -> list[Any]:
+class About(NamedTuple):
+    """What Python writes into the file's JSON object; a file that was written in Rust has none of it."""
+
+    columns: Columns
+    steps: list[str]
+    parameters: list[dict[str, Any]]
+
+    @classmethod
+    def of(cls, text: str) -> About:
+        """Checked; ModelFileError for what Python did not write."""
+        about = json.loads(text)
+        steps, parameters = about.get("steps", []), about.get("parameters", [])
+        if not (isinstance(steps, list) and all(isinstance(name, str) for name in steps)):
+            raise _altered(f"steps = {steps!r}")
+        if not (isinstance(parameters, list) and all(isinstance(given, dict) for given in parameters)):
+            raise _altered(f"parameters = {parameters!r}")
+        try:
+            columns = Columns.from_dict(about.get("columns", {}))
+        except (TypeError, KeyError, AttributeError, ValueError) as error:
+            raise _altered(str(error)) from error
+        return cls(columns, steps, parameters)
+
+
+def _altered(why: str) -> ModelFileError:
+    return ModelFileError(f"not a usable model file: its description of columns is altered ({why})")
+
+
+def _estimators(steps: Sequence[Fitted], classes: Sequence[Any]) -> list[Any]:
     """The estimators of the steps; the number of features is known from the last one on backwards."""
-    model = steps[-1][1]
-    if isinstance(model, tuple):  # a mixture: shares, means, covariances
-        d = model[1].shape[1]
-    else:
-        d = len(model) if isinstance(model, np.ndarray) else model.n_features
-    fitted = []
-    for step in reversed(steps):
-        estimator = _fitted(step, classes, d)
-        d = estimator.n_features_in_
-        fitted.append(estimator)
-    return fitted[::-1]
-
-
-def _fitted(step: tuple[Any, ...], classes: Sequence[Any], d: int) -> Any:
-    """The estimator of one step, whose output has d features."""
-    estimator: BaseEstimator
-    match step:
-        case ("scaler", mean, scale):
-            estimator = GaussianScaler()
-            estimator.mean_, estimator.scale_ = mean, scale
-        case ("subspace", variance, project):
-            estimator = SubspaceProjector(variance=variance, project=project)
-        case ("kernel map", kernel, degree, coef0, (points, directions, factor, gamma, error)):
-            own = {} if degree is None else {"degree": degree, "coef0": coef0}
-            estimator = KernelMap(kernel, gamma="median" if gamma is None else gamma, max_rank=None, **own)
-            estimator.points_, estimator.directions_, estimator.factor_ = points, directions, factor
-            estimator.gamma_, estimator.error_, estimator.rank_ = gamma, error, len(factor)
-            estimator.n_features_in_ = points.shape[1]
-            return estimator
-        case ("denoiser" | "imputer" as kind, weights, means, covariances):
-            # How the fit went (its history and status) stays behind.
-            estimator = GaussianDenoiser() if kind == "denoiser" else GaussianImputer()
-            estimator._set((weights, means, covariances))
-        case ("gsu", model, parameters):
-            estimator = GSUClassifier(**parameters)
-            estimator.classes_ = np.asarray(classes)
-            estimator.kernel_map_ = None
-            estimator._fitted(model)
-        case ("robust", model, parameters):
-            # The rows' radii and the history stay behind.
-            estimator = RobustSVC(**parameters)
-            estimator.classes_ = np.asarray(classes)
-            estimator.radius_ = estimator._params().radius
-            estimator.kernel_map_ = None
-            estimator._fitted(model)
-        case ("minimax", model, accuracy, parameters):
-            estimator = MinimaxProbabilityClassifier(**parameters)
-            estimator.classes_ = np.asarray(classes)
-            estimator._accuracies(accuracy)
-            estimator._fitted(model)
-        case ("kernel-svc" | "feature-svc", model, parameters):
-            estimator = ProbabilisticKernelSVC(**parameters)
-            estimator.classes_ = np.asarray(classes)
-            estimator._fitted(model)
-        case ("discriminant", mixture, _, report, parameters):
-            estimator = GaussianDiscriminant(**parameters)
-            estimator.classes_ = np.asarray(classes)
-            estimator._set(mixture)
-            estimator.log_likelihoods_, estimator.n_iter_, estimator.status_ = report
-        case ("kernel-svr", model, parameters):
-            estimator = ProbabilisticKernelSVR(**parameters)._fitted(model)
-        case ("huber", model, parameters):
-            estimator = (AdaptiveHuberClassifier if classes else AdaptiveHuberRegressor)(**parameters)
-            if classes:
-                estimator.classes_ = np.asarray(classes)
-            estimator._fitted(model)
-        case ("gsu regression", coef, intercept, report, (alpha, loss, epsilon, delta, *options)):
-            solver, tol, max_iter, fit_intercept = options
-            own = {"epsilon": epsilon, "delta": delta}
-            estimator = GSURegressor(
-                alpha,
-                loss=loss,
-                solver=solver,
-                tol=tol,
-                max_iter=max_iter,
-                fit_intercept=fit_intercept,
-                **{k: v for k, v in own.items() if v is not None},
-            )
-            estimator.coef_, estimator.intercept_, estimator.kernel_map_ = coef, intercept, None
-            estimator.objective_, estimator.optimality_gap_, estimator.n_iter_, estimator.status_ = report
-        case _:
-            raise ModelFileError(f"not a usable model file: this version knows no step {step[0]!r}")
-    estimator.n_features_in_ = d
-    return estimator
+    estimators: list[Any] = []
+    d: int | None = None
+    for model in reversed(steps):
+        cls = class_of(model.kind, classifier=bool(model.n_classes))
+        estimator = cls(**cls._arguments(decoded(model.parameters)))
+        if model.n_classes:
+            estimator.classes_ = np.asarray(classes)  # type: ignore[attr-defined]
+        d = d if model.n_features is None else model.n_features
+        assert d is not None
+        estimator.n_features_in_ = d
+        estimators.insert(0, estimator._keep(model))
+    return estimators
 
 
 def _plain(value: Any) -> Any:

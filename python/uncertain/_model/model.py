@@ -235,7 +235,6 @@ class Model:
                     components = scaler.inverse_transform(components)
                 imputer = GaussianImputer()
                 imputer._set((weights, components.means, components.covariances()))
-                imputer.n_features_in_ = rows.n_features
                 return imputer.transform(rows)
         row, feature = np.argwhere(rows.missing)[0]
         raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')

@@ -12,8 +12,7 @@ from .._base.classifiers import ScoreClassifier
 from .._base.docs import documented
 from .._base.progress import Callback
 from .._data.typing import Floats, RandomState
-from .._data.validation import RowsLike, check_sample_weight, seed_from
-from .._uncertain import HuberParams
+from .._data.validation import RowsLike, check_sample_weight
 from ..exceptions import UncertainError
 from ..tables._groups import groups_of_fit
 from ._machine import AdaptiveHuber
@@ -64,6 +63,8 @@ n_iter_, status_
     >>> AdaptiveHuberClassifier(n_neighbors=2).fit(X, y).predict([[0.6], [4.4]]).tolist()
     ['low', 'high']
     """
+
+    _kinds = ("huber",)
 
     def __init__(
         self,
@@ -141,6 +142,3 @@ n_iter_, status_
             The mean is :meth:`decision_function`.
         """
         return super().decision_distribution(X)
-
-    def _params(self, probability: bool = False, seed: int = 0) -> HuberParams:
-        return super()._params(bool(self.probability), seed_from(self.random_state))

@@ -10,22 +10,25 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base.progress import Callback, reporter
+from .._base.core import Core
+from .._base.progress import Callback
 from .._data.array import GaussianArray
 from .._data.typing import Codes, Floats
 from .._data.validation import RowsLike, check_gaussians
-from .._uncertain import Gaussians, HuberModel, HuberParams, HuberView, Rows
+from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError
 from ._views import (
     FORGOTTEN,
     Kernel,
+    Matrix,
+    View,
+    arguments_of,
     column_groups,
-    graph_arguments,
+    graph_of,
+    kernel_of,
     per_view,
     view_weights,
 )
-
-OUTCOME = ("intercept", "thresholds", "removed", "residuals", "history", "objective", "steps", "status")
 
 
 class Refinement(NamedTuple):
@@ -56,10 +59,8 @@ class Refinement(NamedTuple):
     n_attempts: int
 
 
-class AdaptiveHuber(BaseEstimator):
+class AdaptiveHuber(Core, BaseEstimator):
     """Base of regressor and classifier; the core fits all outputs with one reduction."""
-
-    _model: HuberModel
 
     def __init__(
         self,
@@ -124,50 +125,36 @@ class AdaptiveHuber(BaseEstimator):
             raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix.")
         return Gaussians(Rows.from_numpy(gram, *gram.shape))
 
-    def _views(self) -> list[HuberView]:
+    def _views(self) -> list[View]:
         """The views of rows with ``n_features_in_`` features."""
         columns = column_groups(self.views, self.n_features_in_, getattr(self, "feature_names_in_", ()))
         m = len(columns)
-        options = zip(
-            columns,
-            per_view("kernel", self.kernel, m),
-            per_view("gamma", self.gamma, m),
-            per_view("graph", self.graph, m),
-            view_weights(self.view_weights, m),
-            strict=True,
-        )
+        kernels, gammas = per_view("kernel", self.kernel, m), per_view("gamma", self.gamma, m)
+        graphs, weights = per_view("graph", self.graph, m), view_weights(self.view_weights, m)
         return [
-            HuberView(
-                columns=group,
-                kernel=kernel,
-                gamma=gamma,
-                degree=self.degree,
-                coef0=self.coef0,
-                coupling=self.coupling,
-                weight=weight,
-                n_neighbors=self.n_neighbors,
-                graph_gamma=self.graph_gamma,
-                **graph_arguments(graph, self.laplacian),
-            )
-            for group, kernel, gamma, graph, weight in options
+            View(columns[k], self._kernel(kernels[k], gammas[k]), weights[k], *self._graph(graphs[k]))
+            for k in range(m)
         ]
 
-    def _params(self, probability: bool = False, seed: int = 0) -> HuberParams:
-        return HuberParams(
-            self._views(),
-            alpha=self.alpha,
-            manifold_alpha=self.manifold_alpha,
-            between_alpha=self.between_alpha,
-            delta=self.delta,
-            max_refinements=self.max_refinements,
-            threshold=self.threshold,
-            fit_intercept=bool(self.fit_intercept),
-            normalized=self.laplacian != "unnormalized",
-            probability=probability,
-            seed=seed,
-            max_bytes=self.max_bytes,
-            n_jobs=self.n_jobs,
-        )
+    def _kernel(self, name: Any, gamma: float | None) -> Any:
+        options = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0, "coupling": self.coupling}
+        return kernel_of(name, options)
+
+    def _graph(self, graph: Any) -> tuple[Any, Matrix | None]:
+        return graph_of(graph, self.laplacian, count=self.n_neighbors, gamma=self.graph_gamma)
+
+    def _core_parameters(self) -> dict[str, Any]:
+        views = [view.plain() for view in self._views()]
+        normalized = self.laplacian != "unnormalized"
+        return super()._core_parameters() | {
+            "views": views,
+            "normalized": normalized,
+            "fit_intercept": bool(self.fit_intercept),
+        }
+
+    @classmethod
+    def _arguments(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        return super()._arguments(arguments_of(parameters))
 
     def _saved_params(self) -> dict[str, Any]:
         """Parameters for a model file: views as numbers of columns, no matrices."""
@@ -196,19 +183,16 @@ class AdaptiveHuber(BaseEstimator):
         graphs = self.graph if isinstance(self.graph, (list, tuple)) else [self.graph]
         if any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs):
             raise ParameterError("graph: a model file holds no matrix of a graph; set graph= to fit again")
-        report = reporter(self)
-        return self._fitted(self._params().fit(rows, targets, n_classes, weights, groups, report))
+        known = {"outputs": targets, "n_classes": n_classes, "weights": weights, "groups": groups}
+        graphs = [view.matrix for view in self._views()]
+        return self._keep(self._fitted(self._parameters(), rows, graphs=graphs, **known))
 
-    def _fitted(self, model: HuberModel) -> Self:
-        """The attributes of a fitted machine: one value of an output each, or of several a list or array."""
-        self._model = model
-        self.gamma_ = model.gammas
-        self.n_labels_ = model.n_labels
-        rows = model.rows
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        """One value of an output each, or of several a list or array."""
+        self.gamma_, self.n_labels_ = header["gammas"], header["n_labelled"]
+        rows = self._model.rows
         self.X_fit_ = None if rows is None else GaussianArray._from_core(rows)
-        outcomes: list[dict[str, Any]] = [
-            dict(zip(OUTCOME, outcome, strict=True)) for outcome in model.outcomes
-        ]
+        outcomes: list[dict[str, Any]] = header["outcomes"]
         single = len(outcomes) == 1
 
         def each(key: str) -> Any:
@@ -218,22 +202,26 @@ class AdaptiveHuber(BaseEstimator):
         def numbers(values: Any) -> Any:
             return values[0] if single else np.array(values)
 
+        def vectors(name: str) -> Any:
+            values = [arrays[f"{name}.{k}"] for k in range(len(outcomes))]
+            return values[0] if single else values
+
         # K x m x n
-        coef = np.stack([np.ascontiguousarray(w.T) for w in model.coef], axis=1)
+        coef = np.ascontiguousarray(np.moveaxis(arrays["coef"], 2, 0))
         self.dual_coef_ = coef[0] if single else coef
         for outcome in outcomes:
-            outcome["history"] = [Refinement(*step) for step in outcome["history"]]
+            outcome["history"] = [Refinement(*step.values()) for step in outcome["history"]]
         self.history_ = each("history")
-        self.thresholds_ = each("thresholds")
-        self.removed_ = each("removed")
-        self.removed_residuals_ = each("residuals")
-        self.threshold_ = numbers([float(outcome["thresholds"][-1]) for outcome in outcomes])
+        self.thresholds_ = vectors("thresholds")
+        removed = [arrays[f"removed.{k}"].astype(np.int64) for k in range(len(outcomes))]
+        self.removed_ = removed[0] if single else removed
+        self.removed_residuals_ = vectors("removed_residuals")
+        self.threshold_ = numbers([float(arrays[f"thresholds.{k}"][-1]) for k in range(len(outcomes))])
         self.n_refinements_ = numbers([len(outcome["history"]) for outcome in outcomes])
         self.intercept_ = numbers([outcome["intercept"] for outcome in outcomes])
         self.objective_ = numbers([outcome["objective"] for outcome in outcomes])
         self.n_iter_ = numbers([outcome["steps"] for outcome in outcomes])
-        self.status_ = numbers([outcome["status"] for outcome in outcomes])
-        return self
+        self.status_ = numbers([outcome["ending"] for outcome in outcomes])
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
         check_is_fitted(self, "dual_coef_")

@@ -139,6 +139,8 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
     True
     """
 
+    _kinds = ("huber",)
+
     def fit(self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to Gaussians, to exact points, or to a kernel matrix.
 
@@ -180,6 +182,6 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         """
         rows = self._to_predict(X)
         if not return_std:
-            return self._model.decision(rows, self.n_jobs)[:, 0]
-        mean, std = self._model.decision_distribution(rows, self.n_jobs)
+            return self._model.decision(rows, None, self.n_jobs)[:, 0]
+        mean, std = self._model.decision_distribution(rows, None, self.n_jobs)
         return mean[:, 0], std[:, 0]

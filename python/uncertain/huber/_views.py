@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .._data.typing import Floats, Ints
 from ..exceptions import ParameterError
+
+Matrix: TypeAlias = Floats | tuple[Ints, Ints, Floats]
+"""A square matrix: dense, or starts, columns and values of sparse rows."""
 
 Kernel: TypeAlias = Literal["rbf", "linear", "quadratic", "polynomial", "probabilistic", "precomputed"]
 
@@ -55,34 +59,101 @@ def view_weights(weights: Sequence[float] | None, count: int) -> list[float]:
     return list(weights)
 
 
-def graph_arguments(graph: Any, laplacian: str | None) -> dict[str, Any]:
-    """What :class:`HuberView` wants to know of a graph: its kind, and the matrix where there is one."""
+class View(NamedTuple):
+    """One view as the core's parameters have it, and the matrix of its graph."""
+
+    columns: list[int] | None
+    kernel: Any
+    weight: float
+    graph: Any
+    matrix: Matrix | None
+
+    def plain(self) -> dict[str, Any]:
+        """As a parameter of the core, which gets the matrix by itself."""
+        view = self._asdict()
+        del view["matrix"]
+        return view
+
+
+OPTIONS: dict[str, tuple[str, ...]] = {
+    "linear": (),
+    "quadratic": (),
+    "polynomial": ("degree", "gamma", "coef0"),
+    "rbf": ("gamma", "coupling"),
+    "probabilistic": ("gamma", "coupling"),
+    "precomputed": (),
+}
+"""The options of each kernel."""
+
+
+def kernel_of(name: Any, options: dict[str, Any]) -> Any:
+    """A kernel as the core's parameters have it."""
+    if not isinstance(name, str) or name not in OPTIONS:
+        names = ", ".join(f'"{known}"' for known in OPTIONS)
+        raise ParameterError(f"kernel = {name!r}: must be one of {names}")
+    own = {option: options[option] for option in OPTIONS[name]}
+    return {name: own} if own else name
+
+
+def graph_of(graph: Any, laplacian: str | None, **options: Any) -> tuple[Any, Matrix | None]:
+    """A graph as the core's parameters have it, and its matrix where there is one."""
     if laplacian not in ("normalized", "unnormalized", None):
         raise ParameterError(
             f'laplacian = {laplacian!r}: must be "normalized", "unnormalized" or None (the graph is M itself)'
         )
-    given = "regularizer" if laplacian is None else "weights"
+    given = {"given": {"regulariser": laplacian is None}}
     if graph is None:
-        return {"graph": "none"}
+        return "none", None
     if not isinstance(graph, str):
-        return {"graph": given, **_matrix(graph)}
+        return given, _matrix(graph)
     if graph == FORGOTTEN:
-        return {"graph": given, "dense": np.zeros((0, 0))}
+        return given, None
     if graph not in ("knn", "rbf"):
         raise ParameterError(f'graph = {graph!r}: must be "knn", "rbf", None or a matrix')
     if laplacian is None:
         raise ParameterError("laplacian = None: the graph must then be the matrix M itself")
-    return {"graph": graph}
+    return {graph: options if graph == "knn" else {"gamma": options["gamma"]}}, None
 
 
-def _matrix(graph: Any) -> dict[str, Any]:
+def arguments_of(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the estimators from the core's parameters; one view is no list of views."""
+    views = parameters["views"]
+    arguments = dict(parameters)
+    kernels = [_named(view["kernel"]) for view in views]
+    graphs = [_named(view["graph"]) for view in views]
+    columns = [view["columns"] for view in views]
+    del arguments["views"]
+    if any(group is not None for group in columns):
+        arguments |= {"views": columns, "view_weights": [view["weight"] for view in views]}
+    for _, own in kernels:
+        arguments |= {name: value for name, value in own.items() if name != "gamma"}
+    for _, own in graphs:
+        names = {"count": "n_neighbors", "gamma": "graph_gamma"}
+        arguments |= {names[name]: value for name, value in own.items() if name in names}
+    each: dict[str, list[Any]] = {
+        "kernel": [name for name, _ in kernels],
+        "gamma": [own.get("gamma") for _, own in kernels],
+        "graph": [None if name == "none" else name for name, _ in graphs],
+    }
+    arguments |= {name: values[0] if len(values) == 1 else values for name, values in each.items()}
+    regulariser = any(own.get("regulariser") for _, own in graphs)
+    normalized = "normalized" if arguments.pop("normalized") else "unnormalized"
+    return arguments | {"laplacian": None if regulariser else normalized}
+
+
+def _named(option: Any) -> tuple[str, dict[str, Any]]:
+    """Name and fields of one of the core's options."""
+    return next(iter(option.items())) if isinstance(option, dict) else (option, {})
+
+
+def _matrix(graph: Any) -> Matrix:
     if hasattr(graph, "tocsr"):
         csr = graph.tocsr()
         if csr.shape[0] != csr.shape[1]:
             raise ParameterError(f"graph: must be a square matrix, got shape {csr.shape}")
         starts, indices = (np.asarray(a, dtype=np.int64) for a in (csr.indptr, csr.indices))
-        return {"sparse": (starts, indices, np.asarray(csr.data, dtype=np.float64))}
+        return starts, indices, np.asarray(csr.data, dtype=np.float64)
     dense = np.ascontiguousarray(graph, dtype=np.float64)
     if dense.ndim != 2 or dense.shape[0] != dense.shape[1]:
         raise ParameterError(f"graph: must be a square matrix, got shape {dense.shape}")
-    return {"dense": dense}
+    return dense

@@ -11,21 +11,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base.convergence import keep_reports
+from .._base.convergence import keep_reports, warn_unless_converged
+from .._base.core import Core
 from .._data.array import GaussianArray
-from .._data.options import number_or_median
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians
-from .._uncertain import FeatureSvc, Gaussians, KernelSvc, KernelSvr
+from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import ParameterError, UncertainError
-
-ADVICE = "raise max_iter, lower C, or accept a larger tol"
-"""What to do about a fit that has not converged."""
 
 Kernel: TypeAlias = Callable[[GaussianArray, GaussianArray], ArrayLike]
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(Core, BaseEstimator):
     """Base of the kernel machines.
 
     The core fits Gaussians with the probabilistic kernel by itself, and decides there whether the kernel
@@ -47,28 +44,21 @@ class KernelMachine(BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _common(self) -> dict[str, Any]:
-        """The parameters that all machines have, for the core."""
-        return {
-            "c": self.C,
-            "sigma": number_or_median("sigma", self.sigma),
-            "coupling": self.coupling,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "shrinking": self.shrinking,
-            "cache_size": self.cache_size,
-            "n_jobs": self.n_jobs,
-        }
+    def _core_parameters(self) -> dict[str, Any]:
+        given = super()._core_parameters()
+        if callable(self.kernel):
+            given["kernel"] = "precomputed"
+        return given
 
-    def _to_fit(self, X: RowsLike) -> tuple[Gaussians | Floats, GaussianArray | None]:
-        """X for the core (Gaussians, or their kernel matrix), and the rows where it does not see them."""
+    def _to_fit(self, X: RowsLike) -> tuple[Gaussians, GaussianArray | None]:
+        """X for the core (Gaussians, or rows of a kernel matrix), and the rows where it does not see them."""
         if self.kernel == "precomputed":
             gram: Floats = validate_data(self, X, reset=True, dtype=np.float64, order="C")
             if gram.shape[0] != gram.shape[1]:
                 raise ValueError(
                     f"Precomputed matrix must be a square matrix. Input is a {gram.shape} matrix."
                 )
-            return gram, None
+            return exact(gram), None
         data = check_gaussians(self, X, reset=True)
         if not callable(self.kernel):
             if self.kernel != "probabilistic":
@@ -78,7 +68,7 @@ class KernelMachine(BaseEstimator):
                 )
             return data, None
         rows = GaussianArray._from_core(data)
-        return self._values(rows, rows), rows
+        return exact(self._values(rows, rows)), rows
 
     def _values(self, rows: GaussianArray, others: GaussianArray) -> Floats:
         """The caller's own kernel."""
@@ -90,32 +80,49 @@ class KernelMachine(BaseEstimator):
             )
         return values
 
-    def _to_predict(self, X: RowsLike) -> Any:
-        """X for the fitted core: Gaussians, or kernel values between new rows and support rows."""
+    def _to_predict(self, X: RowsLike) -> Gaussians:
+        """X for the fitted core: Gaussians, or rows of kernel values with the support rows."""
         check_is_fitted(self, "objective_")
         if self.kernel == "precomputed":
             values: Floats = validate_data(self, X, reset=False, dtype=np.float64)
-            return np.ascontiguousarray(values[:, self.support_])
+            return exact(values[:, self.support_])
         data = check_gaussians(self, X, reset=False)
         if not callable(self.kernel):
             return data
         rows = GaussianArray._from_core(data)
         if len(self.support_) == 0:
-            return np.zeros((len(rows), 0))
+            return exact(np.zeros((len(rows), 0)))
         assert self.support_rows_ is not None
-        return self._values(rows, self.support_rows_)
+        return exact(self._values(rows, self.support_rows_))
 
-    def _fitted(self, model: KernelSvc | KernelSvr, rows: GaussianArray | None = None) -> Self:
-        """The attributes of a fitted machine; `rows` are those of a user-defined kernel."""
-        self._reported(model)
-        self.support_ = model.support
-        self.support_rows_ = None if rows is None else rows[self.support_]
-        if model.basis is not None:
-            core, self.sigma_ = model.basis
-            self.support_rows_ = GaussianArray._from_core(core)
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        keep_reports(self, header["fits"] if "fits" in header else [header["fit"]])
+        self.support_ = arrays["support"].astype(np.int64)
+        rows = self._model.rows
+        self.support_rows_ = None if rows is None else GaussianArray._from_core(rows)
+        if header["basis"] is not None:
+            self.sigma_ = header["basis"]["sigma"]
+
+    def _steps(self) -> list[Fitted]:
+        """What a model file holds."""
+        if self.kernel != "probabilistic":
+            raise UncertainError(
+                "the model cannot be saved: a model file holds no kernels but the probabilistic one; "
+                'pickle the estimator, or fit with kernel="probabilistic"'
+            )
+        return super()._steps()
+
+    def _finished(self, model: Fitted, rows: GaussianArray | None, *, stacklevel: int) -> Self:
+        """The attributes of a fitted machine, and a warning if a solve has not reached `tol`."""
+        self._keep(model)
+        if rows is not None:
+            self.support_rows_ = rows[self.support_]
+        advice = "raise max_iter, lower C, or accept a larger tol"
+        warn_unless_converged(self, advice, stacklevel=stacklevel)
         return self
 
-    def _reported(self, model: KernelSvc | KernelSvr | FeatureSvc) -> None:
-        """How the solves ended."""
-        self._model: Any = model
-        keep_reports(self, *model.reports)
+
+def exact(values: Floats) -> Gaussians:
+    """Kernel values as rows for the core."""
+    values = np.ascontiguousarray(values)
+    return Gaussians(Rows.from_numpy(values, *values.shape))

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
 from .._base.classifiers import ScoreClassifier
-from .._base.convergence import warn_unless_converged
+from .._base.convergence import keep_reports
 from .._base.docs import documented
-from .._base.progress import Callback, reporter
-from .._data.array import GaussianArray
+from .._base.progress import Callback
 from .._data.typing import ClassWeight, Floats, RandomState
 from .._data.validation import (
     RowsLike,
     check_labels,
     check_weights,
-    seed_from,
 )
-from .._uncertain import FeatureSvc, FeatureSvcParams, KernelSvcParams
 from ..exceptions import ParameterError
 from ..kernel_features import FeatureMap
 from ..tables._groups import groups_of_fit
-from ._machine import ADVICE, Kernel, KernelMachine
+from ._machine import Kernel, KernelMachine
 
 
 def _with_distribution(estimator: ProbabilisticKernelSVC) -> bool:
@@ -126,6 +124,8 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     ['out', 'in', 'out']
     """
 
+    _kinds = ("kernel-svc", "feature-svc")
+
     def __init__(
         self,
         C: float = 1.0,
@@ -163,18 +163,19 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         self.verbose = verbose
         self.callback = callback
 
-    def _learn(self, X: RowsLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> None:
-        params = self._params()
+    def _learn(
+        self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+    ) -> None:
+        parameters = self._parameters()
         data, rows = self._to_fit(X)
         classes, codes = check_labels(y, X, self)
-        product = check_weights(weights, self.class_weight, classes=classes, codes=codes)
+        weights = check_weights(sample_weight, self.class_weight, classes=classes, codes=codes)
         folded = bool(self.probability)
-        whole = groups_of_fit(groups, classes=classes, codes=codes, weights=product, folded=folded)
-        report = reporter(self)
-        model = params.fit(data, codes, len(classes), product, whole, report)
+        whole = groups_of_fit(groups, classes=classes, codes=codes, weights=weights, folded=folded)
+        known = {"codes": codes, "n_classes": len(classes), "weights": weights, "groups": whole}
+        model = self._fitted(parameters, data, **known)
         self.classes_ = classes
-        self._fitted(model, rows)
-        warn_unless_converged(self, ADVICE)
+        self._finished(model, rows, stacklevel=5)
 
     @available_if(_with_distribution)  # type: ignore[untyped-decorator]
     def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
@@ -197,36 +198,32 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         """
         return super().decision_distribution(X)
 
-    def _params(self) -> Any:
-        seed = seed_from(self.random_state)
-        common = self._common()
+    @property
+    def _kind(self) -> str:
+        return "kernel-svc" if self.n_components is None else "feature-svc"
+
+    def _core_parameters(self) -> dict[str, Any]:
+        given = super()._core_parameters()
         if self.n_components is None:
-            return KernelSvcParams(**common, probability=self.probability, seed=seed)
+            return given
         if self.kernel != "probabilistic":
             raise ParameterError(
                 f"n_components = {self.n_components!r}: features are those of kernel='probabilistic', "
                 f"and kernel = {self.kernel!r}"
             )
-        del common["shrinking"], common["cache_size"]
-        return FeatureSvcParams(
-            **common,
-            approximation=self.approximation,
-            n_components=self.n_components,
-            probability=self.probability,
-            seed=seed,
-        )
+        given.pop("kernel", None)
+        return given
 
-    def _fitted(self, model: Any, rows: GaussianArray | None = None) -> Self:
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
         for name in ("support_", "support_rows_", "n_support_", "dual_coef_", "coef_", "memory_"):
             self.__dict__.pop(name, None)
         self._forget_map()
-        self.intercept_ = model.intercept
-        if isinstance(model, FeatureSvc):
-            self._reported(model)
-            self._keep_map(model.map, model.sigma)
-            self.coef_, self.memory_ = model.coef, model.memory
-            return self
-        super()._fitted(model, rows)
-        self.n_support_ = model.n_support
-        self.dual_coef_ = model.dual_coef
-        return self
+        self.intercept_ = arrays["intercept"]
+        if self._model.kind == "feature-svc":
+            keep_reports(self, header["fits"])
+            self._keep_map(self._model, arrays, header["sigma"])
+            self.coef_, self.memory_ = arrays["coef"], header["memory"]
+            return
+        super()._attributes(arrays, header)
+        self.n_support_ = np.array(header["n_support"], dtype=np.int64)
+        self.dual_coef_ = arrays["dual_coef"]

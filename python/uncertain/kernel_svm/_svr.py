@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from .._base.convergence import warn_unless_converged
 from .._base.docs import documented
-from .._base.progress import Callback, reporter
-from .._data.array import GaussianArray
+from .._base.progress import Callback
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_numbers, check_sample_weight
-from .._uncertain import KernelSvrParams
-from ._machine import ADVICE, Kernel, KernelMachine
+from ._machine import Kernel, KernelMachine
 
 
 @documented
@@ -52,14 +48,15 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from uncertain import GaussianArray, ProbabilisticKernelSVR
+    >>>     >>> from uncertain import GaussianArray, ProbabilisticKernelSVR
     >>> x = np.linspace(0.0, 3.0, 16)
     >>> X = GaussianArray(x[:, None], std=0.05)
     >>> model = ProbabilisticKernelSVR(C=100.0, epsilon=0.01).fit(X, np.sin(x))
     >>> bool(abs(model.predict([[1.5]])[0] - np.sin(1.5)) < 0.05)
     True
     """
+
+    _kinds = ("kernel-svr",)
 
     def __init__(
         self,
@@ -103,14 +100,12 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         -------
         self
         """
-        params = self._params()
+        parameters = self._parameters()
         data, rows = self._to_fit(X)
         targets = check_numbers(y, X, self)
         weights = check_sample_weight(sample_weight, len(targets))
-        report = reporter(self)
-        self._fitted(params.fit(data, targets, weights, report), rows)
-        warn_unless_converged(self, ADVICE, stacklevel=3)
-        return self
+        model = self._fitted(parameters, data, targets=targets, weights=weights)
+        return self._finished(model, rows, stacklevel=4)
 
     def predict(self, X: RowsLike) -> Floats:
         """Predicted targets.
@@ -123,15 +118,10 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         -------
         ndarray of shape (n,)
         """
-        data = self._to_predict(X)
-        values: Floats = self._model.predict(data, self.n_jobs)
-        return values
+        rows = self._to_predict(X)
+        return self._model.decision(rows, None, self.n_jobs)[:, 0]
 
-    def _params(self) -> KernelSvrParams:
-        return KernelSvrParams(**self._common(), epsilon=self.epsilon)
-
-    def _fitted(self, model: Any, rows: GaussianArray | None = None) -> Self:
-        super()._fitted(model, rows)
-        self.dual_coef_ = model.dual_coef[None, :]
-        self.intercept_ = np.array([model.intercept])
-        return self
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        super()._attributes(arrays, header)
+        self.dual_coef_ = arrays["dual_coef"][None, :]
+        self.intercept_ = arrays["intercept"]

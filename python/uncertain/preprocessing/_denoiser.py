@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
-from .._base.em import (
-    Mixture,
-    MixtureAttributes,
-    component_number,
-    em_options,
-    keep_report,
-)
+from .._base.em import MixtureAttributes, warn_unless_ended
 from .._base.gaps import TakesGaps
-from .._base.progress import Callback, reporter
+from .._base.progress import Callback
 from .._data.array import GaussianArray
 from .._data.typing import Floats, RandomState
 from .._data.validation import RowsLike, check_rows, check_sample_weight
-from .._uncertain import denoise, fit_denoiser, mixture_log_likelihood
 
 
 @documented
-class GaussianDenoiser(  # type: ignore[call-arg]
+class GaussianDenoiser(
     TakesGaps, MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
     """Measurement error: replace every reading by what it says about the true value (extreme deconvolution).
@@ -115,6 +108,8 @@ class GaussianDenoiser(  # type: ignore[call-arg]
     True
     """
 
+    _kinds = ("denoiser",)
+
     def __init__(
         self,
         n_components: int | Literal["auto"] = 1,
@@ -158,12 +153,11 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         UncertainError
             If a feature is missing in every row.
         """
-        components = component_number(self.n_components)
+        parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)
         weights = check_sample_weight(sample_weight, data.n_rows)
-        mixture, report = fit_denoiser(data, missing, weights, em_options(self, components), reporter(self))
-        self._set(mixture)
-        keep_report(self, report)
+        self._keep(self._fitted(parameters, data, missing=missing, weights=weights))
+        warn_unless_ended(self)
         return self
 
     def transform(self, X: RowsLike) -> GaussianArray:
@@ -179,7 +173,7 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         """
         check_is_fitted(self, "weights_")
         data, missing = check_rows(self, X, reset=False)
-        return GaussianArray._from_core(denoise(data, missing, self._mixture(), self.n_jobs))
+        return GaussianArray._from_core(self._model.transform(data, missing, self.n_jobs))
 
     def score_samples(self, X: RowsLike) -> Floats:
         """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i).
@@ -188,12 +182,12 @@ class GaussianDenoiser(  # type: ignore[call-arg]
         """
         check_is_fitted(self, "weights_")
         data, missing = check_rows(self, X, reset=False)
-        return mixture_log_likelihood(data, missing, self._mixture(), self.n_jobs)
+        return self._model.log_likelihood(data, missing, self.n_jobs)
 
     def score(self, X: RowsLike, y: object = None) -> float:
         """Mean of `score_samples`."""
         return float(self.score_samples(X).mean())
 
-    def _set(self, mixture: Mixture) -> None:
-        super()._set(mixture)
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        super()._attributes(arrays, header)
         self.n_components_ = len(self.weights_)

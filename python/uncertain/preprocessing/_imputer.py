@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
-from .._base.em import MixtureAttributes, component_number, em_options, keep_report
+from .._base.em import MixtureAttributes, warn_unless_ended
 from .._base.gaps import TakesGaps
-from .._base.progress import Callback, reporter
+from .._base.progress import Callback
 from .._data.array import GaussianArray
-from .._data.typing import Booleans, RandomState
+from .._data.typing import RandomState
 from .._data.validation import RowsLike, check_labels, check_rows, check_sample_weight
-from .._uncertain import Gaussians, fit_imputer, impute
-from ..exceptions import ParameterError
 
 
 @documented
-class GaussianImputer(  # type: ignore[call-arg]
+class GaussianImputer(
     TakesGaps, MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
     """Missing features become Gaussians: conditional mean and covariance given the features that are there.
@@ -90,6 +87,8 @@ class GaussianImputer(  # type: ignore[call-arg]
     (True, True)
     """
 
+    _kinds = ("imputer",)
+
     def __init__(
         self,
         n_components: int | Literal["auto"] = 1,
@@ -130,20 +129,15 @@ class GaussianImputer(  # type: ignore[call-arg]
         -------
         self
         """
-        components = component_number(self.n_components)
-        if components is None and self.per_class:
-            raise ParameterError('n_components = "auto": must be an integer with per_class=True')
+        parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)
-        codes, n_classes = None, 0
+        known: dict[str, Any] = {}
         if self.per_class:
             classes, codes = check_labels(y, X, self)
-            n_classes = len(classes)
+            known = {"codes": codes, "n_classes": len(classes)}
         weights = check_sample_weight(sample_weight, data.n_rows)
-        options = em_options(self, components)
-        missing = _all_there(data) if missing is None else missing
-        mixture, report = fit_imputer(data, missing, weights, codes, n_classes, options, reporter(self))
-        self._set(mixture)
-        keep_report(self, report)
+        self._keep(self._fitted(parameters, data, missing=missing, weights=weights, **known))
+        warn_unless_ended(self)
         return self
 
     def transform(self, X: RowsLike) -> GaussianArray:
@@ -160,9 +154,4 @@ class GaussianImputer(  # type: ignore[call-arg]
         """
         check_is_fitted(self, "weights_")
         data, missing = check_rows(self, X, reset=False)
-        missing = _all_there(data) if missing is None else missing
-        return GaussianArray._from_core(impute(data, missing, self._mixture(), self.n_jobs))
-
-
-def _all_there(data: Gaussians) -> Booleans:
-    return np.zeros((data.n_rows, data.n_features), dtype=bool)
+        return GaussianArray._from_core(self._model.transform(data, missing, self.n_jobs))

@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from .._base.core import Core
 from .._base.docs import documented
 from .._data.options import check_option, number_or_median
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians
-from .._uncertain import Gaussians, fit_kernel_map, map_kernel
+from .._uncertain import Gaussians
 from ..exceptions import ParameterError
 from ._moves import Moves
 
@@ -20,7 +21,7 @@ Kernel = Literal["linear", "quadratic", "polynomial", "rbf"]
 
 
 @documented
-class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Gaussians as the Gaussians that a kernel makes of them: any linear model behind it is a kernel model.
 
     A kernel is an inner product K(x, z) = phi(x)'phi(z) in a feature space. To first order the row
@@ -87,6 +88,8 @@ class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     'low-rank'
     """
 
+    _kinds = ("kernel-map",)
+
     def __init__(
         self,
         kernel: Kernel = "rbf",
@@ -107,39 +110,22 @@ class KernelMap(Moves, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def fit(self, X: RowsLike, y: object = None) -> KernelMap:
         """Choose the pivots among these rows: a GaussianArray, or exact points of shape (n, d)."""
         check_kernel(self.kernel, self.gamma)
-        return self._fitted(check_gaussians(self, X, reset=True), None)
+        return self._learned(check_gaussians(self, X, reset=True), None)
 
-    def _fitted(self, data: Gaussians, n_jobs: int | None) -> KernelMap:
-        gamma = number_or_median("gamma", self.gamma)
-        if gamma is None and self.kernel in ("polynomial", "rbf") and data.n_rows < 2:
+    def _learned(self, data: Gaussians, n_jobs: int | None) -> KernelMap:
+        if self.gamma == "median" and self.kernel in ("polynomial", "rbf") and data.n_rows < 2:
             raise ParameterError(
                 f"gamma = 'median' needs at least two rows, got n_samples = {data.n_rows}; pass a number"
             )
-        self.points_: Floats
-        self.directions_: Floats
-        self.factor_: Floats
-        self.points_, self.directions_, self.factor_, self.gamma_, self.error_ = fit_kernel_map(
-            data,
-            kernel=self.kernel,
-            gamma=gamma,
-            degree=self.degree,
-            coef0=self.coef0,
-            tol=self.tol,
-            max_rank=self.max_rank,
-            seed=0,
-            n_jobs=n_jobs,
-        )
         self.n_features_in_ = data.n_features
-        self.rank_ = len(self.factor_)
-        return self
+        return self._keep(self._fitted(self._parameters(), data, n_jobs=n_jobs))
 
-    def _moved(self, data: Gaussians, n_jobs: int | None = None) -> Gaussians:
-        return map_kernel(data, self._parts(), n_jobs)
-
-    def _parts(self) -> tuple[Any, ...]:
-        """As the extension takes them."""
-        arrays = (self.points_, self.directions_, self.factor_)
-        return (self.kernel, self.gamma_, int(self.degree), float(self.coef0), *arrays, float(self.error_))
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        self.points_, self.directions_ = arrays["points"], arrays["directions"]
+        self.factor_: Floats = arrays["factor"]
+        self.rank_, self.error_ = len(self.factor_), header["error"]
+        kernel = header["kernel"]
+        self.gamma_ = next(iter(kernel.values()))["gamma"] if isinstance(kernel, dict) else None
 
     @property
     def _n_features_out(self) -> int:

@@ -8,7 +8,7 @@ One that `_passes_gaps` moves what is there and leaves gaps where they are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._set_output import _wrap_data_with_container
@@ -17,13 +17,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.validation import RowsLike, check_gaussians, check_rows
-from .._uncertain import Gaussians
+from .._uncertain import Fitted
 
 
 class Moves:
     """`transform` in the kind of the input; `set_output` concerns arrays only."""
 
     _passes_gaps: ClassVar[bool] = False
+    _model: Fitted
 
     def transform(self, X: RowsLike) -> Any:
         """The moved rows: an array for an array, a GaussianArray for a GaussianArray."""
@@ -32,7 +33,7 @@ class Moves:
             data, missing = check_rows(self, X, reset=False)
         else:
             data, missing = check_gaussians(self, X, reset=False), None
-        moved = self._moved(data)
+        moved = self._model.transform(data, missing)
         if isinstance(X, Incomplete):
             moved_rows = GaussianArray._from_core(moved)
             return moved_rows if missing is None else Incomplete(moved_rows, missing)
@@ -46,7 +47,3 @@ class Moves:
     def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> Any:
         """`fit`, then `transform` of the same rows."""
         return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
-
-    if TYPE_CHECKING:
-
-        def _moved(self, data: Gaussians) -> Gaussians: ...

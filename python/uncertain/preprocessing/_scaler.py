@@ -8,18 +8,17 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._base.core import Core
 from .._base.docs import documented
 from .._base.gaps import TakesGaps
 from .._data.array import GaussianArray
-from .._data.options import check_option
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians, check_rows, check_sample_weight
-from .._uncertain import Gaussians, fit_scaler, scale
 from ._moves import Moves
 
 
 @documented
-class GaussianScaler(TakesGaps, Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Shift and scale every feature; covariances move along: x -> D (x - m), S -> D S D, D = diag(1 / s).
 
     Parameters
@@ -41,24 +40,23 @@ class GaussianScaler(TakesGaps, Moves, OneToOneFeatureMixin, TransformerMixin, B
 
     _passes_gaps = True
 
+    _kinds = ("scaler",)
+
     def __init__(self, *, spread: Literal["means", "total"] = "means") -> None:
         self.spread = spread
 
     def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianScaler:
         """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""
-        check_option("spread", self.spread, ("means", "total"))
+        parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)
         weights = check_sample_weight(sample_weight, data.n_rows)
-        self.mean_: Floats
-        self.scale_: Floats
-        self.mean_, self.scale_ = fit_scaler(data, missing, weights, self.spread)
-        return self
+        return self._keep(self._fitted(parameters, data, missing=missing, weights=weights))
+
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
 
     def inverse_transform(self, X: RowsLike) -> Any:
         """Undo `transform`: x -> s x + m, S -> s S s'."""
         check_is_fitted(self)
-        moved = scale(check_gaussians(self, X, reset=False), self.mean_, self.scale_, True)
+        moved = self._model.inverse_transform(check_gaussians(self, X, reset=False))
         return GaussianArray._from_core(moved) if isinstance(X, GaussianArray) else moved.means.copy()
-
-    def _moved(self, data: Gaussians) -> Gaussians:
-        return scale(data, self.mean_, self.scale_, False)

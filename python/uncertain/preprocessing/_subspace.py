@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
+from .._base.core import Core
 from .._base.docs import documented
-from .._data.options import check_option
+from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians
-from .._uncertain import Gaussians, project_subspace
-from ..exceptions import ParameterError
 from ._moves import Moves
 
 
 @documented
-class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Keep the few directions in which a row is most uncertain: S = U L U' -> its leading eigenpairs.
 
     For every row the eigenpairs with the largest eigenvalues are kept until their share of the trace exceeds
@@ -43,6 +41,8 @@ class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstim
     IEEE TPAMI 40(12), 2018, section 3.2.
     """
 
+    _kinds = ("subspace",)
+
     def __init__(
         self, variance: float = 0.99, *, project: Literal["covariance", "both"] = "covariance"
     ) -> None:
@@ -51,15 +51,8 @@ class SubspaceProjector(Moves, OneToOneFeatureMixin, TransformerMixin, BaseEstim
 
     def fit(self, X: RowsLike, y: object = None) -> SubspaceProjector:
         """Check the parameters and note the number of features; rows are projected one by one."""
-        self._check_parameters()
-        check_gaussians(self, X, reset=True)
-        return self
+        parameters = self._parameters()
+        return self._keep(self._fitted(parameters, check_gaussians(self, X, reset=True)))
 
-    def _moved(self, data: Gaussians) -> Gaussians:
-        self._check_parameters()
-        return project_subspace(data, float(self.variance), self.project)
-
-    def _check_parameters(self) -> None:
-        check_option("project", self.project, ("covariance", "both"))
-        if not isinstance(self.variance, (int, float, np.number)) or not 0 < self.variance <= 1:
-            raise ParameterError(f"variance={self.variance!r}: must be above 0 and at most 1")
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        """Nothing is learned from the rows."""

@@ -79,7 +79,7 @@ pub enum Error {
     #[error("{name} = {value}: must be {expected}")]
     Parameter {
         /// The parameter.
-        name: &'static str,
+        name: String,
         /// What it was set to.
         value: String,
         /// What it may be.
@@ -111,7 +111,7 @@ impl Error {
     }
 
     /// A [`Error::Parameter`] from anything printable.
-    pub fn parameter(name: &'static str, value: impl ToString, expected: impl ToString) -> Self {
-        Self::Parameter { name, value: value.to_string(), expected: expected.to_string() }
+    pub fn parameter(name: impl Into<String>, value: impl ToString, expected: impl ToString) -> Self {
+        Self::Parameter { name: name.into(), value: value.to_string(), expected: expected.to_string() }
     }
 }

@@ -44,6 +44,7 @@ mod rows;
 mod simd;
 pub mod solver;
 pub mod special;
+pub mod state;
 #[cfg(test)]
 mod testing;
 pub mod transform;

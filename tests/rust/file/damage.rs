@@ -55,14 +55,16 @@ fn other_versions_are_named() {
         own["something new"] = json!(true);
     });
     let why = refusal(&newer);
-    assert!(why.contains("format 2, written by version 9.9") && why.contains("reads format 1"), "{why}");
+    assert!(why.contains("format 3, written by version 9.9") && why.contains("reads format 2"), "{why}");
 }
 
 #[test]
 fn tensors_must_be_the_ones_the_header_promises() {
     let bytes = file::save_to_bytes(&saved()).unwrap();
     let shaped = |name: &str, shape: Value| refusal(&with_header(&bytes, |header| header[name]["shape"] = shape));
-    assert!(shaped("2.coef", json!([2, 3])).contains("shape [2, 3] instead of [3, 2]"));
+    assert!(shaped("2.coef", json!([2, 3])).contains("2 hyperplanes in 3 dimensions"));
+    assert!(shaped("2.coef", json!([6, 1])).contains("reports for 6 hyperplanes"));
+    assert!(shaped("2.platt", json!([2, 3])).contains("shape [2, 3] instead of [3, 2]"));
     assert!(shaped("2.coef", json!([6])).contains("shape [6]"));
     assert!(shaped("0.mean", json!([3])).contains("damaged"));
     assert!(shaped("0.mean", json!([1u64 << 40, 1u64 << 40])).contains("damaged"));
@@ -74,7 +76,8 @@ fn tensors_must_be_the_ones_the_header_promises() {
             header[to] = tensor;
         }))
     };
-    assert!(renamed("2.platt", "2.other").contains("`2.platt` is missing"));
+    assert!(renamed("2.intercept", "2.other").contains("`2.intercept` is missing"));
+    assert!(renamed("2.platt", "2.other").contains("unexpected tensor `2.other`"));
     let integers = with_header(&bytes, |header| header["0.mean"]["dtype"] = json!("I64"));
     assert!(refusal(&integers).contains("I64 numbers instead of F64"));
     let overlap =
@@ -111,8 +114,8 @@ fn numbers_that_are_not_finite_are_refused() {
         assert!(why.contains(&format!("is {bad}")) && why.contains("of the tensor"), "{why}");
     }
     let mut model = binary();
-    let Some(Step::Gsu { model: inner, .. }) = model.steps.last_mut() else { panic!() };
-    inner.linear.coef[[0, 0]] = f64::NAN;
+    let Some(Step::Gsu(with)) = model.steps.last_mut() else { panic!() };
+    with.model.linear.coef[[0, 0]] = f64::NAN;
     assert!(file::save_to_bytes(&model).unwrap_err().to_string().contains("0.coef is NaN"));
 }
 
@@ -123,11 +126,13 @@ fn altered_descriptions_are_refused_even_with_a_right_checksum() {
         let why = refusal(&with_metadata(&bytes, change));
         assert!(why.contains(reason), "expected `{reason}` in: {why}");
     };
-    altered(&|own| own["steps"][0]["kind"] = json!("pickle"), "unknown variant `pickle`");
+    altered(&|own| own["steps"][0]["kind"] = json!("pickle"), "kind = \"pickle\": must be one of");
     altered(&|own| own["steps"] = json!([]), "unexpected tensor `0.mean`");
     altered(&|own| drop(own["steps"].as_array_mut().unwrap().pop()), "unexpected tensor `2.coef`");
     altered(&|own| own["steps"][0]["surprise"] = json!(1), "surprise");
     altered(&|own| own["surprise"] = json!(1), "surprise");
+    altered(&|own| own["steps"][2]["params"]["surprise"] = json!(1), "surprise");
+    altered(&|own| own["steps"][2]["state"]["surprise"] = json!(1), "surprise");
     altered(&|own| drop(own.as_object_mut().unwrap().remove("classes")), "classes");
     altered(&|own| own["classes"] = json!(["a", "b"]), "names 2 classes");
     altered(&|own| own["classes"] = json!(["a", "b", "a"]), "twice");
@@ -136,14 +141,11 @@ fn altered_descriptions_are_refused_even_with_a_right_checksum() {
     altered(&|own| own["columns"] = json!("[]"), "not a JSON object");
     altered(&|own| own["columns"] = json!("{"), "not JSON");
     altered(&|own| own["columns"] = json!("[".repeat(100_000)), "not JSON");
-    altered(&|own| own["steps"][0]["n_features"] = json!(3), "shape [2] instead of [3]");
-    altered(&|own| own["steps"][0]["n_features"] = json!(u64::MAX), "shape [2] instead of");
-    altered(&|own| own["steps"][1]["variance"] = json!(2), "variance = 2");
-    altered(&|own| own["steps"][1]["project"] = json!("nothing"), "nothing");
-    altered(&|own| own["steps"][2]["hyperplanes"] = json!(2), "2 hyperplanes");
-    altered(&|own| own["steps"][2]["hyperplanes"] = json!(4), "3 reports for 4");
-    altered(&|own| own["steps"][2]["platt"] = json!(false), "unexpected tensor `2.platt`");
-    altered(&|own| own["steps"][2]["fits"][0]["status"] = json!("fine"), "status = \"fine\"");
+    altered(&|own| own["steps"][0]["rows"] = json!({ "kind": "zero" }), "without their means");
+    altered(&|own| own["steps"][1]["params"]["variance"] = json!(2), "variance = 2");
+    altered(&|own| own["steps"][1]["params"]["project"] = json!("nothing"), "nothing");
+    altered(&|own| drop(own["steps"][2]["state"]["fits"].as_array_mut().unwrap().pop()), "2 reports for 3");
+    altered(&|own| own["steps"][2]["state"]["fits"][0]["status"] = json!("fine"), "status = \"fine\"");
     altered(&|own| own["steps"][2]["params"]["alpha"] = json!(-1), "alpha = -1");
     altered(&|own| own["steps"][2]["params"]["solver"] = json!("magic"), "magic");
 }

@@ -50,7 +50,7 @@ fn huber_machines() -> Vec<Saved> {
         let model = params.fit(rows, &targets, None, &Control::new()).unwrap();
         let machine = Machine::new(model, Some(rows.clone()), n_classes).unwrap();
         let classes = (0..n_classes as i64).map(Class::from).collect();
-        all.push(Saved::new(vec![Step::huber(machine, params)], classes));
+        all.push(Saved::new(vec![Step::new(machine, params)], classes));
     }
     all
 }
@@ -58,13 +58,14 @@ fn huber_machines() -> Vec<Saved> {
 #[test]
 fn huber_machines_come_back_and_answer_as_before() {
     for saved in huber_machines() {
-        let Some(Step::Huber { machine, params }) = saved.steps.last() else { panic!() };
+        let Some(Step::Huber(with)) = saved.steps.last() else { panic!() };
+        let (machine, params) = (&with.model, &with.params);
         let bytes = file::save_to_bytes(&saved).unwrap();
         let loaded = file::load_from_bytes(&bytes).unwrap();
-        let Some(Step::Huber { machine: again, params: with }) = loaded.steps.last() else { panic!() };
-        assert_eq!(again, machine);
+        let Some(Step::Huber(again)) = loaded.steps.last() else { panic!() };
+        assert_eq!(&again.model, machine);
         let given = matches!(params.params().views[0].graph, Graph::Given { .. });
-        assert_eq!(with == params, !given);
+        assert_eq!(&again.params == params, !given);
         assert_eq!(file::save_to_bytes(&loaded).unwrap(), bytes);
         let new = machine.rows().map_or_else(
             || GaussianArray::points(Rows::from_vec((0..72).map(f64::from).collect(), 36).unwrap()).unwrap(),
@@ -92,32 +93,29 @@ fn altered_huber_machines_are_refused() {
         assert!(why.contains(reason), "expected `{reason}` in: {why}");
     };
     let huge = json!(u64::MAX);
-    altered(0, &|step| step["n_classes"] = json!(4), "no model of 4 classes");
-    altered(0, &|step| step["n_classes"] = json!(0), "no model of 0 classes");
-    altered(1, &|step| step["n_classes"] = json!(0), "probabilities");
-    altered(0, &|step| step["n_rows"] = json!(0), "on 0 rows");
-    altered(0, &|step| step["n_rows"] = huge.clone(), "coef");
-    altered(0, &|step| step["rows"] = Value::Null, "without the rows");
-    altered(0, &|step| step["outcomes"] = json!([]), "0 outputs");
-    altered(0, &|step| drop(step["outcomes"].as_array_mut().unwrap().pop()), "coef");
-    altered(0, &|step| step["views"] = json!([]), "views");
-    altered(0, &|step| step["views"][0]["weight"] = json!(0), "view_weights");
-    altered(0, &|step| step["views"][0]["found_gamma"] = json!(-1), "gamma");
-    altered(0, &|step| step["views"][0]["found_gamma"] = Value::Null, "not the scale of a rbf kernel");
-    altered(0, &|step| step["views"][0]["kernel"]["rbf"]["coupling"] = json!("both"), "coupling");
-    altered(0, &|step| step["views"][0]["kernel"] = json!("sigmoid"), "sigmoid");
-    altered(0, &|step| step["views"][0]["kernel"] = json!("precomputed"), "not the scale");
+    altered(0, &|step| step["state"]["n_classes"] = json!(4), "no model of 4 classes");
+    altered(0, &|step| step["state"]["n_classes"] = json!(0), "no model of 0 classes");
+    altered(1, &|step| step["state"]["n_classes"] = json!(0), "probabilities");
+    altered(0, &|step| drop(step.as_object_mut().unwrap().remove("rows")), "without the rows");
+    altered(0, &|step| step["state"]["outcomes"] = json!([]), "make no model");
+    altered(0, &|step| drop(step["state"]["outcomes"].as_array_mut().unwrap().pop()), "make no model");
+    altered(0, &|step| step["params"]["views"] = json!([]), "views");
+    altered(0, &|step| step["params"]["views"][0]["weight"] = json!(0), "view_weights");
+    altered(0, &|step| step["state"]["gammas"][0] = json!(-1), "gamma");
+    altered(0, &|step| step["state"]["gammas"][0] = Value::Null, "not the scale of a rbf kernel");
+    altered(0, &|step| step["params"]["views"][0]["kernel"]["rbf"]["coupling"] = json!("both"), "coupling");
+    altered(0, &|step| step["params"]["views"][0]["kernel"] = json!("sigmoid"), "sigmoid");
+    altered(0, &|step| step["params"]["views"][0]["kernel"] = json!("precomputed"), "not the scale");
     altered(0, &|step| step["params"]["alpha"] = json!(0), "alpha = 0");
-    altered(0, &|step| step["platt"] = json!(false), "unexpected tensor `0.platt`");
-    altered(4, &|step| step["views"][1]["columns"] = json!([2]), "feature 2");
-    altered(4, &|step| step["views"][1]["columns"] = json!([]), "without features");
-    altered(4, &|step| step["outcomes"][0]["ending"] = json!("tired"), "status = \"tired\"");
-    altered(4, &|step| step["outcomes"][0]["history"] = json!([]), "removed");
-    altered(4, &|step| step["outcomes"][0]["history"][0]["dropped"] = huge.clone(), "removed");
+    altered(4, &|step| step["params"]["views"][1]["columns"] = json!([2]), "feature 2");
+    altered(4, &|step| step["params"]["views"][1]["columns"] = json!([]), "without features");
+    altered(4, &|step| step["state"]["outcomes"][0]["ending"] = json!("tired"), "status = \"tired\"");
+    altered(4, &|step| step["state"]["outcomes"][0]["history"] = json!([]), "thresholds.0");
+    altered(4, &|step| step["state"]["outcomes"][0]["history"][0]["dropped"] = huge.clone(), "not those of its");
     let mut bytes = file::save_to_bytes(&all[4]).unwrap();
     let (header, data) = split(&bytes);
     let header: Value = serde_json::from_str(header).unwrap();
-    let at = bytes.len() - data.len() + header["0.removed"]["data_offsets"][0].as_u64().unwrap() as usize;
+    let at = bytes.len() - data.len() + header["0.removed.0"]["data_offsets"][0].as_u64().unwrap() as usize;
     bytes[at..at + 8].copy_from_slice(&36.0_f64.to_le_bytes());
     assert!(refusal(&seal(bytes)).contains("36 is not the number of a row"));
 }

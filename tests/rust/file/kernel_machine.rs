@@ -37,16 +37,16 @@ pub(crate) fn kernel_machines() -> Vec<Saved> {
         let params = params.max_iter(Some(10_000)).check().unwrap();
         let model = params.fit(&rows, &labels, &Control::new()).unwrap();
         let classes = vec![Class::from("a"), Class::from("b"), Class::from("c")];
-        all.push(Saved::new(vec![Step::kernel_svc(model, params)], classes));
+        all.push(Saved::new(vec![Step::new(model, params)], classes));
         let params = kernel_svr::Params::new().c(3.0).epsilon(0.2).sigma(2.0).check().unwrap();
         let model = params.fit(&rows, &targets, &Control::new()).unwrap();
-        all.push(Saved::new(vec![Step::kernel_svr(model, params)], vec![]));
+        all.push(Saved::new(vec![Step::new(model, params)], vec![]));
     }
     // No support rows at all.
     let rows = GaussianArray::points(means()).unwrap();
     let params = kernel_svr::Params::new().check().unwrap();
     let model = params.fit(&rows, &Targets::new(vec![5.0; n]).unwrap(), &Control::new()).unwrap();
-    all.push(Saved::new(vec![Step::kernel_svr(model, params)], vec![]));
+    all.push(Saved::new(vec![Step::new(model, params)], vec![]));
     all
 }
 
@@ -56,13 +56,15 @@ fn kernel_machines_answer_as_before() {
     for saved in kernel_machines() {
         let loaded = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
         match saved.steps.last() {
-            Some(Step::KernelSvc { model, .. }) => {
+            Some(Step::KernelSvc(with)) => {
+                let model = &with.model;
                 assert_eq!(loaded.predict(&data).unwrap(), model.predict(&data).unwrap());
                 assert_eq!(loaded.decision(&data).unwrap(), model.decision(&data).unwrap());
                 assert_eq!(loaded.predict_proba(&data).is_ok(), model.expansion.platt.is_some());
                 assert!(loaded.predict_targets(&data).is_err() && loaded.model().is_err());
             }
-            Some(Step::KernelSvr { model, .. }) => {
+            Some(Step::KernelSvr(with)) => {
+                let model = &with.model;
                 assert_eq!(loaded.predict_targets(&data).unwrap(), model.predict(&data).unwrap());
                 assert!(loaded.predict(&data).is_err() && loaded.decision(&data).is_err());
             }
@@ -79,26 +81,23 @@ fn altered_kernel_machines_are_refused() {
         let why = refusal(&with_metadata(&bytes, |own| change(&mut own["steps"][0])));
         assert!(why.contains(reason), "expected `{reason}` in: {why}");
     };
-    let huge = json!(u64::MAX);
-    altered(4, &|step| step["n_support"] = json!([1, 1]), "make no classifier");
-    altered(4, &|step| step["n_support"] = json!([u64::MAX, 1, 1]), "make no classifier");
-    altered(4, &|step| step["n_support"] = json!([]), "make no classifier");
-    altered(4, &|step| drop(step["fits"].as_array_mut().unwrap().pop()), "make no classifier");
-    altered(4, &|step| step["platt"] = json!(false), "unexpected tensor `0.platt`");
-    altered(4, &|step| step["basis"]["sigma"] = json!(0.0), "sigma = 0");
-    altered(4, &|step| step["basis"]["coupling"] = json!("both"), "coupling");
-    altered(4, &|step| step["params"]["c"] = json!(-1.0), "C = -1");
-    altered(4, &|step| step["basis"]["rows"]["kind"] = json!("round"), "`round` is not a kind");
-    altered(4, &|step| step["basis"]["rows"]["kind"] = json!("zero"), "unexpected tensor `0.spread`");
-    altered(4, &|step| step["basis"]["rows"]["n_features"] = json!(0), "make no rows");
-    altered(6, &|step| step["basis"]["rows"]["rank"] = json!(0), "make no rows");
-    altered(6, &|step| step["basis"]["rows"]["rank"] = huge.clone(), "make no rows");
-    altered(5, &|step| step["basis"]["rows"]["n_rows"] = huge.clone(), "instead of");
-    altered(14, &|step| step["basis"]["rows"]["n_features"] = json!(1 << 30), "make no rows");
-    altered(5, &|step| step["fit"]["status"] = json!("fine"), "status = \"fine\"");
+    altered(4, &|step| step["state"]["n_support"] = json!([1, 1]), "make no classifier");
+    altered(4, &|step| step["state"]["n_support"] = json!([u64::MAX, 1, 1]), "make no classifier");
+    altered(4, &|step| step["state"]["n_support"] = json!([]), "make no classifier");
+    altered(4, &|step| drop(step["state"]["fits"].as_array_mut().unwrap().pop()), "make no classifier");
+    altered(4, &|step| step["state"]["basis"]["sigma"] = json!(0.0), "sigma = 0");
+    altered(4, &|step| step["state"]["basis"]["coupling"] = json!("both"), "coupling");
+    altered(4, &|step| step["state"]["basis"] = Value::Null, "rows that do not belong to it");
+    altered(4, &|step| step["params"]["C"] = json!(-1.0), "C = -1");
+    altered(4, &|step| step["params"]["c"] = json!(1.0), "unknown field `c`");
+    altered(4, &|step| step["rows"]["kind"] = json!("round"), "kind = \"round\"");
+    altered(4, &|step| step["rows"]["kind"] = json!("zero"), "unexpected tensor `0.var`");
+    altered(4, &|step| step["rows"]["kind"] = json!("low-rank"), "an array is missing of rows of the kind low-rank");
+    altered(4, &|step| drop(step.as_object_mut().unwrap().remove("rows")), "has lost the rows");
+    altered(5, &|step| step["state"]["fit"]["status"] = json!("fine"), "status = \"fine\"");
     altered(5, &|step| step["params"]["epsilon"] = json!(-1), "epsilon = -1");
     for (which, name, value, reason) in
-        [(4, "0.spread", -1.0_f64, "spread: row 0"), (5, "0.support", 0.5, "0.5 is not the number of a row")]
+        [(4, "0.var", -1.0_f64, "var: row 0"), (5, "0.support", 0.5, "0.5 is not the number of a row")]
     {
         let mut bytes = file::save_to_bytes(&all[which]).unwrap();
         let (header, data) = split(&bytes);

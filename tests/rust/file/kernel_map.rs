@@ -25,7 +25,7 @@ fn with_kernel(kernel: PointKernel) -> Saved {
     let map = KernelMap::fit(&rows, kernel, &KernelMapOptions { tol: 1e-6, max_rank: Some(9) }, &control).unwrap();
     let params = Params::new().check().unwrap();
     let model = params.fit(&map.transform(&rows, &control).unwrap(), &labels, &control).unwrap();
-    let steps = vec![Step::Scaler(scaler), Step::KernelMap(Box::new(map)), Step::gsu(model, params)];
+    let steps = vec![Step::of(scaler), Step::of(map), Step::new(model, params)];
     let mut saved = Saved::new(steps, vec![Class::from("b"), Class::from("a")]);
     saved.features = vec!["height".into(), "width".into()];
     saved
@@ -39,16 +39,16 @@ fn kernel_maps_come_back_and_must_fit_what_follows() {
         let loaded = file::load_from_bytes(&bytes).unwrap();
         assert_eq!(loaded, saved);
         assert_eq!(loaded.decision(&data()).unwrap(), saved.decision(&data()).unwrap());
-        let why = refusal(&with_metadata(&bytes, |own| own["steps"][1]["kernel"] = json!("sigmoid")));
+        let why = refusal(&with_metadata(&bytes, |own| own["steps"][1]["state"]["kernel"] = json!("sigmoid")));
         assert!(why.contains("sigmoid"), "{why}");
-        let why = refusal(&with_metadata(&bytes, |own| own["steps"][1]["rank"] = json!(77)));
-        assert!(why.contains("1.points"), "{why}");
+        let why = refusal(&with_metadata(&bytes, |own| own["steps"][1]["params"]["tol"] = json!(7)));
+        assert!(why.contains("tol = 7"), "{why}");
         let mut twice = saved;
         let again = twice.steps[1].clone();
         twice.steps.insert(1, again);
         let different = twice.steps[1].clone();
         if let Step::KernelMap(map) = different {
-            let fits = map.rank() == 2;
+            let fits = map.model.rank() == 2;
             assert_eq!(file::save_to_bytes(&twice).is_ok(), fits);
         }
     }

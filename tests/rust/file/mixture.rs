@@ -19,7 +19,7 @@ fn mixtures_come_back_and_must_be_distributions() {
     let rows = denoiser.transform(&data, &control).unwrap();
     let params = Params::new().check().unwrap();
     let model = params.fit(&rows, &labels, &control).unwrap();
-    let steps = vec![Step::Imputer(imputer), Step::Denoiser(denoiser), Step::gsu(model, params)];
+    let steps = vec![Step::of(imputer), Step::of(denoiser), Step::new(model, params)];
     let saved = Saved::new(steps, vec![Class::from(false), Class::from(true)]);
     let bytes = file::save_to_bytes(&saved).unwrap();
     let again = file::load_from_bytes(&bytes).unwrap();
@@ -27,8 +27,10 @@ fn mixtures_come_back_and_must_be_distributions() {
     assert_eq!(file::save_to_bytes(&again).unwrap(), bytes);
     assert_eq!(again.predict(&data).unwrap(), saved.predict(&data).unwrap());
     // Shares 1/2 and 1/2 become 1/2 and 0: a sealed file, but no distribution.
-    let share =
-        again.steps.iter().find_map(|s| if let Step::Denoiser(d) = s { Some(d.mixture().weights()[1]) } else { None });
+    let share = again
+        .steps
+        .iter()
+        .find_map(|s| if let Step::Denoiser(d) = s { Some(d.model.mixture().weights()[1]) } else { None });
     let share = share.unwrap().to_le_bytes();
     let at = bytes.windows(8).position(|w| w == share).unwrap();
     let mut altered = bytes.clone();
@@ -44,11 +46,11 @@ pub(crate) fn discriminants() -> Vec<Saved> {
     let classes = || vec![Class::from("a"), Class::from("b"), Class::from("c")];
     let fit = |params: discriminant::Params| {
         let params = params.check().unwrap();
-        let (model, fitted) = params.fit(&data, &labels, &control).unwrap();
-        Step::discriminant(model, params, fitted.report())
+        let (model, _) = params.fit(&data, &labels, &control).unwrap();
+        Step::new(model, params)
     };
     let quadratic = discriminant::Params { shared: false, priors: Some(vec![1.0, 2.0, 3.0]), em };
-    let em = deconvolution::Params { accelerate: false, threads: Some(2), ..Default::default() };
+    let em = deconvolution::Params { acceleration: None, threads: Some(2), ..Default::default() };
     let linear = discriminant::Params { em, ..discriminant::Params::new() };
     vec![Saved::new(vec![fit(quadratic)], classes()), Saved::new(vec![fit(linear)], classes())]
 }
@@ -61,8 +63,9 @@ fn discriminants_come_back_with_the_way_they_were_fitted() {
         let again = file::load_from_bytes(&bytes).unwrap();
         assert_eq!(again, saved);
         assert_eq!(file::save_to_bytes(&again).unwrap(), bytes);
-        let Some(Step::Discriminant { model, report, .. }) = saved.steps.last() else { panic!() };
-        assert!(report.history.len() > 1);
+        let Some(Step::Discriminant(with)) = saved.steps.last() else { panic!() };
+        let model = &with.model;
+        assert!(model.report().unwrap().history.len() > 1);
         let proba = again.predict_proba(&data).unwrap();
         assert_eq!(proba, model.predict_proba(&data, &Control::new()).unwrap());
         assert!(proba.rows().into_iter().all(|p| (p.sum() - 1.0).abs() < 1e-12));
@@ -84,16 +87,15 @@ fn altered_discriminants_are_refused() {
         }));
         assert!(why.contains(reason), "expected `{reason}` in: {why}");
     };
-    altered(0, &["n_classes"], json!(4), "cannot be 2 for each of 4 classes");
-    altered(0, &["n_classes"], json!(u64::MAX), "cannot be");
-    altered(0, &["params", "n_components"], json!(0), "cannot be 0");
-    altered(0, &["mixture", "n_components"], json!(0), "make no mixture");
-    altered(0, &["mixture", "n_features"], json!(3), "shape");
-    altered(0, &["fit", "steps"], json!(1), "history");
-    altered(0, &["fit", "status"], json!("fine"), "status = \"fine\"");
-    altered(0, &["params", "priors"], json!(false), "unexpected tensor `0.priors`");
-    altered(1, &["params", "priors"], json!(true), "`0.priors` is missing");
-    altered(1, &["params", "tol"], json!(-1), "tol = -1");
-    altered(1, &["params", "reg"], json!(2), "reg_covar = 2");
+    altered(0, &["state", "n_classes"], json!(4), "for each of 4 classes");
+    altered(0, &["state", "n_classes"], json!(u64::MAX), "cannot be");
+    altered(0, &["params", "em", "n_components"], json!(0), "n_components = 0");
+    altered(0, &["params", "em", "n_components"], json!(3), "cannot be Fixed(3)");
+    altered(0, &["state", "progress"], json!(null), "unexpected tensor `0.history`");
+    altered(0, &["state", "progress", "status"], json!("fine"), "status = \"fine\"");
+    altered(0, &["params", "priors"], json!([1.0, 2.0]), "priors");
+    altered(0, &["params", "priors"], json!([1.0, 2.0, -1.0]), "priors = -1");
+    altered(1, &["params", "em", "tol"], json!(-1), "tol = -1");
+    altered(1, &["params", "em", "reg_covar"], json!(2), "reg_covar = 2");
     altered(1, &["surprise"], json!(1), "surprise");
 }

@@ -16,7 +16,7 @@ fn regressions_come_back_and_have_no_classes() {
         let params = gsu_regression::Params::new().loss(loss).seed(9).check().unwrap();
         let model = params.fit(&data, &targets, &control).unwrap();
         let expected = model.predict_distribution(&data).unwrap();
-        let mut saved = Saved::new(vec![Step::regression(model, params)], vec![]);
+        let mut saved = Saved::new(vec![Step::new(model, params)], vec![]);
         let bytes = file::save_to_bytes(&saved).unwrap();
         let loaded = file::load_from_bytes(&bytes).unwrap();
         assert_eq!(loaded, saved);

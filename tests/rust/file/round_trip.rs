@@ -21,8 +21,8 @@ fn what_goes_in_comes_out_and_the_bytes_are_always_the_same() {
 #[test]
 fn the_number_of_threads_is_not_part_of_a_model() {
     let mut threaded = binary();
-    let Some(Step::Gsu { params, .. }) = threaded.steps.last_mut() else { panic!() };
-    **params = params.params().clone().threads(Some(3)).check().unwrap();
+    let Some(Step::Gsu(with)) = threaded.steps.last_mut() else { panic!() };
+    with.params = with.params.params().clone().threads(Some(3)).check().unwrap();
     assert_eq!(file::save_to_bytes(&threaded).unwrap(), file::save_to_bytes(&binary()).unwrap());
 }
 
@@ -42,8 +42,8 @@ fn a_loaded_model_predicts_what_the_pipeline_predicted() {
 #[test]
 fn a_gap_that_is_not_known_survives() {
     let mut model = binary();
-    let Some(Step::Gsu { model: inner, .. }) = model.steps.last_mut() else { panic!() };
-    inner.linear.fits[0].gap = f64::NAN;
+    let Some(Step::Gsu(with)) = model.steps.last_mut() else { panic!() };
+    with.model.linear.fits[0].gap = f64::NAN;
     let loaded = file::load_from_bytes(&file::save_to_bytes(&model).unwrap()).unwrap();
     assert!(loaded.model().unwrap().linear.fits[0].gap.is_nan());
 }
@@ -60,7 +60,7 @@ fn parts_that_do_not_fit_cannot_be_saved() {
     refused(&|s| s.steps.reverse(), "followed by one classifier");
     refused(&|s| s.classes[2] = Class::from(f64::NAN), "not a finite number");
     refused(&|s| s.columns = format!("{{\"a\": \"{}\"}}", "x".repeat(1 << 20)), "bytes of 1048576");
-    refused(&|s| s.steps[0] = Step::Scaler(GaussianScaler::new(vec![0.0], vec![1.0]).unwrap()), "1 and 2");
+    refused(&|s| s.steps[0] = Step::of(GaussianScaler::new(vec![0.0], vec![1.0]).unwrap()), "1 and 2");
 }
 
 #[test]

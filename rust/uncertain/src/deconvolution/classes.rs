@@ -27,7 +27,11 @@ impl ValidParams {
         control: &Control,
     ) -> Result<Fitted> {
         let Components::Fixed(k) = self.0.components else {
-            return Err(Error::parameter("n_components", "auto", "a number, where every class has its own"));
+            return Err(Error::parameter(
+                "n_components",
+                "\"auto\"",
+                "an integer >= 1 with a distribution per class (per_class)",
+            ));
         };
         if let Some(kept) = labels.weights().and_then(Weights::positive_rows) {
             // The start must not see rows without weight either.

@@ -79,7 +79,7 @@ impl<'a> Climb<'a> {
     pub(super) fn run(mut self, start: Mixture) -> Result<Fitted> {
         let start = self.look(start)?;
         self.keep(&start);
-        let (last, status) = if self.params.accelerate { self.squarem(start)? } else { self.em(start)? };
+        let (last, status) = if self.params.acceleration.is_some() { self.squarem(start)? } else { self.em(start)? };
         let n_iter = self.passes - 1;
         Ok(Fitted { mixture: last.mixture, history: self.history, n_iter, status, choice: None })
     }

@@ -41,8 +41,8 @@ impl ValidParams {
         let (params, observed) = (&self.0, Observed::of(rows, weights));
         parallel::install(params.threads, || match params.components {
             Components::Fixed(k) => fit_components(params, observed, None, k, unbiased, control),
-            Components::Auto { most } => {
-                let choice = choose::by_likelihood(params, observed, most, control)?;
+            Components::Auto => {
+                let choice = choose::by_likelihood(params, observed, params.max_components, control)?;
                 let fitted = fit_components(params, observed, None, choice.n_components, unbiased, control)?;
                 Ok(Fitted { choice: Some(choice), ..fitted })
             }

@@ -46,11 +46,13 @@ mod passes;
 mod prepare;
 mod squarem;
 mod start;
+mod state;
 mod task;
 mod update;
 
 pub use mixture::Mixture;
-pub use params::{Choice, Components, Fitted, Params, Report, ValidParams};
+pub use params::{Acceleration, Choice, Components, Fitted, Params, Report, ValidParams};
+pub use state::Progress;
 
 pub(crate) use choose::log_sum;
 pub(crate) use classes::PerClass;

@@ -1,39 +1,81 @@
 //! What can be asked for, and what comes back.
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
+use crate::named::named;
 use crate::params::{Valid, check_not_negative, check_threads, setters};
 use crate::solver::Status;
+use crate::state::number;
 
 /// How many components.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "Value")]
 pub enum Components {
     /// As many.
     Fixed(usize),
-    /// By cross-validated likelihood, at most as many.
-    Auto {
-        /// The largest number that is tried.
-        most: usize,
-    },
+    /// By cross-validated likelihood, at most [`Params::max_components`].
+    Auto,
 }
 
+impl TryFrom<Value> for Components {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        match (value.as_str(), value.as_u64()) {
+            (Some("auto"), _) => Ok(Self::Auto),
+            (_, Some(n)) => Ok(Self::Fixed(usize::try_from(n).unwrap_or(usize::MAX))),
+            _ => Err(format!("n_components = {value}: must be an integer >= 1 or \"auto\"")),
+        }
+    }
+}
+
+impl From<Components> for Value {
+    fn from(components: Components) -> Self {
+        match components {
+            Components::Fixed(n) => n.into(),
+            Components::Auto => "auto".into(),
+        }
+    }
+}
+
+/// How EM is made faster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Acceleration {
+    /// Its steps are extrapolated.
+    #[default]
+    Squarem,
+}
+
+named!(Acceleration, "acceleration");
+
 /// Parameters of extreme deconvolution.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// Number of components.
+    #[serde(rename = "n_components")]
     pub components: Components,
+    /// The most that [`Components::Auto`] tries, >= 1.
+    pub max_components: usize,
     /// Stop when the mean log-likelihood per row rises by no more than this in one step, >= 0.
+    #[serde(with = "number")]
     pub tol: f64,
     /// Passes over the rows after the first one at most, >= 1; each is a step of EM or an extrapolation.
     pub max_iter: usize,
-    /// Extrapolate the steps of EM (SQUAREM)? Else plain EM.
-    pub accelerate: bool,
+    /// `None`: plain EM.
+    pub acceleration: Option<Acceleration>,
     /// T is at least this part of the features' scale in every direction, in (0, 1).
+    #[serde(rename = "reg_covar", with = "number")]
     pub reg: f64,
     /// Seed of the start, and of the folds of [`Components::Auto`].
     pub seed: u64,
     /// Threads; `None` is the environment's default.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 
@@ -41,9 +83,10 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             components: Components::Fixed(1),
+            max_components: 10,
             tol: 1e-6,
             max_iter: 1000,
-            accelerate: true,
+            acceleration: Some(Acceleration::Squarem),
             reg: 1e-6,
             seed: 0,
             threads: None,
@@ -71,7 +114,8 @@ impl Fitted {
     /// The way without the mixture.
     #[must_use]
     pub fn report(&self) -> Report {
-        Report { history: self.history.clone(), n_iter: self.n_iter, status: self.status }
+        let held_out = self.choice.as_ref().map(|choice| choice.log_likelihoods.clone());
+        Report { history: self.history.clone(), n_iter: self.n_iter, status: self.status, held_out }
     }
 }
 
@@ -84,6 +128,8 @@ pub struct Report {
     pub n_iter: usize,
     /// How it ended.
     pub status: Status,
+    /// Cross-validated log-likelihoods of 1, 2 .. components, where their number was chosen.
+    pub held_out: Option<Vec<f64>>,
 }
 
 /// How the number of components was chosen.
@@ -108,8 +154,10 @@ impl Params {
         tol: f64 => tol;
         /// Passes over the rows at most, >= 1 (default 1000).
         max_iter: usize => max_iter;
-        /// Extrapolate the steps of EM (default)?
-        accelerate: bool => accelerate;
+        /// The most that [`Components::Auto`] tries, >= 1 (default 10).
+        max_components: usize => max_components;
+        /// `None` is plain EM (default: [`Acceleration::Squarem`]).
+        acceleration: Option<Acceleration> => acceleration;
         /// Smallest part of the features' scale that T has in any direction, in (0, 1) (default 1e-6).
         reg: f64 => reg;
         /// Seed of the start, and of the folds of [`Components::Auto`].
@@ -120,12 +168,11 @@ impl Params {
 
     /// Parameters that can fit, or the first one that is out of range.
     pub fn check(self) -> Result<ValidParams> {
-        let least = match self.components {
-            Components::Fixed(k) => k,
-            Components::Auto { most } => most,
-        };
-        if least == 0 {
-            return Err(Error::parameter("n_components", 0, "at least 1"));
+        if self.components == Components::Fixed(0) {
+            return Err(Error::parameter("n_components", 0, "an integer >= 1 or \"auto\""));
+        }
+        if self.max_components == 0 {
+            return Err(Error::parameter("max_components", 0, "at least 1"));
         }
         check_not_negative("tol", self.tol)?;
         if self.max_iter == 0 {

@@ -15,6 +15,7 @@ use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
 
 use super::MAX_BYTES;
 use crate::error::{Error, Result};
+use crate::state::Tensor;
 
 /// The one key of the safetensors metadata.
 const KEY: &str = "uncertain";
@@ -23,19 +24,6 @@ const MAX_HEADER: u64 = 16 << 20;
 
 fn refuse<T>(why: impl Into<String>) -> Result<T> {
     Err(Error::ModelFile(why.into()))
-}
-
-/// Numbers with a shape, row-major.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tensor {
-    pub shape: Vec<usize>,
-    pub values: Vec<f64>,
-}
-
-impl Tensor {
-    pub fn vector(values: &[f64]) -> Self {
-        Self { shape: vec![values.len()], values: values.to_vec() }
-    }
 }
 
 /// The bytes of a file; the same input gives the same bytes.
@@ -84,22 +72,23 @@ impl<'a> Container<'a> {
         Ok(Self { metadata: own, tensors: files.tensors().into_iter().collect() })
     }
 
-    /// The numbers of a tensor that must have this shape; each tensor can be taken once.
-    pub fn take(&mut self, name: &str, shape: &[usize]) -> Result<Vec<f64>> {
-        let Some(view) = self.tensors.remove(name) else {
-            return refuse(format!("the tensor `{name}` is missing"));
-        };
+    /// The tensor of this name, if it is there and was not taken before.
+    pub fn take(&mut self, name: &str) -> Result<Option<Tensor>> {
+        let Some(view) = self.tensors.remove(name) else { return Ok(None) };
         if view.dtype() != Dtype::F64 {
             return refuse(format!("the tensor `{name}` holds {} numbers instead of F64", view.dtype()));
         }
-        if view.shape() != shape {
-            return refuse(format!("the tensor `{name}` has the shape {:?} instead of {shape:?}", view.shape()));
+        let shape = view.shape().to_vec();
+        // A size of zero would allow any other beside it.
+        let most = shape.iter().try_fold(1_usize, |product, &n| product.checked_mul(n.max(1)));
+        if most.is_none_or(|most| most as u64 > MAX_BYTES) {
+            return refuse(format!("the tensor `{name}` has the shape {shape:?}, which no model has"));
         }
         let values: Vec<f64> =
             view.data().chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap_or([0xff; 8]))).collect();
         match values.iter().position(|x| !x.is_finite()) {
             Some(at) => refuse(format!("element {at} of the tensor `{name}` is {}", values[at])),
-            None => Ok(values),
+            None => Ok(Some(Tensor { shape, values })),
         }
     }
 

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::checksum::BLANK;
-use super::kind::StepHeader;
+use super::step::StepHeader;
 use super::{Class, Saved};
 use crate::error::{Error, Result};
 
 /// The format this version writes, and the only one it reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 const FORMAT: &str = "uncertain model";
 
 /// Everything but the numbers in tensors.

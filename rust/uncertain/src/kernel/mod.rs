@@ -5,4 +5,4 @@ pub mod point;
 pub mod probabilistic_rbf;
 pub(crate) mod rows;
 
-pub use point::{PointKernel, median_gamma};
+pub use point::{KernelName, PointKernel, median_gamma};

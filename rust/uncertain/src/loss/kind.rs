@@ -6,6 +6,7 @@ use super::{
     ExpectedEpsilonInsensitive, ExpectedHinge, ExpectedHuber, ExpectedSquared, Hinge, Loss, NoisyTargets, TargetKind,
 };
 use crate::error::{Error, Result};
+use crate::state::number;
 
 /// A loss by name. A variant, its element of [`ALL`](Self::ALL) and its arms below are all that a new choice needs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::EnumCount, strum::IntoStaticStr)]
@@ -20,11 +21,13 @@ pub enum LossKind {
     /// E max(0, |y - f| - epsilon): support vector regression.
     EpsilonInsensitive {
         /// Half the width of the tube, >= 0, in units of y.
+        #[serde(with = "number")]
         epsilon: f64,
     },
     /// E of (y - f)^2 / 2 up to |y - f| = delta, straight beyond.
     Huber {
         /// > 0, in units of y.
+        #[serde(with = "number")]
         delta: f64,
     },
     /// E (y - f)^2 / 2: ridge regression.

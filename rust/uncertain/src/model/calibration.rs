@@ -1,11 +1,14 @@
 //! [`Calibration`]: whether and how a classifier's probabilities are fitted, the same parameters for every classifier.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::Labels;
 use crate::error::{Error, Result};
 use crate::model::folds::Folds;
 
 /// Sigmoids from scores to probabilities, fitted to scores of held-out rows; without them there are classes only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Calibration {
     /// Fit them?
     pub probability: bool,

@@ -14,7 +14,7 @@ pub mod kernel_svr;
 pub mod linear;
 pub mod minimax;
 mod one_vs_one;
-mod one_vs_rest;
+pub(crate) mod one_vs_rest;
 pub mod platt;
 pub mod probability;
 mod report;

@@ -7,7 +7,7 @@ use crate::model::platt::Sigmoid;
 use crate::parallel;
 
 /// The class code of every row of scores: the sign of a single one, or the class of the largest.
-pub(super) fn classes(scores: ArrayView2<'_, f64>) -> Vec<u32> {
+pub(crate) fn classes(scores: ArrayView2<'_, f64>) -> Vec<u32> {
     match scores.ncols() {
         1 => scores.iter().map(|score| u32::from(*score > 0.0)).collect(),
         _ => scores.outer_iter().map(largest).collect(),

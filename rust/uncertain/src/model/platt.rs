@@ -25,6 +25,7 @@ use crate::data::Weights;
 use crate::error::Result;
 use crate::model::probability::{averaged_sigmoid, expected_sigmoid};
 use crate::parallel;
+use crate::state::{Arrays, Parts};
 
 /// P(f) = 1 / (1 + exp(a f + b)); a < 0 when high scores mean the positive class.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,6 +37,19 @@ pub struct Sigmoid {
 }
 
 impl Sigmoid {
+    /// The array `platt`: a and b of each sigmoid, where there are any.
+    pub(crate) fn write(sigmoids: Option<&[Self]>, arrays: &mut Arrays) {
+        if let Some(sigmoids) = sigmoids {
+            arrays.put("platt", &[sigmoids.len(), 2], sigmoids.iter().flat_map(|s| [s.a, s.b]).collect::<Vec<_>>());
+        }
+    }
+
+    /// The sigmoids of `count` scores.
+    pub(crate) fn read(count: usize, parts: &mut Parts<'_>) -> Result<Option<Vec<Self>>> {
+        let values = parts.optional_shaped("platt", &[count, 2])?;
+        Ok(values.map(|values| values.chunks_exact(2).map(|s| Self { a: s[0], b: s[1] }).collect()))
+    }
+
     /// The probability of the positive class for a score N(mean, std^2).
     #[must_use]
     pub fn probability(&self, mean: f64, std: f64) -> f64 {

@@ -1,7 +1,10 @@
 //! Which solver, and how it runs.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::named::named;
+use crate::state::number;
 
 /// The solvers by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -21,11 +24,14 @@ pub enum SolverKind {
 named!(SolverKind, "solver");
 
 /// How a solver runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Stop when the certified relative duality gap is at most this.
+    #[serde(with = "number")]
     pub tol: f64,
     /// Iterations, steps of SGD; `None`: 500, above 300 features 5000 of L-BFGS, 20,000 of SGD.
+    #[serde(with = "number::limit")]
     pub max_iter: Option<usize>,
     /// SGD: rows per step.
     pub batch_size: usize,
@@ -34,6 +40,7 @@ pub struct Options {
     /// SGD: keep |w| <= 1 / sqrt(alpha), where the optimum is known to be.
     pub projection: bool,
     /// SGD: the step is 1 / (alpha (t + offset)); `None` is 1 / alpha (first step of length one), 0 the paper's.
+    #[serde(with = "number::option")]
     pub step_offset: Option<f64>,
     /// SGD: seed of the batches. No other solver depends on it.
     pub seed: u64,

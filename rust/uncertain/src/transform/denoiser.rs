@@ -21,22 +21,24 @@
 use crate::control::Control;
 use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
-use crate::deconvolution::{Fitted, Mixture, Observed, ValidParams, log_sum};
+use crate::deconvolution::{self, Mixture, Observed, Params, Progress, Report, ValidParams, log_sum};
 use crate::error::Result;
 use crate::simd::mixture::Noise;
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, Valid};
 use crate::transform::GaussianImputer;
 
 /// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianDenoiser {
     mixture: Mixture,
+    report: Option<Report>,
 }
 
 impl GaussianDenoiser {
     /// With a known distribution of the true values.
     #[must_use]
     pub fn new(mixture: Mixture) -> Self {
-        Self { mixture }
+        Self { mixture, report: None }
     }
 
     /// Learn the distribution; the second part of the result tells how that went.
@@ -48,18 +50,25 @@ impl GaussianDenoiser {
         rows: impl Into<Incomplete<'a>>,
         weights: Option<&Weights>,
         control: &Control,
-    ) -> Result<(Self, Fitted)> {
+    ) -> Result<(Self, deconvolution::Fitted)> {
         let rows = rows.into();
         // Where features are missing the posterior is little else than T, as for the imputer.
         let unbiased = rows.missing().is_some();
         let fitted = params.fit_rows(rows, weights, unbiased, control)?;
-        Ok((Self::new(fitted.mixture.clone()), fitted))
+        let report = Some(fitted.report());
+        Ok((Self { mixture: fitted.mixture.clone(), report }, fitted))
     }
 
     /// The distribution of the true values.
     #[must_use]
     pub fn mixture(&self) -> &Mixture {
         &self.mixture
+    }
+
+    /// How the fit went, where there was one.
+    #[must_use]
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
     }
 
     /// The posterior of every row's true value. `Err(Interrupted)` soon after `control` is stopped.
@@ -110,5 +119,47 @@ impl GaussianDenoiser {
         rows.gaussians().check_features(self.mixture.n_features())?;
         let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
         Ok(logs.chunks_exact(self.mixture.n_components()).map(log_sum).collect())
+    }
+}
+
+impl Fitted for GaussianDenoiser {
+    type Params = Params;
+    type Header = Option<Progress>;
+    type Answers = Self;
+
+    fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
+        Ok(Self::fit(params, training.rows, training.weights.as_ref(), control)?.0)
+    }
+
+    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Option<Progress> {
+        self.mixture.write(arrays);
+        self.report.as_ref().map(|report| report.write(arrays))
+    }
+
+    fn read(progress: Option<Progress>, _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
+        let mixture = Mixture::read(parts)?;
+        Ok(Self { mixture, report: progress.map(|progress| progress.read(parts)).transpose()? })
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+}
+
+impl Answers for GaussianDenoiser {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.mixture.n_features())
+    }
+
+    fn takes_gaps(&self) -> bool {
+        true
+    }
+
+    fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
+        self.transform(rows, control)
+    }
+
+    fn log_likelihood(&self, rows: Incomplete<'_>, control: &Control) -> Result<Vec<f64>> {
+        self.log_likelihood(rows, control)
     }
 }

@@ -16,20 +16,22 @@
 use crate::control::Control;
 use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights};
-use crate::deconvolution::{Fitted, Mixture, Observed, PerClass, ValidParams};
+use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Progress, Report, ValidParams};
 use crate::error::Result;
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, Valid};
 
 /// Replaces missing features by what the others say about them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GaussianImputer {
     mixture: Mixture,
+    report: Option<Report>,
 }
 
 impl GaussianImputer {
     /// With a known distribution of the features.
     #[must_use]
     pub fn new(mixture: Mixture) -> Self {
-        Self { mixture }
+        Self { mixture, report: None }
     }
 
     /// Learn the distribution; the second part of the result tells how that went.
@@ -41,9 +43,10 @@ impl GaussianImputer {
         rows: impl Into<Incomplete<'a>>,
         weights: Option<&Weights>,
         control: &Control,
-    ) -> Result<(Self, Fitted)> {
+    ) -> Result<(Self, deconvolution::Fitted)> {
         let fitted = params.fit_rows(rows.into(), weights, true, control)?;
-        Ok((Self::new(fitted.mixture.clone()), fitted))
+        let report = Some(fitted.report());
+        Ok((Self { mixture: fitted.mixture.clone(), report }, fitted))
     }
 
     /// Learn a distribution per class; rows to impute need no label.
@@ -55,19 +58,26 @@ impl GaussianImputer {
         rows: impl Into<Incomplete<'a>>,
         labels: &Labels,
         control: &Control,
-    ) -> Result<(Self, Fitted)> {
+    ) -> Result<(Self, deconvolution::Fitted)> {
         let rows = rows.into();
         labels.check_rows(rows.gaussians().n_rows())?;
         rows.check_with(labels.weights())?;
         let per_class = PerClass { shares: &labels.shares(), tied: false, unbiased: true };
         let fitted = params.fit_classes(rows, labels, per_class, control)?;
-        Ok((Self::new(fitted.mixture.clone()), fitted))
+        let report = Some(fitted.report());
+        Ok((Self { mixture: fitted.mixture.clone(), report }, fitted))
     }
 
     /// The distribution of the features.
     #[must_use]
     pub fn mixture(&self) -> &Mixture {
         &self.mixture
+    }
+
+    /// How the fit went, where there was one.
+    #[must_use]
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
     }
 
     /// The rows with their gaps filled: full covariances, or the data themselves where nothing is missing.
@@ -84,5 +94,46 @@ impl GaussianImputer {
         let single = missing.chunks_exact(d).all(|row| row.iter().filter(|m| **m).count() <= 1);
         let plain = data.covariances().structure().is_diagonal();
         if single && plain { full.collapse(crate::data::Collapse::Diagonal) } else { Ok(full) }
+    }
+}
+
+impl Fitted for GaussianImputer {
+    type Params = Params;
+    type Header = Option<Progress>;
+    type Answers = Self;
+
+    fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
+        Ok(match &training.labels {
+            Some(labels) => Self::fit_classes(params, training.rows, labels, control)?.0,
+            None => Self::fit(params, training.rows, training.weights.as_ref(), control)?.0,
+        })
+    }
+
+    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Option<Progress> {
+        self.mixture.write(arrays);
+        self.report.as_ref().map(|report| report.write(arrays))
+    }
+
+    fn read(progress: Option<Progress>, _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
+        let mixture = Mixture::read(parts)?;
+        Ok(Self { mixture, report: progress.map(|progress| progress.read(parts)).transpose()? })
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+}
+
+impl Answers for GaussianImputer {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.mixture.n_features())
+    }
+
+    fn takes_gaps(&self) -> bool {
+        true
+    }
+
+    fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
+        self.transform(rows, control)
     }
 }

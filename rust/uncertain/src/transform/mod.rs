@@ -11,6 +11,6 @@ mod subspace;
 
 pub use denoiser::GaussianDenoiser;
 pub use imputer::GaussianImputer;
-pub use kernel_map::{KernelMap, Options as KernelMapOptions};
-pub use scaler::{GaussianScaler, Spread};
+pub use kernel_map::{KernelMap, Options as KernelMapOptions, Params as KernelMapParams};
+pub use scaler::{GaussianScaler, Params as ScalerParams, Spread};
 pub use subspace::{Project, SubspaceProjector};

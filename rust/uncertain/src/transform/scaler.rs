@@ -5,11 +5,15 @@
 //! weighted mean of the variances S_jj: by the law of total variance, the variance of a draw from
 //! the data. A feature that does not vary keeps its scale, s_j = 1. Missing features do not count.
 
+use serde::{Deserialize, Serialize};
+
+use crate::control::Control;
 use crate::data::validate::{Rule, elements};
 use crate::data::{GaussianArray, Incomplete, Weights};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::parallel;
+use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid};
 
 /// Which variance is scaled to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -156,4 +160,62 @@ fn weighted_sum(
         total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
         total
     }))
+}
+/// Parameters of a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// Which variance is scaled to one.
+    pub spread: Spread,
+}
+
+impl Parameters for Params {
+    fn check(self) -> Result<Valid<Self>> {
+        Ok(Valid(self))
+    }
+}
+
+impl Fitted for GaussianScaler {
+    type Params = Params;
+    type Header = ();
+    type Answers = Self;
+
+    fn fit(params: &Valid<Params>, training: &Training<'_>, _: &Control) -> Result<Self> {
+        Self::fit(training.rows, training.weights.as_ref(), params.params().spread)
+    }
+
+    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) {
+        arrays.vector("mean", &self.mean);
+        arrays.vector("scale", &self.scale);
+    }
+
+    fn read((): (), _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
+        Self::new(parts.vector("mean")?, parts.vector("scale")?)
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+}
+
+impl Answers for GaussianScaler {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.mean.len())
+    }
+
+    fn takes_gaps(&self) -> bool {
+        true
+    }
+
+    fn keeps_gaps(&self) -> bool {
+        true
+    }
+
+    fn transform(&self, rows: Incomplete<'_>, _: &Control) -> Result<GaussianArray> {
+        self.transform(rows.gaussians())
+    }
+
+    fn inverse_transform(&self, rows: &GaussianArray) -> Result<GaussianArray> {
+        self.inverse_transform(rows)
+    }
 }

@@ -16,14 +16,17 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::control::Control;
 use crate::data::covariance::{Diagonal, Factor, Structure, packed_len};
-use crate::data::{Covariances, GaussianArray, Kind, Rows, Unit};
+use crate::data::{Covariances, GaussianArray, Incomplete, Kind, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
 use crate::memory::zeros;
 use crate::named::named;
 use crate::parallel;
+use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid, complete, number};
 
 /// What is projected on the subspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -39,8 +42,10 @@ pub enum Project {
 named!(Project, "project");
 
 /// Keeps the leading eigenpairs of every row's covariance. Nothing is learned from the data.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SubspaceProjector {
+    #[serde(with = "number")]
     variance: f64,
     project: Project,
 }
@@ -290,5 +295,52 @@ impl<'a> Pairs<'a> {
                 vector.iter().map(|v| root * v).collect()
             }
         }
+    }
+}
+
+impl Default for SubspaceProjector {
+    fn default() -> Self {
+        Self { variance: 0.99, project: Project::Covariance }
+    }
+}
+
+impl Parameters for SubspaceProjector {
+    fn check(self) -> Result<Valid<Self>> {
+        Self::new(self.variance, self.project).map(Valid)
+    }
+}
+
+/// A projector is its parameters.
+impl Fitted for SubspaceProjector {
+    type Params = Self;
+    type Header = ();
+    type Answers = Self;
+
+    fn fit(params: &Valid<Self>, _: &Training<'_>, _: &Control) -> Result<Self> {
+        Ok(*params.params())
+    }
+
+    fn write(&self, _: &Valid<Self>, _: &mut Arrays) {}
+
+    fn read((): (), params: &Valid<Self>, _: &mut Parts<'_>) -> Result<Self> {
+        Ok(*params.params())
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+
+    fn usual_params(&self) -> Self {
+        *self
+    }
+}
+
+impl Answers for SubspaceProjector {
+    fn n_features(&self) -> Option<usize> {
+        None
+    }
+
+    fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
+        self.transform(complete(rows)?, control)
     }
 }

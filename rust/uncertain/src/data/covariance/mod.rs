@@ -166,7 +166,6 @@ impl Covariances {
 
     /// A kind from its arrays by name; `None` when one is missing. Sizes are checked by
     /// [`GaussianArray::new`](crate::GaussianArray::new).
-    #[allow(dead_code)] // What the model file is to read kinds by.
     pub(crate) fn from_fields(kind: Kind, fields: &mut storage::Fields<'_>, d: usize) -> Option<Self> {
         Some(match kind {
             Kind::Zero => Self::Zero,

@@ -13,9 +13,11 @@
 mod nystroem;
 mod random;
 mod roots;
+mod state;
 
 pub use nystroem::Nystroem;
 pub use random::RandomFeatures;
+pub use state::{Features, Header, Params};
 
 use std::ops::Range;
 

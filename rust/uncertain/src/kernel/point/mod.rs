@@ -27,9 +27,12 @@ mod rbf;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::bandwidth;
+use crate::named::named;
 
 /// A positive semi-definite kernel between points.
 ///
@@ -42,7 +45,14 @@ use crate::kernel::probabilistic_rbf::bandwidth;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::EnumDiscriminants)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[strum_discriminants(
+    name(KernelName),
+    doc = "A [`PointKernel`] without its parameters.",
+    derive(strum::IntoStaticStr, strum::VariantArray),
+    strum(serialize_all = "snake_case")
+)]
 pub enum PointKernel {
     /// x'z
     Linear,
@@ -63,6 +73,8 @@ pub enum PointKernel {
         gamma: f64,
     },
 }
+
+named!(KernelName, "kernel");
 
 /// The number t that a kernel is a function of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,35 +106,23 @@ pub struct Mixed {
 }
 
 impl PointKernel {
-    /// The names users write.
-    pub const NAMES: [&'static str; 4] = ["linear", "quadratic", "polynomial", "rbf"];
-
     /// The kernel of this name; parameters it does not have are ignored.
     ///
     /// # Errors
     /// An unknown name, or a parameter out of range.
     pub fn new(name: &str, degree: u32, gamma: f64, coef0: f64) -> Result<Self> {
-        match name {
-            "linear" => Ok(Self::Linear),
-            "quadratic" => Ok(Self::Quadratic),
-            "polynomial" => Self::Polynomial { degree, gamma, coef0 }.check(),
-            "rbf" => Self::Rbf { gamma }.check(),
-            other => {
-                let names = Self::NAMES.join(", ");
-                Err(Error::parameter("kernel", format!("{other:?}"), format!("one of {names}")))
-            }
+        match name.parse()? {
+            KernelName::Linear => Ok(Self::Linear),
+            KernelName::Quadratic => Ok(Self::Quadratic),
+            KernelName::Polynomial => Self::Polynomial { degree, gamma, coef0 }.check(),
+            KernelName::Rbf => Self::Rbf { gamma }.check(),
         }
     }
 
     /// The name users write.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Quadratic => "quadratic",
-            Self::Polynomial { .. } => "polynomial",
-            Self::Rbf { .. } => "rbf",
-        }
+        KernelName::from(self).name()
     }
 
     /// The scale of its argument, if it has one.

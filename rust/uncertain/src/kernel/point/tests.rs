@@ -1,3 +1,5 @@
+use strum::VariantArray;
+
 use super::*;
 use crate::control::Control;
 use crate::data::{Covariances, Rows};
@@ -12,7 +14,7 @@ fn samples() -> Vec<PointKernel> {
         PointKernel::Polynomial { degree: 3, gamma: 0.3, coef0: 1.5 },
         PointKernel::Rbf { gamma: 0.4 },
     ];
-    for name in PointKernel::NAMES {
+    for name in KernelName::VARIANTS.iter().map(|kernel| kernel.name()) {
         assert!(kernels.iter().any(|k| k.name() == name), "no sample of {name}");
     }
     kernels

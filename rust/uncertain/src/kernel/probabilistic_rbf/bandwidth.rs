@@ -22,6 +22,22 @@ impl From<f64> for Bandwidth {
     }
 }
 
+/// `None` is the median, in JSON the word "median".
+impl From<Option<f64>> for Bandwidth {
+    fn from(sigma: Option<f64>) -> Self {
+        sigma.map_or(Self::Median, Self::Fixed)
+    }
+}
+
+impl From<Bandwidth> for Option<f64> {
+    fn from(sigma: Bandwidth) -> Self {
+        match sigma {
+            Bandwidth::Fixed(sigma) => Some(sigma),
+            Bandwidth::Median => None,
+        }
+    }
+}
+
 impl Bandwidth {
     /// The number for these rows: always the same one, pairs being drawn from one seed.
     pub fn of(self, x: &GaussianArray) -> Result<f64> {

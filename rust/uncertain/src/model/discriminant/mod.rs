@@ -16,23 +16,29 @@
 mod differences;
 mod distribution;
 mod points;
+mod state;
 
 use ndarray::{Array2, Axis};
+use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
 use crate::data::{Incomplete, Labels};
-use crate::deconvolution::{self, Components, Fitted, Mixture, Observed, PerClass, log_sum};
+use crate::deconvolution::{self, Components, Fitted, Mixture, Observed, PerClass, Report, log_sum};
 use crate::error::{Error, Result};
 use crate::model::one_vs_rest;
 use crate::params::{Valid, setters};
+use crate::state::number;
 
 /// Parameters of a fit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// One T for all classes and components?
+    #[serde(rename = "shared_covariance")]
     pub shared: bool,
     /// Class probabilities before a row is seen; `None`: the weighted shares of the classes.
+    #[serde(with = "number::list")]
     pub priors: Option<Vec<f64>>,
     /// Everything about EM; the number of components is that of each class and cannot be automatic.
     pub em: deconvolution::Params,
@@ -63,8 +69,9 @@ impl Params {
     /// the fit checks.
     pub fn check(self) -> Result<ValidParams> {
         self.em.clone().check()?;
-        if matches!(self.em.components, Components::Auto { .. }) {
-            return Err(Error::parameter("n_components", "auto", "a number"));
+        if matches!(self.em.components, Components::Auto) {
+            let expected = "an integer >= 1; choose by cross-validation (GridSearchCV)";
+            return Err(Error::parameter("n_components", "\"auto\"", expected));
         }
         match self.priors.iter().flatten().find(|p| !(**p > 0.0 && p.is_finite())) {
             Some(bad) => Err(Error::parameter("priors", bad, "finite numbers > 0, one per class")),
@@ -104,7 +111,8 @@ impl ValidParams {
         let shares = self.priors(labels)?;
         let per_class = PerClass { shares: &shares, tied: self.0.shared, unbiased: false };
         let fitted = Valid(self.0.em.clone()).fit_classes(rows, labels, per_class, control)?;
-        Ok((Model::new(fitted.mixture.clone(), n_classes)?, fitted))
+        let model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone(), n_classes)? };
+        Ok((model, fitted))
     }
 
     fn priors(&self, labels: &Labels) -> Result<Vec<f64>> {
@@ -123,6 +131,7 @@ pub struct Model {
     /// Components of class 0, then those of class 1, ...; shares are those of all rows, and sum to 1.
     mixture: Mixture,
     n_classes: usize,
+    report: Option<Report>,
 }
 
 impl Model {
@@ -132,7 +141,7 @@ impl Model {
         if n_classes < 2 || !components.is_multiple_of(n_classes) {
             return Err(Error::shape("components", format!("as many for each of {n_classes} classes"), components));
         }
-        Ok(Self { mixture, n_classes })
+        Ok(Self { mixture, n_classes, report: None })
     }
 
     /// All components with their shares of all rows.
@@ -145,6 +154,12 @@ impl Model {
     #[must_use]
     pub fn n_classes(&self) -> usize {
         self.n_classes
+    }
+
+    /// How the fit went, where there was one.
+    #[must_use]
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
     }
 
     /// The most probable class of every row.
@@ -277,6 +292,6 @@ mod tests {
         assert!(refused(Params { priors: Some(vec![1.0, 0.0]), ..Params::new() }).contains("priors"));
         let components = |components| deconvolution::Params { components, ..Default::default() };
         assert!(refused(Params { em: components(Components::Fixed(6)), ..Params::new() }).contains("6 components"));
-        assert!(refused(Params { em: components(Components::Auto { most: 3 }), ..Params::new() }).contains("auto"));
+        assert!(refused(Params { em: components(Components::Auto), ..Params::new() }).contains("auto"));
     }
 }

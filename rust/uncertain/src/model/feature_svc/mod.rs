@@ -29,6 +29,7 @@ mod fit;
 mod fitted;
 mod memory;
 mod params;
+mod state;
 #[cfg(test)]
 mod tests;
 

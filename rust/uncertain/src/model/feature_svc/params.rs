@@ -1,23 +1,29 @@
 //! Parameters: unchecked, then checked. Only checked ones can fit.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::kernel::features::Approximation;
 use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::model::Calibration;
 use crate::params::{Valid, check_positive, check_threads, setters};
 use crate::solver::Options;
+use crate::state::number;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// Price of the loss.
+    #[serde(rename = "C", with = "number")]
     pub c: f64,
     /// How the kernel is approximated.
     pub approximation: Approximation,
     /// Frequencies (twice as many features), or landmark rows.
     pub n_components: usize,
     /// Bandwidth of the kernel.
+    #[serde(with = "number::median")]
     pub sigma: Bandwidth,
     /// Coupling of the kernel.
     pub coupling: Coupling,
@@ -26,6 +32,7 @@ pub struct Params {
     /// Whether and how probabilities are fitted.
     pub calibration: Calibration,
     /// Number of threads; `None` is the environment's default.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 

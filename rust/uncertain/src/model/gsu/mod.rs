@@ -24,7 +24,7 @@
 //! assert!(model.linear.fits[0].gap <= 1e-6); // certified: the objective is within 1e-6 of the best possible one
 //!
 //! let classes = vec![Class::from("no"), Class::from("yes")];
-//! let saved = Saved::new(vec![Step::gsu(model, params)], classes);
+//! let saved = Saved::new(vec![Step::new(model, params)], classes);
 //! let loaded = file::load_from_bytes(&file::save_to_bytes(&saved)?)?; // or file::write, file::read
 //! assert_eq!(loaded.predict(&data)?, [1, 1, 0, 0]);
 //! # Ok(())
@@ -34,6 +34,7 @@
 mod fit;
 mod online;
 mod params;
+mod state;
 
 pub use params::{Params, ValidParams};
 

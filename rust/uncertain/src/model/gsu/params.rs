@@ -1,16 +1,21 @@
 //! Parameters of SVM-GSU: unchecked, then checked. Only checked ones can fit.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::loss::{LossKind, TargetKind};
 use crate::model::Calibration;
 use crate::params::{Valid, check_positive, check_threads, setters};
 use crate::solver::{Options, SolverKind};
+use crate::state::number;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// Strength of the penalty.
+    #[serde(with = "number")]
     pub alpha: f64,
     /// The loss.
     pub loss: LossKind,
@@ -23,6 +28,7 @@ pub struct Params {
     /// Whether and how probabilities are fitted.
     pub calibration: Calibration,
     /// Number of threads; `None` is the environment's default.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 

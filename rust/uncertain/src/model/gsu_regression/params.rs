@@ -1,15 +1,20 @@
 //! Parameters of the regression: unchecked, then checked.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::loss::{LossKind, TargetKind};
 use crate::params::{Valid, check_positive, check_threads, setters};
 use crate::solver::{Options, SolverKind};
+use crate::state::number;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// Strength of the penalty.
+    #[serde(with = "number")]
     pub alpha: f64,
     /// The loss.
     pub loss: LossKind,
@@ -20,6 +25,7 @@ pub struct Params {
     /// Whether b is fitted.
     pub fit_intercept: bool,
     /// Number of threads; `None` is the environment's default.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 

@@ -1,12 +1,14 @@
 //! A fitted model: coefficients on the rows of the fit, and how the refinements went.
 
 use ndarray::{Array1, Array2};
+use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
 use crate::parallel;
+use crate::state::number;
 
 use super::refine::{Ending, Refinement};
 use super::source::Kernel;
@@ -41,20 +43,26 @@ impl Part {
 }
 
 /// How the refinements of one output went.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Outcome {
     /// Added to every prediction.
+    #[serde(with = "number")]
     pub intercept: f64,
     /// xi(0), xi(1), ...: strictly decreasing.
+    #[serde(skip)]
     pub thresholds: Vec<f64>,
     /// Numbers of the rows whose labels were dropped, in the order of the refinements.
+    #[serde(skip)]
     pub removed: Vec<usize>,
     /// Their residuals when they were dropped.
+    #[serde(skip)]
     pub removed_residuals: Vec<f64>,
     /// One entry per refinement.
     pub history: Vec<Refinement>,
     /// The objective on the labels that remain.
+    #[serde(with = "number")]
     pub objective: f64,
     /// Newton steps in all.
     pub steps: usize,

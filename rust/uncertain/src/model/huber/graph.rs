@@ -1,35 +1,44 @@
 //! Graphs on the rows and their Laplacians.
 
+use serde::{Deserialize, Serialize};
+
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::parallel;
+use crate::state::number;
 
 use super::neighbors::Points;
 use super::operator::{Operator, Sparse};
 
 /// The graph of a view.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Graph {
     /// No regulariser.
     None,
     /// Each row and its nearest neighbours, joined with weight exp(-gamma distance^2). Rows are joined when
     /// either is among the nearest of the other.
+    #[serde(rename = "knn")]
     Neighbors {
         /// Neighbours of a row, >= 1; ties with the last one are neighbours, too.
         count: usize,
         /// `None`: 1 / (2 m^2), m the median length of the edges.
+        #[serde(with = "number::option")]
         gamma: Option<f64>,
     },
     /// Every two rows, joined with weight exp(-gamma distance^2).
+    #[serde(rename = "rbf")]
     Full {
         /// `None`: 1 / (2 m^2), m the median distance.
+        #[serde(with = "number::option")]
         gamma: Option<f64>,
     },
     /// Weights of the caller, or the regulariser itself.
     Given {
-        /// Rows and columns in the order of the data.
+        /// Rows and columns in the order of the data. In no file: of no rows there, so that a fit refuses it.
+        #[serde(skip)]
         matrix: Operator,
         /// Whether `matrix` is M itself, not the weights of a graph.
         regulariser: bool,

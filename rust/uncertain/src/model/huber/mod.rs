@@ -55,6 +55,7 @@ mod reduction;
 mod refine;
 mod source;
 mod spread;
+mod state;
 mod system;
 #[cfg(test)]
 mod tests;

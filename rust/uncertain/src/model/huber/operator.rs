@@ -62,6 +62,13 @@ impl Sparse {
     }
 }
 
+impl Default for Operator {
+    /// Of no rows.
+    fn default() -> Self {
+        Self::Sparse(Sparse { starts: vec![0], ..Sparse::default() })
+    }
+}
+
 /// A symmetric matrix by which functions on the rows are multiplied.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operator {

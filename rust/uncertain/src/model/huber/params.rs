@@ -1,22 +1,27 @@
 //! Parameters of Huber regression: unchecked, then checked. Only checked ones can fit.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::model::Calibration;
 use crate::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 use crate::probabilistic_kernel::Coupling;
+use crate::state::number;
 
 use super::graph::Graph;
 use super::operator::Operator;
 use super::source::Kernel;
 
 /// One view of the rows: some of their features, a kernel on them, a graph.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct View {
     /// Its features; `None`: all.
     pub columns: Option<Vec<usize>>,
     /// Its kernel.
     pub kernel: Kernel,
     /// Its weight c in f = sum_a c^a K^a w^a, > 0.
+    #[serde(with = "number")]
     pub weight: f64,
     /// Its graph.
     pub graph: Graph,
@@ -34,20 +39,26 @@ impl Default for View {
 }
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// Strength of the penalty on w (lambda).
+    #[serde(with = "number")]
     pub alpha: f64,
     /// Strength of the penalty by the graphs (gamma).
+    #[serde(with = "number")]
     pub manifold_alpha: f64,
     /// Strength of the penalty on differences between views.
+    #[serde(with = "number")]
     pub between_alpha: f64,
     /// By how much a refinement lowers the threshold.
+    #[serde(with = "number")]
     pub delta: f64,
     /// Refinements at most.
     pub max_refinements: usize,
     /// The first threshold; `None`: the largest residual of the squared-loss fit.
+    #[serde(with = "number::option")]
     pub threshold: Option<f64>,
     /// Centre the targets?
     pub fit_intercept: bool,
@@ -62,6 +73,7 @@ pub struct Params {
     /// Bytes a fit may take; `None`: half of what is available.
     pub max_bytes: Option<u64>,
     /// Number of threads; `None` is the environment's default.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 
@@ -135,6 +147,9 @@ impl Params {
         self.calibration.check()?;
         check_threads(self.threads)?;
         for view in &self.views {
+            if view.columns.as_ref().is_some_and(Vec::is_empty) {
+                return Err(Error::Data("a view without features".into()));
+            }
             if !(view.weight > 0.0 && view.weight.is_finite()) {
                 return Err(Error::parameter("view_weights", view.weight, "finite numbers > 0"));
             }

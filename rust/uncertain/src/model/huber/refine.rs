@@ -19,9 +19,12 @@
 //! With an intercept the targets are centred by the weighted mean of the labels in use, and again
 //! after each drop.
 
+use serde::{Deserialize, Serialize};
+
 use crate::control::Control;
 use crate::error::Result;
 use crate::named::named;
+use crate::state::number;
 
 use super::qp::{Point, Problem};
 use super::system::System;
@@ -42,17 +45,21 @@ pub enum Ending {
 named!(Ending, "status");
 
 /// One refinement: what was tried and what came of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Refinement {
     /// The threshold xi~ at which labels were dropped.
+    #[serde(with = "number")]
     pub tried: f64,
     /// xi after the refit.
+    #[serde(with = "number")]
     pub threshold: f64,
     /// Labels left.
     pub labels: usize,
     /// Labels dropped.
     pub dropped: usize,
     /// The objective at xi on the labels left.
+    #[serde(with = "number")]
     pub objective: f64,
     /// Newton steps of all quadratic programs.
     pub steps: usize,

@@ -8,6 +8,7 @@
 //! | precomputed | the rows are those of the kernel matrix itself |
 
 use ndarray::Array2;
+use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
 use crate::data::GaussianArray;
@@ -16,11 +17,14 @@ use crate::error::{Error, Result};
 use crate::kernel::PointKernel;
 use crate::linalg::dense::Matrix;
 use crate::probabilistic_kernel::{self, Coupling, Options, median_distance};
+use crate::state::number;
 
 use super::neighbors::distinct;
 
 /// The kernel of a view as the caller wishes it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Kernel {
     /// x'z
     Linear,
@@ -31,13 +35,17 @@ pub enum Kernel {
         /// At least 1.
         degree: u32,
         /// > 0; `None`: as for `Rbf`.
+        #[serde(with = "number::option")]
         gamma: Option<f64>,
         /// >= 0
+        #[serde(with = "number")]
         coef0: f64,
     },
     /// exp(-gamma |x - z|^2), of Gaussians its expectation.
+    #[serde(alias = "probabilistic")]
     Rbf {
         /// > 0; `None`: 1 / (2 m^2), m the median distance of the distinct rows (error bars included).
+        #[serde(with = "number::option")]
         gamma: Option<f64>,
         /// Which noise two rows see.
         coupling: Coupling,
@@ -80,13 +88,7 @@ impl Kernel {
     /// A word for users.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Linear => "linear",
-            Self::Quadratic => "quadratic",
-            Self::Polynomial { .. } => "polynomial",
-            Self::Rbf { .. } => "rbf",
-            Self::Precomputed => "precomputed",
-        }
+        self.into()
     }
 
     /// The scale of a resolved kernel, if it has one.

@@ -7,8 +7,14 @@
 //! the variables that are still active, may take as much again. Which way was taken does not change a bit.
 
 mod basis;
+mod kernel;
 mod shared_rows;
 mod source;
+mod state;
 
 pub use basis::Basis;
+pub use kernel::Kernel;
+pub(in crate::model) use kernel::kernel_values;
 pub(crate) use source::Source;
+pub use state::BasisHeader;
+pub(in crate::model) use state::{gram, read, write};

@@ -59,7 +59,7 @@ impl ValidParams {
             self.run_all(&jobs, rows, labels, folds.as_ref(), Options { cache_size, ..options }, control)
         })?;
         let support: Vec<usize> = expansion.support.iter().map(|&row| row as usize).collect();
-        Ok(Model { basis: Basis::new(data.take(&support)?, kernel.sigma, coupling)?, expansion })
+        Ok(Model { basis: Some(Basis::new(data.take(&support)?, kernel.sigma, coupling)?), expansion })
     }
 
     /// Fit on any kernel matrix. The result takes kernel values, not rows; `sigma` and `coupling` have no meaning.

@@ -5,16 +5,17 @@ use ndarray::{Array2, ArrayView2};
 use super::Expansion;
 use crate::control::Control;
 use crate::data::GaussianArray;
-use crate::error::Result;
-use crate::model::kernel_machine::Basis;
+use crate::error::{Error, Result};
+use crate::model::kernel_machine::{Basis, kernel_values};
 use crate::model::one_vs_rest;
 
 /// A fitted probabilistic kernel classifier.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Model {
-    /// The support rows and their kernel.
-    pub basis: Basis,
+    /// The support rows and their kernel; `None` of a machine on kernel values, which takes those with its support
+    /// rows in the place of rows.
+    pub basis: Option<Basis>,
     /// Coefficients, intercepts, sigmoids.
     pub expansion: Expansion,
 }
@@ -23,7 +24,7 @@ impl Model {
     /// Number of features d.
     #[must_use]
     pub fn n_features(&self) -> usize {
-        self.basis.rows().n_features()
+        self.basis.as_ref().map_or(self.expansion.support.len(), |basis| basis.rows().n_features())
     }
 
     /// Number of classes.
@@ -67,7 +68,10 @@ impl Model {
         question: impl Fn(&Expansion, ArrayView2<'_, f64>) -> Result<Array2<f64>>,
         control: &Control,
     ) -> Result<Array2<f64>> {
-        self.basis.map(data, control, |kernel| question(&self.expansion, kernel))
+        match &self.basis {
+            Some(basis) => basis.map(data, control, |kernel| question(&self.expansion, kernel)),
+            None => question(&self.expansion, kernel_values(data)?),
+        }
     }
 
     /// Means and standard deviations of the scores of all pairs of classes, each n x K (K - 1) / 2, under the noise
@@ -81,7 +85,10 @@ impl Model {
     /// Those of [`decision`](Self::decision), and [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn decision_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
         let means = self.answer(data, Expansion::pair_scores, control)?;
-        let variances = self.basis.variances(data, self.expansion.pair_coef().view(), control)?;
+        let Some(basis) = &self.basis else {
+            return Err(Error::Data("kernel = \"precomputed\": kernel values have no distribution".into()));
+        };
+        let variances = basis.variances(data, self.expansion.pair_coef().view(), control)?;
         Ok((means, variances.mapv(f64::sqrt)))
     }
 }

@@ -1,18 +1,27 @@
 //! Parameters of kernel classification: unchecked, then checked. Only checked ones can fit.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
 use crate::model::Calibration;
+use crate::model::kernel_machine::Kernel;
 use crate::params::{Valid, check_positive, check_threads, setters};
 use crate::probabilistic_kernel::{Bandwidth, Coupling};
 use crate::solver::smo::Options;
+use crate::state::number;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// Price of the loss.
+    #[serde(rename = "C", with = "number")]
     pub c: f64,
+    /// Where kernel values come from.
+    pub kernel: Kernel,
     /// Bandwidth of the kernel between Gaussians.
+    #[serde(with = "number::median")]
     pub sigma: Bandwidth,
     /// Which noise the rows of a pair see.
     pub coupling: Coupling,
@@ -23,6 +32,7 @@ pub struct Params {
     /// Seed of the folds.
     pub seed: u64,
     /// Number of threads; `None` is the environment's default.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 
@@ -30,6 +40,7 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             c: 1.0,
+            kernel: Kernel::Probabilistic,
             sigma: Bandwidth::Fixed(1.0),
             coupling: Coupling::Shared,
             options: Options::default(),
@@ -52,6 +63,8 @@ impl Params {
     }
 
     setters! {
+        /// Where kernel values come from in fits of any kind of model ([`Step`](crate::file::Step)).
+        kernel: Kernel => kernel;
         /// Price of the loss, > 0 (default 1).
         c: f64 => c;
         /// Which noise the rows of a pair see (default: shared).

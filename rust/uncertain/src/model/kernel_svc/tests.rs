@@ -201,8 +201,8 @@ fn gaussians_are_their_gram_matrix() {
         let machine = params.fit_kernel(&dense(&kernel), &labels, &Control::new()).unwrap();
         assert_eq!(model.expansion, machine);
         assert_eq!((model.n_features(), model.n_classes()), (2, 3));
-        assert_eq!(model.basis.rows().n_rows(), machine.support.len());
-        let across = gram_of(&new, Some(model.basis.rows()), &options, &Control::new()).unwrap();
+        assert_eq!(model.basis.as_ref().unwrap().rows().n_rows(), machine.support.len());
+        let across = gram_of(&new, Some(model.basis.as_ref().unwrap().rows()), &options, &Control::new()).unwrap();
         assert_eq!(model.decision(&new).unwrap(), machine.decision(across.view()).unwrap());
         assert_eq!(model.predict(&new).unwrap(), machine.predict(across.view()).unwrap());
         assert_eq!(model.predict_proba(&new).unwrap(), machine.predict_proba(across.view()).unwrap());

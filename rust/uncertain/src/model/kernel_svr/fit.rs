@@ -31,7 +31,7 @@ impl ValidParams {
         let expansion = source
             .open(control, |rows, cache_size| self.solve(rows, targets, Options { cache_size, ..options }, control))?;
         let support: Vec<usize> = expansion.support.iter().map(|&row| row as usize).collect();
-        Ok(Model { basis: Basis::new(data.take(&support)?, kernel.sigma, coupling)?, expansion })
+        Ok(Model { basis: Some(Basis::new(data.take(&support)?, kernel.sigma, coupling)?), expansion })
     }
 
     /// Fit on any kernel matrix. The result takes kernel values, not rows; `sigma` and `coupling` have no meaning.

@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::model::FitReport;
-use crate::model::kernel_machine::Basis;
+use crate::model::kernel_machine::{Basis, kernel_values};
 
 /// A fitted regression on any kernel: f = sum_i b_i K(x_i, .) + intercept.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,13 +52,20 @@ impl Expansion {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Model {
-    /// The support rows and their kernel.
-    pub basis: Basis,
+    /// The support rows and their kernel; `None` of a machine on kernel values, which takes those with its support
+    /// rows in the place of rows.
+    pub basis: Option<Basis>,
     /// Coefficients and intercept.
     pub expansion: Expansion,
 }
 
 impl Model {
+    /// Number of features d.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.basis.as_ref().map_or(self.expansion.support.len(), |basis| basis.rows().n_features())
+    }
+
     /// Predicted targets: means over the noise of each row.
     ///
     /// # Errors
@@ -73,7 +80,8 @@ impl Model {
     /// Those of [`predict`](Self::predict), and [`Error::Interrupted`].
     pub fn predict_within(&self, data: &GaussianArray, control: &Control) -> Result<Vec<f64>> {
         let column = |values: Vec<f64>| Array1::from_vec(values).insert_axis(Axis(1));
-        let all: Array2<f64> = self.basis.map(data, control, |kernel| Ok(column(self.expansion.predict(kernel)?)))?;
+        let Some(basis) = &self.basis else { return self.expansion.predict(kernel_values(data)?) };
+        let all: Array2<f64> = basis.map(data, control, |kernel| Ok(column(self.expansion.predict(kernel)?)))?;
         Ok(all.into_raw_vec_and_offset().0)
     }
 }

@@ -25,6 +25,7 @@
 mod fit;
 mod fitted;
 mod params;
+mod state;
 #[cfg(test)]
 mod tests;
 

@@ -1,25 +1,36 @@
 //! Parameters of kernel regression: unchecked, then checked. Only checked ones can fit.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::Result;
+use crate::model::kernel_machine::Kernel;
 use crate::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 use crate::probabilistic_kernel::{Bandwidth, Coupling};
 use crate::solver::smo::Options;
+use crate::state::number;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// Price of the loss.
+    #[serde(rename = "C", with = "number")]
     pub c: f64,
     /// Half the width of the tube without loss.
+    #[serde(with = "number")]
     pub epsilon: f64,
+    /// Where kernel values come from.
+    pub kernel: Kernel,
     /// Bandwidth of the kernel between Gaussians.
+    #[serde(with = "number::median")]
     pub sigma: Bandwidth,
     /// Which noise the rows of a pair see.
     pub coupling: Coupling,
     /// What the solver is told.
     pub options: Options,
     /// Number of threads; `None` is the environment's default.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 
@@ -28,6 +39,7 @@ impl Default for Params {
         Self {
             c: 1.0,
             epsilon: 0.1,
+            kernel: Kernel::Probabilistic,
             sigma: Bandwidth::Fixed(1.0),
             coupling: Coupling::Shared,
             options: Options::default(),
@@ -48,6 +60,8 @@ impl Params {
     }
 
     setters! {
+        /// Where kernel values come from in fits of any kind of model ([`Step`](crate::file::Step)).
+        kernel: Kernel => kernel;
         /// Price of the loss, > 0 (default 1).
         c: f64 => c;
         /// Half the width of the tube without loss, >= 0 (default 0.1).

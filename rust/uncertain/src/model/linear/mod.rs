@@ -11,6 +11,7 @@ mod classifier;
 mod fit;
 mod regressor;
 pub(crate) mod scores;
+mod state;
 
 pub use classifier::Classifier;
 pub(in crate::model) use fit::{TwoClasses, fit_one_vs_rest, positive_classes};

@@ -18,6 +18,7 @@
 //! Classification, JMLR 3, 2002.
 
 mod params;
+mod state;
 
 use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};

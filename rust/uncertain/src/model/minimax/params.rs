@@ -1,16 +1,22 @@
 //! Parameters of the machine: unchecked, then checked.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::model::Calibration;
 use crate::params::{Valid, check_not_negative, check_positive, check_threads, setters};
+use crate::state::number;
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// Added to the diagonal of both covariances in units of their mean variance.
+    #[serde(with = "number")]
     pub ridge: f64,
     /// Relative change of the minimum at which to stop.
+    #[serde(with = "number")]
     pub tol: f64,
     /// Iterations at most.
     pub max_iter: usize,
@@ -19,6 +25,7 @@ pub struct Params {
     /// Seed of the folds.
     pub seed: u64,
     /// Number of threads; `None` is the environment's default.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 

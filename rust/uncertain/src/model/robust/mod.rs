@@ -41,6 +41,7 @@ mod fit;
 mod margin;
 mod params;
 mod radius;
+mod state;
 mod total;
 
 pub use fit::Model;

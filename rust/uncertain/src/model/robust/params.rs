@@ -1,11 +1,14 @@
 //! Parameters of the uncertainty-SVC family: unchecked, then checked. Only checked ones can fit.
 
+use serde::{Deserialize, Serialize};
+
 use super::Bound;
 use crate::error::{Error, Result};
 use crate::model::Calibration;
 use crate::named::named;
 use crate::params::{Valid, check_not_negative, check_positive, check_threads, setters};
 use crate::solver::{HAS_CLARABEL, Options};
+use crate::state::number;
 
 /// The members of the family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -40,16 +43,20 @@ pub enum Solver {
 named!(Solver, "solver");
 
 /// Parameters as the caller wishes them; [`check`](Self::check) makes them usable.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 #[must_use]
 pub struct Params {
     /// Price of the losses against 1/2 |w|^2.
+    #[serde(rename = "C", with = "number")]
     pub c: f64,
     /// Which member of the family.
     pub method: Method,
     /// Radius of every row's ellipsoid, in standard deviations.
+    #[serde(with = "number")]
     pub radius: f64,
     /// Sets the radius instead, with `bound`.
+    #[serde(with = "number::option")]
     pub confidence: Option<f64>,
     /// What is assumed of the rows' distributions.
     pub bound: Bound,
@@ -64,6 +71,7 @@ pub struct Params {
     /// Whether and how probabilities are fitted.
     pub calibration: Calibration,
     /// Number of threads; `None` is the environment's default.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 

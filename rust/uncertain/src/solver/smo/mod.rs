@@ -27,9 +27,12 @@ mod tests;
 
 pub use crate::kernel::rows::{Computed, Dense, KernelRows, Subset};
 
+use serde::{Deserialize, Serialize};
+
 use super::Status;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::state::number;
 
 /// The dual problem; all slices have one element per row of the kernel matrix.
 #[derive(Debug, Clone, Copy)]
@@ -45,15 +48,19 @@ pub struct Problem<'a> {
 }
 
 /// How SMO runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// Stop when the certified relative duality gap is at most this (default 1e-6).
+    #[serde(with = "number")]
     pub tol: f64,
-    /// Pairs at most; `None`: 10,000,000, or 100 per row if that is more.
+    /// Pairs at most; `None` (in JSON also -1): 10,000,000, or 100 per row if that is more.
+    #[serde(with = "number::limit")]
     pub max_iter: Option<usize>,
     /// Leave variables out that stay at a bound?
     pub shrinking: bool,
-    /// Bytes for rows that are computed or gathered (default 1 GiB; two rows are always kept).
+    /// Bytes (in JSON: MB) for rows that are computed or gathered (default 1 GiB; two rows are always kept).
+    #[serde(with = "number::megabytes")]
     pub cache_size: usize,
 }
 

@@ -19,7 +19,10 @@
 //! Rejected: eigenvectors of E (all of it, cubic), random features (a second approximation).
 
 mod cholesky;
+mod params;
 mod vectors;
+
+pub use params::Params;
 
 use crate::control::Control;
 use crate::data::validate::{Rule, elements};
@@ -42,6 +45,18 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self { tol: 1e-6, max_rank: None }
+    }
+}
+
+impl Options {
+    fn check(self) -> Result<()> {
+        if !(self.tol > 0.0 && self.tol < 1.0) {
+            return Err(Error::parameter("tol", self.tol, "above 0 and below 1"));
+        }
+        if self.max_rank == Some(0) {
+            return Err(Error::parameter("max_rank", 0, "at least 1"));
+        }
+        Ok(())
     }
 }
 
@@ -87,12 +102,7 @@ impl KernelMap {
     /// [`Error::Interrupted`].
     pub fn fit(data: &GaussianArray, kernel: PointKernel, options: &Options, control: &Control) -> Result<Self> {
         let kernel = kernel.check()?;
-        if !(options.tol > 0.0 && options.tol < 1.0) {
-            return Err(Error::parameter("tol", options.tol, "above 0 and below 1"));
-        }
-        if options.max_rank == Some(0) {
-            return Err(Error::parameter("max_rank", 0, "at least 1"));
-        }
+        options.check()?;
         if data.n_rows() == 0 {
             return Err(Error::Data("no rows to fit a kernel map on".into()));
         }

@@ -1,0 +1,131 @@
+"""What estimators and transformers that the core fits have in common: parameters in, fitted state out.
+
+Design. A class says of which kind (`_kind`) of the core's models it is, and nothing else about the border:
+
+- its parameters go to the core as one JSON text, those of `get_params` that the core knows by name
+  (``Core._parameters``); the core checks them, and its errors name them;
+- what is fitted stays in Rust (`_model`, a ``Fitted``). Attributes are read from its arrays once
+  (``_keep``), and predictions copy nothing back;
+- a model file holds the ``Fitted`` objects of ``_steps()``; whoever reads one finds the class by its kind
+  (``class_of``).
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .._data.typing import Floats
+from .._data.validation import seed_from
+from .._uncertain import Fitted, Gaussians, check_parameters, fit, parameter_names
+from .progress import reporter
+
+CLASSES: dict[str, list[type[Core]]] = {}
+
+
+class Core:
+    """Mixin of what the core fits."""
+
+    _kinds: ClassVar[tuple[str, ...]] = ()
+    """The kinds of the core that the class stands for."""
+    _model: Fitted
+    n_features_in_: int
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        for kind in cls.__dict__.get("_kinds", ()):
+            CLASSES.setdefault(kind, []).append(cls)
+
+    @property
+    def _kind(self) -> str:
+        return self._kinds[0]
+
+    def _core_parameters(self) -> dict[str, Any]:
+        """Parameters for the core: those that it knows by name."""
+        own: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        names = parameter_names(self._kind)
+        given = {name: own[name] for name in names if name in own}
+        if "seed" in names and "random_state" in own:
+            given["seed"] = seed_from(own["random_state"])
+        return given
+
+    @classmethod
+    def _arguments(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Arguments of the class from parameters of the core, for a file that was written in Rust."""
+        names = inspect.signature(cls).parameters
+        return {name: value for name, value in parameters.items() if name in names}
+
+    def _parameters(self, **changed: Any) -> str:
+        """JSON text of the parameters; ParameterError if one is out of range."""
+        text = encoded(self._core_parameters() | changed)
+        check_parameters(self._kind, text)
+        return text
+
+    def _fitted(self, parameters: str, data: Gaussians, **known: Any) -> Fitted:
+        """One fit by the core; `known` is what is known of the rows."""
+        known.setdefault("n_jobs", getattr(self, "n_jobs", None))
+        return fit(self._kind, parameters, data, report=reporter(self), **known)
+
+    def _keep(self, model: Fitted) -> Self:
+        """Set the attributes that a fit leaves behind; a classifier has its `classes_` before."""
+        self._model = model
+        self._attributes(model.arrays(), decoded(model.header))
+        return self
+
+    def _made(self, arrays: dict[str, Floats], header: Any) -> Self:
+        """As if fitted: from what a fit of this kind would have left behind."""
+        return self._keep(Fitted.from_arrays(self._kind, self._parameters(), encoded(header), arrays))
+
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        """Set the attributes from the core's arrays, and from what it says beside them."""
+        raise NotImplementedError
+
+    def _steps(self) -> list[Fitted]:
+        """What a model file holds of it."""
+        return [self._model]
+
+    def _saved_params(self) -> dict[str, Any]:
+        """Parameters for a model file."""
+        saved: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        return saved
+
+
+def class_of(kind: str, *, classifier: bool) -> type[Core]:
+    """The class of this kind: the classifier, where there are two."""
+    classes = CLASSES[kind]
+    return next((c for c in classes if hasattr(c, "decision_function") == classifier), classes[0])
+
+
+def encoded(value: Any) -> str:
+    """JSON text; numbers that JSON lacks are the strings "inf", "-inf" and "nan", as in the core."""
+    return json.dumps(_plain(value), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    # What JSON has no word for is no parameter of the core: its text is refused there, under its name.
+    return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
+
+
+def decoded(text: str) -> Any:
+    """Inverse of `encoded`."""
+    return _restored(json.loads(text))
+
+
+def _restored(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _restored(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_restored(v) for v in value]
+    return float(value) if isinstance(value, str) and value in ("inf", "-inf", "nan") else value

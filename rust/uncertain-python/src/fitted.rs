@@ -1,0 +1,373 @@
+//! `Fitted`: whatever was fitted, for Python. One class and one `fit` for all models and transforms of the core.
+//!
+//! Parameters come as JSON text by the names that users write; attributes go back as arrays, and as JSON text what is
+//! no array. Both are defined in the core ([`Step`]), so that a new model needs nothing here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ndarray::Array2;
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn,
+    PyUntypedArrayMethods,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyType};
+use uncertain::file::{self, Step};
+use uncertain::state::{Answers, Square, Tensor, Training};
+use uncertain::{Control, Error, Incomplete, Labels, Targets, Weights, parallel};
+
+use crate::error::BorderResult;
+use crate::gaussians::Gaussians;
+use crate::{interrupt, threads};
+
+type Floats<'py> = Bound<'py, PyArray1<f64>>;
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
+type Vector<'py> = Option<PyReadonlyArray1<'py, f64>>;
+type Codes<'py> = Option<PyReadonlyArray1<'py, u32>>;
+/// Marks of missing features (n, d); None when all are there.
+type Missing<'py> = Option<PyReadonlyArray2<'py, bool>>;
+
+/// A square matrix: dense, or compressed rows (starts, columns, values).
+#[derive(FromPyObject)]
+pub enum Graph<'py> {
+    Dense(PyReadonlyArray2<'py, f64>),
+    Sparse(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>),
+}
+
+impl From<Graph<'_>> for Square {
+    fn from(graph: Graph<'_>) -> Self {
+        match graph {
+            Graph::Dense(values) => {
+                Self::Dense { n: values.shape()[0], values: values.as_array().iter().copied().collect() }
+            }
+            Graph::Sparse(starts, indices, values) => Self::Sparse {
+                starts: starts.as_array().iter().map(|&x| usize::try_from(x).unwrap_or(usize::MAX)).collect(),
+                indices: indices.as_array().iter().map(|&x| u32::try_from(x).unwrap_or(u32::MAX)).collect(),
+                values: values.as_array().to_vec(),
+            },
+        }
+    }
+}
+
+/// A fitted model or transform.
+#[pyclass(frozen, module = "uncertain._uncertain")]
+pub struct Fitted {
+    pub inner: Arc<Step>,
+}
+
+impl From<Step> for Fitted {
+    fn from(step: Step) -> Self {
+        Self { inner: Arc::new(step) }
+    }
+}
+
+/// What is known of the rows of a fit; owned, so that the GIL can go.
+struct Known {
+    missing: Option<Vec<bool>>,
+    labels: Option<Labels>,
+    targets: Option<Targets>,
+    outputs: Vec<Vec<f64>>,
+    n_classes: usize,
+    weights: Option<Weights>,
+    groups: Option<Vec<u32>>,
+    graphs: Vec<Option<Square>>,
+}
+
+impl Known {
+    fn training<'a>(self, data: &'a Gaussians, marks: &'a mut Option<Vec<bool>>) -> uncertain::Result<Training<'a>> {
+        let Self { missing, labels, targets, outputs, n_classes, weights, groups, graphs } = self;
+        *marks = missing;
+        let rows = with_gaps(data, marks)?;
+        Ok(Training { labels, targets, outputs, n_classes, weights, groups, graphs, ..Training::new(rows) })
+    }
+}
+
+/// Rows with their marks.
+fn with_gaps<'a>(data: &'a Gaussians, marks: &'a Option<Vec<bool>>) -> uncertain::Result<Incomplete<'a>> {
+    let data = &*data.inner;
+    marks.as_ref().map_or(Ok(data.into()), |marks| Incomplete::new(data, marks))
+}
+
+fn marks(missing: &Missing<'_>) -> Option<Vec<bool>> {
+    missing.as_ref().map(|marks| marks.as_array().iter().copied().collect())
+}
+
+fn numbers(values: Vector<'_>) -> Option<Vec<f64>> {
+    values.map(|values| values.as_array().to_vec())
+}
+
+/// Fit a model or transform of this kind.
+///
+/// `codes` are classes 0 .. n_classes, `targets` numbers with their `variances`, `outputs` (outputs, n) numbers of which
+/// some are NaN; `report(task, iteration, objective, gap)` hears of every iteration. With `online` it is one pass over
+/// these rows that goes on from `before`.
+#[pyfunction]
+#[pyo3(signature = (kind, params, data, *, missing=None, codes=None, n_classes=0, targets=None, variances=None,
+                    outputs=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
+                    before=None))]
+pub fn fit(
+    py: Python<'_>,
+    kind: &str,
+    params: &str,
+    data: &Gaussians,
+    missing: Missing<'_>,
+    codes: Codes<'_>,
+    n_classes: usize,
+    targets: Vector<'_>,
+    variances: Vector<'_>,
+    outputs: Option<PyReadonlyArray2<'_, f64>>,
+    weights: Vector<'_>,
+    groups: Codes<'_>,
+    graphs: Option<Vec<Option<Graph<'_>>>>,
+    n_jobs: Option<i64>,
+    report: Option<Py<PyAny>>,
+    online: bool,
+    before: Option<&Fitted>,
+) -> BorderResult<Fitted> {
+    let threads = threads::resolve(n_jobs)?;
+    let (mut weights, mut groups) = (numbers(weights), groups.map(|groups| groups.as_array().to_vec()));
+    let labels = match codes {
+        None => None,
+        Some(codes) => {
+            let mut labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
+            if let Some(weights) = weights.take() {
+                labels = labels.with_weights(weights)?;
+            }
+            if let Some(groups) = groups.take() {
+                labels = labels.with_groups(groups)?;
+            }
+            Some(labels)
+        }
+    };
+    let targets = match numbers(targets) {
+        None => None,
+        Some(targets) => {
+            let mut targets = Targets::new(targets)?;
+            if let Some(variances) = numbers(variances) {
+                targets = targets.with_variances(variances)?;
+            }
+            if let Some(weights) = weights.take() {
+                targets = targets.with_weights(weights)?;
+            }
+            Some(targets)
+        }
+    };
+    let rows = |outputs: PyReadonlyArray2<'_, f64>| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect();
+    let known = Known {
+        missing: marks(&missing),
+        labels,
+        targets,
+        outputs: outputs.map(rows).unwrap_or_default(),
+        n_classes,
+        weights: weights.map(Weights::new).transpose()?,
+        groups,
+        graphs: graphs.unwrap_or_default().into_iter().map(|graph| graph.map(Square::from)).collect(),
+    };
+    let before = before.map(|fitted| &*fitted.inner);
+    let step = interrupt::run(py, report, |control| {
+        let mut marks = None;
+        let training = known.training(data, &mut marks)?;
+        if online {
+            Step::partial_fit(kind, params, threads, before, &training, control)
+        } else {
+            Step::fit(kind, params, threads, &training, control)
+        }
+    })?;
+    Ok(step.into())
+}
+
+/// The names of the parameters of a kind.
+#[pyfunction]
+pub fn parameter_names(kind: &str) -> BorderResult<Vec<String>> {
+    Ok(Step::parameter_names(kind)?)
+}
+
+/// An error if a parameter is unknown or out of range.
+#[pyfunction]
+pub fn check_parameters(kind: &str, params: &str) -> BorderResult<()> {
+    Ok(Step::check_parameters(kind, params)?)
+}
+
+#[pymethods]
+impl Fitted {
+    /// From the bytes of [`Self::__reduce__`].
+    #[new]
+    fn new(bytes: &[u8]) -> BorderResult<Self> {
+        Ok(file::step_from_bytes(bytes)?.into())
+    }
+
+    /// From parameters, and what `header` and `arrays` say, of a kind without rows.
+    #[staticmethod]
+    fn from_arrays(
+        kind: &str,
+        params: &str,
+        header: &str,
+        arrays: HashMap<String, PyReadonlyArrayDyn<'_, f64>>,
+    ) -> BorderResult<Self> {
+        let tensor = |array: PyReadonlyArrayDyn<'_, f64>| Tensor {
+            shape: array.shape().to_vec(),
+            values: array.as_array().iter().copied().collect(),
+        };
+        let arrays = arrays.into_iter().map(|(name, array)| (name, tensor(array))).collect();
+        Ok(Step::from_arrays(kind, params, header, arrays)?.into())
+    }
+
+    /// Pickled as a model file of this step alone.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> BorderResult<(Bound<'py, PyType>, (Bound<'py, PyBytes>,))> {
+        let bytes = file::step_to_bytes(&slf.get().inner)?;
+        Ok((slf.get_type(), (PyBytes::new(slf.py(), &bytes),)))
+    }
+
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.inner.kind()
+    }
+
+    /// Parameters of the fit: JSON text, by the names that users write.
+    #[getter]
+    fn parameters(&self) -> BorderResult<String> {
+        Ok(self.inner.parameters()?)
+    }
+
+    /// What is known beside the arrays: JSON text.
+    #[getter]
+    fn header(&self) -> BorderResult<String> {
+        Ok(self.inner.arrays()?.0)
+    }
+
+    /// All arrays by name, new ones in every call.
+    fn arrays<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyDict>> {
+        let arrays = PyDict::new(py);
+        for named in self.inner.arrays()?.1 {
+            arrays.set_item(named.name, named.tensor.values.into_pyarray(py).reshape(named.tensor.shape)?)?;
+        }
+        Ok(arrays)
+    }
+
+    /// Rows of the fit that belong to it.
+    #[getter]
+    fn rows(&self) -> Option<Gaussians> {
+        self.inner.rows().map(|rows| rows.clone().into())
+    }
+
+    /// Features of the rows; None when any number will do.
+    #[getter]
+    fn n_features(&self) -> Option<usize> {
+        self.inner.answers().n_features()
+    }
+
+    /// Classes, 0 of a regression, None of a transform.
+    #[getter]
+    fn n_classes(&self) -> Option<usize> {
+        self.inner.answers().n_classes()
+    }
+
+    /// The rows that a transform makes of these.
+    #[pyo3(signature = (data, missing=None, n_jobs=None))]
+    fn transform(
+        &self,
+        py: Python<'_>,
+        data: &Gaussians,
+        missing: Missing<'_>,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Gaussians> {
+        Ok(self.ask(py, data, &missing, n_jobs, |model, rows, control| model.transform(rows, control))?.into())
+    }
+
+    /// Undo `transform`.
+    fn inverse_transform(&self, py: Python<'_>, data: &Gaussians) -> BorderResult<Gaussians> {
+        Ok(py.detach(|| self.inner.answers().inverse_transform(&data.inner))?.into())
+    }
+
+    /// Mean scores, (n, 1) or (n, K); predictions of a regression, (n, 1); features of a map.
+    #[pyo3(signature = (data, missing=None, n_jobs=None))]
+    fn decision<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Gaussians,
+        missing: Missing<'_>,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Matrix<'py>> {
+        self.matrix(py, data, &missing, n_jobs, |model, rows, control| model.decision(rows, control))
+    }
+
+    /// Means and standard deviations of the scores.
+    #[pyo3(signature = (data, missing=None, n_jobs=None))]
+    fn decision_distribution<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Gaussians,
+        missing: Missing<'_>,
+        n_jobs: Option<i64>,
+    ) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
+        let (means, stds) =
+            self.ask(py, data, &missing, n_jobs, |model, rows, control| model.decision_distribution(rows, control))?;
+        Ok((PyArray2::from_owned_array(py, means), PyArray2::from_owned_array(py, stds)))
+    }
+
+    /// Class probabilities, (n, K).
+    #[pyo3(signature = (data, missing=None, n_jobs=None))]
+    fn predict_proba<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Gaussians,
+        missing: Missing<'_>,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Matrix<'py>> {
+        self.matrix(py, data, &missing, n_jobs, |model, rows, control| model.predict_proba(rows, control))
+    }
+
+    /// Their logarithms, exact where the model knows them.
+    #[pyo3(signature = (data, missing=None, n_jobs=None))]
+    fn log_proba<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Gaussians,
+        missing: Missing<'_>,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Matrix<'py>> {
+        self.matrix(py, data, &missing, n_jobs, |model, rows, control| model.log_proba(rows, control))
+    }
+
+    /// log p of every row, its own noise included.
+    #[pyo3(signature = (data, missing=None, n_jobs=None))]
+    fn log_likelihood<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Gaussians,
+        missing: Missing<'_>,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Floats<'py>> {
+        let logs = self.ask(py, data, &missing, n_jobs, |model, rows, control| model.log_likelihood(rows, control))?;
+        Ok(logs.into_pyarray(py))
+    }
+}
+
+impl Fitted {
+    /// A question about rows, without the GIL.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        data: &Gaussians,
+        missing: &Missing<'_>,
+        n_jobs: Option<i64>,
+        question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync,
+    ) -> PyResult<T> {
+        let (threads, marks, step) = (threads::resolve(n_jobs)?, marks(missing), &*self.inner);
+        interrupt::run(py, None, |control| {
+            parallel::install(threads, || question(step.answers(), with_gaps(data, &marks)?, control))?
+        })
+    }
+
+    fn matrix<'py>(
+        &self,
+        py: Python<'py>,
+        data: &Gaussians,
+        missing: &Missing<'_>,
+        n_jobs: Option<i64>,
+        question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<Array2<f64>, Error> + Send + Sync,
+    ) -> PyResult<Matrix<'py>> {
+        Ok(PyArray2::from_owned_array(py, self.ask(py, data, missing, n_jobs, question)?))
+    }
+}

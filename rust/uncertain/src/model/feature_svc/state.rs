@@ -1,0 +1,86 @@
+//! The classifier in files and other languages: its map, `coef` (pairs x features), `intercept`, and `platt` (pairs x 2)
+//! where there are probabilities.
+
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+use super::{Model, Params, ValidParams};
+use crate::control::Control;
+use crate::data::Incomplete;
+use crate::error::{Error, Result};
+use crate::kernel::features::{FeatureMap, Header as MapHeader};
+use crate::model::FitReport;
+use crate::model::platt::Sigmoid;
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete, number, parameters};
+
+parameters!(Params);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    map: MapHeader,
+    n_classes: usize,
+    #[serde(with = "number")]
+    sigma: f64,
+    fits: Vec<FitReport>,
+    memory: u64,
+}
+
+impl Fitted for Model {
+    type Params = Params;
+    type Header = Header;
+    type Answers = Self;
+
+    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
+        params.fit(training.complete()?, training.labels()?, control)
+    }
+
+    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
+        let map = self.map.write(arrays);
+        arrays.matrix("coef", &self.coef);
+        arrays.vector("intercept", &self.intercept);
+        Sigmoid::write(self.platt.as_deref(), arrays);
+        let &Self { n_classes, sigma, memory, .. } = self;
+        Header { map, n_classes, sigma, fits: self.fits.clone(), memory }
+    }
+
+    fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+        let (k, pairs) = (header.n_classes, header.fits.len());
+        if k < 2 || k > pairs + 1 || pairs != k * (k - 1) / 2 {
+            return Err(Error::ModelFile(format!("{k} classes and {pairs} reports of pairs make no classifier")));
+        }
+        let map = FeatureMap::read(header.map, parts)?;
+        let coef = parts.matrix_of("coef", [pairs, map.n_columns()])?;
+        let intercept = parts.shaped("intercept", &[pairs])?;
+        let platt = Sigmoid::read(pairs, parts)?;
+        let mut model = Self::from_parts(map, header.sigma, k, coef, intercept, platt)?;
+        (model.fits, model.memory) = (header.fits, header.memory);
+        Ok(model)
+    }
+
+    fn rows(&self) -> Option<&crate::GaussianArray> {
+        self.map.rows()
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+}
+
+impl Answers for Model {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.map.n_features())
+    }
+
+    fn n_classes(&self) -> Option<usize> {
+        Some(self.n_classes)
+    }
+
+    fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        self.decision(complete(rows)?, control)
+    }
+
+    fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        self.predict_proba(complete(rows)?, control)
+    }
+}

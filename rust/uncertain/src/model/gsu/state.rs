@@ -1,0 +1,50 @@
+//! SVM-GSU in files and other languages.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Model, Params, ValidParams};
+use crate::control::Control;
+use crate::error::Result;
+use crate::model::FitReport;
+use crate::model::linear::Classifier;
+use crate::state::{Arrays, Fitted, Parts, Training, parameters};
+
+parameters!(Params);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    fits: Vec<FitReport>,
+    steps: u64,
+}
+
+impl Fitted for Model {
+    type Params = Params;
+    type Header = Header;
+    type Answers = Classifier;
+
+    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
+        params.fit(training.complete()?, training.labels()?, control)
+    }
+
+    fn partial_fit(
+        params: &ValidParams,
+        before: Option<&Self>,
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<Self> {
+        params.partial_fit(before, training.complete()?, training.labels()?, control)
+    }
+
+    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
+        Header { fits: self.linear.write(arrays), steps: self.steps }
+    }
+
+    fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+        Ok(Self { linear: Classifier::read(header.fits, parts)?, steps: header.steps })
+    }
+
+    fn answers(&self) -> &Classifier {
+        &self.linear
+    }
+}

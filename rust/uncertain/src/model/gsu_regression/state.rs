@@ -1,0 +1,40 @@
+//! The regression in files and other languages.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Params, ValidParams};
+use crate::control::Control;
+use crate::error::Result;
+use crate::model::FitReport;
+use crate::model::linear::Regressor;
+use crate::state::{Arrays, Fitted, Parts, Training, parameters};
+
+parameters!(Params);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    fit: FitReport,
+}
+
+impl Fitted for Regressor {
+    type Params = Params;
+    type Header = Header;
+    type Answers = Self;
+
+    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
+        params.fit(training.complete()?, training.targets()?, control)
+    }
+
+    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
+        Header { fit: self.write(arrays) }
+    }
+
+    fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+        Self::read(header.fit, parts)
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+}

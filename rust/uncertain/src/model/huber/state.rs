@@ -1,0 +1,145 @@
+//! Huber regression in files and other languages: the rows of the fit, `coef` (views x rows x outputs), for each output k
+//! `thresholds.k`, `removed.k` and `removed_residuals.k`, and `platt` (outputs x 2) where there are probabilities.
+//!
+//! A graph given as a matrix is left behind: predictions do not need it, and a new fit asks for it.
+
+use ndarray::{Array2, Array3, Axis};
+use serde::{Deserialize, Serialize};
+
+use super::{Graph, Machine, Model, Operator, Outcome, Params, Part, Sparse, ValidParams};
+use crate::control::Control;
+use crate::data::{GaussianArray, Incomplete};
+use crate::error::{Error, Result};
+use crate::model::platt::Sigmoid;
+use crate::state::{Answers, Arrays, Fitted, Parts, Square, Training, complete, parameters};
+
+parameters!(Params);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    n_classes: usize,
+    n_labelled: usize,
+    /// The scale found for the kernel of each view.
+    gammas: Vec<Option<f64>>,
+    outcomes: Vec<Outcome>,
+}
+
+impl TryFrom<&Square> for Operator {
+    type Error = Error;
+
+    fn try_from(matrix: &Square) -> Result<Self> {
+        Ok(match matrix.clone() {
+            Square::Dense { n, values } => Self::Dense { n, values },
+            Square::Sparse { starts, indices, values } => Self::Sparse(Sparse::new(starts, indices, values)?),
+        })
+    }
+}
+
+/// The parameters with the caller's matrices in their views.
+fn with_graphs(params: &ValidParams, graphs: &[Option<Square>]) -> Result<ValidParams> {
+    let mut params = params.params().clone();
+    for (view, given) in params.views.iter_mut().zip(graphs) {
+        if let (Graph::Given { matrix, .. }, Some(given)) = (&mut view.graph, given) {
+            *matrix = given.try_into()?;
+        }
+    }
+    params.check()
+}
+
+impl Fitted for Machine {
+    type Params = Params;
+    type Header = Header;
+    type Answers = Self;
+
+    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
+        let data = training.complete()?;
+        let params = with_graphs(params, &training.graphs)?;
+        let groups = training.groups.as_deref();
+        let model = params.fit_groups(data, &training.outputs, training.weights.as_ref(), groups, control)?;
+        Self::new(model, Some(data.clone()), training.n_classes)
+    }
+
+    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
+        let model = self.model();
+        let n = model.parts.first().map_or(0, |part| part.coef.nrows());
+        let coef: Vec<f64> = model.parts.iter().flat_map(|part| part.coef.iter().copied()).collect();
+        arrays.put("coef", &[model.parts.len(), n, model.outcomes.len()], coef);
+        for (k, outcome) in model.outcomes.iter().enumerate() {
+            let removed: Vec<f64> = outcome.removed.iter().map(|row| *row as f64).collect();
+            arrays.vector(format!("thresholds.{k}"), &outcome.thresholds);
+            arrays.vector(format!("removed.{k}"), &removed);
+            arrays.vector(format!("removed_residuals.{k}"), &outcome.removed_residuals);
+        }
+        Sigmoid::write(model.platt.as_deref(), arrays);
+        Header {
+            n_classes: self.n_classes(),
+            n_labelled: model.n_labelled,
+            gammas: model.parts.iter().map(|part| part.kernel.gamma()).collect(),
+            outcomes: model.outcomes.clone(),
+        }
+    }
+
+    fn read(header: Header, params: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+        let Header { n_classes, n_labelled, gammas, mut outcomes } = header;
+        let views = &params.params().views;
+        let coef = parts.tensor("coef")?;
+        let &[m, n, outputs] = coef.shape.as_slice() else {
+            return Err(Error::ModelFile(format!("coefficients of shape {:?}", coef.shape)));
+        };
+        if n == 0 || outputs == 0 || m != views.len() || m != gammas.len() || outputs != outcomes.len() {
+            return Err(Error::ModelFile(format!("{outputs} outputs of {m} views on {n} rows make no model")));
+        }
+        let coef = Array3::from_shape_vec((m, n, outputs), coef.values)
+            .map_err(|e| Error::Internal(format!("checked shape: {e}")))?;
+        let mut of_views = vec![];
+        for ((view, gamma), coef) in views.iter().zip(gammas).zip(coef.axis_iter(Axis(0))) {
+            let (columns, weight, kernel) = (view.columns.clone(), view.weight, view.kernel.with_gamma(gamma)?);
+            of_views.push(Part { columns, kernel, weight, coef: coef.to_owned() });
+        }
+        for (k, outcome) in outcomes.iter_mut().enumerate() {
+            outcome.thresholds = parts.shaped(&format!("thresholds.{k}"), &[outcome.history.len() + 1])?;
+            let removed = parts.row_numbers(&format!("removed.{k}"), n)?;
+            outcome.removed_residuals = parts.shaped(&format!("removed_residuals.{k}"), &[removed.len()])?;
+            outcome.removed = removed.into_iter().map(|row| row as usize).collect();
+            let dropped = outcome.history.iter().try_fold(0_usize, |sum, step| sum.checked_add(step.dropped));
+            if dropped != Some(outcome.removed.len()) {
+                let count = outcome.removed.len();
+                return Err(Error::ModelFile(format!("{count} removed labels are not those of its refinements")));
+            }
+        }
+        let platt = Sigmoid::read(outputs, parts)?;
+        let model = Model { parts: of_views, outcomes, platt, n_labelled };
+        Self::new(model, parts.optional_rows(), n_classes)
+    }
+
+    fn rows(&self) -> Option<&GaussianArray> {
+        self.rows()
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+}
+
+impl Answers for Machine {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features())
+    }
+
+    fn n_classes(&self) -> Option<usize> {
+        Some(self.n_classes())
+    }
+
+    fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        self.decision(complete(rows)?, control)
+    }
+
+    fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+        self.decision_distribution(complete(rows)?, control)
+    }
+
+    fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        self.predict_proba(complete(rows)?, control)
+    }
+}

@@ -1,0 +1,101 @@
+//! The classifier in files and other languages: its support rows, `dual_coef` ((K - 1) x support rows), `intercept`,
+//! and `platt` (pairs x 2) where there are probabilities.
+
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+use super::{Expansion, Model, Params, ValidParams};
+use crate::control::Control;
+use crate::data::Incomplete;
+use crate::error::{Error, Result};
+use crate::model::FitReport;
+use crate::model::kernel_machine::{BasisHeader, Kernel, gram, read, write};
+use crate::model::platt::Sigmoid;
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete, parameters};
+
+parameters!(Params);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    basis: Option<BasisHeader>,
+    n_support: Vec<usize>,
+    fits: Vec<FitReport>,
+}
+
+impl Fitted for Model {
+    type Params = Params;
+    type Header = Header;
+    type Answers = Self;
+
+    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
+        let (data, labels) = (training.complete()?, training.labels()?);
+        match params.params().kernel {
+            Kernel::Probabilistic => params.fit(data, labels, control),
+            Kernel::Precomputed => {
+                let expansion = gram(data, |kernel| params.fit_kernel(kernel, labels, control))?;
+                Ok(Self { basis: None, expansion })
+            }
+        }
+    }
+
+    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
+        let machine = &self.expansion;
+        let basis = write(self.basis.as_ref(), &machine.support, arrays);
+        arrays.matrix("dual_coef", &machine.dual_coef);
+        arrays.vector("intercept", &machine.intercept);
+        Sigmoid::write(machine.platt.as_deref(), arrays);
+        Header { basis, n_support: machine.n_support.clone(), fits: machine.fits.clone() }
+    }
+
+    fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+        let Header { basis, n_support, fits } = header;
+        let (basis, support) = read(basis, parts)?;
+        let (k, m, pairs) = (n_support.len(), support.len(), fits.len());
+        let sum = n_support.iter().try_fold(0_usize, |sum, &n| sum.checked_add(n));
+        if k < 2 || sum != Some(m) || pairs != k * (k - 1) / 2 {
+            return Err(Error::ModelFile(format!(
+                "{k} classes, {m} support rows and {pairs} reports of pairs make no classifier"
+            )));
+        }
+        let expansion = Expansion {
+            support,
+            n_support,
+            dual_coef: parts.matrix_of("dual_coef", [k - 1, m])?,
+            intercept: parts.shaped("intercept", &[pairs])?,
+            fits,
+            platt: Sigmoid::read(pairs, parts)?,
+        };
+        Ok(Self { basis, expansion })
+    }
+
+    fn rows(&self) -> Option<&crate::GaussianArray> {
+        self.basis.as_ref().map(|basis| basis.rows())
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+}
+
+impl Answers for Model {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features())
+    }
+
+    fn n_classes(&self) -> Option<usize> {
+        Some(self.n_classes())
+    }
+
+    fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        self.answer(complete(rows)?, Expansion::decision, control)
+    }
+
+    fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+        self.decision_distribution(complete(rows)?, control)
+    }
+
+    fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        self.answer(complete(rows)?, Expansion::predict_proba, control)
+    }
+}

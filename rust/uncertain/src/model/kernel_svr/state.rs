@@ -1,0 +1,76 @@
+//! The regressor in files and other languages: its support rows and `dual_coef`.
+
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+
+use super::{Expansion, Model, Params, ValidParams};
+use crate::control::Control;
+use crate::data::Incomplete;
+use crate::error::Result;
+use crate::model::FitReport;
+use crate::model::kernel_machine::{BasisHeader, Kernel, gram, read, write};
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete, parameters};
+
+parameters!(Params);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    basis: Option<BasisHeader>,
+    fit: FitReport,
+}
+
+impl Fitted for Model {
+    type Params = Params;
+    type Header = Header;
+    type Answers = Self;
+
+    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
+        let (data, targets) = (training.complete()?, training.targets()?);
+        match params.params().kernel {
+            Kernel::Probabilistic => params.fit(data, targets, control),
+            Kernel::Precomputed => {
+                let expansion = gram(data, |kernel| params.fit_kernel(kernel, targets, control))?;
+                Ok(Self { basis: None, expansion })
+            }
+        }
+    }
+
+    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
+        let machine = &self.expansion;
+        let basis = write(self.basis.as_ref(), &machine.support, arrays);
+        arrays.vector("dual_coef", &machine.dual_coef);
+        arrays.vector("intercept", &[machine.intercept]);
+        Header { basis, fit: machine.fit.clone() }
+    }
+
+    fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+        let (basis, support) = read(header.basis, parts)?;
+        let dual_coef = parts.shaped("dual_coef", &[support.len()])?;
+        let intercept = parts.shaped("intercept", &[1])?[0];
+        Ok(Self { basis, expansion: Expansion { support, dual_coef, intercept, fit: header.fit } })
+    }
+
+    fn rows(&self) -> Option<&crate::GaussianArray> {
+        self.basis.as_ref().map(|basis| basis.rows())
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+}
+
+impl Answers for Model {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features())
+    }
+
+    fn n_classes(&self) -> Option<usize> {
+        Some(0)
+    }
+
+    fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        let values = self.predict_within(complete(rows)?, control)?;
+        Ok(ndarray::Array1::from_vec(values).insert_axis(ndarray::Axis(1)))
+    }
+}

@@ -1,0 +1,43 @@
+//! The machine in files and other languages: its hyperplanes and `worst_case_accuracy`, one per hyperplane.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Model, Params, ValidParams};
+use crate::control::Control;
+use crate::error::Result;
+use crate::model::FitReport;
+use crate::model::linear::Classifier;
+use crate::state::{Arrays, Fitted, Parts, Training, parameters};
+
+parameters!(Params);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    fits: Vec<FitReport>,
+}
+
+impl Fitted for Model {
+    type Params = Params;
+    type Header = Header;
+    type Answers = Classifier;
+
+    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
+        params.fit(training.complete()?, training.labels()?, control)
+    }
+
+    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {
+        arrays.vector("worst_case_accuracy", &self.worst_case_accuracy);
+        Header { fits: self.linear.write(arrays) }
+    }
+
+    fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+        let linear = Classifier::read(header.fits, parts)?;
+        let worst_case_accuracy = parts.shaped("worst_case_accuracy", &[linear.intercept.len()])?;
+        Ok(Self { linear, worst_case_accuracy })
+    }
+
+    fn answers(&self) -> &Classifier {
+        &self.linear
+    }
+}

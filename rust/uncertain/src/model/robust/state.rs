@@ -1,0 +1,46 @@
+//! The family in files and other languages. The rows' radii and the history of the fit stay behind in files:
+//! predictions need neither.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Model, Params, ValidParams};
+use crate::control::Control;
+use crate::error::Result;
+use crate::model::FitReport;
+use crate::model::linear::Classifier;
+use crate::state::{Arrays, Fitted, Parts, Training, number, parameters};
+
+parameters!(Params);
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    fits: Vec<FitReport>,
+    /// The radius in use.
+    #[serde(with = "number")]
+    radius: f64,
+}
+
+impl Fitted for Model {
+    type Params = Params;
+    type Header = Header;
+    type Answers = Classifier;
+
+    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
+        params.fit(training.complete()?, training.labels()?, control)
+    }
+
+    fn write(&self, params: &ValidParams, arrays: &mut Arrays) -> Header {
+        self.radii.iter().enumerate().for_each(|(k, radii)| arrays.aside(format!("radii.{k}"), radii));
+        self.history.iter().enumerate().for_each(|(k, steps)| arrays.aside(format!("history.{k}"), steps));
+        Header { fits: self.linear.write(arrays), radius: params.radius() }
+    }
+
+    fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+        Ok(Self { linear: Classifier::read(header.fits, parts)?, radii: vec![], history: vec![] })
+    }
+
+    fn answers(&self) -> &Classifier {
+        &self.linear
+    }
+}

@@ -1,0 +1,130 @@
+//! Parameters of a kernel map by name, and the map in files and other languages: `points` and `directions` (rank x
+//! features) and `factor` (rank x rank).
+
+use serde::{Deserialize, Serialize};
+
+use super::{KernelMap, Options};
+use crate::control::Control;
+use crate::data::{GaussianArray, Incomplete};
+use crate::error::Result;
+use crate::kernel::{KernelName, PointKernel, median_gamma};
+use crate::parallel;
+use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid, complete, number};
+
+/// Parameters of a map, the kernel's side by side; those that it does not have are ignored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {
+    /// The kernel.
+    pub kernel: KernelName,
+    /// Its scale; `None` is the median heuristic ([`median_gamma`]).
+    #[serde(with = "number::median")]
+    pub gamma: Option<f64>,
+    /// Of the polynomial kernel.
+    pub degree: u32,
+    /// Of the polynomial kernel.
+    #[serde(with = "number")]
+    pub coef0: f64,
+    /// As [`Options::tol`].
+    #[serde(with = "number")]
+    pub tol: f64,
+    /// As [`Options::max_rank`].
+    pub max_rank: Option<usize>,
+    /// Number of threads; `None` is the environment's default.
+    #[serde(skip)]
+    pub threads: Option<usize>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        let Options { tol, max_rank } = Options::default();
+        Self { kernel: KernelName::Rbf, gamma: None, degree: 3, coef0: 1.0, tol, max_rank, threads: None }
+    }
+}
+
+impl Params {
+    /// The kernel, for these rows.
+    fn resolved(&self, data: &GaussianArray) -> Result<PointKernel> {
+        let with = |gamma| PointKernel::new(self.kernel.name(), self.degree, gamma, self.coef0);
+        match (self.gamma, with(1.0)?.gamma()) {
+            (None, Some(_)) => with(median_gamma(data, 0)?),
+            (gamma, _) => with(gamma.unwrap_or(1.0)),
+        }
+    }
+}
+
+impl Parameters for Params {
+    fn check(self) -> Result<Valid<Self>> {
+        Options { tol: self.tol, max_rank: self.max_rank }.check()?;
+        PointKernel::new(self.kernel.name(), self.degree, self.gamma.unwrap_or(1.0), self.coef0)?;
+        Ok(Valid(self))
+    }
+
+    fn set_threads(&mut self, threads: Option<usize>) {
+        self.threads = threads;
+    }
+}
+
+/// What the arrays do not say.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    kernel: PointKernel,
+    #[serde(with = "number")]
+    error: f64,
+}
+
+impl Fitted for KernelMap {
+    type Params = Params;
+    type Header = Header;
+    type Answers = Self;
+
+    fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
+        let (data, params) = (training.complete()?, params.params());
+        let options = Options { tol: params.tol, max_rank: params.max_rank };
+        let kernel = params.resolved(data)?;
+        parallel::install(params.threads, || Self::fit(data, kernel, &options, control))?
+    }
+
+    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Header {
+        let (rank, d) = (self.rank(), self.n_features());
+        arrays.put("points", &[rank, d], self.points());
+        arrays.put("directions", &[rank, d], self.directions());
+        arrays.put("factor", &[rank, rank], self.lower());
+        Header { kernel: self.kernel(), error: self.error() }
+    }
+
+    fn read(header: Header, _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
+        let points = parts.matrix("points")?;
+        let (rank, d) = points.dim();
+        let directions = parts.shaped("directions", &[rank, d])?;
+        let lower = parts.shaped("factor", &[rank, rank])?;
+        Self::new(header.kernel, d, points.into_raw_vec_and_offset().0, directions, lower, header.error)
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+
+    fn usual_params(&self) -> Params {
+        let mut params = Params { kernel: self.kernel().into(), gamma: self.kernel().gamma(), ..Params::default() };
+        if let PointKernel::Polynomial { degree, coef0, .. } = self.kernel() {
+            (params.degree, params.coef0) = (degree, coef0);
+        }
+        params
+    }
+}
+
+impl Answers for KernelMap {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features())
+    }
+
+    fn n_features_out(&self, _: usize) -> usize {
+        self.rank()
+    }
+
+    fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
+        self.transform(complete(rows)?, control)
+    }
+}
