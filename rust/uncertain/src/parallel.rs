@@ -8,7 +8,7 @@
 //! Why the sums are reproducible: rows are cut into parts by their number alone, every part is
 //! summed in row order, and the parts are added in order. Threads only decide who computes what.
 //!
-//! Why [`indexed`] and [`enter`] take `dyn` closures: every closure type that reaches rayon compiles a copy of its
+//! Why `indexed` and `enter` take `dyn` closures: every closure type that reaches rayon compiles a copy of its
 //! joins, jobs and collectors, which was half of this crate's code and of its build time. A virtual call per part of the
 //! rows costs nothing; inside a part the work is as concrete as it was.
 

@@ -13,7 +13,7 @@ impl ValidParams {
     ///
     /// # Errors
     /// Weights of other rows, a feature that is missing in every row, fewer rows than components, numbers that
-    /// overflow, [`Error::Interrupted`].
+    /// overflow, [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn fit<'a>(
         &self,
         rows: impl Into<Incomplete<'a>>,

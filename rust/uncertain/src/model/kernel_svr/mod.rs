@@ -6,16 +6,16 @@
 //! Kernel and weights are those of [`kernel_svc`](crate::kernel_svc).
 //!
 //! ```
-//! use uncertain::{Control, Covariances, GaussianArray, Rows, kernel_svr};
+//! use uncertain::{Control, Covariances, GaussianArray, Rows, Targets, kernel_svr};
 //!
 //! # fn main() -> uncertain::Result<()> {
 //! let x: Vec<f64> = (0..20).map(|i| f64::from(i) / 5.0).collect();
-//! let targets: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+//! let targets = Targets::new(x.iter().map(|x| x.sin()).collect())?;
 //! let errors = Rows::from_vec(vec![0.05; 20], 1)?;
 //! let data = GaussianArray::new(Rows::from_vec(x, 1)?, Covariances::from_std(errors))?;
 //!
 //! let params = kernel_svr::Params::new().c(100.0).epsilon(0.01).check()?;
-//! let model = params.fit(&data, &targets, None, &Control::new())?;
+//! let model = params.fit(&data, &targets, &Control::new())?;
 //! let new = GaussianArray::points(Rows::from_vec(vec![1.5], 1)?)?;
 //! assert!((model.predict(&new)?[0] - 1.5_f64.sin()).abs() < 0.02);
 //! # Ok(())
