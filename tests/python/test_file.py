@@ -15,6 +15,8 @@ from test_fit import N, scalars
 
 import uncertain
 from uncertain import GaussianArray
+from uncertain._model.file import from_bytes
+from uncertain._uncertain import model_to_bytes
 from uncertain.exceptions import ModelFileError, UncertainError
 
 
@@ -190,3 +192,41 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
 def test_labels_that_no_file_can_hold_are_refused() -> None:
     with pytest.raises(UncertainError):
         uncertain.fit(pl.DataFrame(scalars() | {"label": [b"a", b"b"] * (N // 2)}))
+
+
+@pytest.mark.parametrize(
+    "altered",
+    [
+        {"columns": []},
+        {"columns": {"target": 3}},
+        {"columns": {"nonsense": "x"}},
+        {"columns": {"features": "ab"}},
+        {"columns": {"features": ["u", 3]}},
+        {"columns": {"features": ["u", "v"], "errors": {"std": ["u_err"]}}},
+        {"columns": {"features": ["u", "v"], "errors": {"noise": "{}_err"}}},
+        {"columns": {"groups": 1}},
+        {"columns": {"automatic": None}},
+        {"steps": 3},
+        {"steps": ["one"]},
+        {"steps": ["same", "same"]},
+        {"steps": [["a"], "b"]},
+        {"parameters": {}},
+        {"parameters": [{"kernel": "rbf"}]},
+        {"parameters": [{}, {"kernel": "rbf"}]},
+        {"parameters": [{}, {"nonsense": 1}]},
+        {"parameters": [{}, {"class_weight": {"pairs": 3}}]},
+        {"parameters": [{}, {"class_weight": {"pair": []}}]},
+        {"parameters": [{}, {"class_weight": {"pairs": [[[], 1]]}}]},
+    ],
+)
+def test_an_altered_description_is_refused_at_load(altered: dict[str, Any]) -> None:
+    pipeline = uncertain.fit(pl.DataFrame(scalars())).pipeline_
+    about = {
+        "columns": {"target": "label", "features": ["u", "v"], "errors": {"std": "{}_err"}},
+        "steps": ["gaussians", "classify"],
+        "parameters": [{}, {}],
+    }
+    steps, classes = pipeline[-1]._steps(), pipeline[-1].classes_.tolist()
+    from_bytes(model_to_bytes(steps, classes, [], json.dumps(about)))
+    with pytest.raises(ModelFileError, match="its description of columns is altered"):
+        from_bytes(model_to_bytes(steps, classes, [], json.dumps(about | altered)))

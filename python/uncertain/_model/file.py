@@ -20,7 +20,7 @@ from .._base.core import Core, class_of, decoded
 from .._linear.kernelized import Kernelized
 from .._uncertain import Fitted, model_from_bytes, model_to_bytes, read_model, write_model
 from ..exceptions import ModelFileError, UncertainError
-from ..preprocessing import AsGaussians
+from ..preprocessing import AsGaussians, KernelMap
 from ..tables._columns import Columns
 
 NOT_SAVED = ("n_jobs", "verbose", "callback")
@@ -85,7 +85,9 @@ def _assembled(
     last = estimators[-1]
     if isinstance(last, Kernelized) and parameters and parameters[-1].get("kernel", "linear") != "linear":
         # The map is the estimator's own, not a step of the pipeline.
-        own = estimators.pop(-2)
+        own = estimators.pop(-2) if len(estimators) > 1 else None
+        if not isinstance(own, KernelMap):
+            raise _altered("a kernel without its map")
         last.kernel_map_, last.n_features_in_ = own, own.n_features_in_
     names = about.steps or [type(step).__name__.lower() for step in estimators]
     if len(names) != len(estimators) or (parameters and len(parameters) != len(estimators)):
@@ -112,6 +114,8 @@ class About(NamedTuple):
         steps, parameters = about.get("steps", []), about.get("parameters", [])
         if not (isinstance(steps, list) and all(isinstance(name, str) for name in steps)):
             raise _altered(f"steps = {steps!r}")
+        if len(set(steps)) < len(steps):
+            raise _altered(f"steps of the same name, {steps!r}")
         if not (isinstance(parameters, list) and all(isinstance(given, dict) for given in parameters)):
             raise _altered(f"parameters = {parameters!r}")
         try:

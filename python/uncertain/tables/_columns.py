@@ -75,8 +75,11 @@ class Columns:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Columns:
-        """Inverse of `to_dict`."""
+        """Inverse of `to_dict`; TypeError for what it did not write."""
         roles: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        for name, value in roles.items():
+            if not _fits(name, value):
+                raise TypeError(f"{name} = {value!r}")
         return cls(**roles)
 
     def __str__(self) -> str:
@@ -106,6 +109,18 @@ class Columns:
     def _groups_text(self) -> str:
         named = isinstance(self.groups, str)
         return f"{self.groups} (its rows stay together)" if named else "given as values"
+
+
+def _fits(role: str, value: object) -> bool:
+    """Is this a value for the role?"""
+    if role in ("features", "ignored"):
+        return isinstance(value, tuple) and all(isinstance(name, str) for name in value)
+    if role == "errors":
+        known = isinstance(value, dict) and value.keys() <= set(KINDS)
+        return known and all(isinstance(name, str) for name in value.values())  # type: ignore[attr-defined]
+    if role == "automatic":
+        return isinstance(value, bool)
+    return value is None or isinstance(value, str) or (role == "groups" and isinstance(value, bool))
 
 
 def choose_columns(
