@@ -256,8 +256,8 @@ impl Tile<'_> {
             (Spread::Isotropic, _) => self.light::<V, _>(OneByOne(Isotropic::<SHARED> { d })),
             (Spread::Diagonal, _) => self.light::<V, _>(OneByOne(Diagonal::<SHARED> { d })),
             (Spread::Dense, 2) => self.light::<V, _>(OneByOne(Two::<SHARED>)),
-            (Spread::Dense, 5) if V::UNROLL => self.heavy::<V, _>(Small::<V, 5, SHARED>::new()),
-            (Spread::Dense, 10) if V::UNROLL => self.heavy::<V, _>(Small::<V, 10, SHARED>::new()),
+            (Spread::Dense, 5) if V::UNROLL => self.light::<V, _>(Small::<V, 5, SHARED>::new()),
+            (Spread::Dense, 10) if V::UNROLL => self.light::<V, _>(Small::<V, 10, SHARED>::new()),
             (Spread::Dense, _) => self.dense::<V, SHARED>(),
         }
     }
