@@ -11,12 +11,12 @@ use uncertain::objective::Problem;
 use uncertain::{Covariances, GaussianArray, Kind, Rows, Unit};
 
 /// Rank of the low-rank covariances.
-pub const RANK: usize = 4;
+pub(crate) const RANK: usize = 4;
 /// Strength of the penalty in all benches.
-pub const ALPHA: f64 = 1e-3;
+pub(crate) const ALPHA: f64 = 1e-3;
 
 /// Rows with their classes.
-pub struct Data {
+pub(crate) struct Data {
     /// The rows.
     pub rows: GaussianArray,
     /// -1 or +1.
@@ -25,7 +25,7 @@ pub struct Data {
 
 impl Data {
     /// The problem of SVM-GSU on these rows.
-    pub fn problem(&self) -> Problem<'_> {
+    pub(crate) fn problem(&self) -> Problem<'_> {
         Problem {
             data: &self.rows,
             targets: &self.targets,
@@ -37,7 +37,7 @@ impl Data {
     }
 
     /// Bytes of means and covariances.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         let (n, d) = (self.rows.n_rows(), self.rows.n_features());
         let width = match self.rows.covariances() {
             Covariances::Zero | Covariances::Shared(_) => 0,
@@ -51,7 +51,7 @@ impl Data {
 }
 
 /// n rows in d dimensions whose classes differ by about one standard deviation along a random direction.
-pub fn data(kind: Kind, layout: Layout, n: usize, d: usize) -> Data {
+pub(crate) fn data(kind: Kind, layout: Layout, n: usize, d: usize) -> Data {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let mut normal =
         |count: usize| -> Vec<f64> { (0..count).map(|_| StandardNormal.sample(&mut rng)).map(|x: f64| x).collect() };
@@ -92,6 +92,7 @@ pub fn data(kind: Kind, layout: Layout, n: usize, d: usize) -> Data {
             debug_assert_eq!(packed.len(), packed_len(d));
             Covariances::Shared(Shared { packed: Arc::from(packed) })
         }
+        other => unreachable!("no bench has rows of the kind {}", other.name()),
     };
     let rows = GaussianArray::new(rows(means, d), covariances).expect("valid by construction");
     Data { rows, targets }

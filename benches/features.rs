@@ -13,7 +13,7 @@ const BLOCK: usize = 256;
 const COMPONENTS: usize = 500;
 
 /// `features/...`: one thread, one block of rows, 500 frequencies (1000 features) or 500 landmarks; rows per second.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("features");
     for (kind, d) in [(Kind::Zero, 10), (Kind::Diagonal, 10), (Kind::Full, 10), (Kind::Diagonal, 50)] {
         let data = data(kind, Layout::Packed, 2 * COMPONENTS, d).rows;

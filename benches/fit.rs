@@ -10,7 +10,7 @@ use uncertain::{Control, Kind};
 use crate::data::data;
 
 /// `fit/...`: small enough to be repeated; the large fits are in benches/python.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("fit");
     for kind in [Kind::Zero, Kind::Isotropic, Kind::Diagonal, Kind::LowRank, Kind::Full, Kind::Shared] {
         let data = data(kind, Layout::Packed, 10_000, 16);

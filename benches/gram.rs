@@ -10,7 +10,7 @@ use uncertain::{Control, Kind, parallel};
 use crate::data::data;
 
 /// `gram/...`: rows against as many others, so that every pair is computed.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("gram");
     let cases = [
         (Kind::Zero, 10, 2000),

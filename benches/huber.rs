@@ -10,7 +10,7 @@ use uncertain::{Control, Kind};
 use crate::data::data;
 
 /// `huber/...`: fits to 500 points of 5 features whose target is their class, a tenth of them flipped.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("huber");
     let data = data(Kind::Zero, Layout::Packed, 500, 5);
     let flipped = |(i, y): (usize, &f64)| if i % 10 == 0 { -y } else { *y };

@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput};
 use uncertain::loss::{ExpectedHinge, Loss, LossEval, Scores};
 
 /// `loss/...`: a block as the pass makes them.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let n = 256;
     let y: Vec<f64> = (0..n).map(|i| if i % 2 == 0 { 1.0 } else { -1.0 }).collect();
     let m: Vec<f64> = (0..n).map(|i| 0.05 * (i as f64 - 128.0)).collect();

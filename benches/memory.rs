@@ -8,7 +8,7 @@ use uncertain::parallel;
 use crate::pass::BIG;
 
 /// `memory/sum`.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let (n, d) = BIG;
     let values = vec![1.0_f64; 2 * n * d];
     let mut group = criterion.benchmark_group("memory");

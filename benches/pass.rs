@@ -10,10 +10,10 @@ use uncertain::{Control, Kind, parallel};
 use crate::data::{Data, data};
 
 /// Rows and features of the diagonal problem of benches/README.md: 160 MB.
-pub const BIG: (usize, usize) = (200_000, 50);
+pub(crate) const BIG: (usize, usize) = (200_000, 50);
 
 /// `pass/...`, for every kind of covariance.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let cases = [
         ("zero", Kind::Zero, Layout::Packed, 200_000, 50),
         ("isotropic", Kind::Isotropic, Layout::Packed, 200_000, 50),

@@ -9,7 +9,7 @@ use uncertain::{Control, Kind, Labels, gsu};
 use crate::data::data;
 
 /// `predict/...`: labels, and score distributions.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("predict");
     for (kind, n, d) in [(Kind::Diagonal, 200_000, 50), (Kind::Full, 20_000, 40)] {
         let data = data(kind, Layout::Packed, n, d);

@@ -13,7 +13,7 @@ const STEPS: usize = 2000;
 
 /// `sgd/...`: 2,000 steps of 64 rows with 20 features. What remains of n is that random rows of a
 /// small table are found in the cache.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("sgd");
     group.throughput(Throughput::Elements(STEPS as u64));
     for n in [10_000, 100_000, 1_000_000] {

@@ -31,7 +31,7 @@ fn fitted() -> (GaussianArray, Model) {
 }
 
 /// `kernel-svc/...`: per fit, or per row predicted.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("kernel-svc");
     let (rows, labels) = problem();
     let kernel = gram(&rows, None, &Options::new(2.0), &Control::new()).expect("fits in memory");

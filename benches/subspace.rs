@@ -10,7 +10,7 @@ use uncertain::{Control, Kind};
 use crate::data::data;
 
 /// `subspace/...`: full covariances, 95 % of every trace kept.
-pub fn bench(criterion: &mut Criterion) {
+pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("subspace");
     for (n, d) in [(10_000, 8), (2_000, 32), (500, 64)] {
         let data = data(Kind::Full, Layout::Packed, n, d);

@@ -5,35 +5,35 @@ use uncertain::data::covariance::{Full, Layout, packed_len};
 use uncertain::{Covariances, GaussianArray, Names, Rows};
 
 /// Numbers in (-1, 1) from a seed; good enough to be unlike each other.
-pub struct Numbers(pub u64);
+pub(crate) struct Numbers(pub u64);
 
 impl Numbers {
-    pub fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
-    pub fn take(&mut self, n: usize) -> Vec<f64> {
+    pub(crate) fn take(&mut self, n: usize) -> Vec<f64> {
         (0..n).map(|_| self.next()).collect()
     }
 }
 
 /// Rows in several pieces of memory, cut at odd places.
-pub fn chunked(values: &[f64], width: usize) -> Rows {
+pub(crate) fn chunked(values: &[f64], width: usize) -> Rows {
     let n = values.len() / width;
     let cuts = [0, n / 7, n / 7, n / 3 + 1, n];
     let piece = |w: &[usize]| Rows::from_vec(values[w[0].min(n) * width..w[1].min(n) * width].to_vec(), width).unwrap();
     Rows::concat(cuts.windows(2).map(piece), width).unwrap()
 }
 
-pub struct Case {
+pub(crate) struct Case {
     pub name: &'static str,
     pub array: GaussianArray,
     /// n matrices of d x d, computed here and not by the library.
     pub dense: Vec<f64>,
 }
 
-pub fn diagonals(n: usize, d: usize, variance: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+pub(crate) fn diagonals(n: usize, d: usize, variance: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     (0..n * d * d)
         .map(|p| {
             let (row, i, j) = (p / (d * d), p / d % d, p % d);
@@ -42,12 +42,12 @@ pub fn diagonals(n: usize, d: usize, variance: impl Fn(usize, usize) -> f64) -> 
         .collect()
 }
 
-pub fn gram(factor: &[f64], n: usize, d: usize, rank: usize) -> Vec<f64> {
+pub(crate) fn gram(factor: &[f64], n: usize, d: usize, rank: usize) -> Vec<f64> {
     let f = |row: usize, i: usize, k: usize| factor[(row * d + i) * rank + k];
     (0..n * d * d).map(|p| (0..rank).map(|k| f(p / (d * d), p / d % d, k) * f(p / (d * d), p % d, k)).sum()).collect()
 }
 
-pub fn cases(n: usize, d: usize, seed: u64) -> Vec<Case> {
+pub(crate) fn cases(n: usize, d: usize, seed: u64) -> Vec<Case> {
     let mut numbers = Numbers(seed);
     let means = chunked(&numbers.take(n * d), d);
     let names = Names::default();
@@ -87,7 +87,7 @@ pub fn cases(n: usize, d: usize, seed: u64) -> Vec<Case> {
     out
 }
 
-pub fn close(a: &[f64], b: &[f64], scale: f64, what: &str) {
+pub(crate) fn close(a: &[f64], b: &[f64], scale: f64, what: &str) {
     assert_eq!(a.len(), b.len(), "{what}");
     for (k, (a, b)) in a.iter().zip(b).enumerate() {
         assert!((a - b).abs() <= 1e-12 * (scale + b.abs()), "{what}: element {k} is {a}, not {b}");

@@ -30,7 +30,7 @@ use crate::error::{BorderError, BorderResult};
 
 /// What to do with nulls and NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Missing {
+pub(crate) enum Missing {
     /// Refuse nulls; NaN is left to the core's checks.
     Refuse,
     /// Refuse nulls and NaN as missing error bars.
@@ -44,7 +44,7 @@ pub enum Missing {
 }
 
 /// One imported column.
-pub struct Column {
+pub(crate) struct Column {
     name: String,
     chunks: Vec<ArrayRef>,
     data_type: DataType,
@@ -52,7 +52,7 @@ pub struct Column {
 
 impl Column {
     /// Take the column's chunks over, without reading them.
-    pub fn import(column: &Bound<'_, PyAny>, name: String) -> BorderResult<Self> {
+    pub(crate) fn import(column: &Bound<'_, PyAny>, name: String) -> BorderResult<Self> {
         let read = || -> PyResult<PyChunkedArray> {
             if column.hasattr("__arrow_c_stream__")? {
                 column.extract()
@@ -67,12 +67,12 @@ impl Column {
     }
 
     /// Number of rows.
-    pub fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.chunks.iter().map(|c| c.len()).sum()
     }
 
     /// The rows, in place where the layout allows.
-    pub fn rows(&self, missing: Missing) -> BorderResult<Rows> {
+    pub(crate) fn rows(&self, missing: Missing) -> BorderResult<Rows> {
         if !is_numeric(&self.data_type) {
             return Err(BorderError::Type { what: self.name.clone(), found: self.data_type.to_string() });
         }
@@ -99,7 +99,7 @@ impl Column {
 }
 
 /// Scalar columns side by side: one copy, in blocks of rows that stay in the cache.
-pub fn interleave(columns: &[Column], missing: Missing) -> BorderResult<Rows> {
+pub(crate) fn interleave(columns: &[Column], missing: Missing) -> BorderResult<Rows> {
     let (d, n) = (columns.len(), columns.first().map_or(0, Column::n_rows));
     let mut read = Vec::with_capacity(d);
     for column in columns {

@@ -7,12 +7,12 @@ use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_schema::DataType;
 
 /// Is a row a single value?
-pub fn is_scalar(data_type: &DataType) -> bool {
+pub(crate) fn is_scalar(data_type: &DataType) -> bool {
     !matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..))
 }
 
 /// Numbers that become f64, plain or in lists of any depth?
-pub fn is_numeric(data_type: &DataType) -> bool {
+pub(crate) fn is_numeric(data_type: &DataType) -> bool {
     match data_type {
         DataType::List(f) | DataType::LargeList(f) | DataType::FixedSizeList(f, _) => is_numeric(f.data_type()),
         DataType::Float64 | DataType::Float32 => true,
@@ -21,7 +21,7 @@ pub fn is_numeric(data_type: &DataType) -> bool {
 }
 
 /// Elements per row, where the type alone says it.
-pub fn fixed_width(data_type: &DataType) -> Option<usize> {
+pub(crate) fn fixed_width(data_type: &DataType) -> Option<usize> {
     match data_type {
         DataType::FixedSizeList(field, size) => Some(usize::try_from(*size).ok()? * fixed_width(field.data_type())?),
         DataType::List(_) | DataType::LargeList(_) => None,
@@ -30,7 +30,7 @@ pub fn fixed_width(data_type: &DataType) -> Option<usize> {
 }
 
 /// The elements of all lists.
-pub fn child(array: &ArrayRef) -> ArrayRef {
+pub(crate) fn child(array: &ArrayRef) -> ArrayRef {
     match array.data_type() {
         DataType::FixedSizeList(..) => array.as_fixed_size_list().values().clone(),
         DataType::LargeList(_) => array.as_list::<i64>().values().clone(),
@@ -39,7 +39,7 @@ pub fn child(array: &ArrayRef) -> ArrayRef {
 }
 
 /// The elements of `child(array)` that make list `i`.
-pub fn child_range(array: &ArrayRef, i: usize) -> Range<usize> {
+pub(crate) fn child_range(array: &ArrayRef, i: usize) -> Range<usize> {
     fn between<O: OffsetSizeTrait>(offsets: &[O], i: usize) -> Range<usize> {
         offsets[i].as_usize()..offsets[i + 1].as_usize()
     }
@@ -54,7 +54,7 @@ pub fn child_range(array: &ArrayRef, i: usize) -> Range<usize> {
 }
 
 /// Numbers in row `i`; `None` if a list in it is null.
-pub fn row_width(array: &ArrayRef, i: usize) -> Option<usize> {
+pub(crate) fn row_width(array: &ArrayRef, i: usize) -> Option<usize> {
     if is_scalar(array.data_type()) {
         return Some(1);
     }
@@ -63,6 +63,6 @@ pub fn row_width(array: &ArrayRef, i: usize) -> Option<usize> {
 }
 
 /// Is anything missing, at any depth?
-pub fn has_nulls(array: &ArrayRef) -> bool {
+pub(crate) fn has_nulls(array: &ArrayRef) -> bool {
     array.null_count() > 0 || (!is_scalar(array.data_type()) && has_nulls(&child(array)))
 }

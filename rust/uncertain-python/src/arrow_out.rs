@@ -24,7 +24,7 @@ struct Column {
 }
 
 /// The stream capsule of the Arrow PyCapsule interface.
-pub fn stream<'py>(
+pub(crate) fn stream<'py>(
     py: Python<'py>,
     array: &GaussianArray,
     requested: Option<Bound<'py, PyCapsule>>,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use uncertain::Error;
 
 /// The exceptions of `python/uncertain/exceptions.py`, imported when first raised.
-pub mod exceptions {
+pub(crate) mod exceptions {
     #![allow(missing_docs)]
     use pyo3::import_exception;
     import_exception!(uncertain.exceptions, UncertainError);
@@ -47,7 +47,7 @@ pub enum BorderError {
 }
 
 /// Result of a conversion.
-pub type BorderResult<T> = Result<T, BorderError>;
+pub(crate) type BorderResult<T> = Result<T, BorderError>;
 
 impl BorderError {
     /// A core error about several scalar columns, read side by side, told as one about the column at fault.
@@ -68,7 +68,7 @@ impl BorderError {
 }
 
 /// Column names for a sentence.
-pub fn listing(columns: &[String]) -> String {
+pub(crate) fn listing(columns: &[String]) -> String {
     match columns {
         [first, .., last] if columns.len() > 4 => format!("{first} ... {last} ({} columns)", columns.len()),
         _ => columns.join(", "),
@@ -134,7 +134,7 @@ impl From<BorderError> for PyErr {
 }
 
 /// One arm per variant, so that a new one is mapped on purpose.
-pub fn core_error(error: Error) -> PyErr {
+pub(crate) fn core_error(error: Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::NotFinite { .. } => exceptions::NotFiniteError::new_err(message),

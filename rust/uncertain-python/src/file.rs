@@ -46,7 +46,7 @@ type Parts = (Vec<Fitted>, Vec<Label>, Vec<String>, String);
 
 /// The bytes of a model file.
 #[pyfunction]
-pub fn model_to_bytes<'py>(
+pub(crate) fn model_to_bytes<'py>(
     py: Python<'py>,
     steps: Vec<PyRef<'_, Fitted>>,
     classes: Vec<Label>,
@@ -58,7 +58,7 @@ pub fn model_to_bytes<'py>(
 
 /// Write a model file; it appears complete or not at all.
 #[pyfunction]
-pub fn write_model(
+pub(crate) fn write_model(
     path: PathBuf,
     steps: Vec<PyRef<'_, Fitted>>,
     classes: Vec<Label>,
@@ -70,13 +70,13 @@ pub fn write_model(
 
 /// (steps, classes, features, columns) of the bytes of a model file.
 #[pyfunction]
-pub fn model_from_bytes(py: Python<'_>, bytes: &[u8]) -> BorderResult<Parts> {
+pub(crate) fn model_from_bytes(py: Python<'_>, bytes: &[u8]) -> BorderResult<Parts> {
     Ok(parts(py.detach(|| file::load_from_bytes(bytes))?))
 }
 
 /// The same of a file.
 #[pyfunction]
-pub fn read_model(py: Python<'_>, path: PathBuf) -> BorderResult<Parts> {
+pub(crate) fn read_model(py: Python<'_>, path: PathBuf) -> BorderResult<Parts> {
     Ok(parts(py.detach(|| file::read(path))?))
 }
 

@@ -106,7 +106,7 @@ fn numbers(values: Vector<'_>) -> Option<Vec<f64>> {
 #[pyo3(signature = (kind, params, data, *, missing=None, codes=None, n_classes=0, targets=None, variances=None,
                     outputs=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
                     before=None))]
-pub fn fit(
+pub(crate) fn fit(
     py: Python<'_>,
     kind: &str,
     params: &str,
@@ -179,13 +179,13 @@ pub fn fit(
 
 /// The names of the parameters of a kind.
 #[pyfunction]
-pub fn parameter_names(kind: &str) -> BorderResult<Vec<String>> {
+pub(crate) fn parameter_names(kind: &str) -> BorderResult<Vec<String>> {
     Ok(Step::parameter_names(kind)?)
 }
 
 /// An error if a parameter is unknown or out of range.
 #[pyfunction]
-pub fn check_parameters(kind: &str, params: &str) -> BorderResult<()> {
+pub(crate) fn check_parameters(kind: &str, params: &str) -> BorderResult<()> {
     Ok(Step::check_parameters(kind, params)?)
 }
 

@@ -7,7 +7,7 @@ use crate::error::BorderResult;
 
 /// The fold of every row, with rows of one group in one fold and classes spread evenly.
 #[pyfunction]
-pub fn group_folds<'py>(
+pub(crate) fn group_folds<'py>(
     py: Python<'py>,
     codes: PyReadonlyArray1<'_, u32>,
     n_classes: usize,

@@ -44,7 +44,7 @@ impl Drop for Bell {
 
 /// Run `work` with the GIL released; `report(task, iteration, objective, gap)` is called for each
 /// progress message, on the calling thread.
-pub fn run<T: Send>(
+pub(crate) fn run<T: Send>(
     py: Python<'_>,
     report: Option<Py<PyAny>>,
     work: impl FnOnce(&Control) -> uncertain::Result<T> + Send,

@@ -12,7 +12,7 @@ use crate::{interrupt, threads};
 /// The Gram matrix of x with z, or (None) with itself; `sigma` None is the median distance in x.
 #[pyfunction]
 #[pyo3(signature = (x, z, *, sigma, coupling, seed, max_bytes, n_jobs))]
-pub fn probabilistic_rbf<'py>(
+pub(crate) fn probabilistic_rbf<'py>(
     py: Python<'py>,
     x: &Gaussians,
     z: Option<&Gaussians>,
@@ -34,6 +34,6 @@ pub fn probabilistic_rbf<'py>(
 
 /// The median distance between rows, covariances included.
 #[pyfunction]
-pub fn median_pair_distance(py: Python<'_>, x: &Gaussians, seed: u64) -> BorderResult<f64> {
+pub(crate) fn median_pair_distance(py: Python<'_>, x: &Gaussians, seed: u64) -> BorderResult<f64> {
     Ok(py.detach(|| median_distance(&x.inner, seed))?)
 }

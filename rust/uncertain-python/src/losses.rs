@@ -8,7 +8,7 @@ use crate::error::BorderResult;
 
 /// The expected hinge of (d, s) pairs; both C-contiguous and of one length.
 #[pyfunction]
-pub fn expected_hinge<'py>(
+pub(crate) fn expected_hinge<'py>(
     py: Python<'py>,
     d: PyReadonlyArray1<'py, f64>,
     s: PyReadonlyArray1<'py, f64>,

@@ -37,7 +37,7 @@ impl AsRef<[f64]> for NumpyBuffer {
 }
 
 /// `array` as `n_rows` rows of `width` elements, sharing its memory.
-pub fn rows_from_numpy(array: &Bound<'_, PyArrayDyn<f64>>, n_rows: usize, width: usize) -> BorderResult<Rows> {
+pub(crate) fn rows_from_numpy(array: &Bound<'_, PyArrayDyn<f64>>, n_rows: usize, width: usize) -> BorderResult<Rows> {
     let start = array.data().cast_const();
     if !array.is_c_contiguous() || !start.is_aligned() {
         return Err(Error::Internal("expected a C-contiguous, aligned array".into()).into());

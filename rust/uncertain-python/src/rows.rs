@@ -75,7 +75,7 @@ impl Rows {
 }
 
 /// `rows` as an array; `owner` is the frozen Python object that holds them.
-pub fn to_numpy<'py>(rows: &uncertain::Rows, owner: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub(crate) fn to_numpy<'py>(rows: &uncertain::Rows, owner: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let shape = (rows.n_rows(), rows.width());
     let view = rows.as_slice().and_then(|values| ArrayView2::from_shape(shape, values).ok());
     let Some(view) = view else {

@@ -12,24 +12,24 @@ use uncertain::parallel;
 use crate::error::core_error;
 
 /// The number of threads a call will use for this `n_jobs`; `None` is left to the core's default.
-pub fn resolve(n_jobs: Option<i64>) -> PyResult<Option<usize>> {
+pub(crate) fn resolve(n_jobs: Option<i64>) -> PyResult<Option<usize>> {
     n_jobs.map(parallel::threads_for).transpose().map_err(core_error)
 }
 
 /// The number of threads that a call with `n_jobs` uses.
 #[pyfunction]
-pub fn effective_n_jobs(n_jobs: Option<i64>) -> PyResult<usize> {
+pub(crate) fn effective_n_jobs(n_jobs: Option<i64>) -> PyResult<usize> {
     Ok(resolve(n_jobs)?.unwrap_or_else(parallel::default_threads))
 }
 
 /// The number of threads used when a call does not ask for another.
 #[unsafe(no_mangle)]
-pub extern "C" fn uncertain_get_num_threads() -> c_int {
+pub(crate) extern "C" fn uncertain_get_num_threads() -> c_int {
     c_int::try_from(parallel::default_threads()).unwrap_or(c_int::MAX)
 }
 
 /// Set an upper limit on the threads of later calls in this process; 0 or less removes it.
 #[unsafe(no_mangle)]
-pub extern "C" fn uncertain_set_num_threads(n_threads: c_int) {
+pub(crate) extern "C" fn uncertain_set_num_threads(n_threads: c_int) {
     parallel::set_thread_limit(usize::try_from(n_threads).unwrap_or(0));
 }

@@ -3,7 +3,7 @@
 /// A piece of work that is compiled once per instruction set.
 ///
 /// `run` must be `#[inline(always)]`: only then does it take over the features of the copy it is in.
-pub trait Kernel {
+pub(crate) trait Kernel {
     type Output;
     fn run<const FMA: bool>(self) -> Self::Output;
 }
@@ -25,7 +25,7 @@ mod x86 {
 
 /// Run the kernel in the best copy this machine can execute.
 #[inline]
-pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         let v3 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");

@@ -1,7 +1,7 @@
 //! Eight numbers side by side, and the few operations the kernels need.
 
 pub const LANES: usize = 8;
-pub type Lanes = [f64; LANES];
+pub(crate) type Lanes = [f64; LANES];
 
 /// Lanes in memory: aligned, so that no load crosses two cache lines.
 #[derive(Debug, Clone, Copy)]

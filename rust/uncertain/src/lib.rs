@@ -15,8 +15,8 @@
 //! let labels = Labels::new(vec![1, 1, 0, 0], 2)?;
 //!
 //! let model = gsu::Params::new().alpha(0.01).check()?.fit(&rows, &labels, &Control::new())?;
-//! assert_eq!(model.linear.predict(&rows)?, [1, 1, 0, 0]);
-//! assert!(model.linear.fits[0].gap <= 1e-6); // certified: at most this far above the optimum
+//! assert_eq!(model.predict(&rows)?, [1, 1, 0, 0]);
+//! assert!(model.fits[0].gap <= 1e-6); // certified: at most this far above the optimum
 //! # Ok(())
 //! # }
 //! ```

@@ -4,10 +4,10 @@
 //! parallel loops over rows, where a second level of threads would only cost.
 //! The library's minor releases break its API, so nothing of it may be seen outside.
 
-pub mod dense;
+pub(crate) mod dense;
 mod eigh;
 
-pub use eigh::Eigh;
+pub(crate) use eigh::Eigh;
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
@@ -19,7 +19,7 @@ use faer::{Accum, MatMut, MatRef, Par, Spec};
 use crate::error::{Error, Result};
 
 /// `out += P'Q` in the lower triangle of out (d x d); P and Q are k x d. The rest of out is left alone.
-pub fn gemm_tn_lower(p: &[f64], q: &[f64], k: usize, d: usize, out: &mut [f64]) {
+pub(crate) fn gemm_tn_lower(p: &[f64], q: &[f64], k: usize, d: usize, out: &mut [f64]) {
     if k == 0 {
         return;
     }
@@ -40,7 +40,7 @@ pub fn gemm_tn_lower(p: &[f64], q: &[f64], k: usize, d: usize, out: &mut [f64]) 
 }
 
 /// `out = P Q'` with P of m x k, Q of n x k, where m n = `out.len()`.
-pub fn gemm_nt(p: &[f64], q: &[f64], k: usize, out: &mut [f64]) {
+pub(crate) fn gemm_nt(p: &[f64], q: &[f64], k: usize, out: &mut [f64]) {
     let (m, n) = (p.len() / k, q.len() / k);
     matmul::matmul(
         MatMut::from_row_major_slice_mut(&mut out[..m * n], m, n),
@@ -53,7 +53,7 @@ pub fn gemm_nt(p: &[f64], q: &[f64], k: usize, out: &mut [f64]) {
 }
 
 /// `out = A B`, or with `add` `out += A B`; A is m x k, B is k x n.
-pub fn gemm(a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize), add: bool, out: &mut [f64]) {
+pub(crate) fn gemm(a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize), add: bool, out: &mut [f64]) {
     let out = &mut out[..m * n];
     if k == 0 && !add {
         out.fill(0.0);
@@ -72,7 +72,7 @@ pub fn gemm(a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize), add: bool, o
 }
 
 /// An orthonormal basis of k vectors of d > k elements (the rows of `vectors`), as k such rows.
-pub fn orthonormal_basis(vectors: &[f64], d: usize) -> Result<Vec<f64>> {
+pub(crate) fn orthonormal_basis(vectors: &[f64], d: usize) -> Result<Vec<f64>> {
     let k = vectors.len() / d;
     if vectors.iter().any(|v| !v.is_finite()) {
         return Err(Error::Internal("a basis of vectors that are not finite".into()));
@@ -83,7 +83,7 @@ pub fn orthonormal_basis(vectors: &[f64], d: usize) -> Result<Vec<f64>> {
 
 /// L of A = L L' in place, in the lower triangle of `a` (d x d). False when A is not positive definite.
 #[must_use]
-pub fn cholesky(a: &mut [f64], d: usize) -> bool {
+pub(crate) fn cholesky(a: &mut [f64], d: usize) -> bool {
     let scratch = llt::factor::cholesky_in_place_scratch::<f64>(d, Par::Seq, Spec::default());
     let mut buffer = MemBuffer::new(scratch);
     let a = MatMut::from_row_major_slice_mut(a, d, d);
@@ -92,7 +92,7 @@ pub fn cholesky(a: &mut [f64], d: usize) -> bool {
 }
 
 /// `x` with `A x = b` in place of b, from the [`cholesky`] factor of A.
-pub fn cholesky_solve(l: &[f64], d: usize, b: &mut [f64]) {
+pub(crate) fn cholesky_solve(l: &[f64], d: usize, b: &mut [f64]) {
     for i in 0..d {
         let sum: f64 = l[i * d..i * d + i].iter().zip(&*b).map(|(l, x)| l * x).sum();
         b[i] = (b[i] - sum) / l[i * d + i];
@@ -105,7 +105,7 @@ pub fn cholesky_solve(l: &[f64], d: usize, b: &mut [f64]) {
 }
 
 /// `x_i` with `L x_i = b_i` in place of every b_i, the rows of a k x d matrix; L is lower triangular.
-pub fn solve_lower_rows(l: &[f64], d: usize, b: &mut [f64]) {
+pub(crate) fn solve_lower_rows(l: &[f64], d: usize, b: &mut [f64]) {
     let rows = b.len() / d;
     let b = MatMut::from_column_major_slice_mut(b, d, rows);
     solve_lower_triangular_in_place(MatRef::from_row_major_slice(l, d, d), b, Par::Seq);

@@ -17,7 +17,7 @@
 /// # Safety
 /// Implementors are plain numbers without padding: any bits are a value, their alignment divides 64, and
 /// `WIDTH` of them fill `size_of::<Self>()`.
-pub unsafe trait Vector: Copy {
+pub(crate) unsafe trait Vector: Copy {
     /// Numbers; divides 8.
     const WIDTH: usize;
     /// Blocks of so many by so many sums stay in registers, operands included.
@@ -65,7 +65,7 @@ pub unsafe trait Vector: Copy {
 
 /// R rows of `len` registers, `stride` apart.
 #[inline(always)]
-pub fn lines<V, const R: usize>(matrix: &[V], stride: usize, len: usize) -> [&[V]; R] {
+pub(crate) fn lines<V, const R: usize>(matrix: &[V], stride: usize, len: usize) -> [&[V]; R] {
     let mut lines: [&[V]; R] = [&[]; R];
     for r in 0..R {
         lines[r] = &matrix[r * stride..][..len];
@@ -74,7 +74,7 @@ pub fn lines<V, const R: usize>(matrix: &[V], stride: usize, len: usize) -> [&[V
 }
 
 /// Work that is compiled once per kind of register. `run` must be `#[inline(always)]`.
-pub trait Wide {
+pub(crate) trait Wide {
     type Output;
     fn run<V: Vector>(self) -> Self::Output;
 }
@@ -90,11 +90,11 @@ enum Set {
 
 /// An instruction set that this machine has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Level(Set);
+pub(crate) struct Level(Set);
 
 impl Level {
     /// All of them, the best one first.
-    pub fn all() -> impl Iterator<Item = Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         #[cfg(target_arch = "x86_64")]
         let sets = {
             let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
@@ -108,12 +108,12 @@ impl Level {
 }
 
 /// Run the copy for the best instruction set of this machine.
-pub fn dispatch_wide<K: Wide>(kernel: K) -> K::Output {
+pub(crate) fn dispatch_wide<K: Wide>(kernel: K) -> K::Output {
     run_on(Level::all().next().unwrap_or(Level(Set::Pairs)), kernel)
 }
 
 /// Run the copy for one instruction set.
-pub fn run_on<K: Wide>(level: Level, kernel: K) -> K::Output {
+pub(crate) fn run_on<K: Wide>(level: Level, kernel: K) -> K::Output {
     match level.0 {
         // SAFETY: a level exists only where its features were detected.
         #[cfg(target_arch = "x86_64")]

@@ -10,6 +10,7 @@ use crate::parallel;
 /// What is left of the covariances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Collapse {
     /// Nothing: exact points.
     Zero,

@@ -110,7 +110,7 @@ pub(crate) struct Present<'a, S: Clone> {
 
 impl<'a, S: Supervision> Present<'a, S> {
     /// The rows of positive weight, the only ones that a fit is to see: nothing is copied when those are all.
-    pub fn of(data: &GaussianArray, known: &'a S) -> Result<Self> {
+    pub(crate) fn of(data: &GaussianArray, known: &'a S) -> Result<Self> {
         let Some(kept) = known.weights().and_then(Weights::positive_rows) else {
             return Ok(Self { data: data.clone(), known: Cow::Borrowed(known), kept: None });
         };
@@ -118,7 +118,7 @@ impl<'a, S: Supervision> Present<'a, S> {
     }
 
     /// The number of a row among all rows.
-    pub fn number(&self, row: usize) -> usize {
+    pub(crate) fn number(&self, row: usize) -> usize {
         self.kept.as_ref().map_or(row, |kept| kept[row])
     }
 }

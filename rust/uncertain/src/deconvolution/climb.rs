@@ -25,7 +25,7 @@ pub(super) fn fit_components(
 
 impl Task<'_> {
     /// From the start until it converges.
-    pub fn fit(&self, params: &Params, control: &Control) -> Result<Fitted> {
+    pub(super) fn fit(&self, params: &Params, control: &Control) -> Result<Fitted> {
         let scale = Sample::new(&self.observed, None, params.seed).scale();
         let start = self.start(&scale, params.seed)?;
         Climb::new(self, params, &scale, control)?.run(start)

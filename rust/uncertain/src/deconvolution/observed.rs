@@ -34,7 +34,7 @@ fn few_columns(data: &GaussianArray) -> Option<usize> {
 }
 
 impl<'a> Observed<'a> {
-    pub fn new(data: &'a GaussianArray, missing: Option<&'a [bool]>, weights: Option<&'a Weights>) -> Self {
+    pub(crate) fn new(data: &'a GaussianArray, missing: Option<&'a [bool]>, weights: Option<&'a Weights>) -> Self {
         let masked = missing.is_some();
         let covariances = data.covariances();
         let noise = match covariances.structure() {
@@ -47,7 +47,7 @@ impl<'a> Observed<'a> {
     }
 
     /// The same from rows that may have gaps.
-    pub fn of(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
+    pub(crate) fn of(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
         Self::new(rows.gaussians(), rows.missing(), weights)
     }
 
@@ -56,20 +56,25 @@ impl<'a> Observed<'a> {
         prepared(mixture, self.shape.noise, self.data.covariances())
     }
 
-    pub fn weight(&self, row: usize) -> f64 {
+    pub(crate) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |w| w[row])
     }
 
-    pub fn is_missing(&self, row: usize, feature: usize) -> bool {
+    pub(crate) fn is_missing(&self, row: usize, feature: usize) -> bool {
         self.missing.is_some_and(|m| m[row * self.shape.d + feature])
     }
 
-    pub fn noise(&self) -> Noise {
+    pub(crate) fn noise(&self) -> Noise {
         self.shape.noise
     }
 
     /// log (pi_k N(x_i; mu_k, T_k + S_i)) for all rows (or these), n x K.
-    pub fn log_densities(&self, rows: Option<&[usize]>, mixture: &Mixture, control: &Control) -> Result<Vec<f64>> {
+    pub(crate) fn log_densities(
+        &self,
+        rows: Option<&[usize]>,
+        mixture: &Mixture,
+        control: &Control,
+    ) -> Result<Vec<f64>> {
         let components = self.components(mixture)?;
         let (count, k) = (rows.map_or(self.data.n_rows(), <[usize]>::len), components.len());
         let parts = parallel::map_parts(count, |part| -> Result<Vec<f64>> {
@@ -98,7 +103,12 @@ impl<'a> Observed<'a> {
     }
 
     /// Posterior means (n x d) and covariances (n packed triangles); see [`Posteriors::impute`].
-    pub fn posteriors(&self, mixture: &Mixture, impute: bool, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub(crate) fn posteriors(
+        &self,
+        mixture: &Mixture,
+        impute: bool,
+        control: &Control,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
         let components = self.components(mixture)?;
         let d = self.shape.d;
         self.two_outputs([d, packed_len(d)], control, |rows, workspace, means, covariances| {
@@ -144,7 +154,12 @@ impl<'a> Observed<'a> {
     }
 
     /// Posterior means (n x d) and factors of the covariances (n x d r) of rows with r columns under one component.
-    pub fn posterior_factors(&self, mixture: &Mixture, rank: usize, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+    pub(crate) fn posterior_factors(
+        &self,
+        mixture: &Mixture,
+        rank: usize,
+        control: &Control,
+    ) -> Result<(Vec<f64>, Vec<f64>)> {
         let components = self.components(mixture)?;
         let (d, component) = (self.shape.d, &components[0]);
         self.two_outputs([d, d * rank], control, |rows, workspace, means, factors| {

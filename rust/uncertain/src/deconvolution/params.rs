@@ -13,6 +13,7 @@ use crate::state::number;
 /// How many components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
+#[non_exhaustive]
 pub enum Components {
     /// As many.
     Fixed(usize),
@@ -44,6 +45,7 @@ impl From<Components> for Value {
 /// How EM is made faster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Acceleration {
     /// Its steps are extrapolated.
     #[default]

@@ -48,7 +48,7 @@ impl Partial {
 
 impl Observed<'_> {
     /// These rows (`None`: all) for many passes.
-    pub fn source<'r>(&self, rows: Option<&'r [usize]>, control: &Control) -> Result<Source<'r>> {
+    pub(crate) fn source<'r>(&self, rows: Option<&'r [usize]>, control: &Control) -> Result<Source<'r>> {
         self.source_below(KEPT, rows, control)
     }
 
@@ -70,7 +70,7 @@ impl Observed<'_> {
     }
 
     /// One pass of EM with these components.
-    pub fn sums(&self, source: &Source<'_>, components: &[Component], control: &Control) -> Result<Pass> {
+    pub(crate) fn sums(&self, source: &Source<'_>, components: &[Component], control: &Control) -> Result<Pass> {
         let len = components.len() * self.shape.sums_len();
         let start = || Partial { sums: vec![Pack::ZERO; len], total: [0.0; LANES], workspace: Workspace::default() };
         let parts: Vec<Result<Pass>> = match &source.packs {

@@ -33,7 +33,7 @@ pub(super) struct Sample {
 pub(super) type Start = (Vec<f64>, Vec<f64>, Vec<f64>);
 
 impl Sample {
-    pub fn new(observed: &Observed<'_>, rows: Option<&[usize]>, seed: u64) -> Self {
+    pub(super) fn new(observed: &Observed<'_>, rows: Option<&[usize]>, seed: u64) -> Self {
         let d = observed.data.n_features();
         let count = rows.map_or(observed.data.n_rows(), <[usize]>::len);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -64,7 +64,7 @@ impl Sample {
     }
 
     /// D: one positive number per feature.
-    pub fn scale(&self) -> Vec<f64> {
+    pub(super) fn scale(&self) -> Vec<f64> {
         (0..self.d).map(|j| self.scale_of(j)).collect()
     }
 
@@ -101,7 +101,7 @@ impl Sample {
     }
 
     /// K components by k-means++ (`scale`: D).
-    pub fn components(&self, k: usize, scale: &[f64], seed: u64) -> Start {
+    pub(super) fn components(&self, k: usize, scale: &[f64], seed: u64) -> Start {
         let (n, d) = (self.n(), self.d);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let precisions: Vec<f64> = (0..n * d).map(|p| 1.0 / (scale[p % d] + self.variances[p])).collect();

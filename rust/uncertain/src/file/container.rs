@@ -55,7 +55,7 @@ pub(super) struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    pub fn open(bytes: &'a [u8]) -> Result<Self> {
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self> {
         let header = check_length(bytes, bytes.len() as u64)?;
         check_names(&bytes[8..8 + header])?;
         let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| explain(&e, bytes.len()))?;
@@ -73,7 +73,7 @@ impl<'a> Container<'a> {
     }
 
     /// The tensor of this name, if it is there and was not taken before.
-    pub fn take(&mut self, name: &str) -> Result<Option<Tensor>> {
+    pub(super) fn take(&mut self, name: &str) -> Result<Option<Tensor>> {
         let Some(view) = self.tensors.remove(name) else { return Ok(None) };
         if view.dtype() != Dtype::F64 {
             return refuse(format!("the tensor `{name}` holds {} numbers instead of F64", view.dtype()));
@@ -93,7 +93,7 @@ impl<'a> Container<'a> {
     }
 
     /// Every tensor must have been taken.
-    pub fn finish(self) -> Result<()> {
+    pub(super) fn finish(self) -> Result<()> {
         match self.tensors.keys().next() {
             Some(name) => refuse(format!("it holds the unexpected tensor `{name}`")),
             None => Ok(()),

@@ -28,7 +28,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub fn new(saved: &Saved, steps: Vec<StepHeader>) -> Self {
+    pub(super) fn new(saved: &Saved, steps: Vec<StepHeader>) -> Self {
         Self {
             checksum: BLANK.to_owned(),
             format: FORMAT.to_owned(),
@@ -41,11 +41,11 @@ impl Header {
         }
     }
 
-    pub fn to_json(&self) -> Result<String> {
+    pub(super) fn to_json(&self) -> Result<String> {
         serde_json::to_string(self).map_err(|e| Error::Internal(format!("header of a model file: {e}")))
     }
 
-    pub fn from_json(json: &str) -> Result<Self> {
+    pub(super) fn from_json(json: &str) -> Result<Self> {
         serde_json::from_str(json).map_err(|e| Error::ModelFile(format!("its description is not understood ({e})")))
     }
 }

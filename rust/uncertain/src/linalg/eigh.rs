@@ -8,7 +8,7 @@ use faer::{MatMut, MatRef, Par, Spec};
 use crate::error::{Error, Result};
 
 /// Eigendecompositions of many symmetric matrices of one size; the workspace is made once.
-pub struct Eigh {
+pub(crate) struct Eigh {
     dim: usize,
     matrix: Vec<f64>,
     buffer: MemBuffer,
@@ -21,7 +21,7 @@ pub struct Eigh {
 impl Eigh {
     /// A workspace for d x d matrices.
     #[must_use]
-    pub fn new(dim: usize) -> Self {
+    pub(crate) fn new(dim: usize) -> Self {
         let scratch = evd::self_adjoint_evd_scratch::<f64>(dim, ComputeEigenvectors::Yes, Par::Seq, Spec::default());
         Self {
             dim,
@@ -35,7 +35,7 @@ impl Eigh {
     /// Decompose the matrix whose lower triangle has row i at `row(i)`; fills `values` and `vectors`.
     ///
     /// The matrix is scaled by a power of two first: variances like 1e-200 would underflow inside.
-    pub fn decompose<'a>(&mut self, row: impl Fn(usize) -> &'a [f64]) -> Result<()> {
+    pub(crate) fn decompose<'a>(&mut self, row: impl Fn(usize) -> &'a [f64]) -> Result<()> {
         let d = self.dim;
         let largest = (0..d).flat_map(|i| &row(i)[..=i]).fold(0.0_f64, |m, x| m.max(x.abs()));
         if largest == 0.0 {
@@ -66,19 +66,19 @@ impl Eigh {
     }
 
     /// [`Eigh::decompose`] of a row-major square matrix.
-    pub fn square(&mut self, matrix: &[f64]) -> Result<()> {
+    pub(crate) fn square(&mut self, matrix: &[f64]) -> Result<()> {
         let d = self.dim;
         self.decompose(|i| &matrix[i * d..(i + 1) * d])
     }
 
     /// [`Eigh::decompose`] of a packed lower triangle.
-    pub fn packed(&mut self, packed: &[f64]) -> Result<()> {
+    pub(crate) fn packed(&mut self, packed: &[f64]) -> Result<()> {
         self.decompose(|i| &packed[i * (i + 1) / 2..])
     }
 
     /// The packed lower triangle of `V diag(f(values)) V'`: any function of the matrix.
     #[must_use]
-    pub fn function(&self, f: impl Fn(f64) -> f64) -> Vec<f64> {
+    pub(crate) fn function(&self, f: impl Fn(f64) -> f64) -> Vec<f64> {
         let d = self.dim;
         let mut packed = vec![0.0; d * (d + 1) / 2];
         for (value, v) in self.values.iter().zip(self.vectors.chunks_exact(d)) {

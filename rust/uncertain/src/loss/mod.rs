@@ -99,6 +99,7 @@ pub struct Scores<'a> {
 
 /// What a loss takes as targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TargetKind {
     /// -1 and +1.
     Signs,
@@ -108,6 +109,7 @@ pub enum TargetKind {
 
 /// What the lower bound of [`crate::objective`] is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Certificate {
     /// L is convex and positively homogeneous in (d, s), d = 1 - y m, increasing in s, and zero at (0, 0): then
     /// L(d, s) >= p d + q s for the slopes (p, q) of any other point.
@@ -120,6 +122,7 @@ pub enum Certificate {
 
 /// Where a loss has its kinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Smoothness {
     /// Smooth in m where v > 0.
     WithSpread,
@@ -132,6 +135,7 @@ pub enum Smoothness {
 /// What the interior-point method needs of a row's loss: its slopes p = dL/dd in (0, 1) and q = dL/ds
 /// are one curve (p, q(p)), and d + s dq/dp = 0 inside it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Dual {
     /// q = phi(z), z = Phi^-1(p): the expected hinge.
     Normal,

@@ -21,7 +21,7 @@ const NONE: u32 = u32::MAX;
 impl Folds {
     /// At most `wanted` folds, fewer when a class has fewer rows; the same for the same seed. With groups, as
     /// [`group_folds`].
-    pub fn new(labels: &Labels, wanted: usize, seed: u64) -> Result<Self> {
+    pub(super) fn new(labels: &Labels, wanted: usize, seed: u64) -> Result<Self> {
         if let Some(groups) = labels.groups() {
             return Self::of_groups(labels, groups, wanted, seed);
         }
@@ -60,18 +60,18 @@ impl Folds {
     }
 
     /// Number of folds.
-    pub fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.count
     }
 
     /// The name of a fit without this fold, which is part of `task`.
-    pub fn task(&self, task: &str, fold: u32) -> String {
+    pub(super) fn task(&self, task: &str, fold: u32) -> String {
         let name = format!("fold {} of {}", fold + 1, self.count);
         if task.is_empty() { name } else { format!("{task}, {name}") }
     }
 
     /// The fold of a row; `None` without weight.
-    pub fn fold(&self, row: usize) -> Option<u32> {
+    pub(super) fn fold(&self, row: usize) -> Option<u32> {
         Some(self.of_row[row]).filter(|&fold| fold != NONE)
     }
 }

@@ -47,7 +47,7 @@ pub(super) struct Block<'b> {
 
 impl Block<'_> {
     /// This block's elements of something per row.
-    pub fn of<'v, T>(&self, all: &'v [T]) -> &'v [T] {
+    pub(super) fn of<'v, T>(&self, all: &'v [T]) -> &'v [T] {
         &all[self.first..self.first + self.n]
     }
 }

@@ -62,6 +62,7 @@ use crate::loss::Loss;
 
 /// How much of J an evaluation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Want {
     /// Values, bound and gradient.
     Gradient,

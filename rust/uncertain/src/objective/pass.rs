@@ -43,13 +43,13 @@ struct Scratch {
 }
 
 impl<'a> Pass<'a> {
-    pub fn new(rows: &'a LocalRows<'a>, x: &[f64], epsilon: f64, hessian: bool) -> Self {
+    pub(super) fn new(rows: &'a LocalRows<'a>, x: &[f64], epsilon: f64, hessian: bool) -> Self {
         let (w, b) = (&x[..x.len() - 1], x[x.len() - 1]);
         Self { rows, along: rows.covariances().along(w), b, epsilon, hessian }
     }
 
     /// The sums over a part of the rows.
-    pub fn part(&self, range: Range<usize>, control: &Control) -> Result<Vec<f64>> {
+    pub(super) fn part(&self, range: Range<usize>, control: &Control) -> Result<Vec<f64>> {
         let (rows, d) = (self.rows, self.along.w.len());
         let block = rows.block_rows();
         let dense = self.hessian.then(|| DenseHessian::new(d, rows.is_exact()));

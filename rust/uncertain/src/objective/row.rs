@@ -45,7 +45,7 @@ pub(super) fn over_s(eval: &LossEval, v: f64) -> f64 {
 }
 
 impl RowCurvature {
-    pub fn new(weight: f64, eval: &LossEval, v: f64) -> Self {
+    pub(super) fn new(weight: f64, eval: &LossEval, v: f64) -> Self {
         let e = over_s(eval, v);
         Self {
             mm: weight * eval.dmm,
@@ -56,12 +56,12 @@ impl RowCurvature {
         }
     }
 
-    pub fn of_terms(t: &RowTerms, y: f64) -> Self {
+    pub(super) fn of_terms(t: &RowTerms, y: f64) -> Self {
         let (inv_s, e) = if t.s > 0.0 { (1.0 / t.s, t.q / t.s) } else { (0.0, 0.0) };
         Self { mm: t.theta, ms: t.theta * y * t.z, ss: t.theta * t.z * t.z - e, e, inv_s }
     }
 
-    pub fn is_active(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         self.mm != 0.0 || self.e != 0.0
     }
 }

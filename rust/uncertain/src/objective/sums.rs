@@ -102,13 +102,13 @@ impl ValueSums {
         4 + 2 * (d + 2) + if hessian { packed_len(d + 1) } else { 0 }
     }
 
-    pub fn zero(d: usize) -> Self {
+    pub(super) fn zero(d: usize) -> Self {
         let (class, hessian) = (ClassSums::zero(d), vec![]);
         let classes = [class.clone(), class];
         Self { narrowest: f64::INFINITY, smoothed: 0.0, objective: 0.0, tangent: 0.0, classes, hessian }
     }
 
-    pub fn flat(&self) -> Vec<f64> {
+    pub(super) fn flat(&self) -> Vec<f64> {
         let mut out = Vec::with_capacity(Self::size(self.classes[0].gradient.len(), !self.hessian.is_empty()));
         out.extend([self.narrowest, self.smoothed, self.objective, self.tangent]);
         self.classes.iter().for_each(|class| class.write(&mut out));
@@ -116,7 +116,7 @@ impl ValueSums {
         out
     }
 
-    pub fn of_flat(flat: &[f64], d: usize) -> Self {
+    pub(super) fn of_flat(flat: &[f64], d: usize) -> Self {
         let mut rest = &flat[4..];
         let classes = [(); 2].map(|()| ClassSums::read(&mut rest, d));
         let [narrowest, smoothed, objective, tangent] = [0, 1, 2, 3].map(|k| flat[k]);

@@ -250,7 +250,7 @@ pub(super) struct Factored {
 }
 
 impl Factored {
-    pub fn new(mut matrix: Vec<f64>, n: usize) -> Self {
+    pub(super) fn new(mut matrix: Vec<f64>, n: usize) -> Self {
         for i in 0..n {
             for j in 0..i {
                 matrix[j * n + i] = matrix[i * n + j];
@@ -262,7 +262,7 @@ impl Factored {
     }
 
     /// -M^-1 rhs.
-    pub fn solve(&self, rhs: &[f64]) -> Result<Vec<f64>> {
+    pub(super) fn solve(&self, rhs: &[f64]) -> Result<Vec<f64>> {
         let (n, lower) = (self.n, &self.matrix);
         if let Some(factor) = &self.factor {
             let mut p: Vec<f64> = rhs.iter().map(|r| -r).collect();

@@ -9,6 +9,7 @@ use crate::state::number;
 /// The solvers by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum SolverKind {
     /// Newton for few rows; for many, L-BFGS preconditioned with the Hessian of a sample.
     #[default]

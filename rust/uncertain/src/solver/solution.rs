@@ -6,6 +6,7 @@ use crate::objective::Evaluation;
 /// How a solver ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// The certified gap is at most `tol`.
     Converged,
@@ -46,11 +47,11 @@ pub(super) struct Best {
 }
 
 impl Best {
-    pub fn new(x: &[f64], e: &Evaluation) -> Self {
+    pub(super) fn new(x: &[f64], e: &Evaluation) -> Self {
         Self { x: x.to_vec(), objective: e.objective, bound: e.bound }
     }
 
-    pub fn see(&mut self, x: &[f64], e: &Evaluation) {
+    pub(super) fn see(&mut self, x: &[f64], e: &Evaluation) {
         self.bound = self.bound.max(e.bound);
         if e.objective < self.objective {
             self.objective = e.objective;
@@ -58,11 +59,11 @@ impl Best {
         }
     }
 
-    pub fn gap(&self) -> f64 {
+    pub(super) fn gap(&self) -> f64 {
         if self.objective > 0.0 { ((self.objective - self.bound) / self.objective).max(0.0) } else { 0.0 }
     }
 
-    pub fn solution(self, iterations: usize, status: Status) -> Solution {
+    pub(super) fn solution(self, iterations: usize, status: Status) -> Solution {
         let (gap, d) = (self.gap(), self.x.len() - 1);
         Solution { b: self.x[d], w: self.x[..d].to_vec(), objective: self.objective, gap, iterations, status }
     }

@@ -38,7 +38,7 @@ pub(super) enum Verdict {
 }
 
 impl<'a, F: Fn(&[f64]) -> Vec<f64>> Watch<'a, F> {
-    pub fn new(
+    pub(super) fn new(
         objective: &'a LinearObjective<'a>,
         x: &[f64],
         features: F,
@@ -51,7 +51,7 @@ impl<'a, F: Fn(&[f64]) -> Vec<f64>> Watch<'a, F> {
     }
 
     /// The method is at x, where J is `here`.
-    pub fn see(&mut self, x: &[f64], here: f64) {
+    pub(super) fn see(&mut self, x: &[f64], here: f64) {
         if here < self.best.objective {
             self.best.objective = here;
             self.best.x.copy_from_slice(x);
@@ -61,7 +61,7 @@ impl<'a, F: Fn(&[f64]) -> Vec<f64>> Watch<'a, F> {
 
     /// After an iteration that found `bound`; `open` is the complementarity: it falls where many duals still change sides
     /// and the gap does not move.
-    pub fn verdict(&mut self, iteration: usize, bound: f64, open: f64) -> Result<Verdict> {
+    pub(super) fn verdict(&mut self, iteration: usize, bound: f64, open: f64) -> Result<Verdict> {
         self.control.check()?;
         let best = &mut self.best;
         best.bound = best.bound.max(bound);
@@ -87,12 +87,12 @@ impl<'a, F: Fn(&[f64]) -> Vec<f64>> Watch<'a, F> {
     }
 
     /// Has the gap been the same for more than so many iterations, though it is below 1/2?
-    pub fn is_slow(&self, iterations: usize) -> bool {
+    pub(super) fn is_slow(&self, iterations: usize) -> bool {
         self.idle > iterations && self.least_gap < 0.5
     }
 
     /// The best point, in the caller's features and with J as everybody computes it.
-    pub fn end(mut self, iterations: usize, status: Status) -> Result<Solution> {
+    pub(super) fn end(mut self, iterations: usize, status: Status) -> Result<Solution> {
         self.best.x = (self.features)(&self.best.x);
         if !self.assessed {
             self.best.objective = assess(self.objective, &self.best.x, self.control)?.objective;

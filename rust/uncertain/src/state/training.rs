@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 
 /// A square matrix on the rows.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Square {
     /// All elements, row by row.
     Dense {

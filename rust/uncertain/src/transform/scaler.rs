@@ -18,6 +18,7 @@ use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid};
 /// Which variance is scaled to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Spread {
     /// That of the means.
     #[default]

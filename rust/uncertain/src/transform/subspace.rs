@@ -31,6 +31,7 @@ use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid, 
 /// What is projected on the subspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Project {
     /// The covariance alone.
     #[default]

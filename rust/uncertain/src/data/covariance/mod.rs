@@ -49,6 +49,7 @@ pub use zero::Zero;
 
 /// Whether stored numbers are variances or standard deviations (squared on the fly, never copied).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unit {
     /// sigma^2
     Variance,
@@ -97,6 +98,7 @@ impl Unit {
 /// The kind of covariance, without its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Kind {
     /// Exact points.
     Zero,

@@ -7,6 +7,7 @@ use crate::error::Result;
 
 /// How the numbers of one row are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shape {
     /// One number.
     One,

@@ -33,6 +33,7 @@ use crate::parallel;
 /// How the kernel is approximated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Approximation {
     /// [`RandomFeatures`].
     #[default]
@@ -45,6 +46,7 @@ named!(Approximation, "approximation");
 
 /// A map from Gaussian rows to features.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum FeatureMap {
     /// Waves of random frequencies.
     Random(RandomFeatures),

@@ -62,6 +62,7 @@ impl Parameters for Params {
 /// What the arrays of a map do not say.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
 pub enum Header {
     /// Random features, for this bandwidth where it is known.
     Random {},

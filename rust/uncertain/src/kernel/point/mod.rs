@@ -53,6 +53,7 @@ use crate::named::named;
     derive(strum::IntoStaticStr, strum::VariantArray),
     strum(serialize_all = "snake_case")
 )]
+#[non_exhaustive]
 pub enum PointKernel {
     /// x'z
     Linear,
@@ -78,6 +79,7 @@ named!(KernelName, "kernel");
 
 /// The number t that a kernel is a function of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Argument {
     /// x'z
     Product,

@@ -9,6 +9,7 @@ use crate::kernel::probabilistic_rbf::check_sigma;
 
 /// The bandwidth as the caller wishes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Bandwidth {
     /// This one.
     Fixed(f64),

@@ -13,7 +13,7 @@ use crate::parallel;
 
 /// `A <- A L^{-T}` for a lower triangular L, of which only the lower triangle is read: of its last rows and columns,
 /// as many as A has columns.
-pub fn solve_right(a: &mut Matrix, l: &Matrix, shape: Shape, control: &Control) -> Result<()> {
+pub(crate) fn solve_right(a: &mut Matrix, l: &Matrix, shape: Shape, control: &Control) -> Result<()> {
     let (size, n) = (tile_size(a.n_rows), a.n_cols);
     let jobs = row_tiles(a.view_mut(), size).into_iter().enumerate().collect();
     parallel::for_each(jobs, |(k, tile): (usize, MatMut<'_, f64>)| {
@@ -27,7 +27,7 @@ pub fn solve_right(a: &mut Matrix, l: &Matrix, shape: Shape, control: &Control) 
 }
 
 /// `x` with `L'x = b` in place of b, for a lower triangular L.
-pub fn backward(l: &Matrix, b: &mut [f64]) {
+pub(crate) fn backward(l: &Matrix, b: &mut [f64]) {
     for j in (0..l.n_rows).rev() {
         let column = l.col(j);
         b[j] = (b[j] - crate::simd::dot(&column[j + 1..], &b[j + 1..])) / column[j];
@@ -35,7 +35,7 @@ pub fn backward(l: &Matrix, b: &mut [f64]) {
 }
 
 /// `x` with `L x = b` in place of b, for a lower triangular L.
-pub fn forward(l: &Matrix, b: &mut [f64]) {
+pub(crate) fn forward(l: &Matrix, b: &mut [f64]) {
     for j in 0..l.n_rows {
         let column = l.col(j);
         b[j] /= column[j];
@@ -45,7 +45,7 @@ pub fn forward(l: &Matrix, b: &mut [f64]) {
 }
 
 /// L of A = L L' in the lower triangle; the rest is not touched. False when A is not positive definite.
-pub fn cholesky(a: &mut Matrix, control: &Control) -> Result<bool> {
+pub(crate) fn cholesky(a: &mut Matrix, control: &Control) -> Result<bool> {
     factor(a.view_mut(), control)
 }
 

@@ -11,9 +11,9 @@ mod symmetric;
 #[cfg(test)]
 mod tests;
 
-pub use factor::{backward, cholesky, forward, solve_right};
-pub use product::{add_congruence, add_gram, cross_product, product_of_symmetric, subtract_product};
-pub use symmetric::Symmetric;
+pub(crate) use factor::{backward, cholesky, forward, solve_right};
+pub(crate) use product::{add_congruence, add_gram, cross_product, product_of_symmetric, subtract_product};
+pub(crate) use symmetric::Symmetric;
 
 use faer::{MatMut, MatRef};
 
@@ -25,7 +25,7 @@ const PANEL: usize = 128;
 
 /// Which elements of a matrix are zero, and not looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// None.
     Full,
     /// Of n columns: those of row i but the last i + 1. Triangular, but with the corner where a forward
@@ -45,7 +45,7 @@ impl Shape {
 
 /// A column-major matrix.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Matrix {
+pub(crate) struct Matrix {
     /// Number of rows, also the distance between columns.
     pub n_rows: usize,
     /// Number of columns.
@@ -56,23 +56,23 @@ pub struct Matrix {
 
 impl Matrix {
     /// Zeros, or an error when there is no memory for them.
-    pub fn zeros(n_rows: usize, n_cols: usize) -> Result<Self> {
+    pub(crate) fn zeros(n_rows: usize, n_cols: usize) -> Result<Self> {
         Ok(Self { n_rows, n_cols, values: zeros(n_rows, n_cols)? })
     }
 
     /// One column.
     #[must_use]
-    pub fn col(&self, j: usize) -> &[f64] {
+    pub(crate) fn col(&self, j: usize) -> &[f64] {
         &self.values[j * self.n_rows..(j + 1) * self.n_rows]
     }
 
     /// One column, to write.
-    pub fn col_mut(&mut self, j: usize) -> &mut [f64] {
+    pub(crate) fn col_mut(&mut self, j: usize) -> &mut [f64] {
         &mut self.values[j * self.n_rows..(j + 1) * self.n_rows]
     }
 
     /// The rows with these numbers.
-    pub fn rows(&self, rows: &[usize]) -> Result<Self> {
+    pub(crate) fn rows(&self, rows: &[usize]) -> Result<Self> {
         let mut out = Self::zeros(rows.len(), self.n_cols)?;
         for j in 0..self.n_cols {
             let column = self.col(j);
@@ -91,7 +91,7 @@ impl Matrix {
 
     /// `A x` of the first `n` rows.
     #[must_use]
-    pub fn times(&self, n: usize, x: &[f64]) -> Vec<f64> {
+    pub(crate) fn times(&self, n: usize, x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; n];
         for (j, &x) in x.iter().enumerate() {
             if x != 0.0 {
@@ -103,7 +103,7 @@ impl Matrix {
 
     /// `A'x`, where x ends before the last row: the missing rest is zero.
     #[must_use]
-    pub fn transposed_times(&self, x: &[f64]) -> Vec<f64> {
+    pub(crate) fn transposed_times(&self, x: &[f64]) -> Vec<f64> {
         (0..self.n_cols).map(|j| crate::simd::dot(x, self.col(j))).collect()
     }
 }

@@ -13,7 +13,7 @@ use crate::parallel;
 const STEP: usize = 256;
 
 /// `C -= A B'`: C is n x b, A n x D, B b x D.
-pub fn subtract_product(c: &mut Matrix, a: &Matrix, b: &Matrix, control: &Control) -> Result<()> {
+pub(crate) fn subtract_product(c: &mut Matrix, a: &Matrix, b: &Matrix, control: &Control) -> Result<()> {
     if a.n_cols == 0 {
         return Ok(());
     }
@@ -29,7 +29,7 @@ pub fn subtract_product(c: &mut Matrix, a: &Matrix, b: &Matrix, control: &Contro
 
 /// The lower triangle of `H += A'Y`: `image(columns)` is the part of Y below these columns of A, which has
 /// as many rows as A. The zeros of a [`Shape::Stair`] A (square) are left out.
-pub fn add_congruence(
+pub(crate) fn add_congruence(
     h: &mut Matrix,
     a: &Matrix,
     shape: Shape,
@@ -67,7 +67,7 @@ pub fn add_congruence(
 }
 
 /// `scale A'B`.
-pub fn cross_product(a: &Matrix, b: &Matrix, scale: f64, control: &Control) -> Result<Matrix> {
+pub(crate) fn cross_product(a: &Matrix, b: &Matrix, scale: f64, control: &Control) -> Result<Matrix> {
     let mut out = Matrix::zeros(a.n_cols, b.n_cols)?;
     let jobs = col_tiles(out.view_mut(), PANEL).into_iter().enumerate().collect();
     parallel::for_each(jobs, |(k, tile): (usize, MatMut<'_, f64>)| {
@@ -80,7 +80,7 @@ pub fn cross_product(a: &Matrix, b: &Matrix, scale: f64, control: &Control) -> R
 }
 
 /// The lower triangle of `G += scale V V'`, V the first rows of `v`, as many as G has.
-pub fn add_gram(g: &mut Matrix, v: &Matrix, shape: Shape, scale: f64, control: &Control) -> Result<()> {
+pub(crate) fn add_gram(g: &mut Matrix, v: &Matrix, shape: Shape, scale: f64, control: &Control) -> Result<()> {
     let n = g.n_rows;
     let v = v.view().subrows(0, n);
     let jobs = col_tiles(g.view_mut(), PANEL).into_iter().enumerate().collect();
@@ -119,7 +119,7 @@ fn lower_product(out: MatMut<'_, f64>, left: MatRef<'_, f64>, right: MatRef<'_, 
 }
 
 /// `M A` for a symmetric n x n matrix M and some columns of A; sequential, for a tile of a larger product.
-pub fn product_of_symmetric(m: &[f64], n: usize, a: &Matrix, columns: std::ops::Range<usize>) -> Result<Matrix> {
+pub(crate) fn product_of_symmetric(m: &[f64], n: usize, a: &Matrix, columns: std::ops::Range<usize>) -> Result<Matrix> {
     let mut out = Matrix::zeros(n, columns.len())?;
     let m = MatRef::from_column_major_slice(m, n, n);
     let right = a.view().subcols(columns.start, columns.len());

@@ -12,7 +12,7 @@ use crate::parallel;
 
 /// A symmetric matrix G and, in the other half of the same square, a Cholesky factor of a matrix made of
 /// some of its rows: half the memory of two squares.
-pub struct Symmetric {
+pub(crate) struct Symmetric {
     n: usize,
     /// G: column j from row j on (diagonal in `diagonal`). The factor's row j: the first elements of column j.
     values: Vec<f64>,
@@ -24,7 +24,7 @@ pub struct Symmetric {
 impl Symmetric {
     /// From a matrix whose lower triangle holds G.
     #[must_use]
-    pub fn new(lower: Matrix) -> Self {
+    pub(crate) fn new(lower: Matrix) -> Self {
         let n = lower.n_rows;
         let diagonal = (0..n).map(|i| lower.values[i * n + i]).collect();
         Self { n, values: lower.values, diagonal, size: 0 }
@@ -32,12 +32,12 @@ impl Symmetric {
 
     /// The diagonal of G.
     #[must_use]
-    pub fn diagonal(&self) -> &[f64] {
+    pub(crate) fn diagonal(&self) -> &[f64] {
         &self.diagonal
     }
 
     /// `G x` of every x. G comes from memory once: the time is that of reading it.
-    pub fn times<const K: usize>(&self, x: [&[f64]; K]) -> Result<[Vec<f64>; K]> {
+    pub(crate) fn times<const K: usize>(&self, x: [&[f64]; K]) -> Result<[Vec<f64>; K]> {
         let n = self.n;
         let parts = parallel::map_parts_at_most(n, 16, |columns| {
             let mut out: [Vec<f64>; K] = std::array::from_fn(|_| vec![0.0; n]);
@@ -54,7 +54,7 @@ impl Symmetric {
     }
 
     /// `out += factor G e_i`
-    pub fn add_column(&self, i: usize, factor: f64, out: &mut [f64]) {
+    pub(crate) fn add_column(&self, i: usize, factor: f64, out: &mut [f64]) {
         let n = self.n;
         (0..i).for_each(|j| out[j] += factor * self.values[j * n + i]);
         out[i] += factor * self.diagonal[i];
@@ -63,7 +63,7 @@ impl Symmetric {
 
     /// Factor the matrix of the rows and columns `set` (ascending) of G + diag(shift). False when it is not
     /// positive definite.
-    pub fn factor(&mut self, set: &[usize], shift: &[f64], control: &Control) -> Result<bool> {
+    pub(crate) fn factor(&mut self, set: &[usize], shift: &[f64], control: &Control) -> Result<bool> {
         let n = self.n;
         self.size = 0;
         const TILE: usize = 64;
@@ -94,7 +94,7 @@ impl Symmetric {
 
     /// Append rows of G + diag(shift) to the factor, which is that of the rows `set` in this order. False when the
     /// larger matrix is not positive definite; the factor stays as it was then.
-    pub fn append(&mut self, set: &[usize], come: &[usize], shift: &[f64], control: &Control) -> Result<bool> {
+    pub(crate) fn append(&mut self, set: &[usize], come: &[usize], shift: &[f64], control: &Control) -> Result<bool> {
         let (n, size, q) = (self.n, self.size, come.len());
         let at = |i: usize, j: usize| match i == j {
             true => self.diagonal[i] + shift[i],
@@ -126,12 +126,12 @@ impl Symmetric {
     }
 
     /// `x` with `L x = b` in place of every b, L the factor.
-    pub fn forward<const K: usize>(&self, b: &mut [Vec<f64>; K]) {
+    pub(crate) fn forward<const K: usize>(&self, b: &mut [Vec<f64>; K]) {
         self.forward_from(0, b.each_mut().map(Vec::as_mut_slice));
     }
 
     /// [`forward`](Self::forward) where the first `known` elements are done.
-    pub fn forward_from<const K: usize>(&self, known: usize, mut b: [&mut [f64]; K]) {
+    pub(crate) fn forward_from<const K: usize>(&self, known: usize, mut b: [&mut [f64]; K]) {
         for j in known..self.size {
             let row = self.factor_row(j);
             for b in &mut b {
@@ -141,7 +141,7 @@ impl Symmetric {
     }
 
     /// `x` with `L'x = b` in place of every b.
-    pub fn backward<const K: usize>(&self, b: &mut [Vec<f64>; K]) {
+    pub(crate) fn backward<const K: usize>(&self, b: &mut [Vec<f64>; K]) {
         for j in (0..self.size).rev() {
             let row = self.factor_row(j);
             for b in b.iter_mut() {
@@ -153,7 +153,7 @@ impl Symmetric {
     }
 
     /// [`forward`](Self::forward) of every column.
-    pub fn forward_columns(&self, b: &mut Matrix, control: &Control) -> Result<()> {
+    pub(crate) fn forward_columns(&self, b: &mut Matrix, control: &Control) -> Result<()> {
         let all = MatRef::from_column_major_slice(&self.values, self.n, self.n).transpose();
         let l = all.submatrix(0, 0, self.size, self.size);
         parallel::for_each(col_tiles(b.view_mut(), 32), |tile| {

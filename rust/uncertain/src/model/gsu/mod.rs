@@ -20,8 +20,8 @@
 //!
 //! let params = gsu::Params::new().alpha(0.01).check()?;
 //! let model = params.fit(&data, &labels, &Control::new())?;
-//! assert_eq!(model.linear.predict(&data)?, [1, 1, 0, 0]);
-//! assert!(model.linear.fits[0].gap <= 1e-6); // certified: the objective is within 1e-6 of the best possible one
+//! assert_eq!(model.predict(&data)?, [1, 1, 0, 0]);
+//! assert!(model.fits[0].gap <= 1e-6); // certified: the objective is within 1e-6 of the best possible one
 //!
 //! let classes = vec![Class::from("no"), Class::from("yes")];
 //! let saved = Saved::new(vec![Step::new(model, params)], classes);
@@ -42,9 +42,19 @@ use crate::model::linear::Classifier;
 
 /// A fitted SVM-GSU.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Model {
     /// The hyperplanes and all predictions.
     pub linear: Classifier,
     /// SGD steps behind the hyperplanes, where [`partial_fit`](ValidParams::partial_fit) goes on.
     pub steps: u64,
+}
+
+/// A fitted SVM-GSU answers as its hyperplanes do: `model.predict(&rows)`, `model.fits`.
+impl std::ops::Deref for Model {
+    type Target = Classifier;
+
+    fn deref(&self) -> &Classifier {
+        &self.linear
+    }
 }

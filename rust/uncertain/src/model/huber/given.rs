@@ -14,7 +14,7 @@ pub(super) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    pub fn new(
+    pub(super) fn new(
         rows: &'a GaussianArray,
         targets: &'a [Vec<f64>],
         weights: Option<&'a Weights>,
@@ -41,21 +41,21 @@ impl<'a> Given<'a> {
     }
 
     /// Number of outputs.
-    pub fn outputs(&self) -> usize {
+    pub(super) fn outputs(&self) -> usize {
         self.targets.len()
     }
 
-    pub fn weight(&self, row: usize) -> f64 {
+    pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |w| w[row])
     }
 
     /// The rows of positive weight.
-    pub fn counted(&self) -> Vec<usize> {
+    pub(super) fn counted(&self) -> Vec<usize> {
         (0..self.rows.n_rows()).filter(|&i| self.weight(i) > 0.0).collect()
     }
 
     /// Those of them that have labels, and the others.
-    pub fn labelled(&self) -> Result<(Vec<usize>, Vec<usize>)> {
+    pub(super) fn labelled(&self) -> Result<(Vec<usize>, Vec<usize>)> {
         let (labelled, rest): (Vec<usize>, Vec<usize>) =
             self.counted().into_iter().partition(|&i| !self.targets[0][i].is_nan());
         if labelled.is_empty() {
@@ -65,12 +65,12 @@ impl<'a> Given<'a> {
     }
 
     /// For each output the targets of these rows.
-    pub fn targets_of(&self, labelled: &[usize]) -> Vec<Vec<f64>> {
+    pub(super) fn targets_of(&self, labelled: &[usize]) -> Vec<Vec<f64>> {
         self.targets.iter().map(|target| labelled.iter().map(|&i| target[i]).collect()).collect()
     }
 
     /// The classes of these rows, for targets of -1 and +1: by the sign of the one output, or the output that is +1.
-    pub fn classes(&self, labelled: &[usize]) -> Result<Labels> {
+    pub(super) fn classes(&self, labelled: &[usize]) -> Result<Labels> {
         let positive = |i: usize| self.targets.iter().position(|target| target[i] > 0.0);
         for &row in labelled {
             if let Some(y) = self.targets.iter().map(|target| target[row]).find(|y| y.abs() != 1.0) {

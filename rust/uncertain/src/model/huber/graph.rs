@@ -15,6 +15,7 @@ use super::operator::{Operator, Sparse};
 /// The graph of a view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Graph {
     /// No regulariser.
     None,

@@ -71,6 +71,7 @@ impl Default for Operator {
 
 /// A symmetric matrix by which functions on the rows are multiplied.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Operator {
     /// Few entries per row.
     Sparse(Sparse),

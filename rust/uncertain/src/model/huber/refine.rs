@@ -32,6 +32,7 @@ use super::system::System;
 /// How a refinement loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Ending {
     /// All refinements asked for were done.
     #[strum(serialize = "refinements_done")]

@@ -25,6 +25,7 @@ use super::neighbors::distinct;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Kernel {
     /// x'z
     Linear,

@@ -9,6 +9,7 @@ use crate::named::named;
 /// The kernel of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Kernel {
     /// That between Gaussians, computed.
     #[default]

@@ -25,7 +25,7 @@ struct Kept {
 }
 
 impl<'a> SharedRows<'a> {
-    pub fn new(kernel: &'a dyn KernelRows, bytes: usize) -> Self {
+    pub(super) fn new(kernel: &'a dyn KernelRows, bytes: usize) -> Self {
         let n = kernel.n_rows();
         let most = (bytes / (n.max(1) * size_of::<f64>())).max(1);
         Self { kernel, columns: (0..n as u32).collect(), kept: Mutex::default(), most }

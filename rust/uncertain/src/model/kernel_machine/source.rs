@@ -21,7 +21,11 @@ pub(crate) struct Source<'a> {
 
 impl Source<'_> {
     /// `work` with the kernel matrix, and the bytes it may take for rows of its own.
-    pub fn open<T>(&self, control: &Control, work: impl FnOnce(&dyn KernelRows, usize) -> Result<T>) -> Result<T> {
+    pub(crate) fn open<T>(
+        &self,
+        control: &Control,
+        work: impl FnOnce(&dyn KernelRows, usize) -> Result<T>,
+    ) -> Result<T> {
         let &Self { data, kernel, cache_size, jobs } = self;
         let fits = gram_bytes(data, kernel.coupling) <= u128::from(default_max_bytes()).min(cache_size as u128);
         if fits {

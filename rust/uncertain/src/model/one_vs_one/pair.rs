@@ -27,19 +27,19 @@ pub(in crate::model) fn tasks(n_classes: usize) -> impl Iterator<Item = String> 
 
 impl Pair {
     /// Is the row of one of the two classes?
-    pub fn holds(self, labels: &Labels, row: usize) -> bool {
+    pub(crate) fn holds(self, labels: &Labels, row: usize) -> bool {
         let code = labels.codes()[row] as usize;
         code == self.first || code == self.second
     }
 
     /// +1 or -1: of two classes the second is positive, of several pairs the first.
-    pub fn target(self, labels: &Labels, row: usize) -> f64 {
+    pub(crate) fn target(self, labels: &Labels, row: usize) -> f64 {
         let positive = if self.n_classes == 2 { self.second } else { self.first };
         if labels.codes()[row] as usize == positive { 1.0 } else { -1.0 }
     }
 
     /// The sigmoid from rows of positive weight and their scores, which were held out of the fits behind these.
-    pub fn sigmoid(self, labels: &Labels, held_out: &[(usize, f64)], control: &Control) -> Result<Sigmoid> {
+    pub(crate) fn sigmoid(self, labels: &Labels, held_out: &[(usize, f64)], control: &Control) -> Result<Sigmoid> {
         let scores: Vec<f64> = held_out.iter().map(|(_, score)| *score).collect();
         let targets: Vec<f64> = held_out.iter().map(|(row, _)| self.target(labels, *row)).collect();
         let weights = Weights::new(held_out.iter().map(|(row, _)| labels.weight(*row)).collect())?;

@@ -39,12 +39,12 @@ pub(super) struct Score {
 
 impl Binary<'_> {
     /// The sum of the weights.
-    pub fn total(&self) -> f64 {
+    pub(super) fn total(&self) -> f64 {
         self.weights.map_or(self.targets.len() as f64, Weights::total)
     }
 
     /// With alpha = 1 / (C sum c) the objective J is (1/2 |w|^2 + C sum c L) / (C sum c).
-    pub fn problem<'b>(&'b self, data: &'b GaussianArray, loss: &'b dyn Loss) -> Problem<'b> {
+    pub(super) fn problem<'b>(&'b self, data: &'b GaussianArray, loss: &'b dyn Loss) -> Problem<'b> {
         let params = &self.params.0;
         Problem {
             data,
@@ -57,12 +57,12 @@ impl Binary<'_> {
     }
 
     /// C sum c: what J is multiplied with to become 1/2 |w|^2 + C sum c L.
-    pub fn scale(&self) -> f64 {
+    pub(super) fn scale(&self) -> f64 {
         self.params.0.c * self.total()
     }
 
     /// The minimum for a convex loss, on the scale of 1/2 |w|^2 + C sum c L.
-    pub fn solve(&self, data: &GaussianArray, loss: &dyn Loss, start: Option<&[f64]>) -> Result<Solution> {
+    pub(super) fn solve(&self, data: &GaussianArray, loss: &dyn Loss, start: Option<&[f64]>) -> Result<Solution> {
         let options = &self.params.0.options;
         let problem = self.problem(data, loss);
         let solution = match self.params.0.solver {
@@ -73,24 +73,24 @@ impl Binary<'_> {
     }
 
     /// The optimum of USVC with these radii.
-    pub fn usvc(&self, radii: &[f64]) -> Result<Solution> {
+    pub(super) fn usvc(&self, radii: &[f64]) -> Result<Solution> {
         self.solve(self.data, &WorstCaseHinge::new(radii), None)
     }
 
     /// 1/2 |w|^2 + C sum c L at a point, for any loss.
-    pub fn objective(&self, loss: &dyn Loss, x: &[f64]) -> Result<f64> {
+    pub(super) fn objective(&self, loss: &dyn Loss, x: &[f64]) -> Result<f64> {
         let objective = self.problem(self.data, loss).check()?;
         Ok(self.scale() * objective.evaluate(x, 0.0, Want::Gradient, self.control)?.objective)
     }
 
     /// sum c (largest probability of error): the measure MPE.
-    pub fn margin_error(&self, x: &[f64]) -> Result<f64> {
+    pub(super) fn margin_error(&self, x: &[f64]) -> Result<f64> {
         let objective = self.problem(self.data, &MarginError).unpenalised()?;
         Ok(self.total() * objective.evaluate(x, 0.0, Want::Gradient, self.control)?.objective)
     }
 
     /// The scores of all rows.
-    pub fn scores(&self, x: &[f64]) -> Result<Vec<Score>> {
+    pub(super) fn scores(&self, x: &[f64]) -> Result<Vec<Score>> {
         let d = x.len() - 1;
         let (means, stds) = (scores::means(self.data, &x[..d], x[d])?, scores::stds(self.data, &x[..d])?);
         Ok(means.into_iter().zip(stds).map(|(m, s)| Score { m, s }).collect())

@@ -13,6 +13,7 @@ use crate::state::number;
 /// The members of the family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Method {
     /// Worst case over the ellipsoid.
     #[default]
@@ -32,6 +33,7 @@ named!(Method, "method");
 /// What solves the convex problems that the methods are made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Solver {
     /// An interior-point method in d + 1 unknowns.
     #[default]

@@ -7,6 +7,7 @@ use crate::special::quantile;
 /// What is assumed of a row's distribution, besides its mean and covariance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
 pub enum Bound {
     /// It is Gaussian: r = Phi^-1(p).
     #[default]

@@ -27,21 +27,21 @@ pub(super) struct RowCache<'a> {
 }
 
 impl<'a> RowCache<'a> {
-    pub fn new(kernel: &'a dyn KernelRows, bytes: usize) -> Self {
+    pub(super) fn new(kernel: &'a dyn KernelRows, bytes: usize) -> Self {
         let n = kernel.n_rows();
         Self { kernel, active: (0..n as u32).collect(), slots: vec![], slot_of: vec![NONE; n], clock: 0, bytes }
     }
 
-    pub fn active(&self) -> &[u32] {
+    pub(super) fn active(&self) -> &[u32] {
         &self.active
     }
 
-    pub fn is_whole(&self) -> bool {
+    pub(super) fn is_whole(&self) -> bool {
         self.active.len() == self.slot_of.len()
     }
 
     /// The row of local variable i at the active columns.
-    pub fn one(&mut self, i: usize) -> Result<&[f64]> {
+    pub(super) fn one(&mut self, i: usize) -> Result<&[f64]> {
         match self.in_place(i) {
             Some(row) => Ok(row),
             None => {
@@ -52,7 +52,7 @@ impl<'a> RowCache<'a> {
     }
 
     /// Two rows at once.
-    pub fn two(&mut self, i: usize, j: usize) -> Result<(&[f64], &[f64])> {
+    pub(super) fn two(&mut self, i: usize, j: usize) -> Result<(&[f64], &[f64])> {
         if let (Some(a), Some(b)) = (self.in_place(i), self.in_place(j)) {
             return Ok((a, b));
         }
@@ -92,7 +92,7 @@ impl<'a> RowCache<'a> {
     }
 
     /// Go on with these local variables (ascending) only.
-    pub fn shrink(&mut self, keep: &[u32]) {
+    pub(super) fn shrink(&mut self, keep: &[u32]) {
         let mut stays = vec![false; self.slot_of.len()];
         self.active = keep.iter().map(|&k| self.active[k as usize]).collect();
         self.active.iter().for_each(|&row| stays[row as usize] = true);
@@ -110,7 +110,7 @@ impl<'a> RowCache<'a> {
     }
 
     /// Make every variable active again; short rows are forgotten.
-    pub fn widen(&mut self) {
+    pub(super) fn widen(&mut self) {
         if !self.is_whole() {
             self.slots.clear();
             self.slot_of.fill(NONE);

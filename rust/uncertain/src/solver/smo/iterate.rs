@@ -41,7 +41,7 @@ pub(super) struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    pub fn new(kernel: &'a dyn KernelRows, problem: Problem<'a>, options: Options) -> Self {
+    pub(super) fn new(kernel: &'a dyn KernelRows, problem: Problem<'a>, options: Options) -> Self {
         let n = kernel.n_rows();
         let mut solver = Self {
             kernel,
@@ -61,7 +61,7 @@ impl<'a> Solver<'a> {
         solver
     }
 
-    pub fn run(mut self, control: &Control) -> Result<Solution> {
+    pub(super) fn run(mut self, control: &Control) -> Result<Solution> {
         let n = self.b.len();
         let most = self.options.max_iter.unwrap_or(10_000_000.max(100 * n));
         let mut until_look = PERIOD;

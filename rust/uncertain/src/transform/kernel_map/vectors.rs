@@ -38,7 +38,7 @@ pub(super) struct Scratch {
 }
 
 impl<'a> Vectors<'a> {
-    pub fn new(kernel: PointKernel, data: &'a GaussianArray) -> Result<Self> {
+    pub(super) fn new(kernel: PointKernel, data: &'a GaussianArray) -> Result<Self> {
         let (n, d) = (data.n_rows(), data.n_features());
         let covariances = data.covariances();
         let root = match covariances.structure() {
@@ -62,12 +62,12 @@ impl<'a> Vectors<'a> {
         Ok(Self { kernel, data, root })
     }
 
-    pub fn n_rows(&self) -> usize {
+    pub(super) fn n_rows(&self) -> usize {
         self.data.n_rows()
     }
 
     /// r: columns of every A_i.
-    pub fn columns(&self) -> usize {
+    pub(super) fn columns(&self) -> usize {
         match &self.root {
             Root::None => 0,
             Root::Diagonal(_) => self.data.n_features(),
@@ -75,12 +75,12 @@ impl<'a> Vectors<'a> {
         }
     }
 
-    pub fn scratch(&self) -> Scratch {
+    pub(super) fn scratch(&self) -> Scratch {
         Scratch { gradient: vec![0.0; self.data.n_features()], out: vec![0.0; self.columns() + 1] }
     }
 
     /// Column `column` of A_i.
-    pub fn direction(&self, row: usize, column: usize, out: &mut [f64]) {
+    pub(super) fn direction(&self, row: usize, column: usize, out: &mut [f64]) {
         let d = out.len();
         match &self.root {
             Root::None => out.fill(0.0),
@@ -98,7 +98,7 @@ impl<'a> Vectors<'a> {
     /// The inner products of phi(x_i), J(x_i) A_i e_1, ... with the pivot: value and, times A_i', gradient of
     /// the function that the pivot is.
     #[inline]
-    pub fn entries<'s>(&self, row: usize, pivot: &Pivot<'_>, scratch: &'s mut Scratch) -> &'s [f64] {
+    pub(super) fn entries<'s>(&self, row: usize, pivot: &Pivot<'_>, scratch: &'s mut Scratch) -> &'s [f64] {
         let Scratch { gradient, out } = scratch;
         let (first, rest) = out.split_at_mut(1);
         first[0] = self.kernel.against(self.data.means().row(row), pivot.point, pivot.direction, gradient);
@@ -120,7 +120,7 @@ impl<'a> Vectors<'a> {
     }
 
     /// The squared lengths of the vectors of a row, r + 1 numbers.
-    pub fn squares(&self, row: usize, scratch: &mut Scratch, direction: &mut [f64], out: &mut [f64]) {
+    pub(super) fn squares(&self, row: usize, scratch: &mut Scratch, direction: &mut [f64], out: &mut [f64]) {
         let point = self.data.means().row(row);
         for (column, out) in out.iter_mut().enumerate() {
             if column > 0 {
@@ -132,13 +132,13 @@ impl<'a> Vectors<'a> {
     }
 
     /// An order of the vectors (row, column) that does not depend on that of the rows.
-    pub fn precedes(&self, (a, i): (usize, usize), (b, j): (usize, usize)) -> bool {
+    pub(super) fn precedes(&self, (a, i): (usize, usize), (b, j): (usize, usize)) -> bool {
         let different = self.point(a).iter().zip(self.point(b)).map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
         different.unwrap_or(i.cmp(&j)).is_lt()
     }
 
     /// The mean of a row.
-    pub fn point(&self, row: usize) -> &[f64] {
+    pub(super) fn point(&self, row: usize) -> &[f64] {
         self.data.means().row(row)
     }
 }
