@@ -13,8 +13,8 @@
 //!
 //! An internal crate of `uncertain-learn`: whatever is public here is for that crate alone and may change at any time.
 
-// Fields are named as in the formulas on top of each file.
-#![allow(missing_docs)]
+// Fields are named as in the formulas on top of each file; the notes there are for readers of the code.
+#![allow(missing_docs, rustdoc::private_intra_doc_links)]
 
 mod cholesky;
 mod dispatch;

@@ -10,7 +10,7 @@ use crate::dispatch::{Kernel, dispatch};
 use crate::lanes::{LANES, Lanes, each, fma};
 use crate::normal::exp;
 
-/// cos[k] = a cos(phase[k]) and sin[k] = a sin(phase[k]) with a = `scale`, or with damping q >= 0 per element
+/// `cos[k] = a cos(phase[k])` and `sin[k] = a sin(phase[k])` with a = `scale`, or with damping q >= 0 per element
 /// a = `scale` exp(-q / 2).
 pub fn waves(phase: &[f64], damping: Option<&[f64]>, scale: f64, cos: &mut [f64], sin: &mut [f64]) {
     dispatch(Waves { phase, damping, scale, cos, sin });

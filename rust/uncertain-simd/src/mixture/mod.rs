@@ -6,7 +6,7 @@
 //! log N(r; 0, M),      a = M^{-1} r,      M^{-1}
 //! ```
 //! and of all rows the sums over i of q (a a' - M^{-1}), q a and q, with q the share of component k in the row.
-//! Numbers lie in [`Pack`]s (element e of eight rows), so that every operation of a row is one instruction
+//! Numbers lie in [`Pack`](crate::Pack)s (element e of eight rows), so that every operation of a row is one instruction
 //! for eight rows, whatever the dimension: small matrices without horizontal sums or remainders.
 //!
 //! Three forms of the same sums: [`dense`] inverts M of every row; [`rotated`] is for rows whose

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 /// A class label of one of the types that tables have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-#[non_exhaustive]
 pub enum Class {
     /// `true` or `false`.
     Bool(bool),
