@@ -49,8 +49,8 @@ $(EXTENSION): $(RUST_SOURCES) | $(VENV)/.installed
 	$(PY_ENV) $(BIN)/maturin develop --release --locked --skip-install
 	touch $@
 
-dev: ## build the extension in place, for a Python environment of your own
-	cargo build --release --locked -p uncertain-python
+dev: ## build the extension in place, incrementally: for work on the Rust code, or a Python environment of your own
+	CARGO_INCREMENTAL=1 cargo build --release --locked -p uncertain-python
 	cp target/release/lib_uncertain.so $(EXTENSION).new
 	mv $(EXTENSION).new $(EXTENSION)
 
