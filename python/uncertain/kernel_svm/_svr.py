@@ -48,7 +48,8 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
 
     Examples
     --------
-    >>>     >>> from uncertain import GaussianArray, ProbabilisticKernelSVR
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray, ProbabilisticKernelSVR
     >>> x = np.linspace(0.0, 3.0, 16)
     >>> X = GaussianArray(x[:, None], std=0.05)
     >>> model = ProbabilisticKernelSVR(C=100.0, epsilon=0.01).fit(X, np.sin(x))

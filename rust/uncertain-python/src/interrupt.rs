@@ -24,7 +24,7 @@ use uncertain::{Control, Progress};
 
 use crate::error::core_error;
 
-/// How long a Ctrl-C may wait for an ear.
+/// Interval between signal checks.
 const STEP: Duration = Duration::from_millis(20);
 
 enum Event {

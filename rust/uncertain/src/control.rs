@@ -33,7 +33,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// A control that never stops and tells nobody.
+    /// A control without a stop request or a listener.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

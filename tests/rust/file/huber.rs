@@ -97,8 +97,8 @@ fn altered_huber_machines_are_refused() {
     altered(0, &|step| step["state"]["n_classes"] = json!(0), "no model of 0 classes");
     altered(1, &|step| step["state"]["n_classes"] = json!(0), "probabilities");
     altered(0, &|step| drop(step.as_object_mut().unwrap().remove("rows")), "without the rows");
-    altered(0, &|step| step["state"]["outcomes"] = json!([]), "make no model");
-    altered(0, &|step| drop(step["state"]["outcomes"].as_array_mut().unwrap().pop()), "make no model");
+    altered(0, &|step| step["state"]["outcomes"] = json!([]), "cannot have");
+    altered(0, &|step| drop(step["state"]["outcomes"].as_array_mut().unwrap().pop()), "cannot have");
     altered(0, &|step| step["params"]["views"] = json!([]), "views");
     altered(0, &|step| step["params"]["views"][0]["weight"] = json!(0), "view_weights");
     altered(0, &|step| step["state"]["gammas"][0] = json!(-1), "gamma");
@@ -117,5 +117,5 @@ fn altered_huber_machines_are_refused() {
     let header: Value = serde_json::from_str(header).unwrap();
     let at = bytes.len() - data.len() + header["0.removed.0"]["data_offsets"][0].as_u64().unwrap() as usize;
     bytes[at..at + 8].copy_from_slice(&36.0_f64.to_le_bytes());
-    assert!(refusal(&seal(bytes)).contains("36 is not the number of a row"));
+    assert!(refusal(&seal(bytes)).contains("36 is not a row number"));
 }

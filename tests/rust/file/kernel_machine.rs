@@ -81,10 +81,10 @@ fn altered_kernel_machines_are_refused() {
         let why = refusal(&with_metadata(&bytes, |own| change(&mut own["steps"][0])));
         assert!(why.contains(reason), "expected `{reason}` in: {why}");
     };
-    altered(4, &|step| step["state"]["n_support"] = json!([1, 1]), "make no classifier");
-    altered(4, &|step| step["state"]["n_support"] = json!([u64::MAX, 1, 1]), "make no classifier");
-    altered(4, &|step| step["state"]["n_support"] = json!([]), "make no classifier");
-    altered(4, &|step| drop(step["state"]["fits"].as_array_mut().unwrap().pop()), "make no classifier");
+    altered(4, &|step| step["state"]["n_support"] = json!([1, 1]), "do not fit together");
+    altered(4, &|step| step["state"]["n_support"] = json!([u64::MAX, 1, 1]), "do not fit together");
+    altered(4, &|step| step["state"]["n_support"] = json!([]), "do not fit together");
+    altered(4, &|step| drop(step["state"]["fits"].as_array_mut().unwrap().pop()), "do not fit together");
     altered(4, &|step| step["state"]["basis"]["sigma"] = json!(0.0), "sigma = 0");
     altered(4, &|step| step["state"]["basis"]["coupling"] = json!("both"), "coupling");
     altered(4, &|step| step["state"]["basis"] = Value::Null, "rows that do not belong to it");
@@ -97,7 +97,7 @@ fn altered_kernel_machines_are_refused() {
     altered(5, &|step| step["state"]["fit"]["status"] = json!("fine"), "status = \"fine\"");
     altered(5, &|step| step["params"]["epsilon"] = json!(-1), "epsilon = -1");
     for (which, name, value, reason) in
-        [(4, "0.var", -1.0_f64, "var: row 0"), (5, "0.support", 0.5, "0.5 is not the number of a row")]
+        [(4, "0.var", -1.0_f64, "var: row 0"), (5, "0.support", 0.5, "0.5 is not a row number")]
     {
         let mut bytes = file::save_to_bytes(&all[which]).unwrap();
         let (header, data) = split(&bytes);

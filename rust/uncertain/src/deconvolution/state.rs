@@ -26,7 +26,7 @@ impl Mixture {
         let means = parts.matrix("means")?;
         let (k, d) = means.dim();
         if k == 0 || d == 0 || d > MAX_FEATURES {
-            return Err(Error::ModelFile(format!("{k} components in {d} dimensions make no mixture")));
+            return Err(Error::ModelFile(format!("a mixture cannot have {k} components in {d} dimensions")));
         }
         let weights = parts.shaped("weights", &[k])?;
         let covariances = parts.shaped("covariances", &[k, packed_len(d)])?;

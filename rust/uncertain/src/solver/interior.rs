@@ -180,7 +180,9 @@ pub(super) fn minimize(
     control: &Control,
 ) -> Result<Solution> {
     let (targets, loss) = (objective.problem().targets, objective.problem().loss);
-    let dual = |row| loss.dual(row).ok_or_else(|| Error::Internal("an interior-point method for no such loss".into()));
+    let dual = |row| {
+        loss.dual(row).ok_or_else(|| Error::Internal("an interior-point method for a loss without a dual".into()))
+    };
     let scores = objective.scores(&x, control)?;
     let mut rows: Vec<Row> = (0..scores.len())
         .into_par_iter()

@@ -12,11 +12,11 @@
 //! Rows without spread make the objective kinked. Where smoothing them would have to become very
 //! narrow, Newton and L-BFGS hand over to an interior-point method, which stops on the same gap; where all rows are
 //! exact it is the one for quadratic programs (`points`) from the start. Rows that
-//! are uncertain in few directions only, with features enough to avoid them all, go to one of their own
-//! (`cone`) at once, in the space that they span.
+//! are uncertain in few directions only, with enough features to avoid them all, use the cone-aware method
+//! (`cone`) from the start, in the space that they span.
 //!
-//! Hinges can also be given to a cone solver as a whole ([`fit_clarabel`], a feature of the build): slow, but
-//! written by others.
+//! Hinges can also be given to a cone solver as a whole ([`fit_clarabel`], a feature of the build): slower, but
+//! independent.
 //!
 //! To add a solver: one file, one variant of [`SolverKind`]; the tests below run every variant.
 

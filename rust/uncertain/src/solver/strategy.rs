@@ -112,6 +112,6 @@ pub(crate) fn descend(
     let start = Start { x: start.to_vec(), epsilon: 0.0, factor: None };
     match lbfgs::minimize(objective, start, false, &options, control)? {
         Ended::Done(solution) => Ok(solution),
-        Ended::Narrow { .. } => Err(Error::Internal("smoothing gave up where it must not".into())),
+        Ended::Narrow { .. } => Err(Error::Internal("smoothing stopped where nothing takes over".into())),
     }
 }

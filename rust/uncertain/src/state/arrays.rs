@@ -151,13 +151,13 @@ impl<'a> Parts<'a> {
         let number = |x: f64| {
             let row = x as u32;
             let sound = f64::from(row) == x && (row as usize) < n;
-            if sound { Ok(row) } else { Err(Error::ModelFile(format!("{x} is not the number of a row"))) }
+            if sound { Ok(row) } else { Err(Error::ModelFile(format!("{x} is not a row number"))) }
         };
         self.vector(name)?.into_iter().map(number).collect()
     }
 
     fn not_a(&self, what: &str, name: &str, tensor: &Tensor) -> Error {
         let (step, shape) = (self.step, &tensor.shape);
-        Error::ModelFile(format!("the tensor `{step}.{name}` has the shape {shape:?} and is no {what}"))
+        Error::ModelFile(format!("the tensor `{step}.{name}` has the shape {shape:?} and is not a {what}"))
     }
 }

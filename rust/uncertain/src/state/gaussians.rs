@@ -30,7 +30,7 @@ pub(crate) fn read(header: &Header, parts: &mut Parts<'_>) -> Result<GaussianArr
     };
     let d = means.width();
     if d > MAX_FEATURES {
-        return Err(Error::ModelFile(format!("{d} features make no rows")));
+        return Err(Error::ModelFile(format!("rows cannot have {d} features")));
     }
     let (mut names, mut failed) = (vec![], None);
     let mut fields = |name: &str| match rows(parts, name) {
@@ -61,7 +61,7 @@ pub(crate) fn read(header: &Header, parts: &mut Parts<'_>) -> Result<GaussianArr
 fn rows(parts: &mut Parts<'_>, name: &str) -> Result<Option<Rows>> {
     let Some(matrix) = parts.optional_matrix(name)? else { return Ok(None) };
     match matrix.ncols() {
-        0 => Err(Error::ModelFile(format!("rows of no {name}"))),
+        0 => Err(Error::ModelFile(format!("the array {name} is empty"))),
         width => Rows::from_vec(matrix.into_raw_vec_and_offset().0, width).map(Some),
     }
 }

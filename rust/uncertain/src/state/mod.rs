@@ -60,7 +60,7 @@ pub trait Answers {
 
     /// The rows that a transform makes of these.
     fn transform(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<GaussianArray> {
-        Err(Error::Data("this is no transform".into()))
+        Err(Error::Data("this is not a transform".into()))
     }
 
     /// Undo [`transform`](Self::transform).

@@ -116,7 +116,7 @@ fn defaults<P: Parameters>() -> Result<Map<String, Value>> {
 fn object<P: Serialize>(params: &P) -> Result<Map<String, Value>> {
     match serde_json::to_value(params) {
         Ok(Value::Object(fields)) => Ok(fields),
-        other => Err(Error::Internal(format!("parameters are no JSON object: {other:?}"))),
+        other => Err(Error::Internal(format!("parameters are not a JSON object: {other:?}"))),
     }
 }
 

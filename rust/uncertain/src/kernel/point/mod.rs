@@ -260,14 +260,16 @@ impl Argument {
 /// A row that comes twice counts once, so that a weight of two and a row given twice mean the same.
 ///
 /// # Errors
-/// For less than two different rows, and for distances beyond all measure.
+/// With fewer than two different rows, and with distances that overflow.
 pub fn median_gamma(data: &GaussianArray, seed: u64) -> Result<f64> {
     let m = bandwidth::median(&data.take(&different(data))?, "gamma", seed)?;
     let gamma = 0.5 / (m * m);
     if gamma.is_normal() {
         Ok(gamma)
     } else {
-        Err(Error::Data(format!("gamma = \"median\": 1 / (2 m^2) of the median distance {m:e} is no usable number")))
+        Err(Error::Data(format!(
+            "gamma = \"median\": 1 / (2 m^2) of the median distance {m:e} is not a finite number > 0"
+        )))
     }
 }
 

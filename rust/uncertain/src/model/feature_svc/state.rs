@@ -47,7 +47,7 @@ impl Fitted for Model {
     fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
         let (k, pairs) = (header.n_classes, header.fits.len());
         if k < 2 || k > pairs + 1 || pairs != k * (k - 1) / 2 {
-            return Err(Error::ModelFile(format!("{k} classes and {pairs} reports of pairs make no classifier")));
+            return Err(Error::ModelFile(format!("a classifier of {k} classes cannot have {pairs} reports of pairs")));
         }
         let map = FeatureMap::read(header.map, parts)?;
         let coef = parts.matrix_of("coef", [pairs, map.n_columns()])?;

@@ -28,7 +28,7 @@ impl Machine {
     pub fn new(model: Model, rows: Option<GaussianArray>, n_classes: usize) -> Result<Self> {
         let outputs = model.outcomes.len();
         if outputs != if n_classes > 2 { n_classes } else { 1 } || n_classes == 1 {
-            return Err(Error::Data(format!("{outputs} outputs make no model of {n_classes} classes")));
+            return Err(Error::Data(format!("a model of {n_classes} classes cannot have {outputs} outputs")));
         }
         if model.platt.as_ref().is_some_and(|platt| n_classes == 0 || platt.len() != outputs) {
             return Err(Error::Data("probabilities are one sigmoid for each output of a classifier".into()));
@@ -113,7 +113,7 @@ impl Machine {
     /// Those of [`decision`](Self::decision), and of a regression.
     pub fn predict(&self, new: &GaussianArray, control: &Control) -> Result<Vec<u32>> {
         if self.n_classes == 0 {
-            return Err(Error::Data("a regression knows no classes".into()));
+            return Err(Error::Data("a regression has no classes".into()));
         }
         Ok(one_vs_rest::classes(self.decision(new, control)?.view()))
     }

@@ -88,7 +88,7 @@ impl Fitted for Machine {
             return Err(Error::ModelFile(format!("coefficients of shape {:?}", coef.shape)));
         };
         if n == 0 || outputs == 0 || m != views.len() || m != gammas.len() || outputs != outcomes.len() {
-            return Err(Error::ModelFile(format!("{outputs} outputs of {m} views on {n} rows make no model")));
+            return Err(Error::ModelFile(format!("a model cannot have {outputs} outputs of {m} views on {n} rows")));
         }
         let coef = Array3::from_shape_vec((m, n, outputs), coef.values)
             .map_err(|e| Error::Internal(format!("checked shape: {e}")))?;

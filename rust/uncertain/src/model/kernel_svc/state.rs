@@ -55,7 +55,7 @@ impl Fitted for Model {
         let sum = n_support.iter().try_fold(0_usize, |sum, &n| sum.checked_add(n));
         if k < 2 || sum != Some(m) || pairs != k * (k - 1) / 2 {
             return Err(Error::ModelFile(format!(
-                "{k} classes, {m} support rows and {pairs} reports of pairs make no classifier"
+                "{k} classes, {m} support rows and {pairs} reports of pairs do not fit together"
             )));
         }
         let expansion = Expansion {

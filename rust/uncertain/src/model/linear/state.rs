@@ -23,7 +23,7 @@ impl Classifier {
         let coef = parts.matrix("coef")?;
         let (k, d) = coef.dim();
         if k == 0 || k == 2 || d == 0 {
-            return Err(Error::ModelFile(format!("{k} hyperplanes in {d} dimensions make no classifier")));
+            return Err(Error::ModelFile(format!("a classifier cannot have {k} hyperplanes in {d} dimensions")));
         }
         if fits.len() != k {
             return Err(Error::ModelFile(format!("it has {} reports for {k} hyperplanes", fits.len())));
@@ -64,7 +64,7 @@ impl Regressor {
     pub(in crate::model) fn read(fit: FitReport, parts: &mut Parts<'_>) -> Result<Self> {
         let coef = parts.vector("coef")?;
         if coef.is_empty() {
-            return Err(Error::ModelFile("a regression on no features".into()));
+            return Err(Error::ModelFile("a regression without features".into()));
         }
         Ok(Self { coef, intercept: parts.shaped("intercept", &[1])?[0], fit })
     }

@@ -167,7 +167,7 @@ fn toward(a_cov: &[f64], b_cov: &[f64], a: f64, b: f64, v: &[f64], d: usize) -> 
             }
         }
     }
-    Err(Error::Data("the classes' covariances have no inverse, not even nearly: pass ridge > 0".into()))
+    Err(Error::Data("the classes' covariances are singular: pass ridge > 0".into()))
 }
 
 /// |S^(1/2) w|

@@ -108,7 +108,8 @@ impl Method<'_> {
         let problem = self.objective.problem();
         let rows = self.data.rows.iter().map(|&i| {
             let dual = problem.loss.dual(i);
-            let dual = dual.ok_or_else(|| Error::Internal("an interior-point method for no such loss".into()))?;
+            let dual =
+                dual.ok_or_else(|| Error::Internal("an interior-point method for a loss without a dual".into()))?;
             Ok(Row::new(dual, problem.targets[i], self.objective.weight(i), 1.0))
         });
         let rows = rows.collect::<Result<Vec<Row>>>()?;
