@@ -238,7 +238,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "on_missing": (scalars(), {"on_missing": "zero"}, 'must be one of "error", "point", "impute"'),
     "scale": (scalars(), {"scale": "yes"}, "scale='yes': must be True or False"),
     "whole floats": (
-        scalars() | {"label": [float(i % 2) for i in range(N)]},
+        scalars() | {"label": [float(i % 3) for i in range(N)]},
         {},
         'task="classification" or task="regression"',
     ),
@@ -264,6 +264,15 @@ def test_refused_with_what_to_do(case: str) -> None:
 def test_whole_floats_are_labels_on_request() -> None:
     columns = scalars() | {"label": (np.arange(N) % 2 * 2 - 1).astype(float)}
     assert uncertain.fit(pl.DataFrame(columns), task="classification").classes_.tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize("labels", [(-1.0, 1.0), (0.0, 1.0)])
+def test_two_textbook_labels_are_classes_though_they_are_floats(labels: tuple[float, float]) -> None:
+    columns = scalars() | {"label": [labels[i % 2] for i in range(N)]}
+    model = uncertain.fit(pl.DataFrame(columns))
+    assert model.classes_.tolist() == [int(label) for label in labels]
+    # Asked for numbers, they are numbers.
+    assert not hasattr(uncertain.fit(pl.DataFrame(columns), task="regression").pipeline_[-1], "classes_")
 
 
 def test_arrays_have_no_columns() -> None:

@@ -21,6 +21,9 @@ from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
 MANY_CLASSES = 20
 """Integer targets with more distinct values than this are taken for quantities, not classes."""
 
+TWO_CLASSES = ({-1.0, 1.0}, {0.0, 1.0})
+"""Whole floats that nobody means as quantities: the labels of textbooks, stored as floats."""
+
 _WORDS = {bool: "booleans", int: "integers", str: "strings", float: "floats"}
 
 
@@ -30,9 +33,9 @@ def targets_from(
     """(targets, are they quantities?) from one column's Python values.
 
     Labels come in an array of one plain type (bool, int64, str), quantities as floats. With ``task="auto"``
-    floats that are not all whole are quantities; for methods that learn from rows without a target
-    (`partial`) all floats are, and integers of more than 20 different values. Such rows have the label None,
-    or the quantity NaN.
+    floats that are not all whole are quantities; -1.0 and 1.0, or 0.0 and 1.0, are two classes. For methods
+    that learn from rows without a target (`partial`) all floats are quantities, and integers of more than 20
+    different values. Such rows have the label None, or the quantity NaN.
 
     Raises `NullError` for a missing target (unless `partial`) and `UncertainError` for what is neither.
     """
@@ -58,7 +61,8 @@ def targets_from(
 
 
 def labels_from(plain: Sequence[Any], what: str, task: str) -> NDArray[Any]:
-    """An array of one plain type; floats are labels with ``task="classification"`` if they are whole."""
+    """An array of one plain type; whole floats are labels with ``task="classification"``, or if they are
+    -1.0 and 1.0, or 0.0 and 1.0."""
     for row, value in enumerate(plain):
         if is_missing(value):
             raise NullError(f"{what}: row {row} has no label; drop the rows without one")
@@ -90,7 +94,7 @@ def labels_from(plain: Sequence[Any], what: str, task: str) -> NDArray[Any]:
 
 
 def _whole(values: Floats, what: str, task: str) -> Ints:
-    if task != "classification":
+    if task != "classification" and set(values.tolist()) not in TWO_CLASSES:
         raise UncertainError(
             f"{what}: whole numbers stored as floats may be classes or quantities: pass "
             'task="classification" or task="regression"'
