@@ -93,8 +93,8 @@ fn altered_huber_machines_are_refused() {
         assert!(why.contains(reason), "expected `{reason}` in: {why}");
     };
     let huge = json!(u64::MAX);
-    altered(0, &|step| step["state"]["n_classes"] = json!(4), "no model of 4 classes");
-    altered(0, &|step| step["state"]["n_classes"] = json!(0), "no model of 0 classes");
+    altered(0, &|step| step["state"]["n_classes"] = json!(4), "a model of 4 classes cannot");
+    altered(0, &|step| step["state"]["n_classes"] = json!(0), "a model of 0 classes cannot");
     altered(1, &|step| step["state"]["n_classes"] = json!(0), "probabilities");
     altered(0, &|step| drop(step.as_object_mut().unwrap().remove("rows")), "without the rows");
     altered(0, &|step| step["state"]["outcomes"] = json!([]), "cannot have");
