@@ -9,8 +9,8 @@
 //! summed in row order, and the parts are added in order. Threads only decide who computes what.
 //!
 //! Why `indexed` and `enter` take `dyn` closures: every closure type that reaches rayon compiles a copy of its
-//! joins, jobs and collectors, which was half of this crate's code and of its build time. A virtual call per part of the
-//! rows costs nothing; inside a part the work is as concrete as it was.
+//! joins, jobs and collectors, which was more than a quarter of this crate's LLVM IR. A virtual call per part of the
+//! rows does not show in the benches; inside a part the work is as concrete as it was.
 
 use std::collections::HashMap;
 use std::ops::Range;
