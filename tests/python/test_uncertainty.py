@@ -245,10 +245,10 @@ def test_replicates_in_a_table(constructor: Any) -> None:
         "y": np.array([0.0, 1.0, 1.0, 0.0, 2.0]),
     }
     made = uncertainty.from_replicates(
-        constructor(columns), by="sample", of="mean", keep=["label"], shrinkage=None
+        constructor(columns), by="sample", of="mean", keep=["label"], shrinkage=None, columns="lists"
     )
     opened = uncertain.tables.open_table(made)
-    assert opened.names == ["sample", "label", "mean", "cov", "n"]
+    assert opened.names == ["sample", "label", "n", "mean", "cov"]
     assert opened.values("sample") == ["a", "b"] and opened.values("label") == [0, 1]
     assert opened.values("n") == [3, 2]
     X = uncertain.AsGaussians(mean="mean", cov="cov").fit_transform(made)
@@ -263,7 +263,7 @@ def test_groups_by_two_columns_and_diagonal() -> None:
     table = pl.DataFrame({"s": [1, 1, 1, 1], "t": ["u", "v", "u", "v"], "x": [1.0, 5.0, 3.0, 9.0]})
     made = uncertainty.from_replicates(table, by=["s", "t"], of="population", covariance="diagonal")
     assert made.select("s", "t").rows() == [(1, "u"), (1, "v")]
-    np.testing.assert_allclose(made["var"].to_numpy().ravel(), [2.0, 8.0])
+    np.testing.assert_allclose(made["x_std"].to_numpy() ** 2, [2.0, 8.0])
 
 
 @pytest.mark.parametrize(

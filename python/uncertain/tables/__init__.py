@@ -1,5 +1,5 @@
 """Tables of every library: opened once, read by column, answered in the caller's kind."""
 
-from ._table import Table, is_table, open_table, result_like, table_with_gaussians
+from ._table import Table, is_table, new_table, open_table, result_like
 
-__all__ = ["Table", "is_table", "open_table", "result_like", "table_with_gaussians"]
+__all__ = ["Table", "is_table", "new_table", "open_table", "result_like"]

@@ -84,6 +84,13 @@ class Table:
 
         return bool(types.is_integer(column.type) or types.is_floating(column.type))
 
+    def take(self, name: str, rows: NDArray[np.intp]) -> Any:
+        """Some rows of a column, as the table's library has it."""
+        column = self.native_column(name)
+        if self.kind == "polars":
+            return column.gather(rows)
+        return column.iloc[rows].reset_index(drop=True) if self.kind == "pandas" else column.take(rows)
+
     def values(self, name: str) -> list[Any]:
         """The column as Python objects, missing values as None (or NaN): for labels, of any type."""
         column = self.native_column(name)
@@ -141,32 +148,29 @@ def result_like(X: Any, columns: Mapping[str, NDArray[Any] | Sequence[Any]]) -> 
     return polars.DataFrame({name: values.tolist() for name, values in data.items()})
 
 
-def table_with_gaussians(
-    X: Any,
-    rows: GaussianArray,
-    *,
-    before: Mapping[str, Sequence[Any]],
-    after: Mapping[str, NDArray[Any] | Sequence[Any]],
-) -> Any:
-    """A new table of the same kind as `X`: columns `before`, the list columns of `rows`, columns `after`.
+def new_table(like: Table, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
+    """A new table of the library of `like`: its own columns (`Table.take`), arrays, list columns of `rows`.
 
-    Fixed-size lists where the library has them; pandas gets object columns of arrays.
+    Fixed-size lists where the library has them; pandas gets object columns of flat arrays.
     """
-    kind = _kind(X) or ("pyarrow" if _installed("pyarrow") else "polars")
-    outer = {name: np.asarray(values).tolist() for name, values in (*before.items(), *after.items())}
-    if kind == "polars" or not _installed("pyarrow"):
-        import polars
+    if like.kind == "pyarrow":
+        import pyarrow
 
-        lists = polars.DataFrame(rows)
-        frame = polars.DataFrame(outer).with_columns(lists.get_columns())
-        return frame.select(*before, *lists.columns, *after)
-    import pyarrow
+        new = pyarrow.table(dict(columns))
+        if rows is not None:
+            lists = pyarrow.table(rows)
+            for name in lists.column_names:
+                new = new.append_column(name, lists.column(name))
+        return new
+    import polars
 
-    lists = pyarrow.table(rows)
-    columns = {name: pyarrow.array(values) for name, values in outer.items()}
-    columns |= {name: lists.column(name) for name in lists.column_names}
-    table = pyarrow.table({name: columns[name] for name in (*before, *lists.column_names, *after)})
-    return table.to_pandas() if kind == "pandas" else table
+    gaussians = {} if rows is None else {c.name: c for c in polars.DataFrame(rows).iter_columns()}
+    if like.kind == "polars":
+        return polars.DataFrame(dict(columns) | gaussians)
+    import pandas
+
+    cells = {name: list(c.to_numpy().reshape(len(c), -1)) for name, c in gaussians.items()}
+    return pandas.DataFrame(dict(columns) | cells)
 
 
 def _kind(X: object) -> Kind | None:

@@ -7,6 +7,8 @@ which is why shrinkage is the default and a single replicate is an error unless 
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack, overload
@@ -18,15 +20,9 @@ from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import ArrowStream, Floats, Ints
-from ..exceptions import (
-    ColumnError,
-    NotFiniteError,
-    NullError,
-    ParameterError,
-    ShapeError,
-    UncertainError,
-)
-from ..tables import Table, is_table, open_table, table_with_gaussians
+from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
+from ..tables import is_table, new_table, open_table
+from ._replicate_columns import finite, read_replicates
 
 Frame = TypeVar("Frame", bound=ArrowStream)
 Shrinkage: TypeAlias = Literal["ledoit-wolf", "oas", "pooled"] | float | None
@@ -38,6 +34,9 @@ class Options(TypedDict, total=False):
     of: Required[Literal["mean", "population"]]
     features: Sequence[str] | None
     keep: Sequence[str]
+    include: Sequence[str]
+    exclude: Sequence[str]
+    columns: Literal["scalars", "lists"]
     shrinkage: Shrinkage
     covariance: Literal["full", "diagonal"]
 
@@ -53,6 +52,9 @@ def from_replicates(
     of: Literal["mean", "population"],
     features: Sequence[str] | None = None,
     keep: Sequence[str] = (),
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    columns: Literal["scalars", "lists"] = "scalars",
     shrinkage: Shrinkage = "ledoit-wolf",
     covariance: Literal["full", "diagonal"] = "full",
 ) -> Any:
@@ -75,9 +77,19 @@ def from_replicates(
     of : {"mean", "population"}
         What the covariance is of. There is no default: they differ by the factor N.
     features : list of str, optional
-        The columns with the measurements; all other numeric columns by default.
+        The columns with the measurements. By default all numeric columns that vary within groups, but for
+        those that count (recording numbers 1, 2, 3, ... and identifiers): these are left out with a warning.
     keep : list of str
-        Columns to carry over (a label); they must not vary within a group.
+        Columns to carry over, such as a label; an error if one varies within a group. Columns that are
+        constant in every group (a label, a site, an age) are carried over in any case, and are no features.
+    include, exclude : list of str
+        Columns to take for measurements although they count or are constant, and columns to leave out;
+        neither with `features`.
+    columns : {"scalars", "lists"}
+        What a table gets. "scalars": every feature under its own name, beside it its standard deviation, with
+        ``_se`` (of the mean, a standard error) or ``_std`` (of the population) behind the name, and for full
+        covariances the correlation ``x_y_corr`` of each pair, so that models know the features by name.
+        "lists": ``mean`` and ``cov`` (full, row-major) or ``var`` (diagonal), for hundreds of features.
     shrinkage : {"ledoit-wolf", "oas", "pooled"}, float in [0, 1] or None
         The a above: by the formula of Ledoit and Wolf (2004) or of Chen et al. (2010) for Gaussian data, a
         number, or none. "pooled" gives every group the same S, the pooled covariance within groups: right
@@ -89,8 +101,13 @@ def from_replicates(
     -------
     GaussianArray, or a table
         Rows in the sorted order of the groups. For a table a table of the same library with the columns of
-        `by`, of `keep`, ``mean``, ``cov`` (full, row-major) or ``var`` (diagonal), and ``n``, ready for
-        ``uncertain.fit``.
+        `by`, those that are constant in every group, the number of replicates ``n``, and the features, ready
+        for ``uncertain.fit``.
+
+    Warns
+    -----
+    UncertainWarning
+        Naming the columns that are left out and the reason for each.
 
     Raises
     ------
@@ -107,32 +124,78 @@ def from_replicates(
     --------
     >>> import polars as pl
     >>> from uncertain.uncertainty import from_replicates
-    >>> runs = pl.DataFrame({"sample": ["a", "a", "b", "b"], "ph": [7.0, 7.2, 6.0, 6.4]})
-    >>> from_replicates(runs, by="sample", of="mean")["var"].to_numpy().round(4)  # 0.02 / 2, 0.08 / 2
-    array([[0.01],
-           [0.04]])
+    >>> runs = pl.DataFrame({
+    ...     "sample": ["a", "a", "b", "b"],
+    ...     "kind": ["acid", "acid", "base", "base"],
+    ...     "ph": [3.0, 3.2, 8.0, 8.4],
+    ... })
+    >>> samples = from_replicates(runs, by="sample", of="mean")
+    >>> samples.columns
+    ['sample', 'kind', 'n', 'ph', 'ph_se']
+    >>> samples["ph_se"].round(4).to_list()  # sqrt(0.02 / 2), sqrt(0.08 / 2)
+    [0.1, 0.2]
     """
     _check_options(of, shrinkage, covariance)
+    check_option("columns", columns, ("scalars", "lists"))
     if not is_table(table):
-        values = _checked(float_array(table, "table"))
-        groups = np.asarray(by)
-        if groups.shape != (len(values),):
-            raise ShapeError(f"by: expected one group per row, shape ({len(values)},), got {groups.shape}")
-        keys, codes = np.unique(groups, return_inverse=True)
-        names = [str(key) for key in keys.tolist()]
-        gaussians, _ = gaussians_of_groups(values, codes, names, of, shrinkage, covariance)
-        return gaussians
+        return _of_arrays(table, by, of, shrinkage, covariance)
     opened = open_table(table)
-    columns = [by] if isinstance(by, str) else list(by)
-    chosen = _features(opened, [*columns, *keep], features)
-    values = _checked(np.stack([_numbers(opened, name) for name in chosen], axis=1), chosen)
-    codes, first = _codes(opened, columns)
-    labels = {name: opened.values(name) for name in columns}
-    names = [", ".join(f"{name} = {labels[name][i]!r}" for name in columns) for i in first]
-    gaussians, counts = gaussians_of_groups(values, codes, names, of, shrinkage, covariance)
-    carried = {name: [labels[name][i] for i in first] for name in columns}
-    carried |= {name: _constant(opened.values(name), codes, first, name, names) for name in keep}
-    return table_with_gaussians(table, gaussians, before=carried, after={"n": counts})
+    found = read_replicates(
+        opened,
+        [by] if isinstance(by, str) else list(by),
+        features=features,
+        keep=keep,
+        include=include,
+        exclude=exclude,
+    )
+    rows, counts = gaussians_of_groups(found.values, found.codes, found.groups, of, shrinkage, covariance)
+    if columns == "lists":
+        return new_table(opened, _without_clash(found.kept, {"n": counts}, ("mean", "cov", "var")), rows)
+    ending = "_se" if of == "mean" else "_std"
+    return new_table(
+        opened, _without_clash(found.kept, {"n": counts} | _scalars(rows, found.features, ending))
+    )
+
+
+def _of_arrays(table: Any, by: Any, of: str, shrinkage: Shrinkage, covariance: str) -> GaussianArray:
+    values = finite(float_array(table, "table"))
+    groups = np.asarray(by)
+    if groups.shape != (len(values),):
+        raise ShapeError(f"by: expected one group per row, shape ({len(values)},), got {groups.shape}")
+    keys, codes = np.unique(groups, return_inverse=True)
+    names = [str(key) for key in keys.tolist()]
+    return gaussians_of_groups(values, codes, names, of, shrinkage, covariance)[0]
+
+
+def _scalars(rows: GaussianArray, features: Sequence[str], ending: str) -> dict[str, Floats]:
+    """Columns x, x_std and (of full covariances S) x_y_corr = S_xy / (s_x s_y), 0 beside an exact number."""
+    S = rows.covariances()
+    std = np.sqrt(np.diagonal(S, axis1=1, axis2=2))
+    made: list[tuple[str, Floats]] = []
+    for j, name in enumerate(features):
+        made += [(name, rows.means[:, j]), (name + ending, std[:, j])]
+    if rows.kind == "full":
+        scale = std[:, :, None] * std[:, None, :]
+        corr = np.clip(np.divide(S, scale, where=scale > 0, out=np.zeros_like(S)), -1.0, 1.0)
+        pairs = itertools.combinations(range(len(features)), 2)
+        made += [(f"{features[j]}_{features[k]}_corr", corr[:, j, k]) for j, k in pairs]
+    twice = [name for name, times in Counter(name for name, _ in made).items() if times > 1]
+    if twice:
+        raise ColumnError(
+            f"two new columns would be called {twice[0]!r}; rename one, or pass columns='lists'"
+        )
+    return dict(made)
+
+
+def _without_clash(kept: dict[str, Any], made: dict[str, Any], lists: Sequence[str] = ()) -> dict[str, Any]:
+    """Both together; a column of the table and a new one cannot have the same name."""
+    both = next((name for name in (*made, *lists) if name in kept), None)
+    if both is not None:
+        raise ColumnError(
+            f"the new column {both!r} would have the name of one of the table; rename that one, or pass "
+            f"exclude=[{both!r}]"
+        )
+    return kept | made
 
 
 def gaussians_of_groups(
@@ -224,64 +287,3 @@ def _check_options(of: Any, shrinkage: Any, covariance: Any) -> None:
         raise ParameterError(
             f"shrinkage = {shrinkage!r}: must be 'ledoit-wolf', 'oas', 'pooled', a number in [0, 1] or None"
         )
-
-
-def _checked(values: Floats, names: Sequence[str] | None = None) -> Floats:
-    if values.ndim != 2 or values.shape[1] == 0 or len(values) == 0:
-        raise ShapeError(f"replicates: expected shape (n, d) with n, d >= 1, got {values.shape}")
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
-        i, j = bad[0]
-        where = f"column {names[j]!r}" if names else f"feature {j}"
-        raise NotFiniteError(f"{where}, row {i}: {values[i, j]}; drop the replicate or fill it in")
-    return values
-
-
-def _features(table: Table, used: Sequence[str], features: Sequence[str] | None) -> list[str]:
-    if features is not None:
-        if len(features) == 0:
-            raise ParameterError("features = []: name at least one column")
-        return list(features)
-    chosen = [name for name in table.names if name not in used and table.is_numeric(name)]
-    if not chosen:
-        raise ColumnError("there is no numeric column beside `by` and `keep`; name features=[...]")
-    return chosen
-
-
-def _numbers(table: Table, name: str) -> Floats:
-    values = table.values(name)
-    missing = next((i for i, value in enumerate(values) if value is None), None)
-    if missing is not None:
-        raise NullError(f"column {name!r}, row {missing} is null; drop the replicate or fill it in")
-    numbers = float_array(values, f"column {name!r}")
-    if numbers.ndim != 1:
-        raise ShapeError(f"column {name!r}: expected one number per row, got lists of them")
-    return numbers
-
-
-def _codes(table: Table, columns: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Number of each row's group, and the first row of every group; groups in sorted order."""
-    if not columns:
-        raise ParameterError("by = []: name at least one column")
-    codes = np.zeros(table.n_rows, dtype=np.intp)
-    for name in columns:
-        values = table.values(name)
-        missing = next((i for i, value in enumerate(values) if value is None), None)
-        if missing is not None:
-            raise NullError(f"column {name!r}, row {missing} is null; every replicate needs its group")
-        keys, mine = np.unique(np.asarray(values), return_inverse=True)
-        codes = codes * len(keys) + mine
-    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
-    return codes, first
-
-
-def _constant(
-    values: Sequence[Any], codes: NDArray[np.intp], first: NDArray[np.intp], name: str, names: Sequence[str]
-) -> list[Any]:
-    for i, code in enumerate(codes):
-        if values[i] != values[first[code]]:
-            raise UncertainError(
-                f"column {name!r} varies within group {names[code]}: {values[first[code]]!r} in row "
-                f"{first[code]}, {values[i]!r} in row {i}"
-            )
-    return [values[i] for i in first]

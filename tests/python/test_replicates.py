@@ -1,0 +1,190 @@
+"""Which columns of a table of replicates are measurements, and what the result is called."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain.exceptions import ColumnError, ParameterError, UncertainError, UncertainWarning
+from uncertain.tables import open_table
+from uncertain.uncertainty import from_replicates
+
+PATIENTS, REPEATS = 40, 4
+
+
+def recordings(rng: np.random.Generator) -> dict[str, Any]:
+    """Voices: `shimmer` knows a little of the label, everything else is a trap."""
+    sick = np.repeat(np.arange(PATIENTS) % 2, REPEATS)
+    rows = PATIENTS * REPEATS
+    return {
+        "patient": np.repeat([f"p{i:02}" for i in range(PATIENTS)], REPEATS),
+        "recording": np.tile(np.arange(1, REPEATS + 1), PATIENTS),
+        "row": np.arange(rows),
+        "status": sick,
+        "age": np.repeat(rng.uniform(40, 80, PATIENTS).round(1), REPEATS),
+        "sex": np.repeat(rng.choice(["f", "m"], PATIENTS), REPEATS),
+        "shimmer": 0.3 * sick + rng.normal(size=rows),
+        "pitch": rng.integers(80, 300, rows),  # whole numbers that were measured
+    }
+
+
+def test_labels_and_counters_are_no_features(constructor: Any, rng: np.random.Generator) -> None:
+    columns = recordings(rng)
+    with pytest.warns(UncertainWarning) as caught:
+        made = from_replicates(constructor(columns), by="patient", of="mean", covariance="diagonal")
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    assert "recording (counts within the group), row (counts within the group)" in text
+    assert "include=['recording', 'row']" in text and "exclude=['recording', 'row']" in text
+    assert caught[0].filename == __file__
+    opened = open_table(made)
+    described = ["patient", "status", "age", "sex", "n"]
+    assert opened.names == [*described, "shimmer", "shimmer_se", "pitch", "pitch_se"]
+    assert opened.values("status") == [0, 1] * (PATIENTS // 2)
+    assert opened.values("sex") == columns["sex"][::REPEATS].tolist()
+    assert opened.values("age") == columns["age"][::REPEATS].tolist()
+    repeats = columns["shimmer"].reshape(PATIENTS, REPEATS)
+    np.testing.assert_allclose(opened.values("shimmer"), repeats.mean(axis=1))
+    np.testing.assert_allclose(opened.values("shimmer_se"), repeats.std(axis=1, ddof=1) / np.sqrt(REPEATS))
+
+
+def test_a_fit_to_replicates_does_not_see_the_label(rng: np.random.Generator) -> None:
+    table = pl.DataFrame(recordings(rng)).drop("recording", "row")
+    made = from_replicates(table, by="patient", of="mean", covariance="diagonal")
+    model = uncertain.fit(made, target="status", features=["shimmer", "pitch"])
+    assert model.columns_.features == ("shimmer", "pitch")
+    assert model.pipeline_[0].get_feature_names_out().tolist() == ["shimmer", "pitch"]
+    assert model.score(made) < 0.9  # with the label among the features it is 1.0
+
+
+def test_scalars_and_lists_are_the_same_gaussians(constructor: Any, rng: np.random.Generator) -> None:
+    values = rng.normal(size=(30, 3)) @ rng.normal(size=(3, 3))
+    columns = {"g": np.repeat(np.arange(6), 5)} | dict(zip("xyz", values.T, strict=True))
+    table = constructor(columns)
+    scalars = from_replicates(table, by="g", of="population")
+    names = ["x", "x_std", "y", "y_std", "z", "z_std", "x_y_corr", "x_z_corr", "y_z_corr"]
+    assert open_table(scalars).names == ["g", "n", *names]
+    lists = from_replicates(table, by="g", of="population", columns="lists")
+    assert open_table(lists).names == ["g", "n", "mean", "cov"]
+    X = uncertain.AsGaussians(features=["x", "y", "z"], std="{}_std", corr="{}_{}_corr").fit_transform(
+        scalars
+    )
+    again = uncertain.AsGaussians(mean="mean", cov="cov").fit_transform(lists)
+    np.testing.assert_array_equal(X.means, again.means)
+    np.testing.assert_allclose(X.covariances(), again.covariances(), rtol=1e-12, atol=1e-14)
+
+
+def test_a_singular_covariance_survives_as_correlations(rng: np.random.Generator) -> None:
+    table = pl.DataFrame(
+        {"g": np.repeat(np.arange(20), 2), "x": rng.normal(size=40), "still": [1.0, 2.0] * 20}
+    )
+    table = table.with_columns(still=pl.lit(3.0), y=2 * pl.col("x"))
+    made = from_replicates(table, by="g", of="mean", shrinkage=None, include=["still"])
+    assert set(made["x_y_corr"].round(12)) == {1.0} and set(made["x_still_corr"]) == {0.0}
+    X = uncertain.AsGaussians(features=["x", "still", "y"], std="{}_se", corr="{}_{}_corr").fit_transform(
+        made
+    )
+    np.testing.assert_allclose(X.covariances()[:, 0, 2], 2 * X.covariances()[:, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "reason"),
+    [
+        ("k", [0, 1, 2, 0, 1, 2, 0, 1], "counts within the group"),
+        ("k", [2, 1, 3, 1, 3, 2, 1, 2], "counts within the group"),  # in any order
+        ("k", [1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0], ""),  # three small groups of whole floats
+        ("k", [1, 2, 7, 1, 4, 5, 2, 9], ""),  # rises, which three small groups do by chance
+        ("k", [5, 3, 8, 1, 7, 2, 6, 4], "looks like an identifier"),  # numbers the rows
+        ("k", [50, 3, 8, 1, 7, 2, 6, 4], ""),
+        ("obs_id", [50, 3, 8, 1, 7, 2, 6, 4], "looks like an identifier"),
+        ("obs_id", [50, 3, 8, 1, 7, 2, 6, 6], ""),
+        ("sourceID", [50, 3, 8, 1, 7, 2, 6, 4], "looks like an identifier"),
+        ("solid", [50, 3, 8, 1, 7, 2, 6, 4], ""),
+        ("k", [2**60, 3, 8, 1, 7, 2, 6, 4], "looks like an identifier"),
+        ("k", [0.5, 1.5, 2.5, 0.5, 1.5, 2.5, 0.5, 1.5], ""),
+        ("k", list("abcabcab"), "varies, but is no number"),
+        ("k", [True, False] * 4, "varies, but is no number"),
+    ],
+)
+def test_what_is_left_out(name: str, values: list[Any], reason: str) -> None:
+    rng = np.random.default_rng(1)
+    table = pl.DataFrame({"g": list("aaabbbcc"), name: values, "x": rng.normal(size=8)})
+    options: dict[str, Any] = {"by": "g", "of": "mean", "covariance": "diagonal"}
+    if not reason:
+        assert name in from_replicates(table, **options).columns
+        return
+    with pytest.warns(UncertainWarning, match=f"{name} \\({reason}\\)"):
+        assert name not in from_replicates(table, **options).columns
+    assert name not in from_replicates(table, **options, exclude=[name]).columns
+    assert name not in from_replicates(table, **options, features=["x"]).columns
+    if reason != "varies, but is no number":
+        made = from_replicates(table, **options, include=[name])
+        np.testing.assert_allclose(made[name], table.group_by("g").agg(pl.col(name).mean()).sort("g")[name])
+
+
+def test_rising_whole_numbers_of_many_groups_count() -> None:
+    """Recordings 1, 2, 4 after the third was thrown away."""
+    table = pl.DataFrame({"g": np.repeat(np.arange(9), 3), "k": [1, 2, 4] * 9, "x": np.arange(27) % 5 / 7})
+    with pytest.warns(UncertainWarning, match="k \\(counts within the group\\)"):
+        assert from_replicates(table, by="g", of="mean").columns == ["g", "n", "x", "x_se"]
+
+
+def test_what_describes_a_group_keeps_its_type() -> None:
+    import datetime as dt
+
+    import pandas as pd
+
+    day = dt.date(2026, 1, 1)
+    table = pl.DataFrame(
+        {
+            "g": [1, 1, 2, 2],
+            "day": [day] * 4,
+            "gap": [None] * 4,
+            "nan": [float("nan")] * 4,
+            "x": [1.5, 2, 3, 4],
+        },
+        schema_overrides={"g": pl.Int8, "gap": pl.Float64},
+    ).with_columns(kind=pl.Series(["u", "u", "v", "v"], dtype=pl.Categorical), list=pl.Series([[1, 2]] * 4))
+    made = from_replicates(table, by="g", of="mean")
+    assert {name: made.schema[name] for name in table.columns} == dict(table.schema)
+    frame = pd.DataFrame(
+        {"g": [1, 1, 2, 2], "kind": pd.Categorical(list("uuvv")), "x": [1.5, 2, 3, 4]}, index=[7, 8, 9, 9]
+    )
+    answer = from_replicates(frame, by="g", of="mean")
+    assert answer["kind"].dtype == "category" and answer.index.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "error", "message"),
+    [
+        ({"n": [1, 1, 2, 2]}, {}, ColumnError, "'n' would have the name of one of the table"),
+        ({"x_se": [0.1, 0.3, 0.2, 0.4]}, {}, ColumnError, "two new columns would be called 'x_se'"),
+        ({}, {"include": "x"}, ParameterError, "must be a list of column names"),
+        ({}, {"exclude": ["z"]}, ColumnError, "there is no column 'z'"),
+        ({}, {"keep": ["x"], "exclude": ["x"]}, ParameterError, "as keep= and as exclude="),
+        ({}, {"features": ["x"], "include": ["g"]}, ParameterError, "given as by= and as include="),
+        ({"y": [1.0, 2, 3, 4]}, {"features": ["x"], "include": ["y"]}, ParameterError, "features= names all"),
+        ({"x": [1.0, 1.0, 2.0, 2.0]}, {}, ColumnError, "no numeric column varies"),
+        ({}, {"columns": "wide"}, ParameterError, "columns"),
+    ],
+)
+def test_mistakes(
+    change: dict[str, Any], options: dict[str, Any], error: type[UncertainError], message: str
+) -> None:
+    table = pl.DataFrame({"g": [1, 1, 2, 2], "x": [1.0, 2.5, 2.0, 5.0]} | change)
+    with pytest.raises(error, match=message):
+        from_replicates(table, **({"by": "g", "of": "mean"} | options))
+
+
+def test_a_plain_table_does_not_warn(rng: np.random.Generator) -> None:
+    table = pl.DataFrame(
+        {"g": np.repeat([1, 2], 5), "label": np.repeat(["u", "v"], 5), "x": rng.normal(size=10)}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        from_replicates(table, by="g", of="mean")
