@@ -94,6 +94,48 @@ def duckdb_relation(columns: Columns) -> Any:
     return duckdb.from_arrow(pyarrow_fixed(columns))
 
 
+def arrow_dataset(columns: Columns) -> Any:
+    import pyarrow.dataset as ds
+
+    return ds.dataset(pyarrow_fixed(columns))
+
+
+def arrow_scanner(columns: Columns) -> Any:
+    return arrow_dataset(columns).scanner()
+
+
+def astropy_table(columns: Columns) -> Any:
+    from astropy.table import Table
+
+    return Table({name: np.asarray(values) for name, values in columns.items()})
+
+
+def arrays(columns: Columns) -> Any:
+    return {name: np.asarray(values) for name, values in columns.items()}
+
+
+def big_endian(columns: Columns) -> Any:
+    """A structured array as files of FITS have it."""
+    data = arrays(columns)
+    fields = [(name, a.dtype.newbyteorder(">"), a.shape[1:]) for name, a in data.items()]
+    made = np.empty(len(next(iter(data.values()))), dtype=fields)
+    for name, values in data.items():
+        made[name] = values
+    return made
+
+
+def narwhals_frame(columns: Columns) -> Any:
+    import narwhals as nw
+
+    return nw.from_native(polars_fixed(columns))
+
+
+def narwhals_lazy(columns: Columns) -> Any:
+    import narwhals as nw
+
+    return nw.from_native(duckdb_relation(columns))
+
+
 CONSTRUCTORS: dict[str, Callable[[Columns], Any]] = {
     "polars": polars_fixed,
     "polars-list": polars_list,
@@ -106,6 +148,13 @@ CONSTRUCTORS: dict[str, Callable[[Columns], Any]] = {
     "pandas": pandas_objects,
     "pandas-arrow": pandas_arrow,
     "duckdb": duckdb_relation,
+    "pyarrow-dataset": arrow_dataset,
+    "pyarrow-scanner": arrow_scanner,
+    "astropy": astropy_table,
+    "dict": arrays,
+    "structured": big_endian,
+    "narwhals": narwhals_frame,
+    "narwhals-lazy": narwhals_lazy,
 }
 
 

@@ -132,6 +132,7 @@ def fit(
         "features": features, "corr": corr,
     }  # fmt: skip
     columns = _chosen_columns(source, beside, given)
+    source.load({*source.names} - {*columns.ignored} | {*target_errors(source.names, columns.target)})
     y, regression = source.targets(target, task, partial=entry.partial)
     estimator = estimator_of(method, regression=regression, params=params)
     known: dict[str, Any] = {}

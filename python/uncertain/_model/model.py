@@ -26,7 +26,7 @@ from ..exceptions import ParameterError, UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
-from ..tables._columns import Columns
+from ..tables._columns import Columns, read_by
 from ..tables._groups import Groups
 from ..tables._source import Source
 from .file import from_bytes, read, to_bytes, write
@@ -66,7 +66,7 @@ class Model:
         A Polars or pandas table gives a Series named like the target, pyarrow a ChunkedArray, a path a Polars
         Series, everything else a NumPy array.
         """
-        source = Source.of(table)
+        source = self._source(table)
         return source.answer_one(self._target_name, self.pipeline_.predict(self._input(source)))
 
     def predict_proba(self, table: TableLike) -> Any:
@@ -82,7 +82,7 @@ class Model:
                 else 'fit with probability=True, or with another method such as "gsu"'
             )
             raise ParameterError(f"{name} gives no probabilities here; {hint}")
-        source = Source.of(table)
+        source = self._source(table)
         probabilities = self.pipeline_.predict_proba(self._input(source))
         if source.table is None:
             return probabilities
@@ -100,7 +100,7 @@ class Model:
                 f"{type(self.pipeline_[-1]).__name__} predicts no distribution: GSURegressor does, and a "
                 "classifier has predict_proba"
             )
-        source = Source.of(table)
+        source = self._source(table)
         mean, std = self.pipeline_.predict(self._input(source), return_std=True)
         if source.table is None:
             return mean, std
@@ -111,7 +111,7 @@ class Model:
 
         Pass `y` if the target is not a column.
         """
-        source = Source.of(table)
+        source = self._source(table, y)
         truth = self._truth(source, y, partial=self.is_regression_)
         predicted = self.pipeline_.predict(self._input(source))
         if self.is_regression_:
@@ -155,7 +155,7 @@ class Model:
             of n / (n - 1) sum_i c_i^2 (Cameron and Miller, Journal of Human Resources 50(2), 2015,
             doi 10.3368/jhr.50.2.317).
         """
-        source = Source.of(table)
+        source = self._source(table, y, groups)
         rest, rows = self.pipeline_[self._n_reading :], self._rows(source)
         common: dict[str, Any] = {
             "folds": folds,
@@ -187,7 +187,7 @@ class Model:
 
     def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
         """The targets of labelled rows, checked: the column of the fit, or `y`."""
-        return self._truth(Source.of(table), y)
+        return self._truth(Source.of(table).load([y, self.columns_.target]), y)
 
     def _truth(self, source: Source, y: ColumnOrValues | None, *, partial: bool = False) -> Labels:
         """The targets; `partial`: NaN, or None for a label, where a row has none."""
@@ -206,8 +206,17 @@ class Model:
 
         Gaps are filled as by a `GaussianImputer` that knows the distribution that the model has learned.
         """
-        rows = self._rows(Source.of(table))
+        rows = self._rows(self._source(table))
         return self._filled(rows) if isinstance(rows, Incomplete) else rows
+
+    def _source(self, table: TableLike, *labelled: object) -> Source:
+        """The table, of which a lazy one is collected: what the model reads.
+
+        With `labelled` (columns, where they are names) also what it learned from.
+        """
+        columns = self.columns_
+        learned = (columns.target, columns.target_std, columns.groups, *labelled) if labelled else ()
+        return Source.of(table).load([*read_by(columns), *learned])
 
     def _input(self, source: Source) -> Any:
         """What the pipeline takes."""

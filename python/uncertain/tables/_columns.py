@@ -229,6 +229,11 @@ def used_by(columns: Columns) -> set[str]:
     return used
 
 
+def read_by(columns: Columns) -> set[str]:
+    """Names of all columns that make a model's rows: means and errors."""
+    return {*columns.features, *([columns.mean] if columns.mean else []), *used_by(columns)}
+
+
 def require(column: str, names: Sequence[str], advice: str = "") -> str:
     """`column`, or an error that says what it might have been."""
     if column in names:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ParameterError
 from ._columns import require
 from ._groups import Groups, groups_from
-from ._table import Table, is_table, open_table, result_like
+from ._open import is_table, open_table
+from ._table import Table
 from ._targets import as_list, errors_from, targets_from
 
 
@@ -21,8 +22,8 @@ from ._targets import as_list, errors_from, targets_from
 class Source:
     """Rows, and the columns beside the features if they come from a table."""
 
-    data: Any
-    """The rows as the caller's library has them: a frame, a GaussianArray, an array."""
+    given: Any
+    """What the caller gave: a table, a path, a GaussianArray, an array."""
     table: Table | None
     """The same as a `Table`; None for rows without columns."""
 
@@ -34,12 +35,23 @@ class Source:
 
             data = read_table(Path(data))
         table = open_table(data) if is_table(data) else None
-        return cls(data if table is None else table.native, table)
+        return cls(data, table)
+
+    @property
+    def data(self) -> Any:
+        """The rows as the caller's library has them: a frame, a GaussianArray, an array."""
+        return self.given if self.table is None else self.table.native
 
     @property
     def rows(self) -> Any:
         """The rows for `AsGaussians`."""
-        return self.data if self.table is None else self.table
+        return self.given if self.table is None else self.table
+
+    def load(self, names: Iterable[object]) -> Self:
+        """Collect these columns of a lazy table, all at once; what is no name of a column is passed over."""
+        if self.table is not None:
+            self.table.load(name for name in names if isinstance(name, str))
+        return self
 
     @property
     def names(self) -> list[str]:
@@ -49,7 +61,7 @@ class Source:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(self.data) if self.table is None else self.table.n_rows
+        return len(self.given) if self.table is None else self.table.n_rows
 
     def targets(self, target: ColumnOrValues, task: str, *, partial: bool = False) -> tuple[Labels, bool]:
         """(targets, are they quantities?) from a column, by name, or the caller's own values, checked."""
@@ -78,10 +90,11 @@ class Source:
 
     def answer(self, columns: Mapping[str, Labels]) -> Any:
         """New columns as a table of the caller's kind; needs one."""
-        return result_like(self.data, columns)
+        assert self.table is not None
+        return self.table.result(columns)
 
     def answer_one(self, name: str, values: Labels) -> Any:
         """One new column as the caller's library has it; the values themselves without a table."""
         if self.table is None:
             return values
-        return open_table(self.answer({name: values})).native_column(name)
+        return self.table.series(name, values)

@@ -1,199 +1,125 @@
-"""Tables of every library, read by column and answered in the caller's kind.
+"""What every kind of table answers: names, rows, and one column at a time.
 
 Design: a table is asked for its names and for one column at a time, never for everything at once (a
-Polars frame rechunks itself in place to answer that). Polars, pandas and pyarrow are distinguished by the
-modules that are already imported, so none of them is imported here for a table that is not its own.
-Everything else (DuckDB relations, readers, frames of other libraries) is read once through
-``__arrow_c_stream__`` with pyarrow, or with Polars if that is not installed.
+Polars frame rechunks itself in place to answer that). Each library has a subclass, in a file that imports
+the library only when a table of it is there. Lazy kinds first hear by `Table.load` which columns will be
+asked for, and collect these alone.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._data.array import GaussianArray
+from .._data.typing import Ints, Labels
 from ..exceptions import ColumnError
 from ._columns import require
 
-Kind = Literal["polars", "pandas", "pyarrow"]
 
-
-@dataclass(frozen=True)
 class Table:
-    """A table of one of three kinds: its own object, untouched, and the few questions asked of it."""
+    """A table: the caller's object, untouched, and the few questions asked of it."""
 
-    native: Any
-    kind: Kind
+    def __init__(self, native: Any) -> None:
+        self.native = native
 
     @property
     def names(self) -> list[str]:
         """Column names, in order."""
-        return list(self.native.schema.names if self.kind == "pyarrow" else self.native.columns)
+        raise NotImplementedError
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.native.num_rows if self.kind == "pyarrow" else self.native.shape[0])
+        raise NotImplementedError
+
+    def load(self, names: Iterable[str]) -> Self:
+        """Say which columns will be asked for; lazy kinds then collect these alone, and at once.
+
+        Names that are no columns are left to the question that follows, which has the words for them.
+        """
+        return self
 
     def native_column(self, name: str) -> Any:
         """The column as the table's library has it; ColumnError if it is not there or there twice."""
-        count = self.names.count(name)
-        if count == 0:
-            require(name, [str(n) for n in self.names])
-        if count > 1:
-            raise ColumnError(f"there are {count} columns {name!r}; rename them so that the choice is clear")
-        return self.native.column(name) if self.kind == "pyarrow" else self.native[name]
+        return self._at(self._place(name))
 
-    def numbers(self, name: str) -> Any:
-        """The column as something whose Arrow or NumPy memory the extension reads."""
-        column = self.native_column(name)
-        if self.kind == "polars":
-            import polars
+    def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
+        """The column as something whose Arrow or NumPy memory the extension reads; nulls stay nulls.
 
-            # A column of nothing but nulls has no Arrow buffers to hand over.
-            return column.cast(polars.Float64) if column.dtype == polars.Null else column
-        if self.kind == "pyarrow":
-            return column
-        dtype = column.dtype
-        if isinstance(dtype, np.dtype) and dtype.kind in "fiu" and dtype.itemsize > 2 * (dtype.kind == "f"):
-            return np.ascontiguousarray(column.to_numpy())
-        if _installed("pyarrow"):
-            return column
-        import polars
+        With `unit`, a column that knows its own unit is converted to ``unit ** power``: the unit of the
+        values, and 2 for the variances of such values. ColumnError, with both units, if it cannot be.
+        """
+        raise NotImplementedError
 
-        try:
-            return polars.Series(column.to_list())
-        except (TypeError, polars.exceptions.PolarsError) as error:
-            raise ColumnError(f"{name}: cannot be read as numbers or lists of them: {error}") from error
+    def unit(self, name: str) -> str | None:
+        """The name of the column's unit; None where the kind of table, or this column, knows none."""
+        self._place(name)
+        return None
 
     def is_numeric(self, name: str) -> bool:
         """Does the column hold one real number per row, by its type?"""
-        column = self.native_column(name)
-        if self.kind == "polars":
-            return bool(column.dtype.is_numeric())
-        if self.kind == "pandas":
-            return getattr(column.dtype, "kind", "O") in "fiu"
-        import pyarrow.types as types
-
-        return bool(types.is_integer(column.type) or types.is_floating(column.type))
-
-    def take(self, name: str, rows: NDArray[np.intp]) -> Any:
-        """Some rows of a column, as the table's library has it."""
-        column = self.native_column(name)
-        if self.kind == "polars":
-            return column.gather(rows)
-        return column.iloc[rows].reset_index(drop=True) if self.kind == "pandas" else column.take(rows)
+        raise NotImplementedError
 
     def values(self, name: str) -> list[Any]:
         """The column as Python objects, missing values as None (or NaN): for labels, of any type."""
-        column = self.native_column(name)
-        if self.kind == "pandas":
-            return list(column.astype(object).where(column.notna(), None))
-        return list(column.to_list() if self.kind == "polars" else column.to_pylist())
+        raise NotImplementedError
+
+    def result(self, columns: Mapping[str, Labels]) -> Any:
+        """New columns, one value per row, as a table of the same kind, with the index that this one has."""
+        raise NotImplementedError
+
+    def take(self, name: str, rows: Ints) -> Any:
+        """Some rows of a column, as the table's library has it."""
+        return self.native_column(name)[rows]
+
+    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+        """A new table of the same library: from `take`, from arrays, and from Series of Polars with lists."""
+        raise NotImplementedError
+
+    def series(self, name: str, values: Labels) -> Any:
+        """One new column as the table's library has it."""
+        return self.result({name: values})[name]
+
+    def appended(self, columns: Mapping[str, Labels]) -> Any:
+        """A table of the same kind with this one's columns and the new ones behind them."""
+        raise NotImplementedError
+
+    def refuse_existing(self, names: Iterable[str], instead: str) -> None:
+        """ColumnError if the table has a column of one of these names, which would be replaced."""
+        present = set(self.names)
+        clash = next((name for name in names if name in present), None)
+        if clash is not None:
+            raise ColumnError(
+                f"append=True would add a column {clash!r}, and the table has one: drop or rename it, or "
+                f"take the predictions by themselves: {instead}"
+            )
+
+    def _place(self, name: str) -> int:
+        """The number of the column, from 0."""
+        names = self.names
+        count = names.count(name)
+        if count == 0:
+            require(name, names)
+        if count > 1:
+            raise ColumnError(f"there are {count} columns {name!r}; rename them so that the choice is clear")
+        return names.index(name)
+
+    def _at(self, place: int) -> Any:
+        """The column of this number, as the table's library has it."""
+        raise NotImplementedError
 
 
-def is_table(X: object) -> bool:
-    """Does `X` have named columns? False for arrays, lists and GaussianArray."""
-    return not isinstance(X, GaussianArray) and (_kind(X) is not None or _is_foreign(X))
+def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns of an answer as arrays of numbers, and everything else as lists of Python objects.
 
-
-def open_table(X: Any) -> Table:
-    """`X` as a Table; lazy and foreign tables are collected once, others are not touched.
-
-    Raises TypeError for what is not a table.
+    Integers are 64 bits wide, as they are in lists.
     """
-    if not is_table(X):
-        raise TypeError(
-            "expected a table (Polars, pandas, pyarrow, DuckDB, or anything with __arrow_c_stream__), "
-            f"got {type(X).__module__}.{type(X).__name__}"
-        )
-    kind = _kind(X)
-    if kind == "polars" and hasattr(X, "collect"):
-        return Table(X.collect(), "polars")
-    if kind is not None:
-        return Table(X, kind)
-    if _installed("pyarrow"):
-        import pyarrow
-
-        return Table(pyarrow.table(X), "pyarrow")
-    import polars
-
-    return Table(polars.DataFrame(X), "polars")
-
-
-def result_like(X: Any, columns: Mapping[str, NDArray[Any] | Sequence[Any]]) -> Any:
-    """`columns` as a table of the same kind as `X`, with its index if it has one.
-
-    A lazy Polars frame is answered eagerly; foreign tables as `pyarrow.Table` (Polars without pyarrow).
-    """
-    kind = _kind(X) or ("pyarrow" if _installed("pyarrow") else "polars")
-    data = {name: np.asarray(values) for name, values in columns.items()}
-    if kind == "pandas":
-        import pandas
-
-        return pandas.DataFrame(data, index=X.index)
-    if kind == "pyarrow":
-        import pyarrow
-
-        return pyarrow.table({name: pyarrow.array(values.tolist()) for name, values in data.items()})
-    import polars
-
-    return polars.DataFrame({name: values.tolist() for name, values in data.items()})
-
-
-def new_table(like: Table, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
-    """A new table of the library of `like`: its own columns (`Table.take`), arrays, list columns of `rows`.
-
-    Fixed-size lists where the library has them; pandas gets object columns of flat arrays.
-    """
-    if like.kind == "pyarrow":
-        import pyarrow
-
-        new = pyarrow.table(dict(columns))
-        if rows is not None:
-            lists = pyarrow.table(rows)
-            for name in lists.column_names:
-                new = new.append_column(name, lists.column(name))
-        return new
-    import polars
-
-    gaussians = {} if rows is None else {c.name: c for c in polars.DataFrame(rows).iter_columns()}
-    if like.kind == "polars":
-        return polars.DataFrame(dict(columns) | gaussians)
-    import pandas
-
-    cells = {name: list(c.to_numpy().reshape(len(c), -1)) for name, c in gaussians.items()}
-    return pandas.DataFrame(dict(columns) | cells)
-
-
-def _kind(X: object) -> Kind | None:
-    polars, pandas, pyarrow = (sys.modules.get(name) for name in ("polars", "pandas", "pyarrow"))
-    if polars is not None and isinstance(X, (polars.DataFrame, polars.LazyFrame)):
-        return "polars"
-    if pandas is not None and isinstance(X, pandas.DataFrame):
-        return "pandas"
-    if pyarrow is not None and isinstance(X, (pyarrow.Table, pyarrow.RecordBatch)):
-        return "pyarrow"
-    return None
-
-
-def _is_foreign(X: object) -> bool:
-    """A stream of record batches of another library (a single Arrow column has no columns of its own)."""
-    if not hasattr(X, "__arrow_c_stream__") or isinstance(X, np.ndarray):
-        return False
-    modules = [sys.modules.get(name) for name in ("polars", "pandas", "pyarrow")]
-    names = ("Series", "ChunkedArray")
-    return not isinstance(
-        X, tuple(getattr(m, n) for m in modules if m is not None for n in names if hasattr(m, n))
-    )
-
-
-def _installed(module: str) -> bool:
-    return module in sys.modules or importlib.util.find_spec(module) is not None
+    plain: dict[str, Any] = {}
+    for name, given in columns.items():
+        values = np.asarray(given)
+        if values.dtype.kind in "iu":
+            values = values.astype(np.int64, copy=False)
+        plain[name] = values if values.dtype.kind in "ifb" else values.tolist()
+    return plain

@@ -1,0 +1,263 @@
+"""Tables of Polars, pandas and pyarrow, whose memory the extension reads in place."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .._data.typing import Ints, Labels
+from ..exceptions import ColumnError
+from ._table import Table, plain_columns
+
+
+class PolarsTable(Table):
+    """A Polars DataFrame."""
+
+    @property
+    def names(self) -> list[str]:
+        """Column names, in order."""
+        return list(self.native.columns)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.native.height)
+
+    def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
+        """The Series."""
+        import polars
+
+        column = self.native_column(name)
+        # A column of nothing but nulls has no Arrow buffers to hand over; decimals are no floats yet.
+        cast = column.dtype == polars.Null or isinstance(column.dtype, polars.Decimal)
+        return column.cast(polars.Float64) if cast else column
+
+    def is_numeric(self, name: str) -> bool:
+        """By its type."""
+        return bool(self.native_column(name).dtype.is_numeric())
+
+    def values(self, name: str) -> list[Any]:
+        """Python objects."""
+        return list(self.native_column(name).to_list())
+
+    def result(self, columns: Mapping[str, Labels]) -> Any:
+        """A Polars DataFrame."""
+        import polars
+
+        return polars.DataFrame(plain_columns(columns))
+
+    def appended(self, columns: Mapping[str, Labels]) -> Any:
+        """A Polars DataFrame."""
+        return self.native.with_columns(self.result(columns).get_columns())
+
+    def take(self, name: str, rows: Ints) -> Any:
+        """A Series."""
+        return self.native_column(name).gather(rows)
+
+    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+        """A Polars DataFrame."""
+        import polars
+
+        return polars.DataFrame(dict(columns) | dict(lists))
+
+    def _at(self, place: int) -> Any:
+        return self.native.to_series(place)
+
+
+class PandasTable(Table):
+    """A pandas DataFrame; the names of a column index of several levels are joined by "_"."""
+
+    @property
+    def names(self) -> list[str]:
+        """Column names, in order; numbers as strings."""
+        return [_joined(label) for label in self.native.columns]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.native.shape[0])
+
+    def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
+        """NumPy's memory where it holds numbers, else the Series."""
+        column = self.native_column(name)
+        dtype = column.dtype
+        if isinstance(dtype, np.dtype) and dtype.kind in "fiu":
+            return native_numbers(column.to_numpy())
+        if installed("pyarrow"):
+            if hasattr(column, "__arrow_c_stream__"):
+                return column
+            import pyarrow
+
+            return pyarrow.array(column)  # pandas 2
+        import polars
+
+        try:
+            return polars.Series(column.to_list())
+        except (TypeError, polars.exceptions.PolarsError) as error:
+            raise ColumnError(f"{name}: cannot be read as numbers or lists of them: {error}") from error
+
+    def is_numeric(self, name: str) -> bool:
+        """By its type."""
+        return getattr(self.native_column(name).dtype, "kind", "O") in "fiu"
+
+    def values(self, name: str) -> list[Any]:
+        """Python objects."""
+        column = self.native_column(name)
+        return list(column.astype(object).where(column.notna(), None))
+
+    def result(self, columns: Mapping[str, Labels]) -> Any:
+        """A pandas DataFrame with the same index."""
+        import pandas
+
+        data = {name: np.asarray(values) for name, values in columns.items()}
+        return pandas.DataFrame(data, index=self.native.index)
+
+    def appended(self, columns: Mapping[str, Labels]) -> Any:
+        """A pandas DataFrame with the same index; new names stand in the first level of several."""
+        import pandas
+
+        added = self.result(columns)
+        levels = self.native.columns.nlevels
+        if levels > 1:
+            added.columns = pandas.MultiIndex.from_tuples(
+                [(name, *[""] * (levels - 1)) for name in added.columns], names=self.native.columns.names
+            )
+        return pandas.concat([self.native, added], axis=1)
+
+    def take(self, name: str, rows: Ints) -> Any:
+        """A Series with an index of its own."""
+        return self.native_column(name).iloc[rows].reset_index(drop=True)
+
+    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+        """A pandas DataFrame; lists are flat arrays in columns of objects."""
+        import pandas
+
+        cells = {name: list(c.to_numpy().reshape(len(c), -1)) for name, c in lists.items()}
+        return pandas.DataFrame(dict(columns) | cells)
+
+    def _at(self, place: int) -> Any:
+        return self.native.iloc[:, place]
+
+
+class ArrowTable(Table):
+    """A pyarrow Table or RecordBatch."""
+
+    @property
+    def names(self) -> list[str]:
+        """Column names, in order."""
+        return list(self.native.schema.names)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.native.num_rows)
+
+    def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
+        """The ChunkedArray or Array."""
+        import pyarrow
+
+        column = self.native_column(name)
+        return column.cast(pyarrow.float64()) if pyarrow.types.is_decimal(column.type) else column
+
+    def is_numeric(self, name: str) -> bool:
+        """By its type."""
+        from pyarrow import types
+
+        kind = self.native.schema.field(self._place(name)).type
+        return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+    def values(self, name: str) -> list[Any]:
+        """Python objects."""
+        return list(self.native_column(name).to_pylist())
+
+    def result(self, columns: Mapping[str, Labels]) -> Any:
+        """A pyarrow Table."""
+        import pyarrow
+
+        return pyarrow.table({name: pyarrow.array(v) for name, v in plain_columns(columns).items()})
+
+    def appended(self, columns: Mapping[str, Labels]) -> Any:
+        """A pyarrow Table; of a RecordBatch, too."""
+        import pyarrow
+
+        table = self.native
+        if isinstance(table, pyarrow.RecordBatch):
+            table = pyarrow.Table.from_batches([table])
+        added = self.result(columns)
+        for name in added.column_names:
+            table = table.append_column(name, added.column(name))
+        return table
+
+    def take(self, name: str, rows: Ints) -> Any:
+        """A ChunkedArray or Array."""
+        return self.native_column(name).take(rows)
+
+    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+        """A pyarrow Table."""
+        import pyarrow
+
+        made = pyarrow.table(dict(columns))
+        for name, column in lists.items():
+            made = made.append_column(name, pyarrow.chunked_array(column))
+        return made
+
+    def _at(self, place: int) -> Any:
+        return self.native.column(place)
+
+
+def open_frame(X: Any) -> Table | None:
+    """A frame of the three libraries as a Table; None if it is something else."""
+    polars, pandas, pyarrow = (sys.modules.get(name) for name in ("polars", "pandas", "pyarrow"))
+    if polars is not None and isinstance(X, polars.DataFrame):
+        return PolarsTable(X)
+    if pandas is not None and isinstance(X, pandas.DataFrame):
+        return PandasTable(X)
+    if pyarrow is not None and isinstance(X, (pyarrow.Table, pyarrow.RecordBatch)):
+        return ArrowTable(X)
+    return None
+
+
+def of_series(column: Any, name: str) -> Table | None:
+    """One column of the three libraries as a table of its own; None if it is something else."""
+    polars, pandas, pyarrow = (sys.modules.get(module) for module in ("polars", "pandas", "pyarrow"))
+    if polars is not None and isinstance(column, polars.Series):
+        return PolarsTable(column.alias(name).to_frame())
+    if pandas is not None and isinstance(column, (pandas.Series, pandas.api.extensions.ExtensionArray)):
+        return PandasTable(pandas.DataFrame({name: column}))
+    if pyarrow is not None and isinstance(column, (pyarrow.Array, pyarrow.ChunkedArray)):
+        return ArrowTable(pyarrow.table({name: column}))
+    return None
+
+
+def open_stream(X: Any) -> Table:
+    """A stream of record batches, read once, with pyarrow, or with Polars if that is not installed."""
+    if installed("pyarrow"):
+        import pyarrow
+
+        return ArrowTable(pyarrow.table(X))
+    import polars
+
+    return PolarsTable(polars.DataFrame(X))
+
+
+def native_numbers(values: Any) -> Any:
+    """Real numbers as the extension reads them: contiguous, in this machine's byte order, 4 or 8 bytes wide
+    if they are floats."""
+    if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
+        values = values.astype(np.float64)
+    return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+
+
+def installed(module: str) -> bool:
+    """Can the module be imported?"""
+    return module in sys.modules or importlib.util.find_spec(module) is not None
+
+
+def _joined(label: Any) -> str:
+    """The name of a pandas column: the parts of a tuple that are not empty, joined by "_"."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return "_".join(str(part) for part in parts if part is not None and part != "")

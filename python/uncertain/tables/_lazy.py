@@ -1,0 +1,142 @@
+"""Queries that are collected once, and only the columns that are needed.
+
+Names and types come from the query's schema, as a table of no rows. `LazyTable.load` collects the columns
+that will be asked for, all at once: a query may give its rows in another order each time it runs. Without
+`load` the first question collects everything.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+from .._data.typing import Ints, Labels
+from ..exceptions import ShapeError
+from ._frames import ArrowTable, PolarsTable, open_stream
+from ._table import Table
+
+Collect = Callable[[Sequence[str] | None], Table]
+"""Reads these columns (None: all) of a query as a table."""
+
+
+class LazyTable(Table):
+    """A query, answered like the eager table of its library."""
+
+    def __init__(self, schema: Table, collect: Collect) -> None:
+        self._schema = schema
+        self._collect = collect
+        self._loaded: Table | None = None
+
+    @property
+    def native(self) -> Any:
+        """All columns, collected."""
+        return self.load(self.names)._read().native
+
+    @property
+    def names(self) -> list[str]:
+        """Column names, in order, from the schema."""
+        return self._schema.names
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self._read().n_rows
+
+    def load(self, names: Iterable[str]) -> Self:
+        """Collect these columns, unless they are there."""
+        wanted, known = set(names), self.names
+        present = set() if self._loaded is None else set(self._loaded.names)
+        if self._loaded is None or wanted & set(known) - present:
+            chosen = [name for name in known if name in wanted | present]
+            # Duplicate names cannot be told apart by a projection, and no column at all has no rows.
+            whole = not chosen or len(chosen) == len(known) or len(set(known)) < len(known)
+            again = self._collect(None if whole else chosen)
+            if self._loaded is not None and again.n_rows != self._loaded.n_rows:
+                raise ShapeError(
+                    f"the query gave {self._loaded.n_rows} rows and then {again.n_rows}: collect it "
+                    "once, and pass the table"
+                )
+            self._loaded = again
+        return self
+
+    def native_column(self, name: str) -> Any:
+        """The column as the table's library has it."""
+        return self._with(name).native_column(name)
+
+    def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
+        """Of the collected table."""
+        return self._with(name).numbers(name, unit, power)
+
+    def unit(self, name: str) -> str | None:
+        """From the schema."""
+        return self._schema.unit(name)
+
+    def is_numeric(self, name: str) -> bool:
+        """From the schema."""
+        return self._schema.is_numeric(name)
+
+    def values(self, name: str) -> list[Any]:
+        """Of the collected table."""
+        return self._with(name).values(name)
+
+    def result(self, columns: Mapping[str, Labels]) -> Any:
+        """A table as the collected one."""
+        return self._schema.result(columns)
+
+    def take(self, name: str, rows: Ints) -> Any:
+        """Of the collected table."""
+        return self._with(name).take(name, rows)
+
+    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+        """A table as the collected one."""
+        return self._schema.new(columns, lists)
+
+    def appended(self, columns: Mapping[str, Labels]) -> Any:
+        """All columns of the query, and the new ones."""
+        return self.load(self.names)._read().appended(columns)
+
+    def _with(self, name: str) -> Table:
+        """The collected table, with this column."""
+        self._schema._place(name)
+        return self._read() if self._loaded is None else self.load([name])._read()
+
+    def _read(self) -> Table:
+        if self._loaded is None:
+            self.load(self.names)
+        assert self._loaded is not None
+        return self._loaded
+
+
+def open_lazy(X: Any) -> Table | None:
+    """A lazy frame of Polars, a Dataset or Scanner of pyarrow, or a relation of DuckDB; None for others."""
+    polars, dataset, duckdb = (sys.modules.get(name) for name in ("polars", "pyarrow.dataset", "duckdb"))
+    if polars is not None and isinstance(X, polars.LazyFrame):
+        return lazy_polars(X)
+    if dataset is not None and isinstance(X, dataset.Dataset):
+        columns = X.to_table
+        return LazyTable(
+            ArrowTable(X.schema.empty_table()),
+            lambda names: ArrowTable(columns(columns=None if names is None else list(names))),
+        )
+    if dataset is not None and isinstance(X, dataset.Scanner):
+        return LazyTable(ArrowTable(X.projected_schema.empty_table()), lambda names: ArrowTable(X.to_table()))
+    if duckdb is not None and isinstance(X, duckdb.DuckDBPyRelation):
+        return LazyTable(
+            open_stream(X.limit(0)),
+            lambda names: open_stream(X if names is None else X.project(", ".join(map(_quoted, names)))),
+        )
+    return None
+
+
+def lazy_polars(frame: Any, collect: Callable[[Any], Any] = lambda query: query.collect()) -> LazyTable:
+    """A lazy frame of Polars; `collect` runs a query of it."""
+    return LazyTable(
+        PolarsTable(frame.collect_schema().to_frame()),
+        lambda names: PolarsTable(collect(frame if names is None else frame.select(names))),
+    )
+
+
+def _quoted(name: str) -> str:
+    """A name in SQL."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,424 @@
+"""What each kind of table knows beyond plain columns: units, masks, names of several levels, laziness."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import astropy.units as u
+import narwhals as nw
+import narwhals.stable.v1 as nw1
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.dataset
+import pytest
+from astropy.coordinates import SkyCoord
+from astropy.io import fits
+from astropy.table import MaskedColumn, QTable, Table
+from astropy.time import Time
+from astropy.utils.masked import Masked
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+import uncertain
+from uncertain._uncertain import Rows
+from uncertain.exceptions import ColumnError, NullError, ShapeError
+from uncertain.preprocessing import AsGaussians
+from uncertain.tables import is_table, open_table
+
+N = 40
+
+
+def catalogue(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Scalar columns whose classes their fluxes tell apart."""
+    kind = np.repeat(["star", "quasar"], N // 2)
+    return {
+        "objid": np.arange(N),
+        "g": rng.normal(20.0, 1.0, size=N) + 3.0 * (kind == "star"),
+        "g_err": rng.uniform(0.01, 0.5, size=N),
+        "r": rng.normal(19.0, 1.0, size=N),
+        "r_err": rng.uniform(0.01, 0.5, size=N),
+        "kind": kind,
+    }
+
+
+def numbers(table: Any, name: str, *unit: Any) -> np.ndarray:
+    """The column as the extension reads it, with NaN for nulls."""
+    return Rows.from_arrow([open_table(table).numbers(name, *unit)], [name], "nan").to_numpy()
+
+
+def fits_rows(columns: dict[str, np.ndarray]) -> fits.FITS_rec:
+    """Rows as they come out of a file: big-endian, text in bytes."""
+    hdu = fits.BinTableHDU(Table(columns))
+    return fits.BinTableHDU.from_columns(hdu.columns).data
+
+
+# Answers in every kind
+
+
+KINDS = {
+    "pandas": pd.DataFrame,
+    "pyarrow": pa.table,
+    "batch": lambda columns: pa.table(columns).to_batches()[0],
+    "reader": lambda columns: pa.table(columns).to_reader(),
+    "dataset": lambda columns: pa.dataset.dataset(pa.table(columns)),
+    "astropy": Table,
+    "qtable": QTable,
+    "dict": dict,
+    "dict of lists": lambda columns: {name: list(values) for name, values in columns.items()},
+    "dict of series": lambda columns: {name: pl.Series(values) for name, values in columns.items()},
+    "dict of pandas": lambda columns: {name: pd.Series(values) for name, values in columns.items()},
+    "structured": lambda columns: Table(columns).as_array(),
+    "recarray": lambda columns: Table(columns).as_array().view(np.recarray),
+    "FITS_rec": fits_rows,
+    "HDU": lambda columns: fits.BinTableHDU(Table(columns)),
+    "HDUList": lambda columns: fits.HDUList([fits.PrimaryHDU(), fits.BinTableHDU(Table(columns))]),
+    "narwhals": lambda columns: nw.from_native(pd.DataFrame(columns)),
+    "narwhals lazy": lambda columns: nw.from_native(pl.LazyFrame(columns)),
+    "narwhals v1": lambda columns: nw1.from_native(pa.table(columns)),
+    "multi-index": lambda columns: pd.DataFrame(
+        {(name.partition("_")[0], name.partition("_")[2]): values for name, values in columns.items()}
+    ),
+}
+
+ANSWERS: dict[str, tuple[type, type]] = {
+    "pandas": (pd.Series, pd.DataFrame),
+    "pyarrow": (pa.ChunkedArray, pa.Table),
+    "batch": (pa.ChunkedArray, pa.Table),
+    "reader": (pa.ChunkedArray, pa.Table),
+    "dataset": (pa.ChunkedArray, pa.Table),
+    "astropy": (Table.Column, Table),
+    "qtable": (QTable.Column, QTable),
+    "dict": (np.ndarray, dict),
+    "dict of lists": (np.ndarray, dict),
+    "dict of series": (np.ndarray, dict),
+    "dict of pandas": (np.ndarray, dict),
+    "structured": (np.ndarray, np.ndarray),
+    "recarray": (np.ndarray, np.ndarray),
+    "FITS_rec": (Table.Column, Table),
+    "HDU": (Table.Column, Table),
+    "HDUList": (Table.Column, Table),
+    "narwhals": (nw.Series, nw.DataFrame),
+    "narwhals lazy": (nw.Series, nw.DataFrame),
+    "narwhals v1": (nw1.Series, nw1.DataFrame),
+    "multi-index": (pd.Series, pd.DataFrame),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_fit_and_predict_as_from_polars(kind: str, rng: np.random.Generator) -> None:
+    columns, new = catalogue(rng), catalogue(rng)
+    make = KINDS[kind]
+    reference = uncertain.fit(pl.DataFrame(columns), target="kind")
+    model = uncertain.fit(make(columns), target="kind")
+    assert model.columns_ == reference.columns_
+    assert model.pipeline_[-1].coef_.tobytes() == reference.pipeline_[-1].coef_.tobytes()
+    assert list(model.classes_) == ["quasar", "star"]
+
+    predicted, probabilities = model.predict(make(new)), model.predict_proba(make(new))
+    one, many = ANSWERS[kind]
+    assert type(predicted) is one and isinstance(probabilities, many)
+    assert_array_equal(np.asarray(predicted), reference.predict(pl.DataFrame(new)))
+    expected = reference.predict_proba(pl.DataFrame(new))
+    assert open_table(probabilities).names == expected.columns
+    for name in expected.columns:
+        assert_array_equal(numbers(probabilities, name), numbers(expected, name))
+    assert model.score(make(new)) == reference.score(pl.DataFrame(new))
+
+
+def test_numbers_stand_in_this_machines_byte_order() -> None:
+    values = np.array([1.5, -2.0, 3e300])
+    for dtype in (">f8", ">f4", ">i2", "<f8", ">f2", "longdouble"):
+        small = values.clip(-9, 9).astype(dtype)
+        frame = pd.DataFrame({"a": small}) if dtype != ">f2" else {"a": small}
+        for table in (frame, {"a": small}, Table({"a": small})):
+            assert_array_equal(numbers(table, "a")[:, 0], small.astype(float))
+
+
+# Units
+
+
+def test_error_bars_are_converted_to_the_unit_of_the_values() -> None:
+    table = QTable(
+        {"g": [20.0, 21.0] * u.mag, "g_err": [50.0, 70.0] * u.mmag, "g_var": [4.0, 9.0] * u.mmag**2}
+    )
+    opened = open_table(table)
+    assert [opened.unit(name) for name in opened.names] == ["mag", "mmag", "mmag2"]
+    assert_array_equal(numbers(table, "g_err", opened.unit("g")), np.array([[50.0], [70.0]]) * 0.001)
+    np.testing.assert_allclose(numbers(table, "g_var", "mag", 2), [[4e-6], [9e-6]], rtol=1e-15)
+    assert_array_equal(numbers(table, "g_err"), [[50.0], [70.0]])
+    assert_array_equal(numbers(table, "g", "mag"), [[20.0], [21.0]])
+
+
+def test_units_of_every_kind_of_column() -> None:
+    columns = {"a": [1.0, 2.0], "b": [0.1, 0.2]}
+    table = Table(columns, units={"a": "km / s"})
+    assert open_table(table).unit("a") == "km / s" and open_table(table).unit("b") is None
+    assert_array_equal(numbers(table, "b", "km / s"), [[0.1], [0.2]])  # no unit: that of the values
+    assert_array_equal(numbers(table, "a", "m / s"), [[1000.0], [2000.0]])
+    arrays = {"a": [1.0, 2.0] * u.km, "b": Masked([1.0, 2.0] * u.m, mask=[False, True]), "c": np.ones(2)}
+    assert [open_table(arrays).unit(name) for name in arrays] == ["km", "m", None]
+    assert_array_equal(numbers(arrays, "b", "km"), [[0.001], [np.nan]])
+    hdu = fits.BinTableHDU(QTable({"a": [1.0, 2.0] * u.Jy}))
+    assert open_table(hdu).unit("a") == open_table(hdu.data).unit("a") == "Jy"
+    for plain in (
+        pl.DataFrame(columns),
+        pd.DataFrame(columns),
+        pa.table(columns),
+        nw.from_native(pl.LazyFrame(columns)),
+    ):
+        assert open_table(plain).unit("a") is None
+        assert_array_equal(numbers(plain, "a", "km"), [[1.0], [2.0]])
+        with pytest.raises(ColumnError, match="no column 'c'"):
+            open_table(plain).unit("c")
+
+
+def test_units_that_no_factor_converts_are_refused_with_both_names() -> None:
+    table = QTable(
+        {
+            "v_err": [1.0] * u.s,
+            "T": [20.0] * u.deg_C,
+            "m": [20.0] * u.ABmag,
+            "share": [5.0] * u.percent,
+        }
+    )
+    table["odd"] = Table.Column([1.0], unit=u.Unit("foo", parse_strict="silent"))
+    for name, wanted in (
+        ("v_err", "km / s"),
+        ("T", "K"),
+        ("m", "Jy"),
+        ("m", "mag(ST)"),
+        ("share", "mag"),
+        ("odd", "mag"),
+    ):
+        own = open_table(table).unit(name)
+        with pytest.raises(ColumnError) as error:
+            open_table(table).numbers(name, wanted)
+        assert all(word in str(error.value) for word in (repr(name), f"is in {own}", f"needed in {wanted}"))
+    with pytest.raises(ColumnError, match="is in s, but is needed in km2 / s2"):
+        open_table(table).numbers("v_err", "km / s", 2)
+    assert numbers(table, "odd", "foo") == numbers(table, "m", "mag(AB)") / 20.0 == 1.0
+
+
+def test_error_bars_of_logarithmic_units_are_in_the_plain_unit() -> None:
+    table = QTable({"m": [20.0] * u.ABmag, "m_err": [50.0] * u.mmag})
+    assert numbers(table, "m_err", open_table(table).unit("m")) == 50.0 * 0.001
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
+def test_conversion_is_astropys(values: list[float]) -> None:
+    column = np.asarray(values) * u.km / u.h
+    ours = numbers({"v": column}, "v", "m / s")[:, 0]
+    np.testing.assert_allclose(ours, column.to_value(u.m / u.s), rtol=1e-15)
+
+
+# Masks and gaps
+
+
+def test_masked_values_are_null() -> None:
+    masked = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    lists = np.ma.array(np.arange(6.0).reshape(3, 2), mask=[[0, 0], [0, 1], [0, 0]])
+    text = np.ma.array(["x", "y", "z"], mask=[False, True, False])
+    tables = [
+        Table({"a": MaskedColumn(masked), "l": MaskedColumn(lists), "t": MaskedColumn(text)}),
+        {"a": masked, "l": lists, "t": text},
+        {"a": Masked(masked.data, mask=masked.mask), "l": Masked(lists.data, mask=lists.mask), "t": text},
+        Table({"a": masked, "l": lists, "t": text}).as_array(),
+    ]
+    for table in tables:
+        opened = open_table(table)
+        assert_array_equal(numbers(table, "a"), [[1.0], [np.nan], [3.0]])
+        assert_array_equal(numbers(table, "l"), [[0.0, 1.0], [2.0, np.nan], [4.0, 5.0]])
+        assert opened.values("t") == ["x", None, "z"] and opened.values("a") == [1.0, None, 3.0]
+        with pytest.raises(NullError, match="a: row 1"):
+            AsGaussians(features=["a"], std="a").fit(table)
+        assert opened.is_numeric("a") and not opened.is_numeric("l") and not opened.is_numeric("t")
+    assert_array_equal(masked.data, [1.0, 2.0, 3.0])
+
+
+def test_gaps_of_fits_files(tmp_path: Any) -> None:
+    table = Table(
+        {"a": np.ma.array([1, 2, 3], mask=[0, 1, 0]), "b": [1.0, np.nan, 2.0], "t": ["u", "vv", "w"]}
+    )
+    table.write(tmp_path / "t.fits")
+    with fits.open(tmp_path / "t.fits") as hdus:
+        for source in (hdus, hdus[1], hdus[1].data):
+            assert open_table(source).values("t") == ["u", "vv", "w"]
+            assert_array_equal(numbers(source, "b"), [[1.0], [np.nan], [2.0]])
+        assert_array_equal(numbers(hdus, "a"), [[1.0], [np.nan], [3.0]])
+
+
+def test_a_fits_file_of_several_tables_asks_which_one() -> None:
+    first, second = (fits.BinTableHDU(Table({"a": [1.0]}), name=name) for name in ("STARS", "GALAXIES"))
+    with pytest.raises(ColumnError, match=r"1 \(STARS\), 2 \(GALAXIES\): pass one of them"):
+        open_table(fits.HDUList([fits.PrimaryHDU(), first, second]))
+    with pytest.raises(ColumnError, match="holds no table"):
+        open_table(fits.HDUList([fits.PrimaryHDU(np.zeros((2, 2)))]))
+
+
+def test_pandas_masked_types(rng: np.random.Generator) -> None:
+    columns = catalogue(rng)
+    reference = uncertain.fit(pl.DataFrame(columns), target="kind")
+    table = pd.DataFrame(columns).convert_dtypes()
+    assert str(table["g"].dtype) == "Float64"
+    model = uncertain.fit(table, target="kind")
+    assert model.pipeline_[-1].coef_.tobytes() == reference.pipeline_[-1].coef_.tobytes()
+    table.loc[3, "g"] = pd.NA
+    with pytest.raises(NullError, match="g: row 3"):
+        uncertain.fit(table, target="kind")
+
+
+# Columns that are no numbers, names that are no strings
+
+
+def test_columns_that_are_no_numbers_are_refused_only_if_asked_for(rng: np.random.Generator) -> None:
+    table = Table(catalogue(rng))
+    table["time"] = Time(np.arange(N) + 2460000.5, format="jd")
+    table["sky"] = SkyCoord(np.arange(N), np.zeros(N), unit="deg")
+    opened = open_table(table)
+    assert not opened.is_numeric("time") and not opened.is_numeric("sky")
+    assert uncertain.fit(table, target="kind").score(table) > 0.9
+    with pytest.raises(
+        ColumnError, match=r"'time' is of type Time, not numbers: .* such as table\['time'\]\.jd"
+    ):
+        AsGaussians(features=["time"], std="{}").fit(table)
+    with pytest.raises(ColumnError, match=r"'sky' is of type SkyCoord, .*table\['sky'\]\.ra\.deg"):
+        opened.values("sky")
+    with pytest.raises(ColumnError, match="datetime64"):
+        open_table({"t": np.array(["2026-01-01"], dtype="M8[D]")}).numbers("t")
+
+
+def test_pandas_names_of_several_levels_and_numbers() -> None:
+    columns = pd.MultiIndex.from_tuples([("flux", "g"), ("flux", "r"), ("kind", "")])
+    table = pd.DataFrame([[1.0, 2.0, "x"], [3.0, 4.0, "y"]], columns=columns)
+    assert open_table(table).names == ["flux_g", "flux_r", "kind"]
+    assert_array_equal(numbers(table, "flux_r"), [[2.0], [4.0]])
+    assert open_table(table).values("kind") == ["x", "y"]
+    tuples = pd.DataFrame({("flux", "g"): [1.0], "r": [2.0], 7: [3.0]})
+    tuples.columns = pd.Index([("flux", "g"), "r", 7], tupleize_cols=False)
+    assert open_table(tuples).names == ["flux_g", "r", "7"] and numbers(tuples, "7") == 3.0
+    same = pd.DataFrame([[1.0, 2.0]], columns=pd.MultiIndex.from_tuples([("a", "b"), ("a_b", "")]))
+    with pytest.raises(ColumnError, match="2 columns 'a_b'"):
+        open_table(same).numbers("a_b")
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    table = {"a": [1.0, 2.0, 3.0], "a_err": [1.0, 2.0], "label": [1, 2, 1]}
+    with pytest.raises(ShapeError, match="'a' has 3 values and 'a_err' 2"):
+        uncertain.fit(table)
+    with pytest.raises(ColumnError, match="one value per row"):
+        open_table({"a": "x", "b": [1]}).numbers("a")
+    with pytest.raises(ShapeError, match="one dimension"):
+        open_table(np.zeros((2, 2), dtype=[("a", "f8")]))
+
+
+def test_lists_of_different_types_and_lengths() -> None:
+    with pytest.raises(ColumnError, match=r"^a: cannot be read as numbers"):
+        open_table({"a": [[1.0], "x"]}).numbers("a")
+    ragged = open_table({"a": [[1.0], [1.0, 2.0]]}).numbers("a")
+    assert ragged.to_list() == [[1.0], [1.0, 2.0]]
+
+
+def test_the_callers_arrays_are_not_changed(rng: np.random.Generator) -> None:
+    columns = catalogue(rng)
+    table = QTable(columns, units={"g": u.mag, "g_err": u.mag})
+    before = table.copy()
+    uncertain.fit(table, target="kind").predict(table)
+    assert (before == table).all() and before.colnames == table.colnames
+
+
+# Lazy kinds
+
+
+def test_only_the_needed_columns_are_collected(rng: np.random.Generator) -> None:
+    columns = catalogue(rng)
+    read: list[str] = []
+
+    def noted(name: str) -> pl.Expr:
+        return pl.col(name).map_batches(lambda s: (read.append(name), s)[1], return_dtype=pl.self_dtype())
+
+    query = pl.LazyFrame(columns).with_columns(noted(name) for name in columns)
+    model = uncertain.fit(query, target="kind")
+    assert sorted(read) == ["g", "g_err", "kind", "r", "r_err"]  # each once, and no objid
+    read.clear()
+    assert isinstance(model.predict(query), pl.Series)
+    assert sorted(read) == ["g", "g_err", "r", "r_err"]
+    read.clear()
+    model.score(query)
+    assert sorted(read) == ["g", "g_err", "kind", "r", "r_err"]
+
+
+def test_datasets_and_relations_are_projected(rng: np.random.Generator, tmp_path: Any) -> None:
+    import duckdb
+
+    columns = catalogue(rng) | {'odd "name"': np.zeros(N)}
+    frame = pl.DataFrame(columns)
+    frame.write_parquet(tmp_path / "a.parquet")
+    for table in (
+        pyarrow.dataset.dataset(tmp_path / "a.parquet"),
+        duckdb.read_parquet(str(tmp_path / "a.parquet")),
+        frame.lazy(),
+    ):
+        opened = open_table(table).load(["r", 'odd "name"', "no column"])
+        assert opened._loaded.names == ["r", 'odd "name"']
+        assert opened.names == frame.columns and opened.n_rows == N
+        assert opened.is_numeric("g") and not opened.is_numeric("kind")
+        assert opened._loaded.names == ["r", 'odd "name"']  # types are known without data
+        assert opened.values("kind") == frame["kind"].to_list()
+        with pytest.raises(ColumnError, match="did you mean 'kind'"):
+            opened.numbers("kin")
+
+
+def test_a_query_whose_rows_change_is_refused() -> None:
+    counts = iter([3, 4])
+    frame = pl.LazyFrame({"a": [1.0], "b": [2.0]}).map_batches(lambda df: pl.concat([df] * next(counts)))
+    opened = open_table(frame).load(["a"])
+    with pytest.raises(ShapeError, match="3 rows and then 4"):
+        opened.numbers("b")
+
+
+# narwhals
+
+
+class Plugin:
+    """A frame of a library that only narwhals knows, by narwhals' own protocol."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._compliant = nw.from_native(frame)._compliant_frame
+        self.columns = frame.columns
+
+    def __narwhals_dataframe__(self) -> Any:
+        return self._compliant
+
+
+def test_frames_that_narwhals_converts(rng: np.random.Generator) -> None:
+    columns = catalogue(rng)
+    table = Plugin(pl.DataFrame(columns))
+    assert is_table(table)
+    model = uncertain.fit(table, target="kind")
+    assert isinstance(model.predict(table), pa.ChunkedArray)
+    assert model.columns_ == uncertain.fit(columns, target="kind").columns_
+
+
+def test_no_other_library_is_imported() -> None:
+    code = (
+        "import sys, uncertain\n"
+        "others = {'narwhals', 'astropy', 'pandas', 'pyarrow', 'duckdb'}\n"
+        "had = others & sys.modules.keys()  # by recent versions of scikit-learn\n"
+        "t = {'a': [1., 2., 5., 6.], 'a_err': [.1] * 4, 'label': [0, 0, 1, 1]}\n"
+        "uncertain.fit(t).predict(t)\n"
+        "assert others & sys.modules.keys() == had and 'astropy' not in had"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_is_no_table_is_named() -> None:
+    class Unknown:
+        pass
+
+    with pytest.raises(TypeError, match=r"Polars, pandas, .* astropy .* dict of columns.*got .*Unknown"):
+        open_table(Unknown())
