@@ -2,50 +2,82 @@
 
 ``uncertain.fit(table)`` makes a `Model` from a table with error columns; `GSUClassifier` on a `GaussianArray`
 is the same for scikit-learn's pipelines.
+
+Names are loaded when they are first used (PEP 562): scikit-learn takes a second or two, and neither the help
+of the command line nor a script that stops at a wrong option should wait for it. Type checkers read the
+imports below, which say the same as `_ORIGINS`.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+import importlib
+from typing import TYPE_CHECKING, Any
 
-from . import (
-    discriminant,
-    exceptions,
-    huber,
-    kernel_svm,
-    kernels,
-    losses,
-    metrics,
-    preprocessing,
-    robust,
-    svm,
-    uncertainty,
-)
+from . import _uncertain  # noqa: F401  # loaded before anyone limits threads, which threadpoolctl does once
 from ._base import threads as _threads  # noqa: F401  # tells threadpoolctl about our pools
-from ._data.array import GaussianArray
-from ._model.fit import fit
-from ._model.model import Model, load
-from ._report.classes import Report
-from .discriminant import GaussianDiscriminant
-from .exceptions import UncertainError
-from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-from .kernel_features import ProbabilisticKernelFeatures
-from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
-from .minimax import MinimaxProbabilityClassifier
-from .preprocessing import (
-    AsGaussians,
-    GaussianDenoiser,
-    GaussianImputer,
-    GaussianScaler,
-    KernelMap,
-    SubspaceProjector,
-)
-from .regression import GSURegressor
-from .robust import RobustSVC
-from .svm import GSUClassifier
 
-try:
-    __version__ = version("uncertain-learn")
-except PackageNotFoundError:  # run from a source tree that was never installed
-    __version__ = "0.1.0"
+if TYPE_CHECKING:
+    from . import (
+        discriminant,
+        exceptions,
+        huber,
+        kernel_svm,
+        kernels,
+        losses,
+        metrics,
+        preprocessing,
+        regression,
+        robust,
+        svm,
+        uncertainty,
+    )
+    from ._data.array import GaussianArray
+    from ._model.fit import fit
+    from ._model.model import Model, load
+    from ._report.classes import Report
+    from .discriminant import GaussianDiscriminant
+    from .exceptions import UncertainError
+    from .huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
+    from .kernel_features import ProbabilisticKernelFeatures
+    from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
+    from .minimax import MinimaxProbabilityClassifier
+    from .preprocessing import (
+        AsGaussians,
+        GaussianDenoiser,
+        GaussianImputer,
+        GaussianScaler,
+        KernelMap,
+        SubspaceProjector,
+    )
+    from .regression import GSURegressor
+    from .robust import RobustSVC
+    from .svm import GSUClassifier
+
+    __version__: str
+
+_ORIGINS = {
+    "GaussianArray": "_data.array",
+    "fit": "_model.fit",
+    "Model": "_model.model",
+    "load": "_model.model",
+    "Report": "_report.classes",
+    "GaussianDiscriminant": "discriminant",
+    "UncertainError": "exceptions",
+    "AdaptiveHuberClassifier": "huber",
+    "AdaptiveHuberRegressor": "huber",
+    "ProbabilisticKernelFeatures": "kernel_features",
+    "ProbabilisticKernelSVC": "kernel_svm",
+    "ProbabilisticKernelSVR": "kernel_svm",
+    "MinimaxProbabilityClassifier": "minimax",
+    "AsGaussians": "preprocessing",
+    "GaussianDenoiser": "preprocessing",
+    "GaussianImputer": "preprocessing",
+    "GaussianScaler": "preprocessing",
+    "KernelMap": "preprocessing",
+    "SubspaceProjector": "preprocessing",
+    "GSURegressor": "regression",
+    "RobustSVC": "robust",
+    "GSUClassifier": "svm",
+}
+"""The module behind each public name; the others of ``__all__`` are modules themselves."""
 
 __all__ = [
     "AdaptiveHuberClassifier",
@@ -84,3 +116,40 @@ __all__ = [
     "svm",
     "uncertainty",
 ]
+
+if not TYPE_CHECKING:  # which would take any name for a member
+
+    def __getattr__(name: str) -> Any:
+        if name == "__version__":
+            value: Any = _version()
+        elif name in _ORIGINS:
+            value = getattr(importlib.import_module(f".{_ORIGINS[name]}", __name__), name)
+        else:
+            return _module(name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _module(name: str) -> Any:
+    """A module of the package; AttributeError, as for any module, if there is none of that name."""
+    path = f"{__name__}.{name}"
+    if not name.startswith("__"):
+        try:
+            return importlib.import_module(path)
+        except ModuleNotFoundError as error:
+            if error.name != path:  # it is there, and needs one that is not
+                raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("uncertain-learn")
+    except PackageNotFoundError:  # run from a source tree that was never installed
+        return "0.1.0"

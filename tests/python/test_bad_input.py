@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from conftest import CONSTRUCTORS, random_covariances
 
-from uncertain import exceptions
+from uncertain import exceptions, fit
 from uncertain._data.array import GaussianArray
 from uncertain.exceptions import (
     ColumnError,
@@ -276,3 +276,11 @@ def test_every_error_is_a_value_error() -> None:
     for name in exceptions.__all__:
         kind = getattr(exceptions, name)
         assert issubclass(kind, (ValueError, Warning)), name
+
+
+@pytest.mark.parametrize(("name", "value"), [("n_jobs", "a"), ("n_jobs", 1.5), ("random_state", "abc")])
+@pytest.mark.parametrize("method", ["gsu", "kernel", "huber", "discriminant", "minimax", "tsvc"])
+def test_a_wrong_type_of_a_parameter_is_named(method: Any, name: str, value: object) -> None:
+    rows = GaussianArray([[0.0], [0.1], [1.0], [1.1]], std=0.1)
+    with pytest.raises(ParameterError, match=f"{name} = {value!r}: must be an integer"):
+        fit(rows, [0, 0, 1, 1], method=method, **{name: value})

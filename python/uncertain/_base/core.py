@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from .._data.typing import Floats
 from .._data.validation import seed_from
 from .._uncertain import Fitted, Gaussians, check_parameters, fit, parameter_names
+from ..exceptions import ParameterError
 from .progress import reporter
 
 CLASSES: dict[str, list[type[Core]]] = {}
@@ -61,6 +63,9 @@ class Core:
 
     def _parameters(self, **changed: Any) -> str:
         """JSON text of the parameters; ParameterError if one is out of range."""
+        n_jobs = getattr(self, "n_jobs", None)
+        if not (n_jobs is None or isinstance(n_jobs, Integral)):
+            raise ParameterError(f"n_jobs = {n_jobs!r}: must be an integer or None")
         text = encoded(self._core_parameters() | changed)
         check_parameters(self._kind, text)
         return text

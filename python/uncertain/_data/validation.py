@@ -199,4 +199,10 @@ def check_weights(
 
 def seed_from(random_state: RandomState) -> int:
     """One seed for the core's generator, drawn from whatever scikit-learn takes as ``random_state``."""
-    return int(check_random_state(random_state).randint(2**31 - 1))
+    try:
+        generator = check_random_state(random_state)
+    except ValueError:
+        raise ParameterError(
+            f"random_state = {random_state!r}: must be an integer, a numpy.random.RandomState or None"
+        ) from None
+    return int(generator.randint(2**31 - 1))
