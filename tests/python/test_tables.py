@@ -294,6 +294,13 @@ def test_results_in_the_kind_of_the_table(constructor: Constructor, columns: dic
     assert open_table(result).values("label") == ["u", "v", "u"] * 3
 
 
+def test_types_of_columns(constructor: Constructor, columns: dict[str, Any]) -> None:
+    opened = open_table(constructor(columns))
+    expected = {"mean": "list", "cov": "list", "std": "list", "factor": "list", "label": "other"}
+    assert {name: opened.type_of(name) for name in columns} == dict.fromkeys(columns, "number") | expected
+    assert opened.type_of("no column") == "other"
+
+
 def test_names_that_do_not_lead_to_one_column() -> None:
     import pandas as pd
 

@@ -67,12 +67,15 @@ class ArrayTable(Table):
 
     def is_numeric(self, name: str) -> bool:
         """By its type."""
-        column = self.native_column(name)
-        if not isinstance(column, np.ndarray):
-            if not isinstance(column, (list, tuple, range)):
-                return False
-            column = pieces(column, name).data
-        return column.ndim == 1 and column.dtype.kind in "fiu"
+        data = _array(self.native_column(name), name)
+        return data is not None and data.ndim == 1 and data.dtype.kind in "fiu"
+
+    def is_nested(self, name: str) -> bool:
+        """By the shape, of objects by the first of them."""
+        data = _array(self.native_column(name), name)
+        if data is None or data.ndim > 1 or not len(data):
+            return data is not None and data.ndim > 1
+        return data.dtype.kind == "O" and isinstance(data[0], (list, tuple, np.ndarray))
 
     def values(self, name: str) -> list[Any]:
         """Python objects."""
@@ -138,6 +141,11 @@ class DictTable(ArrayTable):
         series = of_series(self.native_column(name), name)
         return super().is_numeric(name) if series is None else series.is_numeric(name)
 
+    def is_nested(self, name: str) -> bool:
+        """By its type."""
+        series = of_series(self.native_column(name), name)
+        return super().is_nested(name) if series is None else series.is_nested(name)
+
     def values(self, name: str) -> list[Any]:
         """Python objects."""
         series = of_series(self.native_column(name), name)
@@ -194,6 +202,13 @@ def not_numbers(column: Any, name: str) -> ColumnError:
     return ColumnError(
         f"column {name!r} is of type {kind}, not numbers: make a column of numbers of it first{how}"
     )
+
+
+def _array(column: Any, name: str) -> Any:
+    """The column as an array; None for mixin columns of astropy, such as Time."""
+    if isinstance(column, np.ndarray):
+        return column
+    return pieces(column, name).data if isinstance(column, (list, tuple, range)) else None
 
 
 def _objects(data: Any, mask: Booleans | None, name: str) -> Any:

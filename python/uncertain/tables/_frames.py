@@ -40,6 +40,10 @@ class PolarsTable(Table):
         """By its type."""
         return bool(self.native_column(name).dtype.is_numeric())
 
+    def is_nested(self, name: str) -> bool:
+        """By its type."""
+        return bool(self.native_column(name).dtype.is_nested())
+
     def values(self, name: str) -> list[Any]:
         """Python objects."""
         return list(self.native_column(name).to_list())
@@ -103,6 +107,12 @@ class PandasTable(Table):
     def is_numeric(self, name: str) -> bool:
         """By its type."""
         return getattr(self.native_column(name).dtype, "kind", "O") in "fiu"
+
+    def is_nested(self, name: str) -> bool:
+        """By the type, of objects by the first of them."""
+        column = self.native_column(name)
+        first = column.iloc[0] if len(column) else None
+        return isinstance(first, (list, tuple, np.ndarray)) or "list" in str(column.dtype)
 
     def values(self, name: str) -> list[Any]:
         """Python objects."""
@@ -169,6 +179,10 @@ class ArrowTable(Table):
 
         kind = self.native.schema.field(self._place(name)).type
         return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
+
+    def is_nested(self, name: str) -> bool:
+        """By its type."""
+        return "list" in str(self.native.schema.field(self._place(name)).type)
 
     def values(self, name: str) -> list[Any]:
         """Python objects."""

@@ -76,6 +76,10 @@ class LazyTable(Table):
         """From the schema."""
         return self._schema.is_numeric(name)
 
+    def is_nested(self, name: str) -> bool:
+        """From the schema."""
+        return self._schema.is_nested(name)
+
     def values(self, name: str) -> list[Any]:
         """Of the collected table."""
         return self._with(name).values(name)

@@ -58,6 +58,10 @@ class NarwhalsTable(Table):
         """Of the inner table."""
         return self._inner.is_numeric(name)
 
+    def is_nested(self, name: str) -> bool:
+        """Of the inner table."""
+        return self._inner.is_nested(name)
+
     def values(self, name: str) -> list[Any]:
         """Of the inner table."""
         return self._inner.values(name)

@@ -9,7 +9,7 @@ asked for, and collect these alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -61,6 +61,16 @@ class Table:
     def is_numeric(self, name: str) -> bool:
         """Does the column hold one real number per row, by its type?"""
         raise NotImplementedError
+
+    def is_nested(self, name: str) -> bool:
+        """Does the column hold lists, by its type? For Python objects, by the first of them."""
+        raise NotImplementedError
+
+    def type_of(self, name: str) -> Literal["number", "list", "other"]:
+        """What the column holds in each row, by its type."""
+        if self.names.count(name) != 1:
+            return "other"
+        return "number" if self.is_numeric(name) else "list" if self.is_nested(name) else "other"
 
     def values(self, name: str) -> list[Any]:
         """The column as Python objects, missing values as None (or NaN): for labels, of any type."""
