@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .minimax import MinimaxProbabilityClassifier
     from .preprocessing import (
         AsGaussians,
+        GaussianCollapser,
         GaussianDenoiser,
         GaussianImputer,
         GaussianScaler,
@@ -68,6 +69,7 @@ _ORIGINS = {
     "ProbabilisticKernelSVR": "kernel_svm",
     "MinimaxProbabilityClassifier": "minimax",
     "AsGaussians": "preprocessing",
+    "GaussianCollapser": "preprocessing",
     "GaussianDenoiser": "preprocessing",
     "GaussianImputer": "preprocessing",
     "GaussianScaler": "preprocessing",
@@ -86,6 +88,7 @@ __all__ = [
     "GSUClassifier",
     "GSURegressor",
     "GaussianArray",
+    "GaussianCollapser",
     "GaussianDenoiser",
     "GaussianDiscriminant",
     "GaussianImputer",

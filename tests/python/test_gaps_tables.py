@@ -139,6 +139,6 @@ def test_regression_with_gaps() -> None:
     table, _ = catalogue(160, 7)
     table = table.drop("label").with_columns(height=np.random.default_rng(0).normal(size=160))
     model = uncertain.fit(table, target="height", on_missing="impute", meaning="measurement")
-    assert [n for n, _ in model.pipeline_.steps] == ["gaussians", "denoise", "scale", "regress"]
+    assert [n for n, _ in model.pipeline_.steps] == ["gaussians", "denoise", "scale", "collapse", "regress"]
     assert np.all(np.isfinite(model.predict(table).to_numpy()))
     assert model.report(table, folds=2, repeats=1).n_rows == 160

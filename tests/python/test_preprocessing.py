@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from uncertain._data.array import GaussianArray
 from uncertain.exceptions import ParameterError
-from uncertain.preprocessing import GaussianScaler, SubspaceProjector
+from uncertain.preprocessing import GaussianCollapser, GaussianScaler, SubspaceProjector
 
 N, D = 40, 4
 
@@ -120,7 +120,9 @@ def test_parameters_are_checked_in_fit() -> None:
 
 
 @pytest.mark.parametrize(
-    "transformer", [GaussianScaler(), SubspaceProjector(0.9)], ids=["scaler", "projector"]
+    "transformer",
+    [GaussianScaler(), SubspaceProjector(0.9), GaussianCollapser()],
+    ids=["scaler", "projector", "collapser"],
 )
 def test_interface(transformer: Any, gaussians: GaussianArray) -> None:
     t = clone(transformer).fit(gaussians)
@@ -136,7 +138,9 @@ def test_interface(transformer: Any, gaussians: GaussianArray) -> None:
 
 
 @pytest.mark.parametrize(
-    "transformer", [GaussianScaler(), SubspaceProjector(0.9)], ids=["scaler", "projector"]
+    "transformer",
+    [GaussianScaler(), SubspaceProjector(0.9), GaussianCollapser()],
+    ids=["scaler", "projector", "collapser"],
 )
 def test_set_output_concerns_arrays_only(transformer: Any, gaussians: GaussianArray) -> None:
     import pandas as pd

@@ -1,7 +1,7 @@
 //! Scaling and subspaces of every kind of covariance against dense references.
 
-use uncertain::transform::{GaussianScaler, Project, Spread, SubspaceProjector};
-use uncertain::{Control, Covariances, Error, GaussianArray, Kind, Names, Rows, Weights};
+use uncertain::transform::{GaussianCollapser, GaussianScaler, Project, Spread, SubspaceProjector};
+use uncertain::{Collapse, Control, Covariances, Error, GaussianArray, Kind, Names, Rows, Weights};
 
 mod cases;
 use cases::{Case, Numbers, cases, close};
@@ -257,4 +257,28 @@ fn shares_outside_of_the_unit_interval_are_refused() {
         );
     }
     assert!("mean".parse::<Project>().is_err());
+}
+
+#[test]
+fn collapsing_keeps_means_and_what_was_asked_for() {
+    let d = 3;
+    for case in cases(20, d, 7) {
+        for to in [Collapse::Zero, Collapse::Isotropic, Collapse::Diagonal] {
+            let out = GaussianCollapser::new(to).transform(&case.array).unwrap();
+            let expected: Vec<f64> = case
+                .dense
+                .chunks_exact(d * d)
+                .flat_map(|s| {
+                    let mean = (0..d).map(|j| s[j * d + j]).sum::<f64>() / d as f64;
+                    (0..d * d).map(move |p| match to {
+                        Collapse::Isotropic if p % (d + 1) == 0 => mean,
+                        Collapse::Diagonal if p % (d + 1) == 0 => s[p],
+                        _ => 0.0,
+                    })
+                })
+                .collect();
+            assert_eq!(out.means(), case.array.means(), "{}", case.name);
+            close(&out.dense().unwrap(), &expected, 1.0, case.name);
+        }
+    }
 }

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from sklearn import config_context
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -22,7 +22,7 @@ from .._data.options import check_option
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from ..exceptions import ParameterError
-from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
+from ..preprocessing import AsGaussians, GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
 from ..tables._columns import Columns, choose_columns, target_errors
 from ..tables._source import Source
@@ -83,7 +83,9 @@ def fit(
         error bars for measurement error by itself.
     meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
         "measurement": a row is one noisy reading of a true value, so that the noise is in the mean already; a
-        `GaussianDenoiser` in front replaces each reading by the posterior of its true value.
+        `GaussianDenoiser` in front replaces each reading by the posterior of its true value. A regression is
+        fitted to the posterior means alone (`GaussianCollapser`), and its coefficients are then those of the
+        law between true values.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
     on_missing : what a missing value or error bar means: "error" refuses it; "point" calls a value without
         error bar exact; "impute" takes a feature whose value or error bar is missing for unknown. Its
@@ -210,4 +212,7 @@ def _steps_before(
     if scale:
         # The spread of the true values is that of their posterior means and what is left of the noise.
         steps.append(("scale", GaussianScaler(spread="total" if measured else "means")))
+    if measured and is_regressor(estimator):
+        # A target belongs to the one true value, and averages over its posterior shrink coefficients again.
+        steps.append(("collapse", GaussianCollapser()))
     return steps

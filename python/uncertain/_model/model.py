@@ -29,6 +29,7 @@ from ..regression import GSURegressor
 from ..tables._columns import Columns, read_by
 from ..tables._groups import Groups
 from ..tables._source import Source
+from .distribution import from_errors
 from .file import from_bytes, read, to_bytes, write
 
 
@@ -39,8 +40,8 @@ class Model:
     ----------
     pipeline_ : fitted scikit-learn Pipeline: AsGaussians (for tables) -> GaussianImputer (with
         ``on_missing="impute"``, unless what follows takes gaps) -> GaussianDenoiser (with
-        ``meaning="measurement"``) -> GaussianScaler (with ``scale=True``) -> GSUClassifier or the estimator
-        of another method.
+        ``meaning="measurement"``) -> GaussianScaler (with ``scale=True``) -> GaussianCollapser (of a
+        regression with ``meaning="measurement"``) -> GSUClassifier or the estimator of another method.
     columns_ : which columns are means, errors and target, and which are ignored.
     is_regression_ : is the last step a regression?
     has_distribution_ : does it answer `predict_distribution`?
@@ -101,7 +102,7 @@ class Model:
                 "classifier has predict_proba"
             )
         source = self._source(table)
-        mean, std = self.pipeline_.predict(self._input(source), return_std=True)
+        mean, std = from_errors(self.pipeline_, self._input(source))
         if source.table is None:
             return mean, std
         return source.answer({self._target_name: mean, f"{self._target_name}_std": std})

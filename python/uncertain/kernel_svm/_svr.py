@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, overload
 
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
@@ -11,6 +11,7 @@ from .._base.docs import documented
 from .._base.progress import Callback
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_numbers, check_sample_weight
+from ..exceptions import ParameterError
 from ._machine import Kernel, KernelMachine
 
 
@@ -108,19 +109,35 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         model = self._fitted(parameters, data, targets=targets, weights=weights)
         return self._finished(model, rows, stacklevel=4)
 
-    def predict(self, X: RowsLike) -> Floats:
+    @overload
+    def predict(self, X: RowsLike, return_std: Literal[False] = False) -> Floats: ...
+    @overload
+    def predict(self, X: RowsLike, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
+    def predict(self, X: RowsLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Predicted targets.
 
         Parameters
         ----------
         {rows_or_kernel}
+        return_std : bool, default=False
+            Also return the standard deviations of the predictions under each row's own noise, exactly as in
+            :meth:`ProbabilisticKernelSVC.decision_distribution`; only for ``kernel="probabilistic"``. The
+            scatter of targets around the fit is not in them.
 
         Returns
         -------
-        ndarray of shape (n,)
+        ndarray of shape (n,), or two of them
         """
+        if return_std and self.kernel != "probabilistic":
+            raise ParameterError(
+                f"return_std=True: kernel = {self.kernel!r} says nothing of a row's noise; it needs "
+                'kernel="probabilistic"'
+            )
         rows = self._to_predict(X)
-        return self._model.decision(rows, None, self.n_jobs)[:, 0]
+        if not return_std:
+            return self._model.decision(rows, None, self.n_jobs)[:, 0]
+        mean, std = self._model.decision_distribution(rows, None, self.n_jobs)
+        return mean[:, 0], std[:, 0]
 
     def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
         super()._attributes(arrays, header)

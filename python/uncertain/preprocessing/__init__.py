@@ -5,6 +5,7 @@ GaussianArray (see ``_moves.py``).
 """
 
 from ._as_gaussians import AsGaussians
+from ._collapser import GaussianCollapser
 from ._denoiser import GaussianDenoiser
 from ._imputer import GaussianImputer
 from ._kernel_map import KernelMap
@@ -13,6 +14,7 @@ from ._subspace import SubspaceProjector
 
 __all__ = [
     "AsGaussians",
+    "GaussianCollapser",
     "GaussianDenoiser",
     "GaussianImputer",
     "GaussianScaler",

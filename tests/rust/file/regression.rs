@@ -1,10 +1,12 @@
 //! SVM-GSU for regression.
 
 use serde_json::json;
+use uncertain::deconvolution;
 use uncertain::file::{self, Class, Saved, Step};
 use uncertain::gsu_regression;
 use uncertain::loss::LossKind;
-use uncertain::{Control, Targets};
+use uncertain::transform::{GaussianCollapser, GaussianDenoiser};
+use uncertain::{Collapse, Control, Incomplete, Targets};
 
 use crate::support::{data, refusal, with_metadata};
 
@@ -27,4 +29,34 @@ fn regressions_come_back_and_have_no_classes() {
         saved.classes.push(Class::from(1));
         assert!(file::save_to_bytes(&saved).unwrap_err().to_string().contains("class"));
     }
+}
+
+/// y = 2 z from readings of z with noise: slope 2 behind denoiser and collapser, and deviations sqrt(w'C w).
+#[test]
+fn a_collapser_takes_covariances_from_the_regression_alone() {
+    let control = Control::new();
+    let rows = crate::support::data();
+    let missing: Vec<bool> = (0..72).map(|p| p == 5).collect();
+    let (denoiser, _) =
+        GaussianDenoiser::fit(&deconvolution::Params::new().check().unwrap(), &rows, None, &control).unwrap();
+    let posterior = denoiser.transform(&rows, &control).unwrap();
+    let means = posterior.means().to_vec();
+    let targets = Targets::new(means.chunks_exact(2).map(|m| 2.0 * m[0] - m[1] + 3.0).collect()).unwrap();
+    let params = gsu_regression::Params::new().loss(LossKind::Squared).alpha(1e-9).check().unwrap();
+    let collapser = GaussianCollapser::new(Collapse::Zero);
+    let model = params.fit(&collapser.transform(&posterior).unwrap(), &targets, &control).unwrap();
+    let saved = Saved::new(vec![Step::of(denoiser), Step::of(collapser), Step::new(model, params)], vec![]);
+    let loaded = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
+    assert_eq!(loaded, saved);
+    assert_eq!(loaded.transform(&rows).unwrap(), posterior.collapse(Collapse::Zero).unwrap());
+    let (predicted, stds) = loaded.predict_distribution(&rows).unwrap();
+    assert_eq!(predicted, loaded.predict_targets(&rows).unwrap());
+    let dense = posterior.dense().unwrap();
+    for (i, s) in dense.chunks_exact(4).enumerate() {
+        assert!((predicted[i] - (2.0 * means[2 * i] - means[2 * i + 1] + 3.0)).abs() < 1e-4);
+        let variance = 4.0 * s[0] - 2.0 * (s[1] + s[2]) + s[3];
+        assert!((stds[i] - variance.sqrt()).abs() < 1e-4 * variance.sqrt(), "{i}: {} {variance}", stds[i]);
+    }
+    let gap = Incomplete::new(&rows, &missing).unwrap();
+    assert!(loaded.predict_targets(gap).unwrap().iter().all(|y| y.is_finite()));
 }

@@ -90,16 +90,21 @@ impl Saved {
     /// in the end, since a [`GaussianArray`] has none: a discriminant wants them as they are, in
     /// [`predict`](Self::predict).
     pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>) -> Result<GaussianArray> {
-        match self.moved(rows.into())? {
+        match self.moved(rows.into(), |_| true)? {
             (data, None) => Ok(data),
             (_, Some(_)) => Err(Error::Data("there are still gaps in what the last step sees".into())),
         }
     }
 
-    /// The rows that the last step sees, with the gaps that are left for it.
-    fn moved<'a>(&self, rows: Incomplete<'a>) -> Result<(GaussianArray, Option<&'a [bool]>)> {
+    /// The rows that the last step sees, with the gaps that are left for it; by way of the transforms to `take`.
+    fn moved<'a>(
+        &self,
+        rows: Incomplete<'a>,
+        take: impl Fn(&Step) -> bool,
+    ) -> Result<(GaussianArray, Option<&'a [bool]>)> {
         let (mut data, mut missing) = (rows.gaussians().clone(), rows.missing());
-        for step in self.steps.iter().map(Step::answers).filter(|step| step.n_classes().is_none()) {
+        let steps = self.steps.iter().filter(|step| take(step)).map(Step::answers);
+        for step in steps.filter(|step| step.n_classes().is_none()) {
             let rows = Incomplete::from_parts(&data, missing);
             if !step.takes_gaps() {
                 complete(rows)?;
@@ -110,14 +115,13 @@ impl Saved {
         Ok((data, missing))
     }
 
-    /// The classifier or (if not `classes`) the regressor, and the rows that it sees.
-    fn ask<'a, T>(
+    /// The classifier or (if not `classes`) the regressor, asked about rows as it sees them.
+    fn ask<T>(
         &self,
         classes: bool,
-        data: Incomplete<'a>,
+        (rows, missing): (GaussianArray, Option<&[bool]>),
         question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<T>,
     ) -> Result<T> {
-        let (rows, missing) = self.moved(data)?;
         let last = self.steps.last().map(Step::answers);
         let Some(model) = last.filter(|model| model.n_classes().is_some_and(|n| (n > 0) == classes)) else {
             let expected = if classes { "classifier" } else { "regressor" };
@@ -138,15 +142,25 @@ impl Saved {
 
     /// The predicted target of every row.
     pub fn predict_targets<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Vec<f64>> {
-        self.ask(false, data.into(), |model, rows, control| Ok(model.decision(rows, control)?.column(0).to_vec()))
+        self.ask(false, self.moved(data.into(), |_| true)?, |model, rows, control| {
+            Ok(model.decision(rows, control)?.column(0).to_vec())
+        })
     }
 
     /// Means and standard deviations of a regression's predictions under each row's own uncertainty.
+    ///
+    /// A [`GaussianCollapser`](crate::transform::GaussianCollapser) takes covariances away from the regression, not
+    /// from the rows: the deviations are those of the rows without it, of a linear model sqrt(w'C w) with the posterior
+    /// covariance C of a denoiser in front.
     pub fn predict_distribution<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<(Vec<f64>, Vec<f64>)> {
-        self.ask(false, data.into(), |model, rows, control| {
+        let data = data.into();
+        let known = self.moved(data, |step| !matches!(step, Step::Collapser(_)))?;
+        let (means, stds) = self.ask(false, known, |model, rows, control| {
             let (means, stds) = model.decision_distribution(rows, control)?;
             Ok((means.column(0).to_vec(), stds.column(0).to_vec()))
-        })
+        })?;
+        let collapsed = self.steps.iter().any(|step| matches!(step, Step::Collapser(_)));
+        Ok((if collapsed { self.predict_targets(data)? } else { means }, stds))
     }
 
     /// The class of every row.
@@ -158,11 +172,11 @@ impl Saved {
 
     /// The probability of every class, n x K, of a model that was fitted with probabilities.
     pub fn predict_proba<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array2<f64>> {
-        self.ask(true, data.into(), |model, rows, control| model.predict_proba(rows, control))
+        self.ask(true, self.moved(data.into(), |_| true)?, |model, rows, control| model.predict_proba(rows, control))
     }
 
     /// The mean scores of the classes, n x 1 for two of them, else n x K.
     pub fn decision<'a>(&self, data: impl Into<Incomplete<'a>>) -> Result<Array2<f64>> {
-        self.ask(true, data.into(), |model, rows, control| model.decision(rows, control))
+        self.ask(true, self.moved(data.into(), |_| true)?, |model, rows, control| model.decision(rows, control))
     }
 }

@@ -13,7 +13,9 @@ use crate::state::{
     Answers, Arrays, Fitted, Named, Parameters, Parts, RowsHeader, Take, Tensor, Training, Valid, With, from_named,
     names, read_rows, to_named, write_rows,
 };
-use crate::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector};
+use crate::transform::{
+    GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector,
+};
 
 /// What the header of a file says about a step.
 #[derive(Debug, Serialize, Deserialize)]
@@ -155,6 +157,8 @@ steps! { $
     Scaler(GaussianScaler) = "scaler";
     /// Cuts covariances down to subspaces.
     Subspace(SubspaceProjector) = "subspace";
+    /// Makes covariances simpler.
+    Collapser(GaussianCollapser) = "collapser";
     /// Goes to the feature space of a kernel.
     KernelMap(KernelMap) = "kernel-map";
     /// Exact points whose inner products are a kernel.

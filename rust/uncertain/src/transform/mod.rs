@@ -1,14 +1,16 @@
-//! From Gaussians to Gaussians: scaling, subspaces of the covariances, feature spaces of kernels, and from
-//! measurements to posteriors.
+//! From Gaussians to Gaussians: scaling, subspaces of the covariances, simpler covariances, feature spaces of kernels,
+//! and from measurements to posteriors.
 //!
 //! A transform moves means and covariances together.
 
+mod collapser;
 mod denoiser;
 mod imputer;
 mod kernel_map;
 mod scaler;
 mod subspace;
 
+pub use collapser::GaussianCollapser;
 pub use denoiser::GaussianDenoiser;
 pub use imputer::GaussianImputer;
 pub use kernel_map::{KernelMap, Options as KernelMapOptions, Params as KernelMapParams};

@@ -84,4 +84,20 @@ impl Model {
         let all: Array2<f64> = basis.map(data, control, |kernel| Ok(column(self.expansion.predict(kernel)?)))?;
         Ok(all.into_raw_vec_and_offset().0)
     }
+
+    /// [`predict`](Self::predict), and the standard deviations of the predictions under the noise of each row.
+    ///
+    /// As those of a classifier's scores: with the independent coupling those of f(x) over x ~ N(x_t, S_t), f being
+    /// the prediction at an exact point; with the shared one all rows move together, the support rows too.
+    ///
+    /// # Errors
+    /// Those of [`predict`](Self::predict), and for a machine on kernel values.
+    pub fn predict_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Vec<f64>, Vec<f64>)> {
+        let Some(basis) = &self.basis else {
+            return Err(Error::Data("kernel = \"precomputed\": kernel values have no distribution".into()));
+        };
+        let coef = ArrayView1::from(&self.expansion.dual_coef).insert_axis(Axis(1));
+        let variances = basis.variances(data, coef, control)?;
+        Ok((self.predict_within(data, control)?, variances.iter().map(|v| v.sqrt()).collect()))
+    }
 }

@@ -1,6 +1,6 @@
 //! The regressor in files and other languages: its support rows and `dual_coef`.
 
-use ndarray::Array2;
+use ndarray::{Array1, Array2, Axis};
 use serde::{Deserialize, Serialize};
 
 use super::{Expansion, Model, Params, ValidParams};
@@ -70,7 +70,15 @@ impl Answers for Model {
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        let values = self.predict_within(complete(rows)?, control)?;
-        Ok(ndarray::Array1::from_vec(values).insert_axis(ndarray::Axis(1)))
+        Ok(column(self.predict_within(complete(rows)?, control)?))
     }
+
+    fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+        let (means, stds) = self.predict_distribution(complete(rows)?, control)?;
+        Ok((column(means), column(stds)))
+    }
+}
+
+fn column(values: Vec<f64>) -> Array2<f64> {
+    Array1::from_vec(values).insert_axis(Axis(1))
 }

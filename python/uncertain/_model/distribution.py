@@ -1,0 +1,26 @@
+"""The distribution of a predicted number: what the row's own error bars make uncertain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from .._data.typing import Floats
+from ..preprocessing import GaussianCollapser
+
+
+def from_errors(pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats]:
+    """The prediction, and its standard deviation under each row's own error bars.
+
+    Where a `GaussianCollapser` takes posteriors N(m_i, C_i) of true values down to m_i for a regression, C_i
+    is still what the reading leaves open: the prediction is that at m_i, and the deviation sqrt(w'C_i w). So
+    the deviation is asked of rows that have not been collapsed.
+    """
+    uncollapsed = rows
+    for _, step in pipeline.steps[:-1]:
+        if not isinstance(step, GaussianCollapser):
+            uncollapsed = step.transform(uncollapsed)
+    mean, std = pipeline[-1].predict(uncollapsed, return_std=True)
+    collapsed = any(isinstance(step, GaussianCollapser) for _, step in pipeline.steps)
+    return (pipeline.predict(rows) if collapsed else mean), std

@@ -1,0 +1,111 @@
+//! [`GaussianCollapser`]: covariances made simpler on their way to an estimator, S -> 0, (tr S / d) I or diag S.
+//!
+//! Behind a denoiser this is regression calibration: a row becomes the posterior N(m, C) of its true value, and the
+//! target belongs to that one value, not to every point of the posterior. A mean loss over N(m, C) would shrink the
+//! coefficients once more, so the regression gets m alone. What C says about a prediction is asked of the rows
+//! before this step. Source: R. J. Carroll, D. Ruppert, L. A. Stefanski, C. M. Crainiceanu, Measurement Error in
+//! Nonlinear Models, 2nd edition 2006, chapter 4.
+
+use serde::{Deserialize, Serialize};
+
+use crate::control::Control;
+use crate::data::{Collapse, GaussianArray, Incomplete};
+use crate::error::Result;
+use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid};
+
+/// Throws away part of every row's covariance; means and gaps stay. Nothing is learned from the data.
+///
+/// ```
+/// use uncertain::transform::GaussianCollapser;
+/// use uncertain::{Collapse, Covariances, GaussianArray, Rows};
+///
+/// # fn main() -> uncertain::Result<()> {
+/// let means = Rows::from_vec(vec![0.0, 1.0], 2)?;
+/// let rows = GaussianArray::new(means, Covariances::from_var(Rows::from_vec(vec![1.0, 3.0], 2)?))?;
+/// let collapsed = GaussianCollapser::new(Collapse::Isotropic).transform(&rows)?;
+/// assert_eq!(collapsed.dense()?, [2.0, 0.0, 0.0, 2.0]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GaussianCollapser {
+    to: Collapse,
+}
+
+impl GaussianCollapser {
+    /// Leaves this much of the covariances.
+    #[must_use]
+    pub fn new(to: Collapse) -> Self {
+        Self { to }
+    }
+
+    /// What is left.
+    #[must_use]
+    pub fn to(&self) -> Collapse {
+        self.to
+    }
+
+    /// The same means with simpler covariances, see [`GaussianArray::collapse`].
+    ///
+    /// # Errors
+    /// Too little memory.
+    pub fn transform(&self, rows: &GaussianArray) -> Result<GaussianArray> {
+        rows.collapse(self.to)
+    }
+}
+
+impl Default for GaussianCollapser {
+    fn default() -> Self {
+        Self::new(Collapse::Zero)
+    }
+}
+
+impl Parameters for GaussianCollapser {
+    fn check(self) -> Result<Valid<Self>> {
+        Ok(Valid(self))
+    }
+}
+
+/// A collapser is its parameters.
+impl Fitted for GaussianCollapser {
+    type Params = Self;
+    type Header = ();
+    type Answers = Self;
+
+    fn fit(params: &Valid<Self>, _: &Training<'_>, _: &Control) -> Result<Self> {
+        Ok(*params.params())
+    }
+
+    fn write(&self, _: &Valid<Self>, _: &mut Arrays) {}
+
+    fn read((): (), params: &Valid<Self>, _: &mut Parts<'_>) -> Result<Self> {
+        Ok(*params.params())
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+
+    fn usual_params(&self) -> Self {
+        *self
+    }
+}
+
+impl Answers for GaussianCollapser {
+    fn n_features(&self) -> Option<usize> {
+        None
+    }
+
+    fn takes_gaps(&self) -> bool {
+        true
+    }
+
+    fn keeps_gaps(&self) -> bool {
+        true
+    }
+
+    fn transform(&self, rows: Incomplete<'_>, _: &Control) -> Result<GaussianArray> {
+        self.transform(rows.gaussians())
+    }
+}
