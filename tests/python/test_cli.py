@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+import io
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
+import time
+from functools import partial
 from pathlib import Path
+from typing import Any, get_args
 
 import polars as pl
 import pytest
@@ -14,6 +21,9 @@ from click.testing import CliRunner, Result
 from test_fit import N, scalars
 
 import uncertain
+from uncertain._base.progress import Progress
+from uncertain.cli import _options as options
+from uncertain.cli import _progress as progress
 from uncertain.cli import main
 
 
@@ -114,8 +124,17 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("fit", table, "-p", "alhpa=1"), "unknown parameter 'alhpa'"),
         (("fit", table, "-p", "alpha"), "KEY=VALUE"),
         (("fit", table, "-p", "cov=x"), "an option of its own"),
+        (("fit", table, "-p", "alpha=abc"), 'alpha = "abc": must be a number'),
+        (("fit", table, "-p", "n_jobs=abc"), "n_jobs = 'abc': must be an integer"),
+        (("fit", table, "-p", "callback=1"), "here it is --progress"),
+        (("fit", table, "--features", "u,,v"), "names of columns with commas"),
+        (("fit", table, "--meaning", "noise"), "'noise' is not one of 'spread', 'measurement'"),
+        (("fit",), "Missing argument 'TABLE'"),
+        (("fit", "-"), "standard input is empty"),
+        (("predict", model, table, "--keep", "idd"), "did you mean 'id'"),
+        (("predict", model, table, "--format", "xml"), "'xml' is not one of 'csv', 'tsv'"),
         (("fit", table, "--groups", "patient"), "no column 'patient'"),
-        (("fit", table, "--method", "svc"), 'must be one of "auto", "gsu"'),
+        (("fit", table, "--method", "svc"), "'svc' is not one of 'auto', 'gsu'"),
         (("fit", table, "--out", tmp_path / "no" / "such" / "folder"), "cannot be written"),
         (("predict", tmp_path / "absent.safetensors", table), "there is no file"),
         (("predict", broken, table), "not a usable model file"),
@@ -129,15 +148,196 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         result = run(*arguments)
         assert result.exit_code == 2, (arguments, result.output)
         assert message in result.stderr, (arguments, result.stderr)
+        assert result.stderr.startswith("uncertain: ") and result.stderr.count("\n") == 1
         assert "Traceback" not in result.output
         assert isinstance(result.exception, SystemExit)
 
 
-def test_python_dash_m_and_exit_code(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "uncertain"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    shown = subprocess.run([*command, "--version"], capture_output=True, text=True, env=environment)
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+COMMAND = [sys.executable, "-m", "uncertain"]
+
+
+def shell(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=120, **options)
+
+
+def test_python_dash_m_and_exit_code() -> None:
+    shown = shell("--version")
     assert shown.stdout.strip() == f"uncertain, version {uncertain.__version__}"
-    failed = subprocess.run([*command, "fit", "absent.csv"], capture_output=True, text=True, env=environment)
+    failed = shell("fit", "absent.csv")
     assert failed.returncode == 2
     assert failed.stderr == "uncertain: there is no file absent.csv\n"
+
+
+def test_help_has_examples_and_loads_nothing_slow() -> None:
+    for command in main.commands:
+        result = run(command, "--help")
+        assert result.exit_code == 0
+        assert re.search(rf"Examples:\n +(\S+ .*\| )?uncertain {command}", result.output), command
+    assert "130  interrupted" in run("--help").output
+    assert run().exit_code == 2 and "Commands:" in run().stderr
+    slow = ("numpy", "sklearn", "polars")
+    for arguments in (["--version"], ["--help"], ["fit", "--help"], ["fit", "--method", "svc", "x.csv"]):
+        code = (
+            "import sys\nfrom uncertain.cli import main\n"
+            f"try: main({arguments})\nexcept SystemExit: print([m for m in {slow} if m in sys.modules])"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT)
+        assert done.stdout.splitlines()[-1] == "[]", done
+
+
+def test_choices_are_those_of_python() -> None:
+    annotations = inspect.get_annotations(uncertain.fit, eval_str=True)
+    for name, choices in (
+        ("method", options.METHODS),
+        ("meaning", options.MEANINGS),
+        ("task", options.TASKS),
+        ("on_missing", options.ON_MISSING),
+    ):
+        assert set(get_args(annotations[name])) == set(choices), name
+        (option,) = [o for o in main.commands["fit"].params if o.name == name]
+        assert option.default == inspect.signature(uncertain.fit).parameters[name].default
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "stream"])
+def test_standard_input_and_output(kind: str, table: Path, model: Path) -> None:
+    frame = pl.read_parquet(table)
+    data = io.BytesIO()
+    match kind:
+        case "csv":
+            frame.write_csv(data)
+        case "tsv":
+            frame.write_csv(data, separator="\t")
+        case "parquet":
+            frame.write_parquet(data)
+        case "arrow":
+            frame.write_ipc(data)
+        case "stream":
+            frame.write_ipc_stream(data)
+    read = {"csv": pl.read_csv, "tsv": partial(pl.read_csv, separator="\t"), "parquet": pl.read_parquet}
+    written = "arrow" if kind == "stream" else kind
+    result = CliRunner().invoke(
+        main, ["predict", str(model), "-", "--format", written, "--append"], input=data.getvalue()
+    )
+    assert result.exit_code == 0, result.stderr
+    answer = read.get(written, pl.read_ipc)(io.BytesIO(result.stdout_bytes))
+    assert answer.columns == [*frame.columns, "prediction", "p_high", "p_low"]
+    assert answer["prediction"].to_list() == uncertain.load(model).predict(frame).to_list()
+
+
+def test_a_fit_to_standard_input(table: Path, tmp_path: Path) -> None:
+    text = pl.read_parquet(table).write_csv()
+    out = tmp_path / "m.safetensors"
+    assert CliRunner().invoke(main, ["fit", "-", "--out", str(out)], input=text).exit_code == 0
+    assert uncertain.load(out).predict(table).to_list() == uncertain.fit(table).predict(table).to_list()
+
+
+def test_kept_columns(table: Path, model: Path, tmp_path: Path) -> None:
+    frame = pl.read_parquet(table)
+    kept = pl.read_csv(io.StringIO(run("predict", model, table, "--keep", "id,u").stdout))
+    assert kept.columns == ["id", "u", "prediction", "p_high", "p_low"]
+    assert kept["id"].to_list() == frame["id"].to_list()
+    both = run("predict", model, table, "--keep", "id", "--append")
+    assert both.exit_code == 2 and "choose one" in both.stderr
+    # The target of a regression has the name of its prediction, which then gets another one.
+    numbers = tmp_path / "numbers.parquet"
+    frame.with_columns(label=pl.col("u") * 0.7 + 0.3).write_parquet(numbers)
+    regression = tmp_path / "regression.safetensors"
+    assert run("fit", numbers, "--out", regression).exit_code == 0
+    appended = pl.read_csv(io.StringIO(run("predict", regression, numbers, "--append").stdout))
+    predicted = uncertain.load(regression).predict(numbers).to_list()
+    assert appended.columns[: frame.width + 1] == [*frame.columns, "predicted_label"]
+    assert appended["predicted_label"].to_list() == predicted
+    clash = tmp_path / "clash.parquet"
+    frame.with_columns(prediction=1, predicted_prediction=2).write_parquet(clash)
+    assert "'predicted_prediction' is in the table already" in run("predict", model, clash, "--append").stderr
+
+
+def test_progress(table: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("fit", table, "--out", tmp_path / "m.safetensors")
+    assert run(*arguments).stderr == ""  # no terminal
+    said = run(*arguments, "--progress").stderr
+    assert said.startswith(f"uncertain: fitting {table}\n") and "done in" in said
+    assert "done in" in run("predict", model, table, "--progress").stderr
+    assert "done in" in run("report", model, table, "--folds", 3, "--repeats", 1, "--progress").stderr
+    # On a terminal: one line, rewritten while iterations pass, and gone at the end.
+    written: list[str] = []
+    monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "TICK", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress.Progress("fitting") as shown:
+        monkeypatch.setattr(shown, "_write", written.append)
+        shown.iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
+        time.sleep(0.2)
+    assert any("(fold 1 of 5, iteration 7, gap 1.0e-03)" in text for text in written)
+    assert written[-1] == "\r\033[K"
+
+
+def test_nobody_reads(table: Path, model: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [*COMMAND, "predict", str(model), str(table)]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=120)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT")
+def test_interrupted() -> None:
+    command = [*COMMAND, "fit", "-", "--progress"]  # waits for its standard input
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline() == "uncertain: fitting standard input\n"
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.strip() == "uncertain: interrupted"
+
+
+def test_an_error_of_the_program_keeps_its_traceback(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("unexpected")
+
+    monkeypatch.setattr("uncertain._model.fit.fit", broken)
+    result = run("fit", table)
+    assert result.exit_code == 1
+    assert isinstance(result.exception, RuntimeError)
+    assert "please report it" in result.exception.__notes__[0]
+
+
+def test_completion() -> None:
+    asked = ENVIRONMENT | {
+        "_UNCERTAIN_COMPLETE": "bash_complete",
+        "COMP_WORDS": "uncertain fit --me",
+        "COMP_CWORD": "2",
+    }
+    code = "import sys; sys.argv = ['uncertain']; from uncertain.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=asked, timeout=60)
+    assert {"plain,--meaning", "plain,--method", "plain,--mean"} <= set(done.stdout.split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell")
+def test_the_commands_of_the_guide_run(tmp_path: Path) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs" / "guide" / "command-line.md"
+    commands = re.findall(r"^\$ (.*uncertain .*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(commands) > 8
+    columns = scalars()
+    table = {"objid": range(N), "flux": columns["u"], "flux_err": columns["u_err"], "color": columns["v"]}
+    frame = pl.DataFrame(table | {"color_err": columns["v_err"], "kind": columns["label"]})
+    for name in ("catalogue.csv", "new.csv"):
+        frame.write_csv(tmp_path / name)
+    script = "\n".join(["set -e", f'uncertain() {{ {sys.executable} -m uncertain "$@"; }}', *commands])
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert pl.read_ipc(tmp_path / "predictions.arrow").height == N

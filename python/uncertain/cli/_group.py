@@ -1,0 +1,81 @@
+"""How every command ends: with its output, or with one sentence on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextlib import suppress
+from typing import Any, NoReturn
+
+import click
+
+WRONG, INTERRUPTED, NOBODY_READS = 2, 130, 141
+"""Exit codes; the last two are 128 + SIGINT and 128 + SIGPIPE, as shells report these signals."""
+
+
+class Commands(click.Group):
+    """A group of commands whose errors are sentences."""
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run a command and leave with its exit code."""
+        extra["standalone_mode"] = False  # or click would end the program in its own way
+        try:
+            code: Any = super().main(*args, **extra)
+        except click.exceptions.NoArgsIsHelpError as error:  # whose message is the whole help
+            click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
+            sys.exit(WRONG)
+        except click.Abort:
+            end("interrupted", INTERRUPTED)
+        except click.ClickException as error:
+            end(_with_help(error), WRONG)
+        except Exception as error:
+            if _is_users(error):
+                end(str(error) or "not enough memory", WRONG)
+            error.add_note("This is an error of `uncertain`: please report it with the lines above.")
+            raise
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; its warnings are lines on stderr."""
+        try:
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                answer = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _leave_pipe()
+            ctx.exit(NOBODY_READS)
+        return answer
+
+
+def end(message: str, code: int) -> NoReturn:
+    """Say one sentence on stderr and leave."""
+    with suppress(BrokenPipeError):
+        click.echo(f"uncertain: {' '.join(message.split())}", err=True)
+    sys.exit(code)
+
+
+def _is_users(error: Exception) -> bool:
+    """Is it about the data, a parameter, a file, or a package that is not installed?"""
+    if isinstance(error, (OSError, ModuleNotFoundError, MemoryError)):
+        return True
+    from ..exceptions import UncertainError
+
+    return isinstance(error, UncertainError)
+
+
+def _with_help(error: click.ClickException) -> str:
+    message = error.format_message().strip().removesuffix(".")
+    context = getattr(error, "ctx", None)
+    return message if context is None else f"{message} (see {context.command_path} --help)"
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    click.echo(f"uncertain: warning: {message}", err=True)
+
+
+def _leave_pipe() -> None:
+    """What is left in the buffer goes nowhere, so that the interpreter does not complain at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,45 @@
+"""`uncertain convert`: between file formats, and between scalar and list columns."""
+
+from __future__ import annotations
+
+import click
+
+from ._tables import STANDARD, format_option, read, table_argument, write
+
+
+@click.command(short_help="Convert tables between formats.")
+@table_argument("source")
+@click.argument("destination")
+@click.option(
+    "--pack", is_flag=True, help="Put scalar columns and their error columns into list columns mean and std."
+)
+@click.option(
+    "--unpack",
+    is_flag=True,
+    help="Put list columns into scalar columns NAME_0, NAME_1, ... (CSV has no lists).",
+)
+@click.option(
+    "--target", "-t", default="label", show_default=True, help="Column that is no feature (with --pack)."
+)
+@format_option
+def convert(source: str, destination: str, pack: bool, unpack: bool, target: str, kind: str | None) -> None:
+    """Convert a table between .parquet, .csv, .tsv and .arrow.
+
+    \b
+    Examples:
+      uncertain convert catalogue.csv catalogue.parquet
+      uncertain convert catalogue.csv packed.arrow --pack --target kind
+      uncertain convert packed.arrow - --unpack | head
+    """
+    from ..tables._files import pack_columns, unpack_columns
+
+    if pack and unpack:
+        raise click.UsageError("--pack and --unpack undo each other: choose one")
+    frame = read(source)
+    if pack:
+        frame = pack_columns(frame, target)
+    if unpack:
+        frame = unpack_columns(frame)
+    write(frame, destination, kind)
+    if destination != STANDARD:
+        click.echo(f"{frame.height:,} rows x {frame.width} columns written to {destination}")

@@ -1,0 +1,99 @@
+"""`uncertain fit`: from a table to a model file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ._options import (
+    MEANINGS,
+    METHODS,
+    ON_MISSING,
+    TASKS,
+    column_options,
+    parameter,
+    progress_option,
+)
+from ._progress import Progress
+from ._tables import STANDARD, read, table_argument
+
+
+@click.command(short_help="Fit a model to a table and write it to a file.")
+@table_argument()
+@click.option("--target", "-t", default="label", show_default=True, help="Column to predict.")
+@click.option("--target-std", metavar="NAME", help="Column of the target's standard deviations (regression).")
+@click.option("--out", "-o", default="model.safetensors", show_default=True, type=click.Path(path_type=Path))
+@click.option(
+    "--groups", metavar="NAME", help="Column that rows of one object share; such rows are held out together."
+)
+@column_options
+@click.option(
+    "--task", default="auto", show_default=True, type=click.Choice(TASKS), help="What the target is."
+)
+@click.option("--method", default="auto", show_default=True, type=click.Choice(METHODS), help="What learns.")
+@click.option(
+    "--meaning", default="spread", show_default=True, type=click.Choice(MEANINGS), help="What error bars are."
+)
+@click.option("--no-scale", is_flag=True, help="Leave the features as they are.")
+@click.option(
+    "--on-missing",
+    default="error",
+    show_default=True,
+    type=click.Choice(ON_MISSING),
+    help="What a missing value or error bar means.",
+)
+@click.option(
+    "--param",
+    "-p",
+    "params",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Of the method, such as -p alpha=1e-2.",
+)
+@progress_option
+def fit(
+    table: str,
+    target: str,
+    out: Path,
+    task: Any,
+    method: Any,
+    meaning: Any,
+    no_scale: bool,
+    on_missing: Any,
+    params: tuple[str, ...],
+    progress: bool | None,
+    **columns: Any,
+) -> None:
+    """Fit a classifier (or, to a target of floats, a regression) to TABLE and write it to a model file.
+
+    Columns are found by name: x with its standard deviation in x_err (or _error, _std, _se, _sigma), or list
+    columns mean and cov. What was found is printed.
+
+    \b
+    Examples:
+      uncertain fit catalogue.parquet --target kind
+      uncertain fit stars.csv -t dist --target-std dist_err --features u,g,r --std "{}_unc"
+      uncertain fit visits.csv -t ill --groups patient --method discriminant
+      uncertain fit catalogue.csv -t kind -p alpha=1e-3 -p kernel=rbf -o curved.safetensors
+      zcat big.csv.gz | uncertain fit - -t kind
+    """
+    from .._model.fit import fit as fit_table
+
+    chosen: dict[str, Any] = dict(parameter(text) for text in params)
+    with Progress(f"fitting {'standard input' if table == STANDARD else table}", progress) as shown:
+        if shown.shown and method != "minimax":  # which has no iterations to report
+            chosen["callback"] = shown.iteration
+        model = fit_table(
+            read(table) if table == STANDARD else table,
+            target,
+            task=task,
+            method=method,
+            meaning=meaning,
+            scale=not no_scale,
+            on_missing=on_missing,
+            **chosen | columns,
+        )
+    model.save(out)
+    click.echo(f"{model}\nwritten    {out}")

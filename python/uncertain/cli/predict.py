@@ -1,0 +1,84 @@
+"""`uncertain predict`: a prediction for every row of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ._options import names, progress_option
+from ._progress import Progress
+from ._tables import STANDARD, format_option, read, table_argument, write
+
+if TYPE_CHECKING:
+    import polars
+
+
+@click.command(short_help="Predict every row of a table.")
+@click.argument("model")
+@table_argument()
+@click.option("--out", "-o", default=STANDARD, help="Table to write; standard output without.")
+@format_option
+@click.option("--append", is_flag=True, help="Write all columns of TABLE in front of the predictions.")
+@click.option("--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE in front.")
+@progress_option
+def predict(
+    model: str,
+    table: str,
+    out: str,
+    kind: str | None,
+    append: bool,
+    keep: list[str] | None,
+    progress: bool | None,
+) -> None:
+    """Predict the class of every row of TABLE, and its probabilities; or the number, and its spread.
+
+    \b
+    Examples:
+      uncertain predict model.safetensors new.parquet --out predictions.parquet
+      uncertain predict model.safetensors new.csv --keep objid,ra,dec > predictions.csv
+      uncertain predict model.safetensors new.csv --append --format tsv | sort -k 3 | head
+      cat new.parquet | uncertain predict model.safetensors - --format arrow > predictions.arrow
+    """
+    from .._model.model import load
+
+    if append and keep:
+        raise click.UsageError("--append keeps all columns, --keep some: choose one")
+    fitted = load(model)
+    with Progress("predicting", progress):
+        frame = read(table)
+        kept = _kept(frame, frame.columns if append else keep or [])
+        predicted = _beside(kept, _predictions(fitted, frame))
+    write(predicted, out, kind)
+    if out != STANDARD:
+        click.echo(f"{len(predicted):,} predictions written to {out}")
+
+
+def _predictions(fitted: Any, frame: polars.DataFrame) -> polars.DataFrame:
+    import polars
+
+    if fitted.has_distribution_:
+        distribution: polars.DataFrame = fitted.predict_distribution(frame)
+        return distribution
+    predicted = polars.DataFrame({"prediction": fitted.predict(frame)})
+    if not hasattr(fitted.pipeline_, "predict_proba"):
+        return predicted
+    probabilities = fitted.predict_proba(frame)
+    return predicted.hstack(probabilities.rename({c: f"p_{c}" for c in probabilities.columns}))
+
+
+def _kept(frame: polars.DataFrame, columns: list[str]) -> polars.DataFrame:
+    from ..tables._columns import require
+
+    return frame.select([require(name, frame.columns) for name in columns])
+
+
+def _beside(kept: polars.DataFrame, predicted: polars.DataFrame) -> polars.DataFrame:
+    """Both; a prediction that would have the name of a kept column (the target itself) is predicted_NAME."""
+    from ..exceptions import ColumnError
+
+    called = {name: f"predicted_{name}" if name in kept.columns else name for name in predicted.columns}
+    twice = next((name for name in called.values() if name in kept.columns), None)
+    if twice is not None:
+        raise ColumnError(f"column {twice!r} is in the table already; use --keep with the columns you need")
+    return kept.hstack(predicted.rename(called)) if kept.width else predicted

@@ -1,0 +1,52 @@
+"""`uncertain report`: what the error bars changed."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from ._options import progress_option
+from ._progress import Progress
+from ._tables import read, table_argument
+
+
+@click.command(short_help="Did the error bars change anything?")
+@click.argument("model")
+@table_argument()
+@click.option("--folds", default=5, show_default=True, help="Of the cross-validation.")
+@click.option("--repeats", default=4, show_default=True, help="Of the cross-validation.")
+@click.option(
+    "--groups", metavar="NAME", help="Column that rows of one object share; by default that of the fit."
+)
+@click.option("--rows", "by_rows", is_flag=True, help="Hold out single rows, whatever the groups of the fit.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+@progress_option
+def report(
+    model: str,
+    table: str,
+    folds: int,
+    repeats: int,
+    groups: str | None,
+    by_rows: bool,
+    as_json: bool,
+    progress: bool | None,
+) -> None:
+    """Did the error bars change anything? A fit to the means alone beside the model, on TABLE.
+
+    The model is fitted again on every fold, with and without error bars, and in every meaning of them.
+
+    \b
+    Examples:
+      uncertain report model.safetensors labelled.parquet
+      uncertain report model.safetensors labelled.parquet --folds 3 --repeats 1 --progress
+      uncertain report model.safetensors labelled.parquet --json | jq .verdict
+    """
+    from .._model.model import load
+
+    if by_rows and groups is not None:
+        raise click.UsageError("--groups and --rows contradict each other: choose one")
+    fitted = load(model)
+    with Progress(f"{repeats} x {folds} folds", progress):
+        result = fitted.report(read(table), folds=folds, repeats=repeats, groups=False if by_rows else groups)
+    click.echo(json.dumps(result.to_dict()) if as_json else str(result))
