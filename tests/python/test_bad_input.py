@@ -193,7 +193,7 @@ def test_precisions_without_an_inverse(columns: dict[str, Any]) -> None:
         ({"mean": 0}, "mean=0: must be the name"),
         ({"mean": "x", "std": np.ones(3)}, "must be the name"),
         ({"mean": "x", "std": "{}_err"}, "pattern"),
-        ({"features": ["f0"], "cov": "{}_err"}, "pattern"),
+        ({"features": ["f0"], "cov": "{}_err"}, "two places for names"),
         ({"mean": "x", "cov": "cov", "corr": "{}_{}"}, "corr= needs"),
         ({"features": ["f0"], "std": "{}_err", "corr": "corr"}, "two places"),
         ({"mean": "x", "cov": "cov", "on_missing": "zero"}, 'must be one of "error", "point", "impute"'),

@@ -108,9 +108,9 @@ def test_pack_and_unpack_keep_the_data(table: Path, tmp_path: Path) -> None:
     assert again.columns == ["id", "label", "x0", "x1", "x0_std", "x1_std"]
     original = pl.read_parquet(table)
     assert again["x1_std"].to_list() == original["v_err"].to_list()
-    expected = uncertain.fit(original).predict(original).to_list()
+    expected = uncertain.fit(original, meaning="spread").predict(original).to_list()
     assert uncertain.fit(frame).predict(frame).to_list() == expected
-    assert uncertain.fit(again, features=["x0", "x1"]).predict(again).to_list() == expected
+    assert uncertain.fit(again, features=["x0", "x1"], meaning="spread").predict(again).to_list() == expected
 
 
 def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_only_the_probabilistic_kernel_can_be_saved(tmp_path: Path) -> None:
 def test_a_kernel_model_stores_its_support_rows_only(tmp_path: Path) -> None:
     columns = scalars(seed=1) | {"label": ["low" if i % 2 else "high" for i in range(N)]}
     columns["u"] = np.asarray(columns["u"]) + 100.0 * (np.arange(N) % 2)
-    model = uncertain.fit(pl.DataFrame(columns), method="kernel", probability=False)
+    model = uncertain.fit(pl.DataFrame(columns), method="kernel", meaning="spread", probability=False)
     support = model.pipeline_[-1].support_rows_
     assert len(support) < N / 2
     model.save(tmp_path / "m")

@@ -93,7 +93,7 @@ def test_tables_through_fit_report_file_and_command_line(
 def test_the_order_of_gaps_and_spread_in_the_other_meaning() -> None:
     """Spread still imputes; its report compares meanings without counting the prior twice."""
     table, _ = catalogue(160, 4)
-    spread = uncertain.fit(table, on_missing="impute")
+    spread = uncertain.fit(table, on_missing="impute", meaning="spread")
     assert [n for n, _ in spread.pipeline_.steps] == ["gaussians", "impute", "scale", "classify"]
     measured = uncertain.fit(table, on_missing="impute", meaning="measurement")
     a, b = (m.report(table, folds=3, repeats=2).meanings for m in (spread, measured))

@@ -442,7 +442,7 @@ def test_methods_without_folds_keep_the_groups_for_the_report(rng: np.random.Gen
 def test_files_keep_the_name_of_the_column(rng: np.random.Generator, tmp_path: Any) -> None:
     table = table_of(*visits(rng, 20))
     for groups in ("patient", table["patient"].to_list()):
-        model = uncertain.fit(table, groups=groups)
+        model = uncertain.fit(table, groups=groups, exact=[])
         model.save(tmp_path / "model.safetensors")
         loaded = uncertain.load(tmp_path / "model.safetensors")
         assert loaded.columns_ == model.columns_
@@ -458,7 +458,7 @@ def test_what_is_wrong_with_groups_is_said_before_any_work(rng: np.random.Genera
 
     def refused(kind: type[Exception], match: str, table: Any = table, **given: Any) -> None:
         with pytest.raises(kind, match=match):
-            uncertain.fit(table, **given)
+            uncertain.fit(table, exact=[], **given)
 
     refused(ColumnError, "no column 'patients'; did you mean 'patient'", groups="patients")
     refused(ColumnError, "column 'label' is given as target and as groups", groups="label")
@@ -473,7 +473,7 @@ def test_what_is_wrong_with_groups_is_said_before_any_work(rng: np.random.Genera
     refused(ParameterError, "groups=7: must be the groups of the rows", groups=7)
     alone = [str(o) if label == "ill" else "x" for o, label in zip(objects, labels, strict=True)]
     refused(UncertainError, "class 'healthy' has rows in one group only", groups=alone)
-    model = uncertain.fit(table, groups=alone, probability=False)
+    model = uncertain.fit(table, groups=alone, exact=[], probability=False)
     with pytest.raises(UncertainError, match="class 'healthy' has rows in one group only: cross-validation"):
         model.report(table, groups=alone)
     with pytest.raises(ColumnError, match=r"no column 'patient'.*the groups of the fit; pass another"):

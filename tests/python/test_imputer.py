@@ -155,7 +155,7 @@ def test_tables_with_gaps(rng: np.random.Generator, tmp_path: Path) -> None:
     )
     with pytest.raises(UncertainError, match="u: row 0 is null"):
         uncertain.fit(frame)
-    model = uncertain.fit(frame, on_missing="impute")
+    model = uncertain.fit(frame, on_missing="impute", meaning="spread")
     assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "impute", "scale", "classify"]
     assert model.score(frame) > 0.8
     rows = model.gaussians(frame)

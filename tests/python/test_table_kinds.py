@@ -30,6 +30,9 @@ from uncertain.exceptions import ColumnError, NullError, ShapeError
 from uncertain.preprocessing import AsGaussians
 from uncertain.tables import is_table, open_table
 
+# The tables have an identifier, which is left out.
+pytestmark = pytest.mark.filterwarnings("ignore:left out:uncertain.exceptions.UncertainWarning")
+
 N = 40
 
 
@@ -406,7 +409,7 @@ def test_frames_that_narwhals_converts(rng: np.random.Generator) -> None:
 
 def test_no_other_library_is_imported() -> None:
     code = (
-        "import sys, uncertain\n"
+        "import sys, uncertain\nuncertain.fit\n"
         "others = {'narwhals', 'astropy', 'pandas', 'pyarrow', 'duckdb'}\n"
         "had = others & sys.modules.keys()  # by recent versions of scikit-learn\n"
         "t = {'a': [1., 2., 5., 6.], 'a_err': [.1] * 4, 'label': [0, 0, 1, 1]}\n"

@@ -51,9 +51,11 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Fitted], list[Any
     steps: list[Fitted] = []
     features: list[str] = []
     names, parameters = [], []
+    categories: dict[str, list[Any]] = {}
     for name, step in pipeline.steps:
         if isinstance(step, AsGaussians):
             features = [str(f) for f in step.get_feature_names_out()] if step.roles_ else []
+            categories = step.categories_
             own = step.get_params()
         elif isinstance(step, Core):
             steps += step._steps()
@@ -63,6 +65,8 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Fitted], list[Any
         names.append(name)
         parameters.append({k: _plain(v) for k, v in own.items() if k not in NOT_SAVED})
     about = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
+    if categories:
+        about["categories"] = categories
     classes = pipeline[-1].classes_.tolist() if hasattr(pipeline[-1], "classes_") else []
     return steps, classes, features, json.dumps(about)
 
@@ -77,10 +81,7 @@ def _assembled(
     columns, parameters = about.columns, about.parameters
     if columns.roles() or (parameters and "on_missing" in parameters[0]):
         first = AsGaussians(**columns.roles())
-        first.roles_ = columns.roles()
-        first.n_features_in_ = estimators[0].n_features_in_
-        if columns.features:
-            first.feature_names_in_ = np.asarray(columns.features, dtype=object)
+        first._keep(columns.roles(), about.categories, estimators[0].n_features_in_)
         estimators.insert(0, first)
     last = estimators[-1]
     if isinstance(last, Kernelized) and parameters and parameters[-1].get("kernel", "linear") != "linear":
@@ -106,12 +107,18 @@ class About(NamedTuple):
     columns: Columns
     steps: list[str]
     parameters: list[dict[str, Any]]
+    categories: dict[str, list[Any]]
 
     @classmethod
     def of(cls, text: str) -> About:
         """Checked; ModelFileError for what Python did not write."""
         about = json.loads(text)
         steps, parameters = about.get("steps", []), about.get("parameters", [])
+        categories = about.get("categories", {})
+        if not (
+            isinstance(categories, dict) and all(isinstance(known, list) for known in categories.values())
+        ):
+            raise _altered(f"categories = {categories!r}")
         if not (isinstance(steps, list) and all(isinstance(name, str) for name in steps)):
             raise _altered(f"steps = {steps!r}")
         if len(set(steps)) < len(steps):
@@ -122,7 +129,7 @@ class About(NamedTuple):
             columns = Columns.from_dict(about.get("columns", {}))
         except (TypeError, KeyError, AttributeError, ValueError) as error:
             raise _altered(str(error)) from error
-        return cls(columns, steps, parameters)
+        return cls(columns, steps, parameters, categories)
 
 
 def _altered(why: str) -> ModelFileError:
@@ -160,5 +167,11 @@ def _plain(value: Any) -> Any:
 
 def _unplain(value: Any) -> Any:
     if isinstance(value, dict):
-        return dict(value["pairs"])
+        return {_key(k): _unplain(v) for k, v in value["pairs"]}
     return value
+
+
+def _key(value: Any) -> Any:
+    """A key of a dictionary: a pair of names was a tuple."""
+    pair = isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) for name in value)
+    return tuple(value) if pair else value

@@ -7,9 +7,10 @@ numbers themselves are checked on their way into the first step of the pipeline.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from sklearn import config_context
 from sklearn.base import BaseEstimator, is_regressor
@@ -21,13 +22,18 @@ from .._data.array import GaussianArray
 from .._data.options import check_option
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians, GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
-from ..tables._columns import Columns, choose_columns, target_errors
+from ..tables._choose import choose_columns, left_out, target_errors
+from ..tables._columns import Columns
+from ..tables._roles import KINDS, is_list_column
 from ..tables._source import Source
 from .methods import MethodName, chosen, estimator_of
 from .model import Model
+
+ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
+"""Where error bars are: a column or a pattern, a dictionary {feature: column}, or a list."""
 
 
 def fit(
@@ -37,18 +43,22 @@ def fit(
     target_std: ColumnOrValues | None = None,
     groups: ColumnOrValues | None = None,
     mean: str | None = None,
-    std: str | None = None,
-    var: str | None = None,
-    cov: str | None = None,
+    std: ErrorColumns | None = None,
+    var: ErrorColumns | None = None,
+    cov: str | Mapping[tuple[str, str], str] | None = None,
     precision: str | None = None,
     factor: str | None = None,
+    bounds: ErrorColumns | None = None,
     features: Sequence[str] | None = None,
-    corr: str | None = None,
+    exact: Sequence[str] | Literal["all"] | None = None,
+    categorical: Sequence[str] | None = None,
+    corr: str | Mapping[tuple[str, str], str] | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     method: MethodName = "auto",
-    meaning: Literal["spread", "measurement"] = "spread",
+    meaning: Literal["auto", "spread", "measurement"] = "auto",
     scale: bool = True,
     on_missing: Literal["error", "point", "impute"] = "error",
+    handle_unknown: Literal["error", "ignore"] = "error",
     **params: Any,
 ) -> Model:
     """Fit a classifier, or a regression, to a table with error bars.
@@ -67,10 +77,20 @@ def fit(
         are calibrated, and by `Model.report`; without it, both take such rows for independent ones.
     mean : column with a list of d numbers per row.
     std, var, cov, precision, factor : column with the uncertainty of `mean`: one number, d numbers (diagonal)
-        or d * d numbers (row-major matrix) per row. Beside scalar `features`: a pattern such as ``"{}_err"``.
-        At most one, except a factor with a diagonal var.
-    features : scalar columns, instead of `mean`.
-    corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``.
+        or d * d numbers (row-major matrix) per row. At most one, except a factor with a diagonal var.
+    features : scalar columns with error bars, instead of `mean`. Where their error bars are not found by
+        name, std, var : a pattern such as ``"{}_err"``, a dictionary {feature: column}, or a list in the
+        order of `features`; for asymmetric ones a pair (upper arm, lower arm) in place of a column, such as
+        ``std={"period": ("period_err1", "period_err2")}``, with or without signs. cov : a pattern such as
+        ``"cov_{}_{}"``, or {(a, b): column}.
+    bounds : {feature: (lower, upper)}, limits one standard deviation below and above the value, or a pair of
+        patterns. A Gaussian keeps mean and variance of an asymmetric error bar, see
+        :func:`uncertain.uncertainty.from_bounds`.
+    exact : scalar columns without error bars, which are features all the same; "all": every numeric column
+        that has no other role.
+    categorical : columns of categories (strings, booleans, integers): a feature of zeros and ones for each.
+    corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``, or
+        {(a, b): column}; columns such as a_b_corr and cov_a_b are also found by name.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
         all whole numbers); "classification" also takes many integers, and whole floats, for labels.
     method : what learns; in brackets, for a target of numbers.
@@ -86,19 +106,25 @@ def fit(
         `GaussianDenoiser` in front replaces each reading by the posterior of its true value. A regression is
         fitted to the posterior means alone (`GaussianCollapser`), and its coefficients are then those of the
         law between true values.
+        "auto": measurement for scalar columns with error columns, which is what these hold in nearly every
+        table; spread for columns of lists (covariances, deviations) and for a GaussianArray.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
     on_missing : what a missing value or error bar means: "error" refuses it; "point" calls a value without
         error bar exact; "impute" takes a feature whose value or error bar is missing for unknown. Its
         conditional Gaussian given the others replaces it (`GaussianImputer`), except with
         ``meaning="measurement"`` and the discriminant: for them it is a reading with infinite noise, and they
         use what the row has.
+    handle_unknown : what a category means that was not there in the fit: "error" refuses it, "ignore" calls
+        it none of the known ones.
     **params : parameters of the method's estimator, such as ``alpha=1e-2`` or ``C=10.0``. Where there are
         such parameters `probability` is True and `random_state` 0, and `sigma` of kernels is "median",
         unless given.
 
     Without column arguments, `mean` and the one of `cov`, `std`, `var`, `precision`, `factor` that exists are
-    taken; else every scalar column x with its standard deviation in x_err, x_error, x_std, x_se or x_sigma.
-    ``model.columns_`` says what was chosen and what was ignored.
+    taken; else every scalar column with an error column: x_err, x_error, x_std, x_se, x_sigma, x_unc, xErr,
+    e_x, sigma_x, dx and the like for x, also inside a name (psfMagErr_u for psfMag_u), or two for the arms or
+    limits of asymmetric ones (x_err1 and x_err2, x_upper and x_lower). ``model.columns_`` says what was
+    chosen and what was ignored; numeric columns among these are named in a warning.
 
     Returns
     -------
@@ -107,6 +133,11 @@ def fit(
     Raises
     ------
     UncertainError (a ValueError) : with the column, the row and the value, and what to do.
+
+    Warns
+    -----
+    UncertainWarning : for numeric columns that were left out, and for numbers that look like codes for
+        missing values, such as -9999.
 
     Examples
     --------
@@ -122,7 +153,7 @@ def fit(
     """
     entry = chosen(method)
     check_option("task", task, ("auto", "classification", "regression"))
-    check_option("meaning", meaning, ("spread", "measurement"))
+    check_option("meaning", meaning, ("auto", "spread", "measurement"))
     check_option("on_missing", on_missing, ("error", "point", "impute"))
     if not isinstance(scale, bool):
         raise ParameterError(f"scale={scale!r}: must be True or False")
@@ -131,7 +162,7 @@ def fit(
     beside = {"target": target, "target_std": target_std, "groups": groups}
     given = {
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
-        "features": features, "corr": corr,
+        "bounds": bounds, "features": features, "corr": corr, "exact": exact, "categorical": categorical,
     }  # fmt: skip
     columns = _chosen_columns(source, beside, given)
     source.load({*source.names} - {*columns.ignored} | {*target_errors(source.names, columns.target)})
@@ -149,22 +180,46 @@ def fit(
             columns = replace(columns, groups=True)
         if has_fit_parameter(estimator, "groups"):
             known["groups"] = together.codes
+    if exact is None and features is None and mean is None:
+        _warn_of_left_out(source, columns)
+    if meaning == "auto":
+        meaning = "measurement" if _are_readings(source, columns) else "spread"
     measured = meaning == "measurement" and not entry.measurement
     step = "regress" if regression else "classify"
-    before = _steps_before(estimator, source, columns, measured=measured, scale=scale, on_missing=on_missing)
+    reading = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
+    before = _steps_before(estimator, source, reading, measured=measured, scale=scale)
     pipeline = Pipeline([*before, (step, estimator)])
 
     start = time.perf_counter()
     with config_context(enable_metadata_routing=False):  # which would take names without steps
         pipeline.fit(source.rows, y, **{f"{step}__{name}": value for name, value in known.items()})
+    if columns.features:  # whether two columns are limits or arms is learned from rows
+        settled = {kind: value for kind, value in reading.roles_.items() if kind in KINDS}
+        columns = replace(columns, errors=settled)
     return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
+
+
+def _are_readings(source: Source, columns: Columns) -> bool:
+    """Are the features scalar columns with scalar error bars?"""
+    if source.table is None or not columns.features:
+        return False
+    listed = [column for kind, column in columns.errors.items() if is_list_column(kind, column)]
+    return all(source.table.type_of(column) != "list" for column in listed)
+
+
+def _warn_of_left_out(source: Source, columns: Columns) -> None:
+    """One warning about the numeric columns that were found, but not taken."""
+    message = None if source.table is None else left_out(columns, source.table.type_of)
+    if message is not None:
+        warnings.warn(message, UncertainWarning, stacklevel=3)
 
 
 def _chosen_columns(source: Source, beside: Mapping[str, object], given: dict[str, Any]) -> Columns:
     """The columns of a table by role; arrays have none that could be named."""
     named = {role: value for role, value in beside.items() if isinstance(value, str)}
     if source.table is not None:
-        return choose_columns(source.names, named.pop("target", None), **named, **given)
+        target = named.pop("target", None)
+        return choose_columns(source.names, target, type_of=source.table.type_of, **named, **given)
     data = source.data
     kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
     target = named.pop("target", None)
@@ -193,19 +248,18 @@ def _target_stds(
 def _steps_before(
     estimator: BaseEstimator,
     source: Source,
-    columns: Columns,
+    reading: AsGaussians,
     *,
     measured: bool,
     scale: bool,
-    on_missing: str,
 ) -> list[tuple[str, BaseEstimator]]:
     """What reads, fills and scales the rows for the estimator; `measured`: and takes off the noise."""
     takes_gaps = measured or get_tags(estimator).input_tags.allow_nan
     steps: list[tuple[str, BaseEstimator]] = []
     # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
     if source.table is not None or takes_gaps:
-        steps.append(("gaussians", AsGaussians(**columns.roles(), on_missing=on_missing)))
-    if on_missing == "impute" and not takes_gaps:
+        steps.append(("gaussians", reading))
+    if reading.on_missing == "impute" and not takes_gaps:
         steps.append(("impute", GaussianImputer(random_state=0)))
     if measured:
         steps.append(("denoise", GaussianDenoiser(random_state=0)))

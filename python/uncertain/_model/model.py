@@ -26,7 +26,7 @@ from ..exceptions import ParameterError, UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
-from ..tables._columns import Columns, read_by
+from ..tables._columns import Columns
 from ..tables._groups import Groups
 from ..tables._source import Source
 from .distribution import from_errors
@@ -217,7 +217,7 @@ class Model:
         """
         columns = self.columns_
         learned = (columns.target, columns.target_std, columns.groups, *labelled) if labelled else ()
-        return Source.of(table).load([*read_by(columns), *learned])
+        return Source.of(table).load([*columns.used(), *learned])
 
     def _input(self, source: Source) -> Any:
         """What the pipeline takes."""
@@ -288,11 +288,22 @@ class Model:
         lines = [
             f"Model: {type(classifier).__name__}{size}",
             *str(self.columns_).splitlines(),
+            *self._meaning_line(),
             *([f"classes    {classes}"] if names else []),
             f"steps      {' -> '.join(type(step).__name__ for _, step in self.pipeline_.steps)}",
             f"fit        {fitted}",
         ]
         return "\n".join(lines)
+
+    def _meaning_line(self) -> list[str]:
+        """How the error bars were understood, where there are some that have a choice."""
+        measured = any(
+            isinstance(step, (GaussianDenoiser, GaussianDiscriminant)) for _, step in self.pipeline_.steps
+        )
+        if self.columns_.features or measured:
+            what = "each row is a noisy reading of true values" if measured else "each row is a population"
+            return [f"meaning    {'measurement' if measured else 'spread'}: {what}"]
+        return ["meaning    spread: each row is a population"] if self.columns_.errors else []
 
     def _repr_html_(self) -> str:
         """The same text, and scikit-learn's diagram of the pipeline."""

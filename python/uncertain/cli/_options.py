@@ -13,7 +13,7 @@ METHODS = (
     *("usvc", "tsvc", "ausvc", "mpsvc", "psvm"),
 )
 """Those of `uncertain.fit`, which is imported when it is needed: help must not take two seconds."""
-MEANINGS = ("spread", "measurement")
+MEANINGS = ("auto", "spread", "measurement")
 TASKS = ("auto", "classification", "regression")
 ON_MISSING = ("error", "point", "impute")
 ROLES = {

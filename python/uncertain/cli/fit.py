@@ -34,7 +34,7 @@ from ._tables import STANDARD, read, table_argument
 )
 @click.option("--method", default="auto", show_default=True, type=click.Choice(METHODS), help="What learns.")
 @click.option(
-    "--meaning", default="spread", show_default=True, type=click.Choice(MEANINGS), help="What error bars are."
+    "--meaning", default="auto", show_default=True, type=click.Choice(MEANINGS), help="What error bars are."
 )
 @click.option("--no-scale", is_flag=True, help="Leave the features as they are.")
 @click.option(

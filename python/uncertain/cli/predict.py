@@ -68,7 +68,7 @@ def _predictions(fitted: Any, frame: polars.DataFrame) -> polars.DataFrame:
 
 
 def _kept(frame: polars.DataFrame, columns: list[str]) -> polars.DataFrame:
-    from ..tables._columns import require
+    from ..tables._roles import require
 
     return frame.select([require(name, frame.columns) for name in columns])
 

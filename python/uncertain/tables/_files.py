@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from ..exceptions import ColumnError, ParameterError, UncertainError
-from ._columns import choose_columns
+from ._choose import choose_columns
 
 FORMATS = {".parquet": "parquet", ".csv": "csv", ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc"}
 
@@ -41,8 +41,14 @@ def pack_columns(frame: pl.DataFrame, target: str) -> pl.DataFrame:
     columns = choose_columns(frame.columns, target if target in frame.columns else None)
     if columns.mean is not None:
         raise ColumnError(f"the table already has a column {columns.mean!r} of lists")
-    features, suffix = list(columns.features), columns.errors["std"].removeprefix("{}")
-    packed = {"mean": features, "std": [f + suffix for f in features]}
+    features, bars = list(columns.features), columns.bars()
+    other = next((f for f in features if bars[f].kind != "std"), None)
+    if other is not None or columns.corr or "cov" in columns.errors:
+        what = f"the error bar of {other!r} ({bars[other]})" if other else "a correlation or covariance"
+        raise ColumnError(
+            f"{what} is no column of standard deviations, and a list of those is all that is packed"
+        )
+    packed = {"mean": features, "std": [bars[f].columns[0] for f in features]}
     used = {name for group in packed.values() for name in group}
     rest = [n for n in frame.columns if n not in used]
     clash = [n for n in packed if n in rest]

@@ -11,9 +11,9 @@ from typing import Any, Self
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ParameterError
-from ._columns import require
 from ._groups import Groups, groups_from
 from ._open import is_table, open_table
+from ._roles import require
 from ._table import Table
 from ._targets import as_list, errors_from, targets_from
 

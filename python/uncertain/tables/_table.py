@@ -15,7 +15,7 @@ import numpy as np
 
 from .._data.typing import Ints, Labels
 from ..exceptions import ColumnError
-from ._columns import require
+from ._roles import require
 
 
 class Table:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
+from .._data.asymmetric import split_normal, warn_if_skewed
 from .._data.numbers import first_of, float_array, pair_of_arrays, refuse_not_finite
 from .._data.options import check_option
-from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
-
-ASYMMETRIC = 0.1
-"""Relative difference of the two arms above which a cell counts as asymmetric in the warning."""
+from ..exceptions import ParameterError, ShapeError, UncertainError
 
 
 def from_bounds(
@@ -90,16 +87,9 @@ def from_bounds(
     if value is None:
         return GaussianArray(middle, std=(high - low) / (2 * k))
     below, above = (middle - low) / k, (high - middle) / k
-    skewed = np.abs(above - below) > ASYMMETRIC * (above + below)
-    if skewed.any():
-        warnings.warn(
-            f"{100 * skewed.mean():.0f} % of the error bars are asymmetric by more than {ASYMMETRIC:.0%}; "
-            f"a Gaussian keeps their {'mean and variance' if rule == 'moments' else 'average width'}, not "
-            "their skewness (a logarithm of the quantity is often more symmetric)",
-            UncertainWarning,
-            stacklevel=2,
-        )
+    kept = "mean and variance" if rule == "moments" else "average width"
+    warn_if_skewed(below, above, kept, stacklevel=3)
     if rule == "average":
         return GaussianArray(middle, std=(below + above) / 2)
-    shift = above - below
-    return GaussianArray(middle + np.sqrt(2 / np.pi) * shift, var=(1 - 2 / np.pi) * shift**2 + below * above)
+    mean, var = split_normal(middle, below, above)
+    return GaussianArray(mean, var=var)

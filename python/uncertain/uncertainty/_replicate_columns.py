@@ -31,7 +31,7 @@ from ..exceptions import (
     UncertainWarning,
 )
 from ..tables import Table
-from ..tables._columns import listing, require
+from ..tables._roles import listing, require
 
 Codes = NDArray[np.intp]
 

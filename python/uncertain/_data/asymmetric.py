@@ -1,0 +1,39 @@
+"""The Gaussian that replaces an asymmetric error bar, and a word about what that loses."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ..exceptions import UncertainWarning
+from .typing import Floats
+
+ASYMMETRIC = 0.1
+"""Relative difference of the two arms above which a cell counts as asymmetric in the warning."""
+
+
+def split_normal(value: Floats, below: Floats, above: Floats) -> tuple[Floats, Floats]:
+    """(mean, variance) of the split normal distribution with its peak at `value` and arms a and b.
+
+    a is `below`, b is `above`:
+
+    mean = value + sqrt(2/pi) (b - a), var = (1 - 2/pi) (b - a)^2 + a b.
+    """
+    shift = above - below
+    return value + np.sqrt(2 / np.pi) * shift, (1 - 2 / np.pi) * shift**2 + below * above
+
+
+def warn_if_skewed(
+    below: Floats, above: Floats, kept: str = "mean and variance", *, stacklevel: int = 2
+) -> None:
+    """Say for how much of the data a Gaussian loses skewness; NaN does not count."""
+    skewed = np.abs(above - below) > ASYMMETRIC * (above + below)
+    if skewed.any():
+        warnings.warn(
+            f"{100 * skewed.mean():.0f} % of the error bars are asymmetric by more than {ASYMMETRIC:.0%}; "
+            f"a Gaussian keeps their {kept}, not their skewness (a logarithm of the quantity is often more "
+            "symmetric)",
+            UncertainWarning,
+            stacklevel=stacklevel + 1,
+        )

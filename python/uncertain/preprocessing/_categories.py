@@ -1,0 +1,89 @@
+"""Categories as features: a column of zeros and ones for each, without uncertainty.
+
+As scikit-learn's ``OneHotEncoder``, no category is dropped: an unknown one then has zeros everywhere, and the
+penalties and regularised covariances of the estimators here do not mind that the columns add up to one. What
+is missing is a category of its own, where missing values are allowed and the fitted rows had some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .._data.typing import Floats
+from ..exceptions import NullError, UncertainError
+from ..tables import Table
+from ..tables._roles import listing
+from ..tables._targets import is_missing
+
+Categories: TypeAlias = Mapping[str, Sequence[Any]]
+"""The categories of each categorical column, sorted; None stands for what is missing."""
+
+MANY = 100
+"""More categories than this are taken for identifiers."""
+
+
+def categories_of(table: Table, columns: Sequence[str], on_missing: str) -> dict[str, list[Any]]:
+    """The distinct values of each column."""
+    found: dict[str, list[Any]] = {}
+    for column in columns:
+        values = _values(table, column, on_missing)
+        distinct = set(values)
+        kinds = {type(value) for value in distinct} - {type(None)}
+        if not kinds <= {str, bool, int, float}:
+            strange = next(kind for kind in kinds if kind not in (str, bool, int, float))
+            raise UncertainError(
+                f"{column}: categories must be strings, booleans or numbers, got {strange.__name__}"
+            )
+        if len(distinct) > MANY:
+            raise UncertainError(
+                f"{column}: {len(distinct)} different values are no categories (at most {MANY}); leave it "
+                "out, "
+                f"group rare ones, or take numbers as exact=[{column!r}]"
+            )
+        order = sorted((v for v in distinct if v is not None), key=lambda v: (str(type(v)), v))
+        found[column] = order + [None] * (None in distinct)
+    return found
+
+
+def one_hot(table: Table, categories: Categories, unknown: str = "error") -> tuple[Floats, list[str]]:
+    """(zeros and ones of shape (n, number of features), their names).
+
+    `unknown`: a value that is none of the categories is refused, or with "ignore" has zeros everywhere.
+    """
+    blocks, names = [], []
+    for column, known in categories.items():
+        place = {value: k for k, value in enumerate(known)}
+        values = _values(table, column, "point")
+        codes = np.asarray([place.get(value, -1) for value in values], dtype=np.int64)
+        strange = np.flatnonzero(codes < 0)
+        if strange.size and unknown == "error":
+            row = int(strange[0])
+            value = "missing" if values[row] is None else repr(values[row])
+            what = NullError if values[row] is None else UncertainError
+            raise what(
+                f"{column}: row {row} is {value}, which is none of the fitted categories "
+                f'({listing([str(v) for v in known])}); handle_unknown="ignore" calls it none of them'
+            )
+        blocks.append((codes[:, None] == np.arange(len(known))).astype(np.float64))
+        names += names_of(column, known)
+    return np.hstack(blocks), names
+
+
+def names_of(column: str, known: Sequence[Any]) -> list[str]:
+    """The names of a column's features, as of scikit-learn's OneHotEncoder."""
+    return [f"{column}_{value}" for value in known]
+
+
+def _values(table: Table, column: str, on_missing: str) -> list[Any]:
+    values = [None if is_missing(value) else value for value in table.values(column)]
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    if on_missing == "error" and None in plain:
+        raise NullError(
+            f'{column}: row {plain.index(None)} has no category; with on_missing="point" that is a category '
+            "of "
+            "its own, or drop such rows"
+        )
+    return plain

@@ -1,0 +1,369 @@
+"""From the columns of a table to Gaussians: list-typed columns, scalar ones with error bars, exact ones,
+categories.
+
+Every number is read by the extension. What is computed here belongs to columns, not to mathematics: variances
+from the two arms of an asymmetric error bar, S_jk = corr_jk s_j s_k, zeros and ones of categories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._data.array import GaussianArray
+from .._data.asymmetric import split_normal
+from .._data.incomplete import Incomplete
+from .._data.typing import Booleans, Floats
+from .._uncertain import Gaussians, Rows
+from ..exceptions import ParameterError, ShapeError, UncertainError
+from ..tables import Table
+from ..tables._names import ErrorBar
+from ..tables._roles import KINDS, bars_of, is_list_column, listing, pairs_of
+from ._categories import Categories, one_hot
+
+_POWERS = {"std": 1, "var": 2, "cov": 2, "precision": -2, "factor": 1}
+"""The power of the values' unit that uncertainty of a kind has."""
+
+_ZERO = {"std": "zero-elements", "var": "zero-elements", "cov": "zero-rows", "factor": "zero-rows"}
+
+
+class Missing(NamedTuple):
+    """What nulls and NaN mean: policies of the extension for values and for error bars."""
+
+    values: str
+    error_bars: str
+
+    @classmethod
+    def of(cls, on_missing: str) -> Missing:
+        """From the option of `AsGaussians`."""
+        return {
+            "error": cls("refuse", "refuse-error-bars"),
+            "point": cls("refuse", "zero-elements"),
+            "impute": cls("nan", "nan"),
+        }[on_missing]
+
+
+def read_gaussians(
+    table: Table,
+    roles: Mapping[str, Any],
+    *,
+    on_missing: str = "error",
+    categories: Categories | None = None,
+    handle_unknown: str = "error",
+) -> GaussianArray | Incomplete:
+    """The Gaussians in the columns of `roles` (arguments of AsGaussians, all left-open ones filled in)."""
+    indicators = one_hot(table, categories, handle_unknown) if categories else None
+    parts: list[GaussianArray | Incomplete] = []
+    listed = {kind: [roles[kind]] for kind in KINDS if is_list_column(kind, roles.get(kind))}
+    points = [*roles.get("exact", ())]
+    features = list(roles.get("features", ()))
+    if "mean" in roles or listed:
+        parts.append(_lists(table, features or [roles["mean"]], listed, roles, on_missing))
+        features = []
+    bars = bars_of(features, roles) if features else {}
+    if features and not bars:
+        points, features = features + points, []
+    if bars or points or indicators:
+        plain = {bar.kind for bar in bars.values()}
+        if len(plain) == 1 and plain <= {"std", "var"} and not points and not indicators:
+            parts.append(_alike(table, bars, plain.pop(), roles, on_missing))
+        else:
+            parts.append(_mixed(table, bars, points, indicators, roles, on_missing))
+    return _beside(parts)
+
+
+def read_columns(
+    table: Table, columns: Sequence[str], missing: str, of: Sequence[str] = (), power: int = 1
+) -> Rows:
+    """Columns of numbers side by side, or one column of lists; error bars in the units of what they are `of`.
+
+    Variances have the second `power` of that unit.
+    """
+    units = [table.unit(name) for name in of] if len(of) == len(columns) else [None] * len(columns)
+    numbers = [table.numbers(name, unit, power) for name, unit in zip(columns, units, strict=True)]
+    return Rows.from_arrow(numbers, list(columns), missing)
+
+
+def _beside(parts: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
+    """The features of all parts, in order."""
+    if len(parts) == 1:
+        return parts[0]
+    whole: GaussianArray = GaussianArray.hstack(  # type: ignore[attr-defined]
+        [part.gaussians if isinstance(part, Incomplete) else part for part in parts]
+    )
+    if not any(isinstance(part, Incomplete) for part in parts):
+        return whole
+    gaps = [p.missing if isinstance(p, Incomplete) else np.zeros(p.shape, dtype=bool) for p in parts]
+    return Incomplete(whole, np.hstack(gaps))
+
+
+# -- scalar columns
+
+
+def _alike(
+    table: Table, bars: Mapping[str, ErrorBar], kind: str, roles: Mapping[str, Any], on_missing: str
+) -> GaussianArray | Incomplete:
+    """Scalar features that all have a standard deviation, or all a variance: as the columns are."""
+    columns = [bar.columns[0] for bar in bars.values()]
+    return _gaussians(table, list(bars), {kind: columns}, roles, on_missing)
+
+
+def _mixed(
+    table: Table,
+    bars: Mapping[str, ErrorBar],
+    exact: Sequence[str],
+    indicators: tuple[Floats, list[str]] | None,
+    roles: Mapping[str, Any],
+    on_missing: str,
+) -> GaussianArray | Incomplete:
+    """Scalar features with error bars of several kinds, exact ones, and categories."""
+    policy = Missing.of(on_missing)
+    columns, variances, names = [], [], []
+    for feature, bar in bars.items():
+        value = _numbers(table, feature, policy.values)
+        if bar.kind in ("std", "var"):
+            power = 2 if bar.kind == "var" else 1
+            error = _numbers(table, bar.columns[0], policy.error_bars, [feature], power)
+            _refuse_negative(error, bar.columns[0], bar.kind)
+            variance = error if bar.kind == "var" else error**2
+        else:
+            arms = read_columns(table, bar.columns, policy.error_bars, [feature] * 2).to_numpy()
+            below, above = arms_of(value, arms, feature, bar)
+            value, variance = split_normal(value, below, above)
+        columns.append(value)
+        variances.append(variance)
+        names.append(str(bar))
+    for feature in exact:
+        columns.append(_numbers(table, feature, policy.values))
+        variances.append(np.zeros(table.n_rows))
+        names.append(feature)
+    means_of = [*bars, *exact]
+    if indicators is not None:
+        values, labels = indicators
+        columns += list(values.T)
+        variances += [np.zeros(len(values))] * len(labels)
+        means_of, names = means_of + labels, names + labels
+    means, var = np.stack(columns, axis=1), np.stack(variances, axis=1)
+    missing = None
+    if on_missing == "impute":
+        missing = np.isnan(means) | np.isnan(var)
+        means, var = np.where(missing, 0.0, means), np.where(missing, 0.0, var)
+    n, d = means.shape
+    places = {"means": means_of, "covariances": names}
+    means_rows = Rows.from_numpy(np.ascontiguousarray(means), n, d)
+    if var.any() or bars:
+        core = Gaussians(means_rows, var=Rows.from_numpy(np.ascontiguousarray(var), n, d), names=places)
+    else:
+        core = Gaussians(means_rows, names=places)
+    return _finished(_related(core, table, list(bars), roles, places), missing)
+
+
+def _numbers(table: Table, column: str, missing: str, of: Sequence[str] = (), power: int = 1) -> Floats:
+    """A column of one number per row."""
+    rows = read_columns(table, [column], missing, of, power)
+    if rows.width != 1:
+        raise ShapeError(f"{column}: expected one number per row, got lists of {rows.width}")
+    return rows.to_numpy()[:, 0]
+
+
+def arms_of(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:
+    """The lengths of the arms below and above the values, >= 0; NaN stays NaN.
+
+    Arms may have signs (+0.3, -0.2) or none (0.3, 0.2); limits lie on both sides of the value.
+    """
+    first, second = arms[:, 0], arms[:, 1]
+    if bar.kind == "limits":
+        below, above = value - first, second - value
+        wrong = (below < 0) | (above < 0)
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            low, high = bar.columns
+            raise UncertainError(
+                f"{low} and {high}: row {row} is {first[row]} and {second[row]} for {feature} = "
+                f"{value[row]}, which "
+                f"lies outside; if they are lengths and not limits, pass std={{{feature!r}: ({high!r}, "
+                f"{low!r})}}"
+            )
+        return below, above
+    swapped = (first < 0) & (second >= 0)
+    above, below = np.where(swapped, second, first), np.abs(np.where(swapped, first, second))
+    wrong = above < 0
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise UncertainError(
+            f"{bar}: row {row} is {first[row]} and {second[row]}; expected the upper and the lower arm of "
+            "an error "
+            "bar, such as +0.3 and -0.2, or 0.3 and 0.2"
+        )
+    return below, above
+
+
+def are_limits(table: Table, feature: str, bar: ErrorBar) -> bool:
+    """Do the values lie between the two columns, or are these lengths? Both are called upper and lower."""
+    value = read_columns(table, [feature], "nan").to_numpy()[:, 0]
+    low, high = read_columns(table, bar.columns, "nan", [feature] * 2).to_numpy().T
+    known = ~(np.isnan(value) | np.isnan(low) | np.isnan(high))
+    inside = (low <= value) & (value <= high)
+    lengths = (high >= 0) & ((low >= 0).all() | (low <= 0).all())
+    return bool(inside[known].all() or not lengths[known].all())
+
+
+def _refuse_negative(error: Floats, column: str, kind: str) -> None:
+    wrong = np.flatnonzero(error < 0)
+    if wrong.size:
+        row = int(wrong[0])
+        what = "variances" if kind == "var" else "standard deviations"
+        raise UncertainError(f"{column}: row {row} is {error[row]}; {what} must be >= 0")
+
+
+def _related(
+    core: Gaussians, table: Table, features: list[str], roles: Mapping[str, Any], names: dict[str, list[str]]
+) -> Gaussians:
+    """With the correlations and covariances of pairs of features, S_jk = corr_jk s_j s_k; others stay 0."""
+    corr = pairs_of(roles.get("corr"), features, table.names)
+    listed = is_list_column("cov", roles.get("cov"))
+    cov = {} if listed else pairs_of(roles.get("cov"), features, table.names, own=True)
+    cov = {pair: column for pair, column in cov.items() if pair[0] != pair[1] and pair not in corr}
+    pairs = corr | cov
+    if not pairs:
+        return core
+    place = {feature: j for j, feature in enumerate(features)}
+    j = np.asarray([place[a] for a, _ in pairs])
+    k = np.asarray([place[b] for _, b in pairs])
+    columns = list(pairs.values())
+    values = read_columns(table, columns, "refuse-error-bars").to_numpy()
+    dense = core.covariances()
+    std = np.sqrt(np.diagonal(dense, axis1=1, axis2=2))
+    scale = std[:, j] * std[:, k]
+    of_corr = np.asarray([pair in corr for pair in pairs])
+    wrong = np.argwhere(of_corr & ~(np.abs(values) <= 1))
+    if len(wrong):
+        row, column = wrong[0]
+        raise UncertainError(
+            f"{columns[column]}: row {row} is {values[row, column]}; correlations lie in [-1, 1]"
+        )
+    wrong = np.argwhere(~of_corr & ~(np.abs(values) <= scale * (1 + 1e-9)))
+    if len(wrong):
+        row, column = wrong[0]
+        raise UncertainError(
+            f"{columns[column]}: row {row} is {values[row, column]}, but the standard deviations "
+            f"{std[row, j[column]]} and {std[row, k[column]]} allow no covariance beyond {scale[row, column]}"
+        )
+    dense[:, j, k] = dense[:, k, j] = np.where(of_corr, values * scale, values)
+    n, d = core.n_rows, core.n_features
+    names = {**names, "covariances": [listing(columns, 4)]}
+    means = Rows.from_numpy(np.ascontiguousarray(core.means), n, d)
+    return Gaussians(means, cov=Rows.from_numpy(dense, n, d * d), names=names)
+
+
+# -- list-typed columns
+
+
+def _lists(
+    table: Table,
+    columns: list[str],
+    errors: Mapping[str, list[str]],
+    roles: Mapping[str, Any],
+    on_missing: str,
+) -> GaussianArray | Incomplete:
+    """One column of lists, or scalar ones, with one column of uncertainty for all of them."""
+    if on_missing == "point" and "precision" in errors:
+        raise ParameterError(
+            'on_missing="point": an exact row has no precision matrix; pass cov, or drop the rows'
+        )
+    return _gaussians(table, columns, errors, roles, on_missing)
+
+
+def _gaussians(
+    table: Table,
+    columns: list[str],
+    errors: Mapping[str, list[str]],
+    roles: Mapping[str, Any],
+    on_missing: str,
+) -> GaussianArray | Incomplete:
+    """Means and uncertainty as they lie in the columns, in place where the layout allows."""
+    impute = on_missing == "impute"
+    means = read_columns(table, columns, "nan" if impute else "refuse")
+    n, d = means.n_rows, means.width
+    names: dict[str, list[str]] = {"means": columns}
+    rows: dict[str, Rows] = {}
+    for kind, of_kind in errors.items():
+        policy = _ZERO[kind] if on_missing == "point" else "refuse-error-bars"
+        if impute and kind in ("std", "var") and "factor" not in errors:
+            policy = "nan"
+        of = columns if len(columns) == len(of_kind) else columns[:1]
+        rows[kind] = read_columns(table, of_kind, policy, of, _POWERS[kind])
+        names["diagonal" if kind == "var" and "factor" in errors else "covariances"] = of_kind
+    missing = None
+    if impute:
+        means, rows, missing = _gaps(means, rows)
+    kinds = {kind: _fit_width(kind, own, n, d, names) for kind, own in rows.items()}
+    arguments: dict[str, Any] = dict(kinds.values())
+    if "var" in arguments and "factor" in arguments and arguments["var"].width != d:
+        wide = np.repeat(arguments["var"].to_numpy(), d, axis=1)
+        arguments["var"] = Rows.from_numpy(wide, n, d)
+    core = Gaussians(means, names=names, **arguments)
+    if "mean" not in roles:
+        core = _related(core, table, columns, roles, names)
+    return _finished(core, missing)
+
+
+def _finished(core: Gaussians, missing: Booleans | None) -> GaussianArray | Incomplete:
+    gaussians = GaussianArray._from_core(core)
+    return gaussians if missing is None else Incomplete(gaussians, missing)
+
+
+def _gaps(means: Rows, errors: dict[str, Rows]) -> tuple[Rows, dict[str, Rows], Booleans]:
+    """Zeros for what is missing in the mean or in its error bar, and where that is."""
+    x = means.to_numpy()
+    values = {kind: rows.to_numpy() for kind, rows in errors.items()}
+    missing = np.isnan(x)
+    for v in values.values():
+        if v.shape[1] in (1, x.shape[1]):
+            missing |= np.isnan(v)
+
+    def filled(v: Floats) -> Rows:
+        gaps = np.isnan(v)
+        if v.shape == missing.shape:
+            gaps |= missing
+        return Rows.from_numpy(np.where(gaps, 0.0, v), *v.shape)
+
+    plain = {kind: filled(v) if kind in ("std", "var") else errors[kind] for kind, v in values.items()}
+    return filled(x), plain, missing
+
+
+def _fit_width(kind: str, rows: Rows, n: int, d: int, names: dict[str, list[str]]) -> tuple[str, Rows]:
+    """The constructor's argument for rows of this width: a cov of d values is a diagonal, of 1 isotropic."""
+    what = ", ".join(names["covariances" if kind != "var" or "diagonal" not in names else "diagonal"])
+    if rows.n_rows != n:
+        raise ShapeError(f"{what}: expected {n} rows, one per mean, got {rows.n_rows}")
+    scalar = rows.width in (1, d)
+    if kind in ("std", "var"):
+        if not scalar:
+            raise ShapeError(
+                f"{what}: expected 1 or {d} values per row for means of {d} features, got {rows.width}"
+            )
+        return kind, rows
+    if kind == "factor":
+        if rows.width % d:
+            raise ShapeError(
+                f"{what}: expected {d} x r values per row for means of {d} features, got {rows.width}"
+            )
+        return kind, rows
+    if rows.width == d * d:
+        return kind, rows
+    if not scalar:
+        raise ShapeError(
+            f"{what}: expected {d} x {d} values per row (or {d}, the diagonal, or 1) for means of {d} "
+            f"features, got {rows.width}"
+        )
+    if kind == "cov":
+        return "var", rows
+    precision = rows.to_numpy()
+    bad = np.argwhere(~(precision > 0))
+    if len(bad):
+        row, j = bad[0]
+        raise UncertainError(f"{what}: row {row}, element {j} is {precision[row, j]}; precisions must be > 0")
+    return "var", Rows.from_numpy(1.0 / precision, n, rows.width)

@@ -1,0 +1,223 @@
+"""Whose error bar a column is, by its name: the conventions of catalogues and laboratories.
+
+Idea: a column is the error bar of another if taking one error word out of its name leaves the other's name.
+That covers suffixes (``flux_err``, ``x1ERR``), prefixes (``e_Vmag``, ``sigma_FeH``) and infixes
+(``psfMagErr_u`` beside ``psfMag_u``, ``MAGERR_AUTO``) by one rule, and needs the other column to be there,
+so that few words are mistaken. Two columns that differ by a side (``_err1``/``_err2``, ``_upper``/
+``_lower``) are the two arms of one error bar. Rejected: a list of suffixes (finds one catalogue in three),
+and looking at the numbers (a choice must not change with the rows).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+WORDS = (
+    *("uncertainty", "uncert", "unc", "errors", "error", "err", "stderr", "stddev", "stdev", "std", "sigma"),
+    *("variance", "var", "sem", "se", "sd"),
+)
+"""Words for an error bar; the last three only between separators, where they are no part of other words."""
+
+VARIANCES = ("variance", "var")
+UPPER = ("upper", "plus", "pos", "high", "up", "hi", "1", "p", "u")
+LOWER = ("lower", "minus", "neg", "low", "down", "lo", "2", "m", "l")
+"""Which arm of an asymmetric error bar, place by place the opposite of the list above."""
+
+Kind = Literal["std", "var", "arms", "limits"]
+"""What an error column holds: one number, or an arm or a limit, which come in pairs."""
+
+_SEPARATORS = "_.- "
+_WORD = "|".join(sorted(WORDS, key=len, reverse=True))
+_SIDE = "|".join(sorted((*UPPER, *LOWER), key=len, reverse=True))
+_PLAIN = re.compile(rf"(?=({_WORD}))", re.IGNORECASE)
+_ARMS = (
+    re.compile(rf"(?=((?P<word>{_WORD})[_.\- ]?(?P<side>{_SIDE})(?![a-z0-9])))", re.IGNORECASE),
+    re.compile(rf"(?=((?<![a-z0-9])(?P<side>{_SIDE})[_.\- ]?(?P<word>{_WORD})(?![a-z0-9])))", re.IGNORECASE),
+)
+_LIMITS = re.compile(r"(?=((?<![a-z0-9])(?P<side>upper|lower)(?![a-z0-9])))", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ErrorBar:
+    """The error bar of a column."""
+
+    kind: Kind
+    columns: tuple[str, ...]
+    """One column, or two: the upper arm and the lower one, or the lower limit and the upper one."""
+    sure: bool = True
+    """False for the prefix d, which may also mean a difference."""
+
+    def __str__(self) -> str:
+        return " and ".join(self.columns)
+
+
+def error_bars(names: Sequence[str]) -> dict[str, list[ErrorBar]]:
+    """For every column, the error bars that its name has among the others; only those that have some.
+
+    An error bar has none of its own, and one that could belong to two columns belongs to neither.
+    """
+    known = _Known(names)
+    found: dict[str, list[ErrorBar]] = {}
+    arms: dict[tuple[str, str, int], dict[bool, str]] = {}
+    for column in names:
+        for base, kind in _plain(column, known):
+            found.setdefault(base, []).append(ErrorBar(kind, (column,)))
+        for base, place, way, upper in _sided(column, known):
+            arms.setdefault((base, way, place), {})[upper] = column
+    for (base, way, _), pair in arms.items():
+        if len(pair) == 2:
+            bar = (
+                ErrorBar("limits", (pair[False], pair[True]))
+                if way == "limits"
+                else ErrorBar("arms", (pair[True], pair[False]))
+            )
+            found.setdefault(base, []).append(bar)
+    found = _unambiguous(found)
+    taken = {column for bars in found.values() for bar in bars for column in bar.columns}
+    for column in names:
+        of = known.one(column[1:].lstrip("_")) if column[:1] == "d" else None
+        if of and not {of, column} & (taken | found.keys()):
+            found[of] = [ErrorBar("std", (column,), sure=False)]
+    return {name: found[name] for name in names if name in found}
+
+
+def looks_like_error(column: str) -> bool:
+    """Does the name have an error word between separators, or at an end?"""
+    tokens = re.split(r"[_.\- ]", column)
+    return any(re.fullmatch(_WORD, token, re.IGNORECASE) for token in tokens) or bool(
+        re.search(r"[a-z0-9](?:Err|ERR|Error|Sigma|Std|Unc)(?![a-z])|(?:err|error|sigma)[12pm]?$|^e_", column)
+    )
+
+
+def pair_columns(names: Sequence[str], features: Iterable[str], word: str) -> dict[tuple[str, str], str]:
+    """Columns of correlations (word "corr") or covariances ("cov") of two features: ``a_b_corr``,
+    ``cov_a_b``.
+
+    With "cov" a pair may be one feature twice: its variance.
+    """
+    words = {"corr": ("correlation", "corr", "rho"), "cov": ("covariance", "covar", "cov")}[word]
+    known = set(features)
+    found: dict[tuple[str, str], str] = {}
+    for column in names:
+        for pair in _pairs_in(column, words, known):
+            if (pair[0] != pair[1] or word == "cov") and pair[::-1] not in found:
+                found.setdefault(pair, column)
+    return found
+
+
+def _pairs_in(column: str, words: Sequence[str], known: set[str]) -> Iterator[tuple[str, str]]:
+    lower = column.lower()
+    for word in words:
+        rest = None
+        if lower.startswith(word) and lower[len(word) :][:1] in tuple(_SEPARATORS):
+            rest = column[len(word) + 1 :]
+        elif lower.endswith(word) and lower[: -len(word)][-1:] in tuple(_SEPARATORS):
+            rest = column[: -len(word) - 1]
+        if rest is None:
+            continue
+        for k in range(1, len(rest)):
+            if rest[k] in _SEPARATORS and rest[:k] in known and rest[k + 1 :] in known:
+                yield rest[:k], rest[k + 1 :]
+        return
+
+
+class _Known:
+    """Column names, found as they are or, where that is unique, in another case."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.exact = set(names)
+        self.folded: dict[str, list[str]] = {}
+        for name in self.exact:
+            self.folded.setdefault(name.lower(), []).append(name)
+
+    def one(self, name: str) -> str | None:
+        if name in self.exact:
+            return name
+        alike = self.folded.get(name.lower(), [])
+        return alike[0] if len(alike) == 1 else None
+
+
+def _plain(column: str, known: _Known) -> Iterator[tuple[str, Kind]]:
+    """(the column it may be the error bar of, kind), once each."""
+    seen: set[str] = set()
+    for match in _PLAIN.finditer(column):
+        word, start, end = match[1], match.start(1), match.end(1)
+        if not _stands_out(column, word, start, end):
+            continue
+        for base in _without(column, start, end, known):
+            if base != column and base not in seen:
+                seen.add(base)
+                yield base, "var" if word.lower() in VARIANCES else "std"
+    # VizieR's e_Vmag; with E_Vmag beside it, which is the upper arm, the lower one.
+    of = known.one(column[2:]) if column.startswith("e_") and "E" + column[1:] not in known.exact else None
+    if of and of not in seen:
+        yield of, "std"
+
+
+def _sided(column: str, known: _Known) -> Iterator[tuple[str, int, str, bool]]:
+    """(base, which pair of words, "arms" or "limits", is it the upper one?)"""
+    for way, pattern in (("arms", _ARMS[0]), ("arms", _ARMS[1]), ("limits", _LIMITS)):
+        for match in pattern.finditer(column):
+            start, end, side = match.start(1), match.end(1), match["side"].lower()
+            word = match.groupdict().get("word")
+            if word is not None and not _stands_out(
+                column, word, match.start("word"), match.end("word"), side
+            ):
+                continue
+            upper = side in UPPER
+            place = (UPPER if upper else LOWER).index(side)
+            for base in _without(column, start, end, known):
+                yield base, place, way, upper
+    if column[:2] in ("e_", "E_") and (of := known.one(column[2:])):
+        yield of, -1, "arms", column[0] == "E"
+
+
+def _stands_out(column: str, word: str, start: int, end: int, side: str = "") -> bool:
+    """Is the word a word of its own: between separators, ends and changes of case?"""
+    left = start == 0 or column[start - 1] in _SEPARATORS
+    right = end == len(column) or column[end] in _SEPARATORS or bool(side)
+    if len(word) < 3:
+        return left and right
+    camel = start > 0 and column[start].isupper() and not column[start - 1].isupper()
+    closed = right or (column[end - 1].islower() and column[end].isupper())
+    return (left or camel or closed) and (closed or left or camel)
+
+
+def _without(column: str, start: int, end: int, known: _Known) -> Iterator[str]:
+    """The columns whose name is left when a piece and one separator beside it are taken out."""
+    left, right = column[:start], column[end:]
+    bare_left, bare_right = left.rstrip(_SEPARATORS), right.lstrip(_SEPARATORS)
+    options = [bare_left + right, left + bare_right, bare_left + bare_right]
+    for option in dict.fromkeys(options):
+        base = known.one(option) if option else None
+        if base is not None and base != column:
+            yield base
+
+
+def _unambiguous(found: dict[str, list[ErrorBar]]) -> dict[str, list[ErrorBar]]:
+    """Without error bars of error bars, and without those that could be of two columns."""
+    owners: dict[str, set[str]] = {}
+    for base, bars in found.items():
+        for bar in bars:
+            for column in bar.columns:
+                owners.setdefault(column, set()).add(base)
+    kept: dict[str, list[ErrorBar]] = {}
+    for base, bars in found.items():
+        # x_err of x may have an x_err_std of its own, and is no feature for that.
+        if base in owners and not owners[base] <= {base}:
+            continue
+        own = [
+            bar
+            for bar in bars
+            if all(
+                {o for o in owners[c] if not (o in owners and owners[o] - {o})} == {base} for c in bar.columns
+            )
+        ]
+        # The same columns may be seen as two things (x_err_u: of x_u, or the upper arm of x's).
+        unique = list(dict.fromkeys(own))
+        if unique:
+            kept[base] = unique
+    return kept

@@ -1,0 +1,385 @@
+"""Which columns `uncertain.fit` finds by name, which it is told, and what it says about the others."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain import AsGaussians
+from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError, UncertainWarning
+from uncertain.tables._choose import choose_columns
+from uncertain.tables._columns import Columns
+from uncertain.tables._names import ErrorBar, error_bars, looks_like_error, pair_columns
+from uncertain.uncertainty import from_bounds
+
+N = 80
+
+
+def two_classes(seed: int = 0) -> dict[str, Any]:
+    """Two classes with a feature `flux`, its error bars, and an exact one."""
+    rng = np.random.default_rng(seed)
+    side = np.arange(N) % 2
+    error = rng.uniform(0.1, 0.6, N)
+    return {
+        "flux": rng.normal(2.0 * side, 1.0) + error * rng.normal(size=N),
+        "flux_err": error,
+        "airmass": rng.uniform(1.0, 2.0, N) - 0.4 * side,
+        "kind": np.where(side, "quasar", "star").tolist(),
+    }
+
+
+def std(*columns: str) -> ErrorBar:
+    return ErrorBar("std", columns)
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["x", "x_err"], {"x": std("x_err")}),
+        (["x", "x_error", "y", "y_std"], {"x": std("x_error"), "y": std("y_std")}),
+        (["x", "x_se", "y", "y_sigma"], {"x": std("x_se"), "y": std("y_sigma")}),
+        (["x", "x_unc", "y", "y_uncertainty"], {"x": std("x_unc"), "y": std("y_uncertainty")}),
+        (["x1", "x1ERR", "c", "cERR"], {"x1": std("x1ERR"), "c": std("cERR")}),
+        (["flux", "fluxErr", "mag", "magerr"], {"flux": std("fluxErr"), "mag": std("magerr")}),
+        (["Vmag", "e_Vmag"], {"Vmag": std("e_Vmag")}),
+        (["FeH", "sigma_FeH", "Teff", "err_Teff"], {"FeH": std("sigma_FeH"), "Teff": std("err_Teff")}),
+        (["psfMag_u", "psfMagErr_u"], {"psfMag_u": std("psfMagErr_u")}),
+        (["MAG_AUTO", "MAGERR_AUTO"], {"MAG_AUTO": std("MAGERR_AUTO")}),
+        (["Flux", "flux_err"], {"Flux": std("flux_err")}),
+        (["flux [mJy]", "flux err [mJy]"], {"flux [mJy]": std("flux err [mJy]")}),
+        (["a", "a_var"], {"a": ErrorBar("var", ("a_var",))}),
+        (["ra", "dra"], {"ra": ErrorBar("std", ("dra",), sure=False)}),
+        # With an error bar of its own, d... is a feature.
+        (["mag", "dmag", "dmag_err"], {"dmag": std("dmag_err")}),
+        (["p", "p_err1", "p_err2"], {"p": ErrorBar("arms", ("p_err1", "p_err2"))}),
+        (["p", "p_errp", "p_errm"], {"p": ErrorBar("arms", ("p_errp", "p_errm"))}),
+        (["p", "p_err_upper", "p_err_lower"], {"p": ErrorBar("arms", ("p_err_upper", "p_err_lower"))}),
+        (["p", "p_uerr", "p_lerr"], {"p": ErrorBar("arms", ("p_uerr", "p_lerr"))}),
+        (["B", "E_B", "e_B"], {"B": ErrorBar("arms", ("E_B", "e_B"))}),
+        (["p", "p_upper", "p_lower"], {"p": ErrorBar("limits", ("p_lower", "p_upper"))}),
+        # Words inside of words, one arm alone, error bars of error bars, and what could be either.
+        (["hor", "horse", "fy", "ferry", "p", "p_err1"], {}),
+        (["y", "y_err", "y_err_std"], {"y": std("y_err")}),
+        (["x", "x1", "x2", "x_err1", "x_err2"], {}),
+        (["x1", "x2", "x_err1", "x_err2"], {"x1": std("x_err1"), "x2": std("x_err2")}),
+    ],
+)
+def test_error_bars_by_name(names: list[str], found: dict[str, ErrorBar]) -> None:
+    assert error_bars(names) == {name: [bar] for name, bar in found.items()}
+    assert error_bars(names[::-1]) == {name: [bar] for name, bar in found.items()}
+
+
+def test_pairs_by_name() -> None:
+    names = ["ra_dec_corr", "corr_dec_pm", "cov_ra_pm", "ra_ra_cov", "ra_x_corr", "dec_ra_corr"]
+    features = ["ra", "dec", "pm"]
+    assert pair_columns(names, features, "corr") == {
+        ("ra", "dec"): "ra_dec_corr",
+        ("dec", "pm"): "corr_dec_pm",
+    }
+    assert pair_columns(names, features, "cov") == {("ra", "pm"): "cov_ra_pm", ("ra", "ra"): "ra_ra_cov"}
+    assert looks_like_error("parallax_over_error") and looks_like_error("psfMagErr_u")
+    assert not looks_like_error("ferry") and not looks_like_error("horse") and not looks_like_error("flux")
+
+
+def test_a_catalogue_of_magnitudes_is_read_in_full() -> None:
+    rng = np.random.default_rng(0)
+    side = np.arange(200) % 2
+    columns: dict[str, Any] = {"objid": [f"J{k}" for k in range(200)]}
+    for k, band in enumerate("ugriz"):
+        error = rng.uniform(0.02, 0.3, 200)
+        columns[f"psfMag_{band}"] = 18 + 0.3 * k * side + error * rng.normal(size=200)
+        columns[f"psfMagErr_{band}"] = error
+    columns |= {"redshift": rng.uniform(0, 2, 200), "redshift_err": np.full(200, 0.01)}
+    columns["class"] = np.where(side, "QSO", "STAR").tolist()
+    model = uncertain.fit(pl.DataFrame(columns), target="class", method="gsu")
+    bands = [f"psfMag_{band}" for band in "ugriz"]
+    assert model.columns_.features == (*bands, "redshift") and model.columns_.ignored == ("objid",)
+    read = model.gaussians(pl.DataFrame(columns))
+    for j, band in enumerate("ugriz"):
+        np.testing.assert_array_equal(read.means[:, j], columns[f"psfMag_{band}"])
+        np.testing.assert_allclose(read.covariances()[:, j, j], columns[f"psfMagErr_{band}"] ** 2)
+    assert "psfMagErr_u, psfMagErr_g" in str(model) and "meaning    measurement" in str(model)
+
+
+def test_numeric_columns_left_out_are_named_once() -> None:
+    columns = two_classes() | {"ra": np.arange(N) * 1.0, "mystery_err": np.ones(N)}
+    with pytest.warns(UncertainWarning) as caught:
+        model = uncertain.fit(pl.DataFrame(columns), target="kind")
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    assert "airmass, ra;" in text and "exact=['airmass', 'ra']" in text
+    assert "looks like an error bar: mystery_err; std={\"feature\": 'mystery_err'}" in text
+    assert model.columns_.ignored == ("airmass", "ra", "mystery_err")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert uncertain.fit(pl.DataFrame(columns), target="kind", exact=[]).columns_ == model.columns_
+        assert uncertain.fit(pl.DataFrame(columns), target="kind", features=["flux"]).columns_.features == (
+            "flux",
+        )
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pd.DataFrame])
+def test_exact_features_beside_noisy_ones(library: Any) -> None:
+    columns = two_classes() | {"flag": np.arange(N) % 3 == 0, "count": np.arange(N) % 5}
+    table = library(columns)
+    model = uncertain.fit(table, target="kind", exact=["airmass"])
+    assert (model.columns_.features, model.columns_.exact) == (("flux",), ("airmass",))
+    read = model.gaussians(table)
+    np.testing.assert_array_equal(read.means, np.column_stack([columns["flux"], columns["airmass"]]))
+    np.testing.assert_allclose(read.covariances()[:, 0, 0], columns["flux_err"] ** 2)
+    assert not read.covariances()[:, :, 1].any()
+    every = uncertain.fit(table, target="kind", exact="all")
+    assert every.columns_.exact == ("airmass", "count")
+    alone = uncertain.fit(
+        library({k: columns[k] for k in ("airmass", "count", "kind")}), target="kind", exact="all"
+    )
+    assert alone.columns_.features == () and alone.gaussians(table).kind == "zero"
+    assert "meaning" not in str(alone)
+    assert every.score(table) >= model.score(table) - 0.05
+    listed = uncertain.fit(table, target="kind", features=["flux", "airmass"], exact=["airmass"])
+    np.testing.assert_array_equal(listed.pipeline_[-1].coef_, model.pipeline_[-1].coef_)
+
+
+def test_categories_are_zeros_and_ones(tmp_path: Any) -> None:
+    columns = two_classes() | {"survey": (["SDSS", "2MASS", "WISE", "WISE"] * N)[:N]}
+    table = pl.DataFrame(columns)
+    model = uncertain.fit(table, target="kind", exact=[], categorical=["survey"])
+    names = model.pipeline_[0].get_feature_names_out().tolist()
+    assert names == ["flux", "survey_2MASS", "survey_SDSS", "survey_WISE"]
+    read = model.gaussians(table)
+    expected = np.stack([[value == s for s in ("2MASS", "SDSS", "WISE")] for value in columns["survey"]])
+    np.testing.assert_array_equal(read.means[:, 1:], expected)
+    assert not read.covariances()[:, 1:].any()
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    again = uncertain.load(path)
+    np.testing.assert_array_equal(
+        again.predict_proba(table).to_numpy(), model.predict_proba(table).to_numpy()
+    )
+    assert again.columns_ == model.columns_
+    strange = table.with_columns(survey=pl.lit("LSST"))
+    for fitted in (model, again):
+        with pytest.raises(
+            UncertainError, match=r"survey: row 0 is 'LSST'.*2MASS, SDSS, WISE.*handle_unknown"
+        ):
+            fitted.predict(strange)
+    tolerant = uncertain.fit(table, target="kind", exact=[], categorical=["survey"], handle_unknown="ignore")
+    assert not tolerant.gaussians(strange).means[:, 1:].any()
+    nulls = table.with_columns(survey=pl.when(pl.col("survey") != "WISE").then("survey"))
+    with pytest.raises(NullError, match=r"survey: row 2 has no category.*on_missing"):
+        uncertain.fit(nulls, target="kind", exact=[], categorical=["survey"])
+    own = uncertain.fit(nulls, target="kind", exact=[], categorical=["survey"], on_missing="point")
+    assert own.pipeline_[0].categories_ == {"survey": ["2MASS", "SDSS", None]}
+    names = pl.DataFrame({"name": [f"star {k}" for k in range(101)], "x": np.zeros(101)})
+    with pytest.raises(
+        UncertainError, match=r"name: 101 different values are no categories.*exact=\['name'\]"
+    ):
+        AsGaussians(categorical=["name"]).fit(names)
+
+
+@pytest.mark.parametrize("method", ["gsu", "kernel", "huber", "discriminant", "minimax", "usvc", "tsvc"])
+def test_categories_with_every_method(method: Any) -> None:
+    columns = two_classes() | {"survey": (["SDSS", "2MASS", "WISE", "WISE"] * N)[:N]}
+    table = pl.DataFrame(columns)
+    model = uncertain.fit(table, "kind", method=method, exact=["airmass"], categorical=["survey"])
+    assert model.score(table) > 0.7
+    assert np.isfinite(model.predict_proba(table).to_numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("names", "upper", "lower"),
+    [
+        (("flux_err1", "flux_err2"), 1, -1),
+        (("flux_errp", "flux_errm"), 1, 1),
+        (("flux_err_upper", "flux_err_lower"), 1, -1),
+        (("flux_upper", "flux_lower"), "limit", "limit"),
+        (("flux_upper", "flux_lower"), 1, 1),
+    ],
+)
+def test_asymmetric_error_bars(names: tuple[str, str], upper: Any, lower: Any, tmp_path: Any) -> None:
+    columns = two_classes()
+    below, above = columns.pop("flux_err"), np.linspace(0.05, 0.8, N)
+    x = columns["flux"] - 30.0  # negative, so that lengths are no limits
+    columns["flux"] = x
+    columns[names[0]] = x + above if upper == "limit" else upper * above
+    columns[names[1]] = x - below if lower == "limit" else lower * below
+    table = pl.DataFrame(columns)
+    with pytest.warns(UncertainWarning, match="asymmetric"):
+        expected = from_bounds((x - below)[:, None], (x + above)[:, None], value=x[:, None])
+    with pytest.warns(UncertainWarning, match="asymmetric"):
+        model = uncertain.fit(table, "kind", exact=[])
+    for fitted in (model, _saved_and_loaded(model, tmp_path)):
+        read = fitted.gaussians(table)
+        np.testing.assert_allclose(read.means, expected.means, rtol=1e-12)
+        np.testing.assert_allclose(read.covariances(), expected.covariances(), rtol=1e-9)
+    assert names[0] in str(model) and names[1] in str(model)
+    for spelling in (
+        {"bounds": {"flux": names[::-1]}} if upper == "limit" else {"std": {"flux": names}},
+        {"bounds": ("{}_lower", "{}_upper")} if upper == "limit" else {"features": ["flux"], "std": [names]},
+    ):
+        with pytest.warns(UncertainWarning, match="asymmetric"):
+            told = uncertain.fit(table, "kind", **spelling, exact=[])
+        np.testing.assert_array_equal(told.gaussians(table).covariances(), read.covariances())
+
+
+def _saved_and_loaded(model: uncertain.Model, folder: Any) -> uncertain.Model:
+    model.save(folder / "model.safetensors")
+    return uncertain.load(folder / "model.safetensors")
+
+
+def test_limits_that_do_not_hold() -> None:
+    columns = two_classes()
+    columns["flux_lower"], columns["flux_upper"] = columns["flux"] - 0.1, columns["flux"] + 0.1
+    del columns["flux_err"]
+    table = pl.DataFrame(columns)
+    model = uncertain.fit(table, "kind", exact=[])
+    with pytest.raises(UncertainError, match=r"flux_lower and flux_upper: row 3 .* lies outside"):
+        model.predict(
+            table.with_columns(pl.Series("flux", [*columns["flux"][:3], *columns["flux"][3:] + 1.0]))
+        )
+    arms = pl.DataFrame(columns | {"flux_err1": -np.ones(N), "flux_err2": -np.ones(N)})
+    with pytest.raises(UncertainError, match=r"flux_err1 and flux_err2: row 0 .* upper and the lower arm"):
+        uncertain.fit(arms, "kind", std={"flux": ("flux_err1", "flux_err2")}, exact=[])
+
+
+def test_correlations_and_covariances_are_found(tmp_path: Any) -> None:
+    rng = np.random.default_rng(0)
+    columns = two_classes() | {"mag": rng.normal(size=N), "mag_err": rng.uniform(0.1, 0.5, N)}
+    del columns["airmass"]
+    columns |= {"z": rng.normal(size=N), "z_err": rng.uniform(0.1, 0.5, N)}
+    rho = rng.uniform(-0.8, 0.8, N)
+    table = pl.DataFrame(columns | {"flux_mag_corr": rho})
+    model = uncertain.fit(table, "kind")
+    cov = model.gaussians(table).covariances()
+    np.testing.assert_allclose(cov[:, 0, 1], rho * columns["flux_err"] * columns["mag_err"])
+    assert not cov[:, 2, :2].any()
+    assert model.columns_.corr == {("flux", "mag"): "flux_mag_corr"} and model.columns_.ignored == ()
+    product = rho * columns["flux_err"] * columns["mag_err"]
+    for name in ("cov_flux_mag", "mag_flux_cov"):
+        other = pl.DataFrame(columns | {name: product})
+        found = uncertain.fit(other, "kind")
+        np.testing.assert_allclose(found.gaussians(other).covariances(), cov, rtol=1e-12)
+        again = _saved_and_loaded(found, tmp_path)
+        assert again.columns_ == found.columns_
+        np.testing.assert_array_equal(
+            again.gaussians(other).covariances(), found.gaussians(other).covariances()
+        )
+    told = uncertain.fit(
+        pl.DataFrame(columns | {"q": rho}), "kind", features=["flux", "mag", "z"], corr={("mag", "flux"): "q"}
+    )
+    np.testing.assert_allclose(
+        told.gaussians(pl.DataFrame(columns | {"q": rho})).covariances(), cov, rtol=1e-12
+    )
+    wrong = pl.DataFrame(columns | {"cov_flux_mag": np.ones(N)})
+    with pytest.raises(UncertainError, match=r"cov_flux_mag: row 0 is 1.0, but the standard deviations"):
+        uncertain.fit(wrong, "kind")
+
+
+def test_covariances_alone() -> None:
+    columns = two_classes()
+    del columns["airmass"]
+    columns |= {"mag": np.arange(N) * 0.1, "cov_flux_flux": columns.pop("flux_err") ** 2}
+    columns |= {"cov_mag_mag": np.full(N, 0.04), "cov_flux_mag": np.full(N, 0.001)}
+    table = pl.DataFrame(columns)
+    for given in (
+        "cov_{}_{}",
+        {("flux", "flux"): "cov_flux_flux", ("mag", "mag"): "cov_mag_mag", ("mag", "flux"): "cov_flux_mag"},
+    ):
+        read = uncertain.fit(table, "kind", cov=given, exact=[]).gaussians(table)
+        np.testing.assert_allclose(read.covariances()[:, 0, 0], columns["cov_flux_flux"])
+        np.testing.assert_allclose(read.covariances()[:, 1], [[0.001, 0.04]] * N)
+
+
+def test_dictionaries_and_lists_of_columns() -> None:
+    columns = two_classes() | {
+        "b": np.arange(N) * 0.1,
+        "noise_of_b": np.full(N, 0.3),
+        "v_of_flux": np.full(N, 0.2),
+    }
+    table = pl.DataFrame(columns)
+    one = uncertain.fit(table, "kind", std={"b": "noise_of_b"}, exact=[])
+    assert one.columns_.features == ("b",)
+    np.testing.assert_allclose(one.gaussians(table).covariances()[:, 0, 0], 0.09)
+    both = uncertain.fit(table, "kind", std={"b": "noise_of_b"}, var={"flux": "v_of_flux"}, exact=[])
+    assert both.columns_.features == ("flux", "b")
+    np.testing.assert_allclose(both.gaussians(table).covariances()[:, 0, 0], 0.2)
+    listed = uncertain.fit(table, "kind", features=["b", "flux"], std=["noise_of_b", "flux_err"])
+    assert listed.columns_.features == ("b", "flux")
+    mixed = uncertain.fit(table, "kind", features=["b", "flux"], std={"b": "noise_of_b"})
+    np.testing.assert_array_equal(mixed.pipeline_[-1].coef_, listed.pipeline_[-1].coef_)
+    for wrong, words in (
+        ({"std": ["noise_of_b"]}, "needs features= in the same order"),
+        ({"features": ["b", "flux"], "std": ["noise_of_b"]}, "one column for each of the 2 features"),
+        ({"std": {"b": "noise"}}, "no column 'noise'; did you mean 'noise_of_b'"),
+        ({"std": {"c": "noise_of_b"}}, "no column 'c'"),
+        ({"std": {"b": 3}}, "each feature must have a column.*got 'b': 3"),
+        ({"bounds": {"b": "noise_of_b"}}, "a pair of columns"),
+        ({"std": {"b": "noise_of_b"}, "var": {"b": "v_of_flux"}}, "error bar in two arguments"),
+        ({"exact": "airmass"}, r"""exact=\["airmass"\], or "all\""""),
+        ({"exact": ["airmas"]}, "did you mean 'airmass'"),
+        ({"exact": ["kind"]}, "given as exact and as the target"),
+        ({"exact": ["airmass"], "categorical": ["airmass"]}, "given as exact and as categorical"),
+        ({"corr": {"flux": "b"}}, "must be a pattern such as"),
+        ({"corr": {("flux", "q"): "b"}, "exact": []}, "'q', which is no feature with error bars"),
+    ):
+        with pytest.raises((ColumnError, ParameterError), match=words):
+            uncertain.fit(table, "kind", **wrong)
+
+
+def test_different_suffixes_in_one_table() -> None:
+    columns = two_classes() | {"v": np.arange(N) * 0.1, "v_se": np.full(N, 0.5)}
+    table = pl.DataFrame(columns)
+    model = uncertain.fit(table, "kind", exact=[])
+    assert model.columns_.features == ("flux", "v")
+    np.testing.assert_allclose(model.gaussians(table).covariances()[:, 1, 1], 0.25)
+
+
+def test_codes_for_missing_values_are_named() -> None:
+    columns = two_classes()
+    del columns["airmass"]
+    columns["flux"][[3, 7, 9]] = -9999.0
+    columns["flux_err"][[3, 7]] = 99.0
+    with pytest.warns(UncertainWarning, match=r"flux is -9999 in 3 rows.*flux_err is 99 in 2 rows.*nulls"):
+        uncertain.fit(pl.DataFrame(columns), "kind")
+    honest = two_classes()
+    del honest["airmass"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        uncertain.fit(pl.DataFrame(honest | {"flux": np.linspace(80, 99, N).round()}), "kind")
+
+
+def test_meaning_auto_follows_the_kind_of_column() -> None:
+    columns = two_classes()
+    table = pl.DataFrame({k: columns[k] for k in ("flux", "flux_err", "kind")})
+    steps = lambda model: [name for name, _ in model.pipeline_.steps]  # noqa: E731
+    assert "denoise" in steps(uncertain.fit(table, "kind"))
+    assert steps(uncertain.fit(table, "kind")) == steps(uncertain.fit(table, "kind", meaning="measurement"))
+    assert "denoise" not in steps(uncertain.fit(table, "kind", meaning="spread"))
+    lists = table.select("kind", mean=pl.concat_arr("flux"), std=pl.concat_arr("flux_err"))
+    assert "denoise" not in steps(uncertain.fit(lists, "kind"))
+    rows = uncertain.GaussianArray(columns["flux"][:, None], std=columns["flux_err"])
+    assert "denoise" not in steps(uncertain.fit(rows, columns["kind"]))
+    assert "denoise" not in steps(uncertain.fit(table, "kind", method="discriminant"))
+    named = table.rename({"flux": "f", "flux_err": "f_err"}).with_columns(
+        pl.concat_arr("f").alias("f"), pl.concat_arr("f_err").alias("f_err")
+    )
+    found = uncertain.fit(named, "kind")
+    assert (found.columns_.mean, found.columns_.errors) == ("f", {"std": "f_err"}) and "denoise" not in steps(
+        found
+    )
+
+
+def test_columns_round_trip() -> None:
+    names = ["a", "a_err1", "a_err2", "b", "bErr", "a_b_corr", "n", "kind", "survey"]
+    columns = choose_columns(names, "kind", exact=["n"], categorical=["survey"])
+    assert columns.used() == set(names) - {"kind"}
+    assert Columns.from_dict(columns.to_dict()) == columns
+    assert columns.errors == {"std": {"a": ("a_err1", "a_err2"), "b": "bErr"}}
+    with pytest.raises(TypeError, match="errors"):
+        Columns.from_dict({"errors": {"std": 3}})
