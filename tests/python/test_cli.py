@@ -128,7 +128,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("fit", table, "-p", "n_jobs=abc"), "n_jobs = 'abc': must be an integer"),
         (("fit", table, "-p", "callback=1"), "here it is --progress"),
         (("fit", table, "--features", "u,,v"), "names of columns with commas"),
-        (("fit", table, "--meaning", "noise"), "'noise' is not one of 'spread', 'measurement'"),
+        (("fit", table, "--meaning", "noise"), "'noise' is not one of 'auto', 'spread', 'measurement'"),
         (("fit",), "Missing argument 'TABLE'"),
         (("fit", "-"), "standard input is empty"),
         (("predict", model, table, "--keep", "idd"), "did you mean 'id'"),
@@ -330,7 +330,7 @@ def test_the_commands_of_the_guide_run(tmp_path: Path) -> None:
     commands = re.findall(r"^\$ (.*uncertain .*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(commands) > 8
     columns = scalars()
-    table = {"objid": range(N), "flux": columns["u"], "flux_err": columns["u_err"], "color": columns["v"]}
+    table = {"objid": [f"J{k}" for k in range(N)], "flux": columns["u"], "flux_err": columns["u_err"], "color": columns["v"]}
     frame = pl.DataFrame(table | {"color_err": columns["v_err"], "kind": columns["label"]})
     for name in ("catalogue.csv", "new.csv"):
         frame.write_csv(tmp_path / name)
