@@ -284,3 +284,12 @@ def test_a_wrong_type_of_a_parameter_is_named(method: Any, name: str, value: obj
     rows = GaussianArray([[0.0], [0.1], [1.0], [1.1]], std=0.1)
     with pytest.raises(ParameterError, match=f"{name} = {value!r}: must be an integer"):
         fit(rows, [0, 0, 1, 1], method=method, **{name: value})
+
+
+def test_types_are_called_what_users_call_them() -> None:
+    rows = GaussianArray([[0.0], [0.1], [1.0], [1.1]], std=0.1)
+    with pytest.raises(ParameterError, match="^max_iter = 1.5: must be an integer$"):
+        fit(rows, [0, 0, 1, 1], max_iter=1.5)
+    table = pl.DataFrame({"x": ["1.0", "2.0"], "x_err": [0.1, 0.1], "label": [0, 1]})
+    with pytest.raises(ColumnError, match="^x: expected real numbers .*, got strings; cast the column first$"):
+        AsGaussians(features=["x"], std="{}_err").fit(table)

@@ -74,7 +74,7 @@ impl Column {
     /// The rows, in place where the layout allows.
     pub(crate) fn rows(&self, missing: Missing) -> BorderResult<Rows> {
         if !is_numeric(&self.data_type) {
-            return Err(BorderError::Type { what: self.name.clone(), found: self.data_type.to_string() });
+            return Err(BorderError::Type { what: self.name.clone(), found: called(&self.data_type) });
         }
         let mut reader = Reader { name: &self.name, width: fixed_width(&self.data_type), missing };
         if missing != Missing::Refuse && reader.width.is_none() {
@@ -233,7 +233,7 @@ impl Reader<'_> {
             DataType::UInt16 => widen::<UInt16Type>(array, f64::from),
             DataType::UInt32 => widen::<UInt32Type>(array, f64::from),
             DataType::UInt64 => widen::<UInt64Type>(array, |v| v as f64),
-            other => return Err(BorderError::Type { what: self.name.to_string(), found: other.to_string() }),
+            other => return Err(BorderError::Type { what: self.name.to_string(), found: called(other) }),
         })
     }
 
@@ -290,6 +290,15 @@ impl Reader<'_> {
             }
         }
         Ok(true)
+    }
+}
+
+/// The type of a column in words of users, where these differ from Arrow's.
+fn called(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "strings".to_owned(),
+        DataType::Boolean => "booleans".to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -150,6 +150,7 @@ fn expected(error: &str) -> String {
         ["must be ", "expected "].into_iter().find_map(|mark| error.split_once(mark)).map_or(error, |(_, to)| to);
     match wanted {
         "usize" | "u64" | "u32" => "an integer >= 0".to_owned(),
+        "i64" | "i32" => "an integer".to_owned(),
         "f64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a string" | "string or map" => "the name of an option".to_owned(),
@@ -205,6 +206,7 @@ mod tests {
             refused::<gsu::Params>(r#"{"batch_size": -2}"#).starts_with("batch_size = -2: must be an integer >= 0")
         );
         assert!(refused::<gsu::Params>(r#"{"max_iter": -2}"#).starts_with("max_iter = 0"));
+        assert_eq!(refused::<gsu::Params>(r#"{"max_iter": 1.5}"#), "max_iter = 1.5: must be an integer");
         assert!(refused::<gsu::Params>(r#"{"probability": 2}"#).starts_with("probability = 2: must be true or false"));
         assert!(refused::<gsu::Params>(r#"{"beta": 2}"#).starts_with("beta = 2: must be one of"));
         assert!(refused::<gsu::Params>(r#"{"options": 2}"#).starts_with("options = 2: must be one of"));
