@@ -330,7 +330,12 @@ def test_the_commands_of_the_guide_run(tmp_path: Path) -> None:
     commands = re.findall(r"^\$ (.*uncertain .*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     assert len(commands) > 8
     columns = scalars()
-    table = {"objid": [f"J{k}" for k in range(N)], "flux": columns["u"], "flux_err": columns["u_err"], "color": columns["v"]}
+    table = {
+        "objid": [f"J{k}" for k in range(N)],
+        "flux": columns["u"],
+        "flux_err": columns["u_err"],
+        "color": columns["v"],
+    }
     frame = pl.DataFrame(table | {"color_err": columns["v_err"], "kind": columns["label"]})
     for name in ("catalogue.csv", "new.csv"):
         frame.write_csv(tmp_path / name)
