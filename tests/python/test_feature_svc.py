@@ -112,7 +112,7 @@ def test_model_files(approximation: Any, tmp_path: Path) -> None:
         ),
     ).fit(X, y)
     data = to_bytes(pipeline, Columns.from_dict({}))
-    again, _ = from_bytes(data)
+    again, *_ = from_bytes(data)
     np.testing.assert_array_equal(again.predict_proba(X), pipeline.predict_proba(X))
     assert again[-1].get_params()["n_components"] == 25
     assert again[-1].approximation == approximation and again[-1].C == 3.0

@@ -188,9 +188,10 @@ def test_fit_to_a_target_of_floats(params: dict[str, Any], tmp_path: Path) -> No
     predicted = model.predict(frame)
     assert (predicted.name, predicted.dtype) == ("y", pl.Float64)
     both = model.predict_distribution(frame)
-    assert both.columns == ["y", "y_std"]
+    assert both.columns == ["y", "y_std", "y_std_from_errors"]
     assert_allclose(both["y"], predicted)
-    assert (both["y_std"] > 0).all()
+    assert (both["y_std"] >= both["y_std_from_errors"]).all()
+    assert (both["y_std_from_errors"] > 0).all()
     model.save(tmp_path / "model.safetensors")
     for again in (uncertain.load(tmp_path / "model.safetensors"), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(again.predict(frame), predicted)
@@ -244,7 +245,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert evaluated.output.startswith("R^2 0.")
     predicted = run.invoke(main, ["predict", model, path])
     assert predicted.exit_code == 0, predicted.output
-    assert predicted.output.startswith("y,y_std\n")
+    assert predicted.output.startswith("y,y_std,y_std_from_errors\n")
     assert "mean absolute error" in run.invoke(main, ["report", model, path, "--repeats", "1"]).output
 
 

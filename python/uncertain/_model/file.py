@@ -9,6 +9,7 @@ the model (`n_jobs`, `verbose`, `callback`), are not saved.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -26,27 +27,31 @@ from ..tables._columns import Columns
 NOT_SAVED = ("n_jobs", "verbose", "callback")
 
 
-def to_bytes(pipeline: Pipeline, columns: Columns) -> bytes:
-    """The bytes of the model file."""
-    return model_to_bytes(*_parts(pipeline, columns))
+def to_bytes(pipeline: Pipeline, columns: Columns, residual_std: float | None = None) -> bytes:
+    """The bytes of the model file; `residual_std` is the scatter of a regression's targets."""
+    return model_to_bytes(*_parts(pipeline, columns, residual_std))
 
 
-def from_bytes(data: bytes) -> tuple[Pipeline, Columns]:
+def from_bytes(data: bytes) -> tuple[Pipeline, Columns, float | None]:
     """Inverse of `to_bytes`; ModelFileError for anything else."""
     return _assembled(*model_from_bytes(data))
 
 
-def write(path: str | os.PathLike[str], pipeline: Pipeline, columns: Columns) -> None:
+def write(
+    path: str | os.PathLike[str], pipeline: Pipeline, columns: Columns, residual_std: float | None = None
+) -> None:
     """Write the model file; it appears complete or not at all."""
-    write_model(path, *_parts(pipeline, columns))
+    write_model(path, *_parts(pipeline, columns, residual_std))
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Pipeline, Columns]:
+def read(path: str | os.PathLike[str]) -> tuple[Pipeline, Columns, float | None]:
     """Inverse of `write`."""
     return _assembled(*read_model(path))
 
 
-def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Fitted], list[Any], list[str], str]:
+def _parts(
+    pipeline: Pipeline, columns: Columns, residual_std: float | None
+) -> tuple[list[Fitted], list[Any], list[str], str]:
     """Steps, classes, feature names and the JSON object, as the extension takes them."""
     steps: list[Fitted] = []
     features: list[str] = []
@@ -64,16 +69,18 @@ def _parts(pipeline: Pipeline, columns: Columns) -> tuple[list[Fitted], list[Any
             raise UncertainError(f"the model cannot be saved: step {name!r} is a {type(step).__name__}")
         names.append(name)
         parameters.append({k: _plain(v) for k, v in own.items() if k not in NOT_SAVED})
-    about = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
+    about: dict[str, Any] = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
     if categories:
         about["categories"] = categories
+    if residual_std is not None:
+        about["residual_std"] = residual_std
     classes = pipeline[-1].classes_.tolist() if hasattr(pipeline[-1], "classes_") else []
     return steps, classes, features, json.dumps(about)
 
 
 def _assembled(
     steps: Sequence[Fitted], classes: Sequence[Any], features: Sequence[str], text: str
-) -> tuple[Pipeline, Columns]:
+) -> tuple[Pipeline, Columns, float | None]:
     """Estimators with the attributes that fitting them would have given."""
     about = About.of(text)
     estimators = _estimators(steps, classes)
@@ -98,7 +105,7 @@ def _assembled(
             step.set_params(**{k: _unplain(v) for k, v in given.items()})
         except (TypeError, KeyError, ValueError) as error:
             raise _altered(str(error)) from error
-    return Pipeline(list(zip(names, estimators, strict=True))), columns
+    return Pipeline(list(zip(names, estimators, strict=True))), columns, about.residual_std
 
 
 class About(NamedTuple):
@@ -108,6 +115,7 @@ class About(NamedTuple):
     steps: list[str]
     parameters: list[dict[str, Any]]
     categories: dict[str, list[Any]]
+    residual_std: float | None = None
 
     @classmethod
     def of(cls, text: str) -> About:
@@ -129,7 +137,10 @@ class About(NamedTuple):
             columns = Columns.from_dict(about.get("columns", {}))
         except (TypeError, KeyError, AttributeError, ValueError) as error:
             raise _altered(str(error)) from error
-        return cls(columns, steps, parameters, categories)
+        scatter = about.get("residual_std")
+        if scatter is not None and not (type(scatter) is float and 0.0 <= scatter < math.inf):
+            raise _altered(f"residual_std = {scatter!r}")
+        return cls(columns, steps, parameters, categories, scatter)
 
 
 def _altered(why: str) -> ModelFileError:

@@ -74,7 +74,8 @@ def fit(
         y_sigma for a target y. Such columns are never features.
     groups : what rows of one object share, such as the name of a patient measured three times: a column, or
         the values, one per row. Not a feature. Rows of one group are held out together where probabilities
-        are calibrated, and by `Model.report`; without it, both take such rows for independent ones.
+        are calibrated, where the scatter of a regression is measured, and by `Model.report`; without it, all
+        of these take such rows for independent ones.
     mean : column with a list of d numbers per row.
     std, var, cov, precision, factor : column with the uncertainty of `mean`: one number, d numbers (diagonal)
         or d * d numbers (row-major matrix) per row. At most one, except a factor with a diagonal var.
@@ -174,8 +175,8 @@ def fit(
         target_std = columns.target_std
     if target_std is not None:
         known["y_std"] = _target_stds(source, target_std, estimator, on_missing)
-    if groups is not None:
-        together = source.groups(groups)
+    together = None if groups is None else source.groups(groups)
+    if together is not None:
         if not isinstance(groups, str):
             columns = replace(columns, groups=True)
         if has_fit_parameter(estimator, "groups"):
@@ -190,13 +191,18 @@ def fit(
     before = _steps_before(estimator, source, reading, measured=measured, scale=scale)
     pipeline = Pipeline([*before, (step, estimator)])
 
+    beside_rows = {f"{step}__{name}": value for name, value in known.items()}
     start = time.perf_counter()
     with config_context(enable_metadata_routing=False):  # which would take names without steps
-        pipeline.fit(source.rows, y, **{f"{step}__{name}": value for name, value in known.items()})
-    if columns.features:  # whether two columns are limits or arms is learned from rows
-        settled = {kind: value for kind, value in reading.roles_.items() if kind in KINDS}
-        columns = replace(columns, errors=settled)
-    return Model(pipeline, columns, n_rows=len(y), seconds=time.perf_counter() - start)
+        pipeline.fit(source.rows, y, **beside_rows)
+        if columns.features:  # whether two columns are limits or arms is learned from rows
+            settled = {kind: value for kind, value in reading.roles_.items() if kind in KINDS}
+            columns = replace(columns, errors=settled)
+        model = Model(pipeline, columns, n_rows=len(y))
+        if isinstance(estimator, GSURegressor):
+            model._measure_scatter(source, y, known=beside_rows, y_std=known.get("y_std"), groups=together)
+    model._seconds = time.perf_counter() - start
+    return model
 
 
 def _are_readings(source: Source, columns: Columns) -> bool:

@@ -31,6 +31,7 @@ from ..tables._groups import Groups
 from ..tables._source import Source
 from .distribution import from_errors
 from .file import from_bytes, read, to_bytes, write
+from .scatter import held_out_scatter
 
 
 class Model:
@@ -44,22 +45,36 @@ class Model:
         regression with ``meaning="measurement"``) -> GSUClassifier or the estimator of another method.
     columns_ : which columns are means, errors and target, and which are ignored.
     is_regression_ : is the last step a regression?
-    has_distribution_ : does it answer `predict_distribution`?
+    has_distribution_ : does it answer `predict_distribution`? A `GSURegressor` does, unless it comes from a
+        file that holds no `residual_std_`.
+    residual_std_ : of a `GSURegressor`, the standard deviation of targets around predictions that no error
+        bar explains, from held-out rows (see `predict_distribution`); None if it is not known.
     classes_ : the class labels, in the order of the columns of `predict_proba`; None for a regression.
 
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
     """
 
     def __init__(
-        self, pipeline: Pipeline, columns: Columns, *, n_rows: int | None = None, seconds: float | None = None
+        self,
+        pipeline: Pipeline,
+        columns: Columns,
+        residual_std: float | None = None,
+        *,
+        n_rows: int | None = None,
+        seconds: float | None = None,
     ) -> None:
         self.pipeline_ = pipeline
         self.columns_ = columns
         self.is_regression_ = is_regressor(pipeline)
-        self.has_distribution_ = isinstance(pipeline[-1], GSURegressor)
+        self.residual_std_ = residual_std
         self.classes_: Any = getattr(pipeline[-1], "classes_", None)
         self._n_rows = n_rows
         self._seconds = seconds
+
+    @property
+    def has_distribution_(self) -> bool:
+        """Does it answer `predict_distribution`?"""
+        return isinstance(self.pipeline_[-1], GSURegressor) and self.residual_std_ is not None
 
     def predict(self, table: TableLike) -> Any:
         """The class of every row, in row order, with labels of their original type; or the predicted number.
@@ -91,21 +106,55 @@ class Model:
         return source.answer(dict(zip(names, probabilities.T, strict=True)))
 
     def predict_distribution(self, table: TableLike) -> Any:
-        """Of a `GSURegressor`: the prediction, and its standard deviation under each row's own error bars.
+        """Of a `GSURegressor`: the prediction, and its standard deviation.
 
-        A table of the caller's kind with columns named after the target, and with ``_std`` behind it; for
-        arrays, a pair of arrays.
+        A table of the caller's kind with the columns
+
+        - ``<target>``: the prediction;
+        - ``<target>_std``: the standard deviation of the true target around it, sqrt(sigma^2 + s_i^2);
+        - ``<target>_std_from_errors``: s_i, the part of it that the row's own error bars make, such as
+          sqrt(w'S_i w); with ``meaning="measurement"`` S_i is what a `GaussianDenoiser` leaves open.
+
+        For arrays, the pair of arrays (prediction, whole standard deviation).
+
+        sigma is ``residual_std_``, the scatter of targets that no error bar explains. It was measured while
+        the model was fitted, as the most likely one of
+
+        .. code-block:: text
+
+            y_i - prediction_i ~ N(0, sigma^2 + s_i^2 + t_i^2)
+
+        over rows held out in 5 folds (of whole groups, if the fit had groups; rows count by their weights),
+        where t_i is the error bar of the target, if there is one. So the distribution is that of a *true*
+        target where the targets had error bars in the fit: to compare with a target measured to +- t, add t
+        in quadrature. Where they had none, their noise is in sigma, and the distribution is that of a target
+        as it would be measured. For more than 20,000 rows one split takes the place of the folds, whose model
+        is fitted to at most 20,000 rows.
+
+        Raises `ParameterError` for another estimator (of a kernel machine the exact s_i take longer than the
+        fit by far; ``predict(rows, return_std=True)`` of ``pipeline_[-1]`` gives them), and for a model that
+        does not know sigma: its file was written in Rust or by an older version, or it was fitted to too few
+        rows (or groups) to hold any out.
         """
-        if not self.has_distribution_:
+        last = self.pipeline_[-1]
+        if not isinstance(last, GSURegressor):
             raise ParameterError(
-                f"{type(self.pipeline_[-1]).__name__} predicts no distribution: GSURegressor does, and a "
-                "classifier has predict_proba"
+                f"{type(last).__name__} predicts no distribution: GSURegressor does, and a classifier has "
+                "predict_proba"
+            )
+        if self.residual_std_ is None:
+            raise ParameterError(
+                "the model does not know the scatter of targets around its predictions (its file was written "
+                "in Rust or by an older version, or there were too few rows or groups to hold any out): fit "
+                "it again, or ask pipeline_[-1].predict(rows, return_std=True) what the error bars alone do"
             )
         source = self._source(table)
-        mean, std = from_errors(self.pipeline_, self._input(source))
+        mean, from_rows = from_errors(self.pipeline_, self._input(source))
+        std = np.hypot(from_rows, self.residual_std_)
         if source.table is None:
             return mean, std
-        return source.answer({self._target_name: mean, f"{self._target_name}_std": std})
+        target = self._target_name
+        return source.answer({target: mean, f"{target}_std": std, f"{target}_std_from_errors": from_rows})
 
     def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
@@ -219,6 +268,11 @@ class Model:
         learned = (columns.target, columns.target_std, columns.groups, *labelled) if labelled else ()
         return Source.of(table).load([*columns.used(), *learned])
 
+    def _measure_scatter(self, source: Source, y: Labels, *, groups: Groups | None, **known: Any) -> None:
+        """Set `residual_std_` from the rows of the fit."""
+        rest = self.pipeline_[self._n_reading :]
+        self.residual_std_ = held_out_scatter(rest, self._rows(source), y, groups=groups, **known)
+
     def _input(self, source: Source) -> Any:
         """What the pipeline takes."""
         return source.rows if self._n_reading else source.data
@@ -251,7 +305,7 @@ class Model:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a safetensors file, which holds numbers and JSON and no code."""
-        write(path, self.pipeline_, self.columns_)
+        write(path, self.pipeline_, self.columns_, self.residual_std_)
 
     @property
     def _n_reading(self) -> int:
@@ -274,7 +328,7 @@ class Model:
                 )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_bytes, (to_bytes(self.pipeline_, self.columns_),)
+        return _from_bytes, (to_bytes(self.pipeline_, self.columns_, self.residual_std_),)
 
     def __repr__(self) -> str:
         classifier = self.pipeline_[-1]
@@ -292,6 +346,7 @@ class Model:
             *([f"classes    {classes}"] if names else []),
             f"steps      {' -> '.join(type(step).__name__ for _, step in self.pipeline_.steps)}",
             f"fit        {fitted}",
+            *([] if self.residual_std_ is None else [self._scatter_text]),
         ]
         return "\n".join(lines)
 
@@ -304,6 +359,12 @@ class Model:
             what = "each row is a noisy reading of true values" if measured else "each row is a population"
             return [f"meaning    {'measurement' if measured else 'spread'}: {what}"]
         return ["meaning    spread: each row is a population"] if self.columns_.errors else []
+
+    @property
+    def _scatter_text(self) -> str:
+        return (
+            f"scatter    {self.residual_std_:.3g} (held-out residuals beyond error bars, standard deviation)"
+        )
 
     def _repr_html_(self) -> str:
         """The same text, and scikit-learn's diagram of the pipeline."""

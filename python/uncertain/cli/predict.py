@@ -31,7 +31,8 @@ def predict(
     keep: list[str] | None,
     progress: bool | None,
 ) -> None:
-    """Predict the class of every row of TABLE, and its probabilities; or the number, and its spread.
+    """Predict the class of every row of TABLE, and its probabilities; or the number, its standard deviation,
+    and the part of it that the error bars of the row make.
 
     \b
     Examples:

@@ -1,0 +1,179 @@
+"""`predict_distribution`: the whole deviation of a predicted number, its coverage, and where it is kept."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+
+import uncertain
+from uncertain import GaussianArray
+from uncertain._model.file import from_bytes
+from uncertain._model.scatter import held_out_scatter, most_likely_scatter
+from uncertain._uncertain import model_to_bytes
+from uncertain.exceptions import ModelFileError, ParameterError
+
+SIGMA = 0.4
+
+
+def catalogue(n: int, seed: int, *, target_error: float | None = None) -> pl.DataFrame:
+    """y = 2 a - b + noise, of readings with errors between 0.05 and 1."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, 2))
+    errors = rng.uniform(0.05, 1.0, size=z.shape)
+    x = z + errors * rng.normal(size=z.shape)
+    y = z @ [2.0, -1.0] + SIGMA * rng.normal(size=n)
+    columns = {"a": x[:, 0], "a_err": errors[:, 0], "b": x[:, 1], "b_err": errors[:, 1]}
+    if target_error is not None:
+        columns["y_err"] = rng.uniform(0.0, 2 * target_error, n)
+        columns["y_true"] = y
+        y = y + columns["y_err"] * rng.normal(size=n)
+    return pl.DataFrame(columns | {"y": y})
+
+
+def coverage(predicted: pl.DataFrame, truth: pl.Series, k: float) -> float:
+    off = np.abs(truth.to_numpy() - predicted["y"].to_numpy())
+    return float(np.mean(off < k * predicted["y_std"].to_numpy()))
+
+
+@pytest.mark.parametrize("meaning", ["spread", "measurement"])
+def test_coverage_is_what_a_gaussian_promises(meaning: Any) -> None:
+    model = uncertain.fit(catalogue(2_000, 0), target="y", meaning=meaning)
+    fresh = catalogue(20_000, 1)
+    predicted = model.predict_distribution(fresh)
+    assert predicted.columns == ["y", "y_std", "y_std_from_errors"]
+    assert_allclose(coverage(predicted, fresh["y"], 1.0), 0.683, atol=0.025)
+    assert_allclose(coverage(predicted, fresh["y"], 1.96), 0.95, atol=0.015)
+    whole, part = predicted["y_std"].to_numpy(), predicted["y_std_from_errors"].to_numpy()
+    assert_allclose(whole, np.sqrt(part**2 + model.residual_std_**2), rtol=1e-12)  # type: ignore[operator]
+    if meaning == "measurement":
+        assert_allclose(model.residual_std_, SIGMA, rtol=0.1)
+
+
+def test_error_bars_of_targets_are_not_scatter() -> None:
+    """sigma is that of true targets; without their error bars it is that of measured ones."""
+    table, fresh = catalogue(5_000, 2, target_error=0.8), catalogue(20_000, 3, target_error=0.8)
+    known = uncertain.fit(table.drop("y_true"), target="y", meaning="measurement")
+    assert known.columns_.target_std == "y_err"
+    assert_allclose(known.residual_std_, SIGMA, rtol=0.15)
+    assert_allclose(coverage(known.predict_distribution(fresh), fresh["y_true"], 1.0), 0.683, atol=0.025)
+    unknown = uncertain.fit(table.drop("y_true", "y_err"), target="y", meaning="measurement")
+    assert_allclose(unknown.residual_std_, np.sqrt(SIGMA**2 + 0.8**2 * 4 / 3), rtol=0.1)
+    assert_allclose(coverage(unknown.predict_distribution(fresh), fresh["y"], 1.0), 0.69, atol=0.03)
+
+
+def test_arrays_get_a_pair() -> None:
+    table = catalogue(300, 4)
+    X = GaussianArray(table["a", "b"].to_numpy(), std=table["a_err", "b_err"].to_numpy())
+    model = uncertain.fit(X, target=table["y"].to_numpy(), scale=False)
+    mean, std = model.predict_distribution(X)
+    assert_array_equal(mean, model.predict(X))
+    own = np.sqrt(X.covariances().diagonal(axis1=1, axis2=2) @ model.pipeline_[-1].coef_ ** 2)
+    assert_allclose(std, np.sqrt(own**2 + model.residual_std_**2), rtol=1e-9)  # type: ignore[operator]
+
+
+def test_groups_are_held_out_whole() -> None:
+    """An offset per object: single held-out rows have siblings in training, new objects have none."""
+    rng = np.random.default_rng(5)
+    objects = np.repeat(np.arange(30), 20)
+    place = rng.normal(size=(30, 25))[objects]  # enough features to tell the objects apart
+    y = 3.0 * rng.normal(size=30)[objects] + 0.1 * rng.normal(size=600)
+    X = GaussianArray(place + 0.01 * rng.normal(size=place.shape), std=0.01)
+    apart = uncertain.fit(X, target=y, groups=objects).residual_std_
+    mixed = uncertain.fit(X, target=y).residual_std_
+    assert apart is not None and mixed is not None
+    assert apart > 2 * mixed
+
+
+def test_many_rows_are_split_once() -> None:
+    table = catalogue(60_000, 6)
+    model = uncertain.fit(table, target="y", meaning="measurement")
+    assert_allclose(model.residual_std_, SIGMA, rtol=0.15)
+    groups = np.arange(60_000) // 3
+    again = uncertain.fit(table, target="y", meaning="measurement", groups=groups)
+    assert_allclose(again.residual_std_, SIGMA, rtol=0.15)
+
+
+@pytest.mark.parametrize("case", ["exact rows", "any variances", "too large variances", "weights"])
+def test_the_most_likely_scatter(case: str) -> None:
+    rng = np.random.default_rng(7)
+    v = {"exact rows": np.zeros(400), "too large variances": np.full(400, 9.0)}.get(
+        case, rng.uniform(0, 2, 400)
+    )
+    c = rng.integers(0, 3, 400).astype(float) if case == "weights" else np.ones(400)
+    r = rng.normal(size=400) * np.sqrt(0.49 + (0 if case == "too large variances" else v))
+    found = most_likely_scatter(r, v, c)
+    if case == "exact rows":
+        assert_allclose(found, np.sqrt(np.mean(r**2)), rtol=1e-6)
+    elif case == "too large variances":
+        assert found == 0.0
+    else:
+        candidates = np.linspace(0.0, 3.0, 30_001)
+        likelihood = [c @ stats.norm.logpdf(r, scale=np.sqrt(s**2 + v)) for s in candidates]
+        assert_allclose(found, candidates[np.argmax(likelihood)], atol=1.5e-4)
+
+
+def test_nothing_left_over_is_no_scatter() -> None:
+    x = np.linspace(0.0, 1.0, 50)[:, None]
+    model = uncertain.fit(GaussianArray(x), target=3.0 * x[:, 0] + 0.5, loss="squared", alpha=1e-12)
+    assert model.residual_std_ is not None
+    assert 0.0 <= model.residual_std_ < 1e-6
+
+
+def test_too_few_rows_or_groups_know_no_scatter() -> None:
+    table = catalogue(30, 8)
+    model = uncertain.fit(table, target="y", groups=[1] * 30)
+    assert model.residual_std_ is None
+    assert not model.has_distribution_
+    with pytest.raises(ParameterError, match="too few rows or groups"):
+        model.predict_distribution(table)
+    assert "scatter" not in repr(model)
+    model = uncertain.fit(table, target="y")
+    assert "scatter" in repr(model)
+
+
+def test_files_keep_it_and_say_where_there_is_none(tmp_path: Path) -> None:
+    table = catalogue(200, 9)
+    model = uncertain.fit(table, target="y", meaning="measurement")
+    model.save(tmp_path / "model")
+    for again in (uncertain.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
+        assert again.residual_std_ == model.residual_std_
+        assert again.predict_distribution(table).equals(model.predict_distribution(table))
+    last = model.pipeline_[-1]
+    steps = [s._model for _, s in model.pipeline_.steps[1:]]
+    of_rust = uncertain.Model(*from_bytes(model_to_bytes(steps, [], [], json.dumps({}))))
+    assert_array_equal(of_rust.pipeline_[-1].coef_, last.coef_)
+    with pytest.raises(ParameterError, match="written in Rust or by an older version"):
+        of_rust.predict_distribution(model.gaussians(table))
+    for wrong in (-1.0, "much", True, 3):
+        with pytest.raises(ModelFileError, match="residual_std"):
+            from_bytes(model_to_bytes(steps, [], [], json.dumps({"residual_std": wrong})))
+
+
+def test_a_fold_that_cannot_be_fitted_leaves_it_open() -> None:
+    """The only group that has a feature cannot be held out."""
+    table = catalogue(60, 10).with_columns(b=pl.when(pl.int_range(60) < 10).then("b"))
+    model = uncertain.fit(
+        table, target="y", on_missing="impute", groups=np.where(np.arange(60) < 10, 0, np.arange(60))
+    )
+    assert model.residual_std_ is None
+    assert np.isfinite(model.predict(table).to_numpy()).all()
+
+
+def test_weights_count_in_the_scatter() -> None:
+    table = catalogue(4_000, 11)
+    model = uncertain.fit(table, target="y", meaning="measurement")
+    rows, y = model.gaussians(table), table["y"].to_numpy().copy()
+    weights = np.ones(4_000)
+    weights[::4] = 0.0
+    y[::4] += 1000.0
+    name = f"{model.pipeline_.steps[-1][0]}__sample_weight"
+    found = held_out_scatter(model.pipeline_[1:], rows, y, known={name: weights}, weights=weights)
+    assert_allclose(found, SIGMA, rtol=0.25)
