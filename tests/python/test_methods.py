@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import uncertain
-from uncertain import cli
 from uncertain._model.methods import METHODS, MethodName
+from uncertain.cli import _options
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def table() -> pl.DataFrame:
 
 
 def test_the_names_are_the_same_everywhere() -> None:
-    assert get_args(MethodName) == ("auto", *METHODS) == cli.METHODS
+    assert get_args(MethodName) == ("auto", *METHODS) == _options.METHODS
 
 
 @pytest.mark.parametrize("method", METHODS)
