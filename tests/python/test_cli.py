@@ -22,6 +22,7 @@ from test_fit import N, scalars
 
 import uncertain
 from uncertain._base.progress import Progress
+from uncertain._model.fit import fit as real_fit
 from uncertain.cli import _options as options
 from uncertain.cli import _progress as progress
 from uncertain.cli import main
@@ -90,6 +91,60 @@ def test_fit_options(table: Path, tmp_path: Path) -> None:
     assert (classifier.alpha, classifier.solver, classifier.n_features_in_) == (0.5, "lbfgs", 1)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ("--std {}_unc", {"std": "{}_unc"}),
+        ("--std u=du --std v=dv", {"std": {"u": "du", "v": "dv"}}),
+        ("--std u=up,low --std v=dv", {"std": {"u": ("up", "low"), "v": "dv"}}),
+        ("--features u,v --var du,dv", {"features": ["u", "v"], "var": ["du", "dv"]}),
+        ("--bounds {}_lo,{}_hi", {"bounds": ["{}_lo", "{}_hi"]}),
+        ("--bounds u=lo,hi", {"bounds": {"u": ("lo", "hi")}}),
+        ("--corr {}_{}_rho", {"corr": "{}_{}_rho"}),
+        ("--cov u,v=uv --cov v,w=vw", {"cov": {("u", "v"): "uv", ("v", "w"): "vw"}}),
+        ("--exact all", {"exact": "all"}),
+        ("--exact none", {"exact": []}),
+        (
+            "--exact airmass,seeing --categorical survey",
+            {"exact": ["airmass", "seeing"], "categorical": ["survey"]},
+        ),
+        ("--mean position --factor F", {"mean": "position", "factor": "F"}),
+        ("--handle-unknown ignore", {"handle_unknown": "ignore"}),
+    ],
+)
+def test_columns_reach_python_as_they_were_meant(
+    arguments: str, expected: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Any] = {}
+
+    def stop(*_: object, **options: Any) -> None:
+        given.update(options)
+        raise uncertain.UncertainError("far enough")
+
+    monkeypatch.setattr("uncertain._model.fit.fit", stop)
+    assert "far enough" in run("fit", "t.csv", *arguments.split()).stderr
+    assert {name: given[name] for name in expected} == expected
+    rest = inspect.signature(real_fit).parameters.keys() & given.keys() - expected.keys()
+    assert all(given[name] == inspect.signature(real_fit).parameters[name].default for name in rest)
+
+
+def test_asymmetric_exact_and_categorical_columns(table: Path, tmp_path: Path) -> None:
+    frame = pl.read_parquet(table).rename({"u_err": "plus"}).with_columns(
+        minus=-pl.col("plus"), airmass=pl.col("v") * 0.1, survey=pl.when(pl.col("v") > 0).then(pl.lit("A"))
+        .otherwise(pl.lit("B")),
+    )  # fmt: skip
+    wide, out = tmp_path / "wide.parquet", tmp_path / "m.safetensors"
+    frame.write_parquet(wide)
+    arguments = ("--std", "u=plus,minus", "--exact", "airmass", "--categorical", "survey", "--features", "u")
+    result = run("fit", wide, "--out", out, *arguments)
+    assert result.exit_code == 0, result.stderr
+    model = uncertain.fit(
+        wide, features=["u"], std={"u": ("plus", "minus")}, exact=["airmass"], categorical=["survey"]
+    )
+    assert uncertain.load(out).columns_ == model.columns_
+    assert uncertain.load(out).predict(wide).to_list() == model.predict(wide).to_list()
+
+
 @pytest.mark.parametrize("ending", [".csv", ".arrow", ".parquet"])
 def test_convert_formats(ending: str, table: Path, tmp_path: Path) -> None:
     out = tmp_path / f"out{ending}"
@@ -129,6 +184,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("fit", table, "-p", "callback=1"), "here it is --progress"),
         (("fit", table, "--features", "u,,v"), "names of columns with commas"),
         (("fit", table, "--meaning", "noise"), "'noise' is not one of 'auto', 'spread', 'measurement'"),
+        (("fit", table, "--std", "u=u_err", "--std", "v_err"), "FEATURE=COLUMN every time"),
         (("fit",), "Missing argument 'TABLE'"),
         (("fit", "-"), "standard input is empty"),
         (("predict", model, table, "--keep", "idd"), "did you mean 'id'"),
@@ -194,6 +250,7 @@ def test_choices_are_those_of_python() -> None:
         ("meaning", options.MEANINGS),
         ("task", options.TASKS),
         ("on_missing", options.ON_MISSING),
+        ("handle_unknown", options.HANDLE_UNKNOWN),
     ):
         assert set(get_args(annotations[name])) == set(choices), name
         (option,) = [o for o in main.commands["fit"].params if o.name == name]

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from ._columns import BARS, LISTS, PAIRS
+
 METHODS = (
     *("auto", "gsu", "kernel", "huber", "discriminant", "minimax"),
     *("usvc", "tsvc", "ausvc", "mpsvc", "psvm"),
@@ -16,35 +18,11 @@ METHODS = (
 MEANINGS = ("auto", "spread", "measurement")
 TASKS = ("auto", "classification", "regression")
 ON_MISSING = ("error", "point", "impute")
-ROLES = {
-    "mean": "Column with a list of d numbers per row.",
-    "std": "Standard deviations: a column, or a pattern such as {}_err.",
-    "var": "Variances: a column, or a pattern such as {}_var.",
-    "cov": "Column with d * d numbers per row, a covariance matrix.",
-    "precision": "Column with d * d numbers per row, the inverse of it.",
-    "factor": "Column with d * r numbers per row, a factor of it.",
-    "corr": "Pattern of the correlations of scalar columns, such as {}_{}_corr.",
-}
-"""The roles of columns, and what they are."""
+HANDLE_UNKNOWN = ("error", "ignore")
+OPTIONS = ("features", "exact", "categorical", "groups", "target", "target_std", "task", "method", "meaning")
+"""Arguments of `uncertain.fit` that have an option of their own, beside those of columns."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def names(text: str) -> list[str]:
-    """Names of columns, separated by commas."""
-    found = [name.strip() for name in text.split(",")]
-    if not all(found):
-        raise click.BadParameter(f"{text!r} must be names of columns with commas between them, such as u,g,r")
-    return found
-
-
-def column_options(command: Command) -> Command:
-    """--features and the roles of columns."""
-    for role, text in reversed(ROLES.items()):
-        command = click.option(f"--{role}", metavar="NAME", help=text)(command)
-    return click.option(
-        "--features", type=names, metavar="A,B,...", help="Scalar columns, instead of --mean."
-    )(command)
 
 
 def progress_option(command: Command) -> Command:
@@ -61,7 +39,7 @@ def parameter(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as alpha=1e-2", param_hint="--param")
-    if key in (*ROLES, "features", "groups", "target", "scale"):
+    if key in (*OPTIONS, *LISTS, *BARS, *PAIRS, "scale", "on_missing", "handle_unknown"):
         raise click.BadParameter(f"{key} is an option of its own", param_hint="--param")
     if key in ("callback", "verbose"):
         raise click.BadParameter(f"{key} is for Python; here it is --progress", param_hint="--param")

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
+from ._columns import column_options
 from ._options import (
+    HANDLE_UNKNOWN,
     MEANINGS,
     METHODS,
     ON_MISSING,
     TASKS,
-    column_options,
     parameter,
     progress_option,
 )
@@ -45,6 +46,13 @@ from ._tables import STANDARD, read, table_argument
     help="What a missing value or error bar means.",
 )
 @click.option(
+    "--handle-unknown",
+    default="error",
+    show_default=True,
+    type=click.Choice(HANDLE_UNKNOWN),
+    help="What a category means that was not in the fit; ignore: none of the known ones.",
+)
+@click.option(
     "--param",
     "-p",
     "params",
@@ -62,19 +70,21 @@ def fit(
     meaning: Any,
     no_scale: bool,
     on_missing: Any,
+    handle_unknown: Any,
     params: tuple[str, ...],
     progress: bool | None,
     **columns: Any,
 ) -> None:
     """Fit a classifier (or, to a target of floats, a regression) to TABLE and write it to a model file.
 
-    Columns are found by name: x with its standard deviation in x_err (or _error, _std, _se, _sigma), or list
-    columns mean and cov. What was found is printed.
+    Columns are found by name: x with its error bar in x_err, x_std, sigma_x, psfMagErr_u (for psfMag_u) and
+    the like, or list columns mean and cov. What was found is printed, and what was left out.
 
     \b
     Examples:
       uncertain fit catalogue.parquet --target kind
       uncertain fit stars.csv -t dist --target-std dist_err --features u,g,r --std "{}_unc"
+      uncertain fit kepler.csv -t class --std period=period_err1,period_err2 --exact airmass
       uncertain fit visits.csv -t ill --groups patient --method discriminant
       uncertain fit catalogue.csv -t kind -p alpha=1e-3 -p kernel=rbf -o curved.safetensors
       zcat big.csv.gz | uncertain fit - -t kind
@@ -82,6 +92,8 @@ def fit(
     from .._model.fit import fit as fit_table
 
     chosen: dict[str, Any] = dict(parameter(text) for text in params)
+    if columns["exact"] == "none":
+        columns["exact"] = []
     with Progress(f"fitting {'standard input' if table == STANDARD else table}", progress) as shown:
         if shown.shown and method != "minimax":  # which has no iterations to report
             chosen["callback"] = shown.iteration
@@ -93,6 +105,7 @@ def fit(
             meaning=meaning,
             scale=not no_scale,
             on_missing=on_missing,
+            handle_unknown=handle_unknown,
             **chosen | columns,
         )
     model.save(out)

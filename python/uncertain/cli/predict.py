@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ._options import names, progress_option
+from ._columns import names
+from ._options import progress_option
 from ._progress import Progress
 from ._tables import STANDARD, format_option, read, table_argument, write
 
