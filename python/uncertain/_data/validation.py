@@ -158,6 +158,14 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats 
     if sample_weight is None:
         return None
     rows = np.empty((n_rows, 0))
+    given = np.asarray(sample_weight)
+    if given.shape == (n_rows,) and given.dtype.kind in "iuf":
+        bad = np.flatnonzero(~((given >= 0) & (given < np.inf)))
+        if bad.size:
+            row = int(bad[0])
+            raise UncertainError(
+                f"sample_weight: row {row} is {given[row]}; a weight must be a finite number >= 0"
+            )
     weights: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     return weights
 

@@ -41,6 +41,7 @@ def fit(
     target: ColumnOrValues = "label",
     *,
     target_std: ColumnOrValues | None = None,
+    sample_weight: ColumnOrValues | None = None,
     groups: ColumnOrValues | None = None,
     mean: str | None = None,
     std: ErrorColumns | None = None,
@@ -72,6 +73,9 @@ def fit(
     target_std : for the numbers of `GSURegressor`: the column of the target's standard deviations, or the
         values, one per row. By default, where columns are found by name, y_err, y_error, y_std, y_se or
         y_sigma for a target y. Such columns are never features.
+    sample_weight : how much each row counts, >= 0: a column, or the values, one per row. Not a feature. It
+        counts in every step (scales, distributions of true values, the fit, probabilities, the scatter of a
+        regression); a row of weight 0 is as good as absent.
     groups : what rows of one object share, such as the name of a patient measured three times: a column, or
         the values, one per row. Not a feature. Rows of one group are held out together where probabilities
         are calibrated, where the scatter of a regression is measured, and by `Model.report`; without it, all
@@ -160,7 +164,7 @@ def fit(
         raise ParameterError(f"scale={scale!r}: must be True or False")
 
     source = Source.of(table)
-    beside = {"target": target, "target_std": target_std, "groups": groups}
+    beside = {"target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight}
     given = {
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
         "bounds": bounds, "features": features, "corr": corr, "exact": exact, "categorical": categorical,
@@ -181,6 +185,9 @@ def fit(
             columns = replace(columns, groups=True)
         if has_fit_parameter(estimator, "groups"):
             known["groups"] = together.codes
+    weights = None if sample_weight is None else source.weights(sample_weight)
+    if weights is not None and not isinstance(sample_weight, str):
+        columns = replace(columns, sample_weight=True)
     if exact is None and features is None and mean is None:
         _warn_of_left_out(source, columns)
     if meaning == "auto":
@@ -192,6 +199,9 @@ def fit(
     pipeline = Pipeline([*before, (step, estimator)])
 
     beside_rows = {f"{step}__{name}": value for name, value in known.items()}
+    if weights is not None:
+        able = [name for name, each in pipeline.steps if has_fit_parameter(each, "sample_weight")]
+        beside_rows |= {f"{name}__sample_weight": weights for name in able}
     start = time.perf_counter()
     with config_context(enable_metadata_routing=False):  # which would take names without steps
         pipeline.fit(source.rows, y, **beside_rows)
@@ -200,7 +210,9 @@ def fit(
             columns = replace(columns, errors=settled)
         model = Model(pipeline, columns, n_rows=len(y))
         if isinstance(estimator, GSURegressor):
-            model._measure_scatter(source, y, known=beside_rows, y_std=known.get("y_std"), groups=together)
+            model._measure_scatter(
+                source, y, known=beside_rows, y_std=known.get("y_std"), weights=weights, groups=together
+            )
     model._seconds = time.perf_counter() - start
     return model
 

@@ -40,6 +40,7 @@ def choose_columns(
     corr: Any = None,
     target_std: str | None = None,
     groups: str | None = None,
+    sample_weight: str | None = None,
     exact: Sequence[str] | Literal["all"] | None = None,
     categorical: Sequence[str] | None = None,
     type_of: TypeOf | None = None,
@@ -50,8 +51,8 @@ def choose_columns(
     Parameters
     ----------
     names : the table's column names, in order.
-    target, target_std, groups : the target's column, that of its error bars, and that of the rows' groups;
-        None for what is not a column.
+    target, target_std, groups, sample_weight : the target's column, that of its error bars, and those of the
+        rows' groups and weights; None for what is not a column.
     mean, features, corr, exact, categorical, **errors : what the caller fixed; keys of `errors` are `KINDS`.
     type_of : what a column holds; None takes everything for numbers.
 
@@ -64,7 +65,7 @@ def choose_columns(
     given = {kind: column for kind in KINDS if (column := errors.get(kind)) is not None}
     roles = {"mean": mean, "features": features, "corr": corr, "exact": exact, "categorical": categorical}
     check_roles({name: value for name, value in (roles | given).items() if value is not None})
-    beside = (target, target_std, groups)
+    beside = (target, target_std, groups, sample_weight)
     listed = [column for kind, column in given.items() if is_list_column(kind, column)]
     named_exact = () if exact is None or exact == "all" else tuple(exact)
     categories = tuple(categorical or ())
@@ -81,7 +82,8 @@ def choose_columns(
     lone = exact is not None or bool(categories)
     columns = chosen.means_and_errors(mean, features, given, corr, exact_all=exact == "all", lone=lone)
     columns = replace(
-        columns, target=target, target_std=target_std, groups=groups, automatic=automatic,
+        columns, target=target, target_std=target_std, groups=groups, sample_weight=sample_weight,
+        automatic=automatic,
         exact=(*columns.exact, *named_exact), categorical=categories,
     )  # fmt: skip
     if exact == "all":
@@ -303,24 +305,31 @@ class _Choice:
 
 
 def _refuse_two_roles(
-    beside: tuple[str | None, str | None, str | None],
+    beside: tuple[str | None, str | None, str | None, str | None],
     mean: str | None,
     features: Sequence[str] | None,
     listed: Sequence[str],
     exact: Sequence[str],
     categorical: Sequence[str],
 ) -> None:
-    target, target_std, groups = beside
+    target, target_std, groups, sample_weight = beside
     read = {
-        "target": [target], "features": features or (), "mean": [mean], "error bars": listed,
-        "exact": exact, "categorical": categorical,
+        "target": [target], "target_std": [target_std], "features": features or (), "mean": [mean],
+        "error bars": listed, "exact": exact, "categorical": categorical,
     }  # fmt: skip
-    role = next((role for role, columns in read.items() if groups is not None and groups in columns), None)
-    if role is not None:
-        raise ColumnError(
-            f"column {groups!r} is given as {role} and as groups; groups only say which rows belong to "
-            "one object, and nothing is learned from them: choose one"
+    unread = {
+        "groups": (groups, "groups only say which rows belong to one object"),
+        "sample_weight": (sample_weight, "weights only say how much each row counts"),
+    }
+    for own, (column, why) in unread.items():
+        role = next(
+            (role for role, columns in read.items() if column is not None and column in columns), None
         )
+        if role is not None:
+            raise ColumnError(
+                f"column {column!r} is given as {role} and as {own}; {why}, and nothing is learned from "
+                "them: choose one"
+            )
     for role, columns in (("exact", exact), ("categorical", categorical), ("features", features or ())):
         for other in (target, target_std, *(categorical if role == "exact" else ())):
             if other is not None and other in columns:

@@ -32,6 +32,8 @@ class Columns:
     target_std: str | None = None
     groups: str | bool | None = None
     """The column whose values name the rows' groups; True for groups that were given as values."""
+    sample_weight: str | bool | None = None
+    """The column of the rows' weights; True for weights that were given as values."""
     exact: tuple[str, ...] = ()
     """Scalar columns without error bars."""
     categorical: tuple[str, ...] = ()
@@ -74,6 +76,7 @@ class Columns:
         late = (
             "target_std",
             "groups",
+            "sample_weight",
             "exact",
             "categorical",
         )  # versions that do not know them can read the file
@@ -106,10 +109,13 @@ class Columns:
 
     def __str__(self) -> str:
         """One line per role, for people."""
-        groups = [] if self.groups is None else [_line("groups", self._groups_text)]
+        beside = [] if self.groups is None else [_line("groups", self._groups_text)]
+        if self.sample_weight is not None:
+            named = isinstance(self.sample_weight, str)
+            beside.append(_line("weights", f"{self.sample_weight}" if named else "given as values"))
         if self.mean is None and not self.features and not self.exact and not self.categorical:
             rows = _line("rows", "a GaussianArray or an array of exact points")
-            return "\n".join([rows, _line("target", "given as values"), *groups])
+            return "\n".join([rows, _line("target", "given as values"), *beside])
         lines = [_line("means", self.mean or listing(self.features))] if self.mean or self.features else []
         lines += [_line("errors", text) for text in self._error_texts()]
         if self.exact:
@@ -120,7 +126,7 @@ class Columns:
             lines.append(_line("errors", "none: every row is an exact point"))
         error = f", known to +- {self.target_std}" if self.target_std else ""
         lines.append(_line("target", (self.target or "given as values") + error))
-        lines += groups
+        lines += beside
         if self.ignored:
             lines.append(_line("ignored", listing(self.ignored)))
         return "\n".join(lines)
@@ -188,7 +194,7 @@ def _fits(role: str, value: object) -> bool:
         return value is None or _is_error(value)
     if role == "automatic":
         return isinstance(value, bool)
-    return value is None or isinstance(value, str) or (role == "groups" and isinstance(value, bool))
+    return value is None or isinstance(value, str) or (role in ("groups", "sample_weight") and value is True)
 
 
 def _is_error(value: object) -> bool:

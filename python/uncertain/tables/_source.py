@@ -15,7 +15,7 @@ from ._groups import Groups, groups_from
 from ._open import is_table, open_table
 from ._roles import require
 from ._table import Table
-from ._targets import as_list, errors_from, targets_from
+from ._targets import as_list, errors_from, targets_from, weights_from
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,10 @@ class Source:
     def target_stds(self, target_std: ColumnOrValues, missing: float | None = None) -> Floats:
         """Standard deviations of the targets from a column, by name, or the caller's own values, checked."""
         return errors_from(*self._values(target_std, "target_std"), self.n_rows, missing=missing)
+
+    def weights(self, weights: ColumnOrValues) -> Floats:
+        """How much each row counts, from a column, by name, or the caller's own values, checked."""
+        return weights_from(*self._values(weights, "sample_weight"), self.n_rows)
 
     def groups(self, groups: ColumnOrValues, advice: str = "") -> Groups:
         """The rows' groups from a column, by name, or the caller's own values."""

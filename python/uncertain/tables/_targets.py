@@ -117,6 +117,21 @@ def errors_from(values: Sequence[Any], what: str, n_rows: int, *, missing: float
     return _numbers(plain, what, missing=missing, deviations=True)
 
 
+def weights_from(values: Sequence[Any], what: str, n_rows: int) -> Floats:
+    """How much each row counts: finite numbers >= 0, one per row, and one of them > 0."""
+    weights = np.empty(n_rows)
+    for row, value in enumerate(plain_values(values, what, n_rows, "weights")):
+        if is_missing(value):
+            raise NullError(f"{what}: row {row} has no weight; give it one, such as 0 to leave the row out")
+        number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+        if not number or not 0 <= value < math.inf:
+            raise UncertainError(f"{what}: row {row} is {value!r}; a weight must be a finite number >= 0")
+        weights[row] = value
+    if not weights.any():
+        raise UncertainError(f"{what}: every weight is 0, which leaves no rows to learn from")
+    return weights
+
+
 def _numbers(plain: Sequence[Any], what: str, *, missing: float | None, deviations: bool = False) -> Floats:
     """Finite numbers, one per row, and `missing` for those that are not there (None: not allowed)."""
     if not plain:
