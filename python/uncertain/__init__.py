@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         GaussianImputer,
         GaussianScaler,
         KernelMap,
+        LinearMap,
         SubspaceProjector,
     )
     from .regression import GSURegressor
@@ -74,6 +75,7 @@ _ORIGINS = {
     "GaussianImputer": "preprocessing",
     "GaussianScaler": "preprocessing",
     "KernelMap": "preprocessing",
+    "LinearMap": "preprocessing",
     "SubspaceProjector": "preprocessing",
     "GSURegressor": "regression",
     "RobustSVC": "robust",
@@ -94,6 +96,7 @@ __all__ = [
     "GaussianImputer",
     "GaussianScaler",
     "KernelMap",
+    "LinearMap",
     "MinimaxProbabilityClassifier",
     "Model",
     "ProbabilisticKernelFeatures",

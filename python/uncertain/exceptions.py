@@ -24,6 +24,7 @@ __all__ = [
     "ShapeError",
     "UncertainError",
     "UncertainWarning",
+    "UnitError",
 ]
 
 
@@ -49,6 +50,10 @@ class NotPositiveSemiDefiniteError(UncertainError):
 
 class ShapeError(UncertainError):
     """Sizes do not fit together."""
+
+
+class UnitError(UncertainError):
+    """Units do not convert into each other, or one of two arrays has none."""
 
 
 class ParameterError(UncertainError):

@@ -108,9 +108,7 @@ def test_rows_are_those_of_the_dense_arrays(case: tuple[GaussianArray, np.ndarra
         assert_allclose(part.covariances(), dense[numbers], rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "rows", [N, -N - 1, [0, N], [True], 1.5, "a", (slice(None), 0), ([0], [1]), ()], ids=str
-)
+@pytest.mark.parametrize("rows", [N, -N - 1, [0, N], [True], 1.5, "a", (), (0, 0, 0), (N, 0)], ids=str)
 def test_rows_that_do_not_exist(rows: object, rng: np.random.Generator) -> None:
     g, _ = make("cov", rng)
     with pytest.raises(IndexError):

@@ -228,7 +228,7 @@ NotPSD, Negative = NotPositiveSemiDefiniteError, NegativeVarianceError
         (lambda: GaussianArray(X.astype(str)), ShapeError, "^means: .*strings"),
         (lambda: GaussianArray(X.astype(object)), ShapeError, "^means: .*Python objects"),
         (lambda: GaussianArray(X * 1j), ShapeError, "^means: .*complex"),
-        (lambda: GaussianArray(np.ma.masked_equal(X, 3.0)), NullError, "^means: row 1 is masked"),
+        (lambda: GaussianArray(np.ma.masked_equal(X, 3.0)), NullError, "^means: row 1, feature 1 is masked"),
         (lambda: GaussianArray([[0, 1], [2, np.nan]]), NotFiniteError, "^means: row 1, element 1 is NaN"),
         (lambda: GaussianArray(X, std=[1, np.inf, 1]), NotFiniteError, "^std: row 1, element 0 is inf"),
         (lambda: GaussianArray(X, var=-X), Negative, "^var: row 0, element 1 is -1"),

@@ -81,6 +81,10 @@ class Core:
         self._attributes(model.arrays(), decoded(model.header))
         return self
 
+    def _loaded(self, model: Fitted) -> Self:
+        """`_keep` of a model from a file."""
+        return self._keep(model)
+
     def _made(self, arrays: dict[str, Floats], header: Any) -> Self:
         """As if fitted: from what a fit of this kind would have left behind."""
         return self._keep(Fitted.from_arrays(self._kind, self._parameters(), encoded(header), arrays))

@@ -18,11 +18,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from .._uncertain import Gaussians, Rows
-from ..exceptions import CovarianceWarning, ParameterError, ShapeError
-from .numbers import float_array, one_kind, row_numbers
+from .._uncertain import Fitted, Gaussians, Rows
+from ..exceptions import CovarianceWarning, ParameterError, ShapeError, UnitError
+from .features import (
+    Names,
+    checked_names,
+    column_numbers,
+    common_names,
+    is_every,
+    joined_names,
+    listing,
+    prefixed_names,
+    rows_and_columns,
+)
+from .numbers import float_array, one_kind, refuse_not_finite, row_numbers
 from .options import check_option
 from .typing import Floats, RandomState
+from .units import bare, errors_in, unit_of
 
 
 class GaussianArray:
@@ -41,19 +53,44 @@ class GaussianArray:
         positive semi-definite; eigenvalues below zero by rounding alone are set to zero with a warning.
     factor : array-like of shape (n, d, r)
         S_i = F_i F_i', plus diag(var) if `var` is given too.
+    feature_names : list of d different str, optional
+        By which features are picked, ``X[:, ["u", "g"]]``, and which transforms and models keep and compare.
 
     At most one kind of uncertainty may be given, except ``factor`` with ``var``; without any, rows are
     exact points.
+
+    Attributes
+    ----------
+    means, kind, shape, n_features, feature_names, unit
+        As described below.
+
+    Quantities of astropy: error bars are converted to the unit of the means (var and cov to its square,
+    precision to the inverse of that), or refused; ``unit`` keeps its name. Masked values are refused as NaN
+    is.
 
     Raises
     ------
     UncertainError
         A ``ValueError`` naming the argument, the row (from 0) and the value: shapes that do not fit, NaN
-        or infinity, negative variances, matrices that are not symmetric or not positive semi-definite.
+        or infinity, masked values, negative variances, matrices that are not symmetric or not positive
+        semi-definite, units that do not convert.
+
+    Examples
+    --------
+    >>> from uncertain import GaussianArray
+    >>> X = GaussianArray([[20.0, 19.5, 19.2]], std=[[0.3, 0.1, 0.1]], feature_names=["u", "g", "r"])
+    >>> X[:, ["g", "r"]]
+    GaussianArray(1 rows x 2 features (g, r), diagonal covariances)
+    >>> colours = X @ [[1, 0], [-1, 1], [0, -1]]  # u - g and g - r
+    >>> colours.covariances().round(4)
+    array([[[ 0.1 , -0.01],
+            [-0.01,  0.02]]])
     """
 
-    __slots__ = ("_core",)
+    __slots__ = ("_core", "_names", "_unit")
     _core: Gaussians
+    _names: Names | None
+    _unit: str | None
 
     # np.array + GaussianArray raises TypeError instead of working element by element on rows.
     __array_ufunc__ = None
@@ -67,8 +104,10 @@ class GaussianArray:
         cov: ArrayLike | None = None,
         precision: ArrayLike | None = None,
         factor: ArrayLike | None = None,
+        feature_names: Iterable[str] | None = None,
     ) -> None:
-        x = float_array(means, "means")
+        unit = unit_of(means)
+        x = float_array(bare(means), "means")
         if x.ndim != 2:
             hint = "; for one feature pass means.reshape(-1, 1)" if x.ndim == 1 else ""
             raise ShapeError(f"means: expected an array of shape (n, d), got {x.shape}{hint}")
@@ -77,10 +116,11 @@ class GaussianArray:
         given = {"std": std, "var": var, "cov": cov, "precision": precision, "factor": factor}
         names = one_kind({name for name, value in given.items() if value is not None})
         n, d = x.shape
+        feature_names = checked_names(feature_names, d)
         values: dict[str, Any] = {}
         shared = False
         for name in names:
-            a = float_array(given[name], name)
+            a = errors_in(unit, given[name], name)
             if name in ("std", "var"):
                 values[name] = _per_row(a, name, n, d, full="factor" in names)
             elif name == "factor":
@@ -98,19 +138,33 @@ class GaussianArray:
                     f"{name}: expected shape (n, d, d) = ({n}, {d}, {d}), or ({d}, {d}) for one matrix "
                     f"shared by all rows, got {a.shape}"
                 )
-        self._set(Gaussians(Rows.from_numpy(x, n, d), shared=shared, **values))
+        core = Gaussians(Rows.from_numpy(x, n, d), shared=shared, **values)
+        self._set(core, feature_names, None if unit is None else str(unit))
 
-    def _set(self, core: Gaussians) -> None:
-        object.__setattr__(self, "_core", core)
+    def _set(self, core: Gaussians, names: Names | None, unit: str | None) -> None:
+        for attribute, value in (("_core", core), ("_names", names), ("_unit", unit)):
+            object.__setattr__(self, attribute, value)
         for message in core.warnings:
             warnings.warn(message, CovarianceWarning, stacklevel=3)
 
     @classmethod
-    def _from_core(cls, core: Gaussians) -> GaussianArray:
-        """Wrap what the core made."""
+    def _from_core(
+        cls, core: Gaussians, names: Iterable[str] | None = None, unit: str | None = None
+    ) -> GaussianArray:
+        """Wrap what the core made; names and unit are taken as they are."""
         self = cls.__new__(cls)
-        self._set(core)
+        self._set(core, None if names is None else tuple(names), unit)
         return self
+
+    def _like(self, core: Gaussians) -> GaussianArray:
+        """Wrap what the core made of these features."""
+        return self._from_core(core, self._names, self._unit)
+
+    def _named(self, names: Iterable[str] | None) -> GaussianArray:
+        """The same rows with these names, where they have none."""
+        if names is None or self._names is not None:
+            return self
+        return self._from_core(self._core, names, self._unit)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a GaussianArray cannot be changed: make a new one instead of setting {name!r}")
@@ -133,6 +187,16 @@ class GaussianArray:
         return self._core.n_features
 
     @property
+    def feature_names(self) -> Names | None:
+        """Names of the features, None without any."""
+        return self._names
+
+    @property
+    def unit(self) -> str | None:
+        """The name of the unit of means and error bars, if they came as Quantities."""
+        return self._unit
+
+    @property
     def shape(self) -> tuple[int, int]:
         """(n, d), as of the means."""
         return (self._core.n_rows, self._core.n_features)
@@ -152,46 +216,106 @@ class GaussianArray:
 
     def __repr__(self) -> str:
         n, d = self.shape
-        return f"GaussianArray({n} rows x {d} features, {self.kind} covariances)"
+        names = "" if self._names is None else f" ({listing(self._names)})"
+        unit = "" if self._unit is None else f", in {self._unit}"
+        return f"GaussianArray({n} rows x {d} features{names}, {self.kind} covariances{unit})"
 
-    # -- rows
+    # -- rows and features
 
-    def __getitem__(self, rows: Any) -> GaussianArray:
-        """Rows by slice (sharing the memory), numbers (negative from the end) or boolean mask.
+    def __getitem__(self, index: Any) -> GaussianArray:
+        """Rows by slice (sharing the memory), numbers (negative from the end) or boolean mask; and features.
 
-        ``g[rows, ...]`` and ``g[rows, :]`` mean the same. The result is always a GaussianArray: ``g[3]`` has
-        one row.
+        ``X[rows]``, ``X[rows, ...]`` and ``X[rows, :]`` are rows with all features; ``X[rows, columns]``
+        has some of them, in the order asked for: by numbers, names, slice or boolean mask, each at most once.
+        It is the rows' marginal distribution, with the covariances ``S[columns][:, columns]``, of the same
+        kind. The result is always a GaussianArray: ``X[3]`` has one row, ``X[:, "flux"]`` one feature, and
+        lists of rows and of features are not paired as NumPy's are.
         """
-        if isinstance(rows, tuple):
-            rest = [k for k in rows[1:] if not (k is Ellipsis or (isinstance(k, slice) and k == slice(None)))]
-            if rest or not rows:
-                raise IndexError(
-                    "a GaussianArray is indexed by rows only; a feature's covariances belong to all others"
-                )
-            rows = rows[0]
+        rows, columns = rows_and_columns(index)
+        picked = self if is_every(rows) else self._rows(rows)
+        return picked if is_every(columns) else picked._columns(columns)
+
+    def _rows(self, rows: Any) -> GaussianArray:
         n = len(self)
-        if rows is Ellipsis:
-            return self
+        if isinstance(rows, str):
+            raise IndexError(f"X[{rows!r}] asks for rows of that name; a feature is X[:, {rows!r}]")
         if isinstance(rows, slice):
             start, stop, step = rows.indices(n)
             if step == 1:
-                return self._from_core(self._core.slice(start, max(start, stop)))
-            return self._from_core(self._core.take(np.arange(start, stop, step, dtype=np.int64)))
-        return self._from_core(self._core.take(row_numbers(rows, n)))
+                return self._like(self._core.slice(start, max(start, stop)))
+            return self._like(self._core.take(np.arange(start, stop, step, dtype=np.int64)))
+        return self._like(self._core.take(row_numbers(rows, n)))
+
+    def _columns(self, columns: Any) -> GaussianArray:
+        numbers = column_numbers(columns, self.n_features, self._names)
+        names = None if self._names is None else [self._names[j] for j in numbers]
+        return self._from_core(self._core.columns(numbers), names, self._unit)
 
     def __iter__(self) -> Iterator[GaussianArray]:
         return (self[i : i + 1] for i in range(len(self)))
 
     @staticmethod
     def concat(arrays: Iterable[GaussianArray]) -> GaussianArray:
-        """The rows of all `arrays` below each other; covariances of the cheapest kind that holds all."""
-        pieces = list(arrays)
-        for piece in pieces:
-            if not isinstance(piece, GaussianArray):
-                raise TypeError(f"concat takes GaussianArrays, got {type(piece).__name__}")
-        if not pieces:
-            raise ShapeError("concat: expected at least one GaussianArray, got none")
-        return GaussianArray._from_core(Gaussians.concat([piece._core for piece in pieces]))
+        """The rows of all `arrays` below each other; covariances of the cheapest kind that holds all.
+
+        Names of features must be the same in all arrays that have names, and units in all.
+        """
+        pieces = _gaussian_arrays(arrays, "concat")
+        units = [piece._unit for piece in pieces]
+        if len(set(units)) > 1:
+            other = next(at for at, unit in enumerate(units) if unit != units[0])
+            raise UnitError(
+                f"concat: array {other} is in {units[other] or 'no unit'}, but array 0 in "
+                f"{units[0] or 'no unit'}; make them of Quantities in one unit"
+            )
+        core = Gaussians.concat([piece._core for piece in pieces])
+        return GaussianArray._from_core(core, common_names([piece._names for piece in pieces]), units[0])
+
+    @staticmethod
+    def hstack(arrays: Iterable[GaussianArray] | Mapping[str, GaussianArray]) -> GaussianArray:
+        """The features of all `arrays` beside each other, of the same rows and measured independently.
+
+        The covariances are block-diagonal: zero and diagonal (and isotropic) ones make a diagonal, matrices
+        shared by all rows a shared matrix, factors (beside diagonals, too) a factor, everything else a full
+        matrix per row.
+
+        Parameters
+        ----------
+        arrays : list, or dictionary {name: array}
+            Of a list, features keep their names if all have names, which must differ. With a dictionary a
+            single feature gets the array's key as its name, several "key_name", or "key0", "key1", ... The
+            unit is kept if all have the same.
+
+        Examples
+        --------
+        >>> from uncertain import GaussianArray
+        >>> magnitudes = GaussianArray([[20.0, 19.5]], std=0.1, feature_names=["u", "g"])
+        >>> GaussianArray.hstack({"mag": magnitudes, "redshift": GaussianArray([[1.2]])})
+        GaussianArray(1 rows x 3 features (mag_u, mag_g, redshift), diagonal covariances)
+        """
+        keyed = isinstance(arrays, Mapping)
+        pieces = _gaussian_arrays(arrays.values() if keyed else arrays, "hstack")  # type: ignore[union-attr]
+        names = prefixed_names(arrays) if keyed else joined_names([piece._names for piece in pieces])  # type: ignore[arg-type]
+        units = {piece._unit for piece in pieces}
+        core = Gaussians.hstack([piece._core for piece in pieces])
+        return GaussianArray._from_core(core, names, units.pop() if len(units) == 1 else None)
+
+    def __matmul__(self, matrix: ArrayLike) -> GaussianArray:
+        """Linear combinations of the features: means ``x @ A`` and covariances ``A' S A``, exactly.
+
+        Zero, shared and low-rank covariances stay what they are; so does a diagonal if no feature goes to two
+        columns (a selection, a change of scale, sums of different features). Others become full. For names of
+        the new features, and in pipelines, see :class:`~uncertain.LinearMap`.
+
+        Parameters
+        ----------
+        matrix : array-like of shape (d, k)
+            A.
+        """
+        if unit_of(matrix) is not None:
+            raise UnitError(f"X @ A: A is in {unit_of(matrix)}, but it must be plain numbers")
+        map_ = linear_map(float_array(bare(matrix), "A"), self.n_features, "X @ A", "A")
+        return self._from_core(map_.transform(self._core), None, self._unit)
 
     # -- covariances
 
@@ -210,7 +334,7 @@ class GaussianArray:
         the variances of the features.
         """
         check_option("to", to, ("zero", "isotropic", "diagonal"))
-        return self._from_core(self._core.collapse(to))
+        return self._like(self._core.collapse(to))
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> GaussianArray:
         """`n` draws from every Gaussian as exact points, shape (len * n, d); the draws of a row are adjacent.
@@ -220,7 +344,7 @@ class GaussianArray:
         if not isinstance(n, (int, np.integer)) or n < 1:
             raise ParameterError(f"sample(n={n!r}): must be an integer >= 1")
         high, low = check_random_state(random_state).randint(0, 2**32, size=2, dtype=np.uint64)
-        return self._from_core(self._core.sample(int(n), (int(high) << 32) | int(low)))
+        return self._like(self._core.sample(int(n), (int(high) << 32) | int(low)))
 
     # -- leaving
 
@@ -246,22 +370,50 @@ class GaussianArray:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (self._core.parts(),))
+        return (_rebuild, (self._core.parts(), self._names, self._unit))
 
     def __eq__(self, other: object) -> bool:
-        """Equal means and equal covariances of the same kind."""
+        """Equal means, equal covariances of the same kind, and the same names and unit."""
         if not isinstance(other, GaussianArray):
             return NotImplemented
         if self is other:
             return True
         a, b = _comparable(self._core.parts()), _comparable(other._core.parts())
-        return self.kind == other.kind and a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
+        labels = [(g.kind, g._names, g._unit) for g in (self, other)]
+        return labels[0] == labels[1] and a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
 
     __hash__ = None  # type: ignore[assignment]
 
 
-def _rebuild(parts: Mapping[str, Floats]) -> GaussianArray:
-    return GaussianArray(**parts)
+def _rebuild(
+    parts: Mapping[str, Floats], names: Names | None = None, unit: str | None = None
+) -> GaussianArray:
+    return GaussianArray._from_core(GaussianArray(**parts)._core, names, unit)
+
+
+def _gaussian_arrays(arrays: Iterable[Any], what: str) -> list[GaussianArray]:
+    pieces = list(arrays)
+    for piece in pieces:
+        if not isinstance(piece, GaussianArray):
+            raise TypeError(f"{what} takes GaussianArrays, got {type(piece).__name__}")
+    if not pieces:
+        raise ShapeError(f"{what}: expected at least one GaussianArray, got none")
+    return pieces
+
+
+def linear_map(matrix: Floats, d: int | None, what: str, name: str) -> Fitted:
+    """The core's map x -> x A; `d`: the features that it must have, if that is known."""
+    if matrix.ndim != 2:
+        hint = f"; for one new feature pass {name}.reshape(-1, 1)" if matrix.ndim == 1 else ""
+        raise ShapeError(f"{what}: expected {name} of shape (d, k), got {matrix.shape}{hint}")
+    if 0 in matrix.shape:
+        raise ShapeError(f"{what}: {name} of shape {matrix.shape} has no elements")
+    if d is not None and len(matrix) != d:
+        raise ShapeError(
+            f"{what}: X has {d} features, but {name} has {len(matrix)} rows; it must have one per feature"
+        )
+    refuse_not_finite(matrix, name, "row", "column", advice="every element must be a finite number")
+    return Fitted.from_arrays("linear-map", "{}", "null", {"matrix": matrix})
 
 
 def _comparable(parts: Mapping[str, Floats]) -> dict[str, Floats]:

@@ -6,11 +6,13 @@ and only `GaussianImputer`, `GaussianDenoiser`, `GaussianDiscriminant` and `Gaus
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
 
 from .array import GaussianArray
+from .features import column_numbers, rows_and_columns
 from .numbers import row_numbers
 from .typing import Booleans, Floats, RandomState
 
@@ -44,15 +46,29 @@ class Incomplete:
         """(n, d)."""
         return self.gaussians.shape
 
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the features, as of a GaussianArray."""
+        return self.gaussians.feature_names
+
+    @property
+    def unit(self) -> str | None:
+        """The unit, as of a GaussianArray."""
+        return self.gaussians.unit
+
+    def _named(self, names: Iterable[str] | None) -> Incomplete:
+        """The same rows with these names, where they have none."""
+        return Incomplete(self.gaussians._named(names), self.missing)
+
     def __len__(self) -> int:
         return len(self.gaussians)
 
     def __getitem__(self, rows: Any) -> Incomplete:
-        """Rows by slice, numbers or mask."""
-        if isinstance(rows, tuple):
-            rows = rows[0]
+        """Rows, and features, as of a GaussianArray."""
+        rows, columns = rows_and_columns(rows)
+        numbers = column_numbers(columns, self.n_features, self.feature_names)
         index = np.arange(len(self))[rows] if isinstance(rows, slice) else row_numbers(rows, len(self))
-        return Incomplete(self.gaussians[index], self.missing[index])
+        return Incomplete(self.gaussians[index, columns], self.missing[index][:, numbers])
 
     @property
     def kind(self) -> str:

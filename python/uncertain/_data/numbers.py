@@ -17,12 +17,10 @@ def float_array(values: Any, what: str) -> Floats:
         a = np.asanyarray(values)
     except ValueError as error:
         raise RaggedError(f"{what}: rows of different lengths make no array ({error})") from None
-    if isinstance(a, np.ma.MaskedArray):
-        mask = np.ma.getmaskarray(a)
-        if mask.any():
-            row = int(np.argwhere(mask)[0][0]) if a.ndim else 0
-            raise NullError(f"{what}: row {row} is masked; fill or drop missing values")
-        a = a.data
+    mask = mask_of(a)
+    if mask is not None:
+        refuse_masked(mask, what)
+        a = unmasked(a)
     if a.dtype.kind not in "fiub":
         kinds = {"c": "complex numbers", "O": "Python objects", "U": "strings", "S": "bytes", "M": "dates"}
         found = kinds.get(a.dtype.kind, str(a.dtype))
@@ -30,6 +28,39 @@ def float_array(values: Any, what: str) -> Floats:
             f"{what}: expected real numbers, got {found} (dtype {a.dtype}); convert them to float first"
         )
     return np.require(np.asarray(a), np.float64, ["C", "A"])
+
+
+def mask_of(values: Any) -> Booleans | None:
+    """What is marked as missing in a masked array of NumPy or astropy; None for anything else."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.ma.getmaskarray(values)
+    if isinstance(values, np.ndarray) and hasattr(values, "unmasked") and hasattr(values, "mask"):
+        return np.asarray(values.mask, dtype=bool)
+    return None
+
+
+def unmasked(values: Any) -> Any:
+    """The numbers of a masked array, also where they mean nothing."""
+    return values.data if isinstance(values, np.ma.MaskedArray) else values.unmasked
+
+
+def gaps_as_nan(values: Any, what: str) -> Floats:
+    """`float_array`, with NaN for what is masked."""
+    mask = mask_of(values)
+    if mask is None:
+        return float_array(values, what)
+    return np.where(mask, np.nan, float_array(unmasked(values), what))
+
+
+def refuse_masked(mask: Booleans, what: str) -> None:
+    """Refuse masked values, with their place."""
+    if mask.any():
+        at = np.argwhere(mask)[0].tolist()
+        place = "".join(f", {axis} {k}" for axis, k in zip(("row", "feature", "column"), at, strict=False))
+        raise NullError(
+            f"{what}: {place[2:] or 'the value'} is masked, so there is no number; drop such rows, or mark "
+            "gaps as NaN in an array (np.ma.filled(values, np.nan)) for a GaussianImputer or GaussianDenoiser"
+        )
 
 
 def one_kind(names: set[str]) -> set[str]:

@@ -17,12 +17,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_array, validate_data
+from sklearn.utils.validation import _check_n_features, _check_sample_weight, check_array, validate_data
 
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError, UncertainError
 from .array import GaussianArray
+from .features import check_fitted_names
 from .incomplete import Incomplete
+from .numbers import gaps_as_nan, mask_of, refuse_masked
 from .typing import ArrowStream, Booleans, ClassWeight, Codes, Floats, Labels, LazyTable, RandomState
 
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
@@ -55,9 +57,12 @@ def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Ga
             )
         X = X.gaussians
     if isinstance(X, GaussianArray):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        _check_features(estimator, X, reset=reset)
         return X._core
     refuse_nested_tables(X)
+    mask = mask_of(X)
+    if mask is not None:
+        refuse_masked(mask, "X")
     points = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C")
     return Gaussians(Rows.from_numpy(points, *points.shape))
 
@@ -67,11 +72,13 @@ def check_rows(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> tuple[G
     ``AsGaussians(on_missing="impute")`` gives; and where they are, None if there are none.
     """
     if isinstance(X, Incomplete):
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        _check_features(estimator, X, reset=reset)
         return X.gaussians._core, X.missing
     if isinstance(X, GaussianArray):
         return check_gaussians(estimator, X, reset=reset), None
     refuse_nested_tables(X)
+    if mask_of(X) is not None:
+        X = gaps_as_nan(X, "X")
     points = validate_data(
         estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
     )
@@ -79,6 +86,16 @@ def check_rows(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> tuple[G
     if not missing.any():
         return Gaussians(Rows.from_numpy(points, *points.shape)), None
     return Incomplete.of(points).gaussians._core, missing
+
+
+def _check_features(estimator: BaseEstimator, X: GaussianArray | Incomplete, *, reset: bool) -> None:
+    """Set or check ``n_features_in_`` and ``feature_names_in_``."""
+    # Names scikit-learn asks of data frames only.
+    if not reset:
+        check_fitted_names(estimator, X.feature_names, reset=False)
+    _check_n_features(estimator, X, reset=reset)
+    if reset:
+        check_fitted_names(estimator, X.feature_names, reset=True)
 
 
 def refuse_nested_tables(X: RowsLike) -> None:
@@ -140,6 +157,9 @@ def one_per_row(
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
+    mask = mask_of(y)
+    if mask is not None:
+        refuse_masked(mask, "y")
     checked = check_array(
         y,
         ensure_2d=False,

@@ -55,7 +55,8 @@ def _parts(
     """Steps, classes, feature names and the JSON object, as the extension takes them."""
     steps: list[Fitted] = []
     features: list[str] = []
-    names, parameters = [], []
+    names: list[str] = []
+    parameters: list[dict[str, Any]] = []
     categories: dict[str, list[Any]] = {}
     for name, step in pipeline.steps:
         if isinstance(step, AsGaussians):
@@ -67,6 +68,8 @@ def _parts(
             own = step._saved_params()
         else:
             raise UncertainError(f"the model cannot be saved: step {name!r} is a {type(step).__name__}")
+        if not names and not features:
+            features = [str(f) for f in getattr(step, "feature_names_in_", [])]
         names.append(name)
         parameters.append({k: _plain(v) for k, v in own.items() if k not in NOT_SAVED})
     about: dict[str, Any] = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
@@ -105,7 +108,19 @@ def _assembled(
             step.set_params(**{k: _unplain(v) for k, v in given.items()})
         except (TypeError, KeyError, ValueError) as error:
             raise _altered(str(error)) from error
+    _name_features(estimators, features)
     return Pipeline(list(zip(names, estimators, strict=True))), columns, about.residual_std
+
+
+def _name_features(steps: Sequence[Any], features: Sequence[str]) -> None:
+    """The names that the steps would have seen in the fit, as far as features keep theirs."""
+    names: Any = features
+    for step in steps:
+        if not (isinstance(step, AsGaussians) and step.roles_):  # which knows its columns
+            if names is None or not len(names):
+                return
+            step.feature_names_in_ = np.asarray(names, dtype=object)
+        names = step._names_out() if hasattr(step, "_names_out") else names
 
 
 class About(NamedTuple):
@@ -159,7 +174,7 @@ def _estimators(steps: Sequence[Fitted], classes: Sequence[Any]) -> list[Any]:
         d = d if model.n_features is None else model.n_features
         assert d is not None
         estimator.n_features_in_ = d
-        estimators.insert(0, estimator._keep(model))
+        estimators.insert(0, estimator._loaded(model))
     return estimators
 
 

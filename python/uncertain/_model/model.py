@@ -13,8 +13,9 @@ from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
+from .._data.features import check_fitted_names
 from .._data.incomplete import Incomplete
-from .._data.numbers import float_array
+from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Labels, RandomState
 from .._data.validation import TableLike
 from .._report.classes import Report, compare
@@ -283,7 +284,7 @@ class Model:
         for _, step in self.pipeline_.steps[: self._n_reading]:
             rows = step.transform(rows)
         if not isinstance(rows, (GaussianArray, Incomplete)):
-            rows = Incomplete.of(float_array(rows, "X"))
+            rows = Incomplete.of(gaps_as_nan(rows, "X"))
         return rows.gaussians if isinstance(rows, Incomplete) and not rows.missing.any() else rows
 
     def _filled(self, rows: Incomplete) -> GaussianArray:
@@ -294,11 +295,12 @@ class Model:
                 scalers.insert(0, step)
             if isinstance(step, (GaussianImputer, GaussianDenoiser, GaussianDiscriminant)):
                 weights, means, covariances = step._mixture()
-                components = GaussianArray(means, cov=covariances)
+                components = GaussianArray(means, cov=covariances, feature_names=rows.feature_names)
                 for scaler in scalers:
                     components = scaler.inverse_transform(components)
                 imputer = GaussianImputer()
                 imputer._set((weights, components.means, components.covariances()))
+                check_fitted_names(imputer, rows.feature_names, reset=True)
                 return imputer.transform(rows)
         row, feature = np.argwhere(rows.missing)[0]
         raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')

@@ -144,13 +144,15 @@ class DecisionBoundaryDisplay:
 
 def _scores(estimator: Any, points: Floats, cov: ArrayLike | None) -> tuple[Floats, Floats]:
     """Score, and its standard deviation, at points that all have the covariance `cov`."""
+    names = getattr(estimator, "feature_names_in_", None)
     if cov is None:
-        score = np.asarray(estimator.decision_function(points))
+        exact = points if names is None else GaussianArray(points, feature_names=names)
+        score = np.asarray(estimator.decision_function(exact))
         return score, np.zeros_like(score)
     matrix = np.asarray(cov, dtype=np.float64)
     if matrix.shape not in ((), (2, 2)):
         raise ShapeError(f"cov: expected a variance or a matrix of shape (2, 2), got shape {matrix.shape}")
-    rows = GaussianArray(points, cov=matrix if matrix.ndim else matrix * np.eye(2))
+    rows = GaussianArray(points, cov=matrix if matrix.ndim else matrix * np.eye(2), feature_names=names)
     if not hasattr(estimator, "decision_distribution"):
         score = np.asarray(estimator.decision_function(rows))
         return score, np.zeros_like(score)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.typing import Floats
 from ..exceptions import ParameterError, ShapeError
 from ._style import (
     COLORS,
@@ -158,10 +157,6 @@ def marginal(X: GaussianArray | ArrayLike, features: tuple[int, int]) -> Gaussia
     data = X if isinstance(X, GaussianArray) else GaussianArray(X)
     first, second = features
     d = data.n_features
-    if d == 2 and (first, second) == (0, 1):
-        return data
     if not (0 <= first < d and 0 <= second < d and first != second):
         raise ParameterError(f"features = {features}: must be two different numbers in 0..{d - 1}")
-    pair = [first, second]
-    means: Floats = data.means[:, pair]
-    return GaussianArray(means, cov=data.covariances()[:, pair][:, :, pair])
+    return data[:, [first, second]]

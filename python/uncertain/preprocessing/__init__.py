@@ -9,6 +9,7 @@ from ._collapser import GaussianCollapser
 from ._denoiser import GaussianDenoiser
 from ._imputer import GaussianImputer
 from ._kernel_map import KernelMap
+from ._linear_map import LinearMap
 from ._scaler import GaussianScaler
 from ._subspace import SubspaceProjector
 
@@ -19,5 +20,6 @@ __all__ = [
     "GaussianImputer",
     "GaussianScaler",
     "KernelMap",
+    "LinearMap",
     "SubspaceProjector",
 ]

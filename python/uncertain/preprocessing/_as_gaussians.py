@@ -20,8 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.docs import documented
 from .._data.array import GaussianArray
 from .._data.asymmetric import warn_if_skewed
+from .._data.features import check_fitted_names, compare_names
 from .._data.incomplete import Incomplete
-from .._data.numbers import float_array
+from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
 from .._data.validation import RowsLike
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
@@ -150,6 +151,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 f"X has {gaussians.n_features} features, but AsGaussians is expecting {self.n_features_in_} "
                 "features"
             )
+        names = self._names_out()
+        gaussians = gaussians._named(names)
+        compare_names("AsGaussians", names, gaussians.feature_names)
         return gaussians
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
@@ -163,6 +167,14 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             names = [f"{base}{j}" for j in range(self.n_features_in_ - len(names))] + names
         return np.asarray(names, dtype=object)
 
+    def _names_out(self) -> tuple[str, ...] | None:
+        """Names for the features of the Gaussians; the places in a list have none of their own."""
+        if not self.roles_:
+            return tuple(getattr(self, "feature_names_in_", ())) or None
+        names = tuple(self.get_feature_names_out().tolist())
+        of_scalars = {"features", "exact", "categorical"} & set(self.roles_)
+        return names if of_scalars and len(set(names)) == len(names) else None
+
     def _fit_transform(self, X: RowsLike) -> GaussianArray | Incomplete:
         source = _opened(X)
         roles = self._roles(source)
@@ -173,7 +185,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             _warn_of_sentinels(source, roles, categories)
         gaussians = self._read(source, roles, categories)
         self._keep(roles, categories, gaussians.n_features)
-        return gaussians
+        if not roles:
+            check_fitted_names(self, gaussians.feature_names, reset=True)
+        return gaussians._named(self._names_out())
 
     def _keep(self, roles: dict[str, Any], categories: dict[str, list[Any]], n_features: int) -> None:
         """Set what a fit leaves behind."""
@@ -214,7 +228,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return X
         if not isinstance(X, Table):
             if self.on_missing == "impute":
-                return Incomplete.of(float_array(X, "X"))
+                return Incomplete.of(gaps_as_nan(X, "X"))
             return GaussianArray(X)
         if not roles:
             raise ColumnError(

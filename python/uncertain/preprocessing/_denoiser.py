@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
@@ -13,13 +13,19 @@ from .._base.em import MixtureAttributes, warn_unless_ended
 from .._base.gaps import TakesGaps
 from .._base.progress import Callback
 from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
 from .._data.typing import Floats, RandomState
 from .._data.validation import RowsLike, check_rows, check_sample_weight
 
 
 @documented
 class GaussianDenoiser(
-    TakesGaps, MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+    TakesGaps,
+    MixtureAttributes,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,
 ):
     """Measurement error: replace every reading by what it says about the true value (extreme deconvolution).
 
@@ -173,7 +179,9 @@ class GaussianDenoiser(
         """
         check_is_fitted(self, "weights_")
         data, missing = check_rows(self, X, reset=False)
-        return GaussianArray._from_core(self._model.transform(data, missing, self.n_jobs))
+        unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
+        names = getattr(self, "feature_names_in_", None)
+        return GaussianArray._from_core(self._model.transform(data, missing, self.n_jobs), names, unit)
 
     def score_samples(self, X: RowsLike) -> Floats:
         """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i).

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
@@ -13,13 +13,19 @@ from .._base.em import MixtureAttributes, warn_unless_ended
 from .._base.gaps import TakesGaps
 from .._base.progress import Callback
 from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
 from .._data.typing import RandomState
 from .._data.validation import RowsLike, check_labels, check_rows, check_sample_weight
 
 
 @documented
 class GaussianImputer(
-    TakesGaps, MixtureAttributes, TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
+    TakesGaps,
+    MixtureAttributes,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    BaseEstimator,
+    auto_wrap_output_keys=None,
 ):
     """Missing features become Gaussians: conditional mean and covariance given the features that are there.
 
@@ -154,4 +160,6 @@ class GaussianImputer(
         """
         check_is_fitted(self, "weights_")
         data, missing = check_rows(self, X, reset=False)
-        return GaussianArray._from_core(self._model.transform(data, missing, self.n_jobs))
+        unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
+        names = getattr(self, "feature_names_in_", None)
+        return GaussianArray._from_core(self._model.transform(data, missing, self.n_jobs), names, unit)

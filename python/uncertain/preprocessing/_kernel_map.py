@@ -127,6 +127,9 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         kernel = header["kernel"]
         self.gamma_ = next(iter(kernel.values()))["gamma"] if isinstance(kernel, dict) else None
 
+    def _names_out(self) -> None:
+        """Coordinates of a feature space have no names of their own."""
+
     @property
     def _n_features_out(self) -> int:
         return self.rank_

@@ -8,6 +8,7 @@ One that `_passes_gaps` moves what is there and leaves gaps where they are.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,7 @@ class Moves:
     """`transform` in the kind of the input; `set_output` concerns arrays only."""
 
     _passes_gaps: ClassVar[bool] = False
+    _keeps_unit: ClassVar[bool] = True
     _model: Fitted
 
     def transform(self, X: RowsLike) -> Any:
@@ -34,15 +36,18 @@ class Moves:
         else:
             data, missing = check_gaussians(self, X, reset=False), None
         moved = self._model.transform(data, missing)
-        if isinstance(X, Incomplete):
-            moved_rows = GaussianArray._from_core(moved)
+        if isinstance(X, (GaussianArray, Incomplete)):
+            unit = X.unit if self._keeps_unit else None
+            moved_rows = GaussianArray._from_core(moved, self._names_out(), unit)
             return moved_rows if missing is None else Incomplete(moved_rows, missing)
-        if isinstance(X, GaussianArray):
-            return GaussianArray._from_core(moved)
         means = moved.means.copy()
         if missing is not None:
             means[missing] = np.nan
         return _wrap_data_with_container("transform", means, X, self)
+
+    def _names_out(self) -> Iterable[str] | None:
+        """Names of the features of Gaussians that were moved: those of the fit."""
+        return getattr(self, "feature_names_in_", None)
 
     def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> Any:
         """`fit`, then `transform` of the same rows."""

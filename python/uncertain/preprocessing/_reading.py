@@ -90,9 +90,7 @@ def _beside(parts: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Inco
     """The features of all parts, in order."""
     if len(parts) == 1:
         return parts[0]
-    whole: GaussianArray = GaussianArray.hstack(  # type: ignore[attr-defined]
-        [part.gaussians if isinstance(part, Incomplete) else part for part in parts]
-    )
+    whole = GaussianArray.hstack([part.gaussians if isinstance(part, Incomplete) else part for part in parts])
     if not any(isinstance(part, Incomplete) for part in parts):
         return whole
     gaps = [p.missing if isinstance(p, Incomplete) else np.zeros(p.shape, dtype=bool) for p in parts]

@@ -31,7 +31,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
     ----------
     mean_, scale_ : ndarray of shape (d,)
         m and s; the scale of a feature that does not vary is 1.
-    {n_features_in_}
+    {n_features_in_, feature_names_in_}
 
     An array gives an array, a GaussianArray gives a GaussianArray. Kinds are kept, except that isotropic
     covariances become diagonal where scales differ. Missing features (NaN in an array, or what
@@ -39,6 +39,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
     """
 
     _passes_gaps = True
+    _keeps_unit = False
 
     _kinds = ("scaler",)
 
@@ -59,4 +60,6 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
         """Undo `transform`: x -> s x + m, S -> s S s'."""
         check_is_fitted(self)
         moved = self._model.inverse_transform(check_gaussians(self, X, reset=False))
-        return GaussianArray._from_core(moved) if isinstance(X, GaussianArray) else moved.means.copy()
+        if isinstance(X, GaussianArray):
+            return GaussianArray._from_core(moved, self._names_out())
+        return moved.means.copy()

@@ -31,7 +31,7 @@ class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, Bas
 
     Attributes
     ----------
-    {n_features_in_}
+    {n_features_in_, feature_names_in_}
 
     An array (exact points) gives an array, a GaussianArray gives a GaussianArray.
 

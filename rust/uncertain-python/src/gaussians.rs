@@ -95,9 +95,21 @@ impl Gaussians {
 
     /// The rows with these numbers, copied.
     fn take(&self, py: Python<'_>, rows: PyReadonlyArray1<'_, i64>) -> BorderResult<Self> {
-        let numbers = rows.as_array().into_iter().map(|&i| usize::try_from(i));
-        let numbers = numbers.collect::<Result<Vec<_>, _>>().map_err(|_| Error::Data("negative row number".into()))?;
+        let numbers = whole(rows, "row")?;
         Ok(py.detach(|| self.inner.take(&numbers))?.into())
+    }
+
+    /// The features with these numbers alone.
+    fn columns(&self, py: Python<'_>, columns: PyReadonlyArray1<'_, i64>) -> BorderResult<Self> {
+        let numbers = whole(columns, "feature")?;
+        Ok(py.detach(|| self.inner.columns(&numbers))?.into())
+    }
+
+    /// The features of all arrays beside each other, independent.
+    #[staticmethod]
+    fn hstack(py: Python<'_>, arrays: Vec<PyRef<'_, Self>>) -> BorderResult<Self> {
+        let pieces: Vec<GaussianArray> = arrays.iter().map(|a| (*a.inner).clone()).collect();
+        Ok(py.detach(|| GaussianArray::hstack(&pieces))?.into())
     }
 
     /// The rows of all arrays below each other.
@@ -158,4 +170,10 @@ impl Gaussians {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         arrow_out::stream(py, &self.inner, requested_schema)
     }
+}
+
+/// Numbers of rows or features from 0.
+fn whole(numbers: PyReadonlyArray1<'_, i64>, what: &str) -> BorderResult<Vec<usize>> {
+    let numbers = numbers.as_array().into_iter().map(|&i| usize::try_from(i)).collect::<Result<Vec<_>, _>>();
+    Ok(numbers.map_err(|_| Error::Data(format!("negative {what} number")))?)
 }

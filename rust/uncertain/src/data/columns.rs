@@ -7,7 +7,8 @@ impl GaussianArray {
     /// The distribution of these features alone, in this order: a Gaussian of the same kind.
     ///
     /// # Errors
-    /// For no column, or one that does not exist.
+    /// For no column, one that does not exist, and one that is there twice: a copy would have the same error, which no
+    /// diagonal kind can say.
     pub fn columns(&self, columns: &[usize]) -> Result<GaussianArray> {
         let d = self.n_features();
         if columns.is_empty() {
@@ -15,6 +16,11 @@ impl GaussianArray {
         }
         if let Some(&column) = columns.iter().find(|&&c| c >= d) {
             return Err(Error::Data(format!("columns: feature {column} does not exist: there are {d}")));
+        }
+        let mut sorted = columns.to_vec();
+        sorted.sort_unstable();
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Error::Data(format!("columns: feature {} is picked twice", pair[0])));
         }
         let covariances = self.covariances().columns(columns, d);
         Ok(GaussianArray::from_checked(self.means().columns(columns, 1), covariances))
@@ -64,6 +70,7 @@ mod tests {
         }
         let points = GaussianArray::points(rows(n, d, 1.0)).unwrap();
         assert!(points.columns(&[]).is_err());
+        assert!(points.columns(&[1, 0, 1]).unwrap_err().to_string().contains("feature 1 is picked twice"));
         assert!(points.columns(&[4]).unwrap_err().to_string().contains("feature 4"));
     }
 }

@@ -117,7 +117,7 @@ fn concat_covariances(pieces: &[&GaussianArray], d: usize) -> Result<Covariances
 }
 
 /// The unit all variances and deviations share, else variances.
-fn common_unit(all: &[&Covariances]) -> Unit {
+pub(super) fn common_unit(all: &[&Covariances]) -> Unit {
     let mut units = all.iter().filter_map(|c| with_kind!(c, k => k.scalars()).map(|(_, unit)| unit));
     match units.next() {
         Some(unit) if units.all(|u| u == unit) => unit,
@@ -126,7 +126,7 @@ fn common_unit(all: &[&Covariances]) -> Unit {
 }
 
 /// n x width (1 or d): the isotropic, diagonal or beside-the-factor part in this unit.
-fn scalars(piece: &GaussianArray, width: usize, unit: Unit) -> Result<Rows> {
+pub(super) fn scalars(piece: &GaussianArray, width: usize, unit: Unit) -> Result<Rows> {
     let n = piece.n_rows();
     let Some((values, from)) = with_kind!(piece.covariances(), k => k.scalars()) else {
         return Ok(Rows::from_owned(zeros(n, width)?, n, width));

@@ -1,5 +1,6 @@
 //! The data: rows that are Gaussians, N(x_i, S_i), and the kinds of covariance they may carry.
 
+mod beside;
 mod build;
 mod collapse;
 mod columns;

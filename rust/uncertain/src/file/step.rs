@@ -14,7 +14,7 @@ use crate::state::{
     names, read_rows, to_named, write_rows,
 };
 use crate::transform::{
-    GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, SubspaceProjector,
+    GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, LinearMap, SubspaceProjector,
 };
 
 /// What the header of a file says about a step.
@@ -159,6 +159,8 @@ steps! { $
     Subspace(SubspaceProjector) = "subspace";
     /// Makes covariances simpler.
     Collapser(GaussianCollapser) = "collapser";
+    /// Takes linear combinations of the features.
+    LinearMap(LinearMap) = "linear-map";
     /// Goes to the feature space of a kernel.
     KernelMap(KernelMap) = "kernel-map";
     /// Exact points whose inner products are a kernel.

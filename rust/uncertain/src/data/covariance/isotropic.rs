@@ -85,10 +85,10 @@ impl Storage for Isotropic {
         Self { values: change(&self.values), unit: self.unit }
     }
 
-    /// Stays isotropic when all factors are equal.
+    /// Stays isotropic when all factors are equal, but for their signs.
     fn scaled(&self, factor: &[f64]) -> Result<Covariances> {
         let (c, d, unit) = (self.unit.scales(factor), factor.len(), self.unit);
-        if factor.iter().all(|f| *f == factor[0]) {
+        if factor.iter().all(|f| f.abs() == factor[0].abs()) {
             let values = self.values.mapped(1, |x, out| out[0] = x[0] * c[0])?;
             return Ok(Self { values, unit }.into());
         }

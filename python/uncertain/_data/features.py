@@ -1,0 +1,187 @@
+"""Features by number or name: which columns an index means, and names on their way through fits."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..exceptions import ParameterError, ShapeError, UncertainError
+from .typing import Ints
+
+Names = tuple[str, ...]
+
+
+def checked_names(names: Iterable[str] | None, d: int, what: str = "feature_names") -> Names | None:
+    """`names` of d features: unique strings; None are none."""
+    if names is None:
+        return None
+    if isinstance(names, str):
+        raise ParameterError(f"{what}={names!r}: expected a list of {d} names, got one string")
+    listed = list(names)
+    wrong = next((name for name in listed if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise ParameterError(f"{what}: names are strings, got {wrong!r} ({type(wrong).__name__})")
+    if len(listed) != d:
+        raise ShapeError(f"{what}: expected {d} names, one per feature, got {len(listed)}")
+    twice = _repeated(listed)
+    if twice is not None:
+        raise ParameterError(f"{what}: {twice!r} names two features; names must differ")
+    return tuple(str(name) for name in listed)
+
+
+def _repeated(values: Sequence[Any]) -> Any:
+    """The first value that is there twice, None if all differ."""
+    seen: set[Any] = set()
+    return next((value for value in values if value in seen or seen.add(value)), None)  # type: ignore[func-returns-value]
+
+
+def column_numbers(columns: Any, d: int, names: Names | None) -> Ints:
+    """A number, a name, several of them, a slice or a boolean mask as numbers of different features."""
+    if isinstance(columns, slice):
+        numbers = np.arange(d, dtype=np.int64)[columns]
+    else:
+        given = np.atleast_1d(np.asarray(columns))
+        if given.ndim != 1:
+            raise IndexError(f"features are picked by a one-dimensional index, got shape {given.shape}")
+        if given.dtype.kind == "b" and len(given) != d:
+            raise IndexError(f"the boolean mask has {len(given)} elements for {d} features")
+        if given.dtype.kind == "b":
+            numbers = np.flatnonzero(given).astype(np.int64, copy=False)
+        elif given.dtype.kind in "UOT" and all(isinstance(name, str) for name in given.tolist()):
+            numbers = np.array([_place(name, names) for name in given.tolist()], dtype=np.int64)
+        elif given.dtype.kind in "iu":
+            outside = (given < -d) | (given >= d)
+            if outside.any():
+                raise IndexError(f"feature {given[outside][0]} is out of range: there are {d} features")
+            numbers = np.where(given < 0, given + d, given).astype(np.int64, copy=False)
+        elif given.size == 0:
+            numbers = np.empty(0, dtype=np.int64)
+        else:
+            raise IndexError(
+                f"features are picked by numbers, names, a slice or a boolean mask, got {given.dtype}"
+            )
+    if numbers.size == 0:
+        raise IndexError("no feature is picked; a GaussianArray has at least one")
+    twice = _repeated(numbers.tolist())
+    if twice is not None:
+        called = f" ({names[twice]!r})" if names else ""
+        raise IndexError(
+            f"feature {twice}{called} is picked twice; for a feature and its copy, which share one error, "
+            "multiply by a matrix: X @ A"
+        )
+    return numbers
+
+
+def _place(name: str, names: Names | None) -> int:
+    if names is None:
+        raise IndexError(
+            f"there is no feature {name!r}: the features have no names; pass "
+            "GaussianArray(..., feature_names=[...])"
+        )
+    if name not in names:
+        raise IndexError(f"there is no feature {name!r}; the features are {listing(names)}")
+    return names.index(name)
+
+
+def listing(names: Sequence[str], limit: int = 8) -> str:
+    """The first names, for people."""
+    return ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
+
+
+def common_names(all_names: Sequence[Names | None]) -> Names | None:
+    """The names of rows below each other: those that any of them has; ParameterError if they differ."""
+    known = [(at, names) for at, names in enumerate(all_names) if names is not None]
+    for at, names in known:
+        if names != known[0][1]:
+            raise ParameterError(
+                f"concat: array {at} has the features {listing(names)}, but array {known[0][0]} has "
+                f"{listing(known[0][1])}; select them in one order first, such as X[:, names]"
+            )
+    return known[0][1] if known else None
+
+
+def joined_names(all_names: Sequence[Names | None]) -> Names | None:
+    """The names of features beside each other; None unless all have some, ParameterError for equal ones."""
+    joined: list[str] = []
+    for names in all_names:
+        if names is None:
+            return None
+        joined += names
+    twice = _repeated(joined)
+    if twice is not None:
+        raise ParameterError(
+            f"hstack: two arrays have a feature {twice!r}; pass a dictionary {{prefix: array}} to tell them "
+            "apart"
+        )
+    return tuple(joined)
+
+
+def prefixed_names(pieces: Mapping[str, Any]) -> Names:
+    """Names of the features of arrays in a dictionary: its key for one feature, else the key in front."""
+    joined: list[str] = []
+    for key, piece in pieces.items():
+        if not isinstance(key, str):
+            raise ParameterError(f"hstack: the keys of the dictionary are names, got {key!r}")
+        d, names = piece.n_features, piece.feature_names
+        if d == 1:
+            joined.append(key)
+        else:
+            joined += [f"{key}_{name}" for name in names] if names else [f"{key}{j}" for j in range(d)]
+    twice = _repeated(joined)
+    if twice is not None:
+        raise ParameterError(f"hstack: two features would be called {twice!r}; choose other keys")
+    return tuple(joined)
+
+
+def check_fitted_names(estimator: Any, names: Names | None, *, reset: bool) -> None:
+    """Set, or compare with, ``feature_names_in_``, as scikit-learn does for the columns of a data frame."""
+    if reset:
+        if names is not None:
+            estimator.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return
+    known = getattr(estimator, "feature_names_in_", None)
+    compare_names(type(estimator).__name__, None if known is None else tuple(known.tolist()), names)
+
+
+def compare_names(kind: str, known: Names | None, names: Names | None) -> None:
+    """UncertainError for other names, or another order, than an estimator of this kind was fitted with."""
+    if known == names:
+        return
+    if known is None or names is None:
+        has = "has feature names" if known is None else "does not have feature names"
+        was = "without" if known is None else "with"
+        warnings.warn(f"X {has}, but {kind} was fitted {was} feature names", UserWarning, stacklevel=5)
+        return
+    new = [name for name in names if name not in known]
+    lost = [name for name in known if name not in names]
+    differ = [
+        *([f"{listing(new)} unseen at fit time"] if new else []),
+        *([f"{listing(lost)} missing"] if lost else []),
+    ]
+    raise UncertainError(
+        f"X: the feature names should match those that {kind} was fitted with: "
+        f"{'; '.join(differ) or 'the order is another one'}. Select them by X[:, names] with names = "
+        f"[{listing(known)}]"
+    )
+
+
+def rows_and_columns(index: Any) -> tuple[Any, Any]:
+    """The two parts of an index; what is left out, or an ellipsis, is `EVERY`."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not parts or len(parts) > 2:
+        raise IndexError(f"a GaussianArray has rows and features, got {len(parts)} indices")
+    rows, columns = (EVERY if part is Ellipsis else part for part in (*parts, EVERY)[:2])
+    return rows, columns
+
+
+EVERY = slice(None)
+
+
+def is_every(index: Any) -> bool:
+    """Is it all there is, in its order?"""
+    return isinstance(index, slice) and index == EVERY

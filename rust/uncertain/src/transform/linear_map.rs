@@ -1,0 +1,287 @@
+//! [`LinearMap`]: linear combinations of the features, such as colours from magnitudes: x -> x A, hence S -> A'S A.
+//!
+//! A row is a row vector, A is d x k. The image of a Gaussian under a linear map is a Gaussian, exactly. Its covariance
+//! is of the cheapest kind that the matrix allows (a *selection* has one element that is not zero in every column, and
+//! never two in a row; columns are *disjoint* if no row of A has two):
+//!
+//! | kind | selection | disjoint | any matrix |
+//! |---|---|---|---|
+//! | zero | zero | zero | zero |
+//! | isotropic, diagonal | as scaling makes it | diagonal | full |
+//! | low-rank | low-rank | low-rank | low-rank; full with variances beside the factor |
+//! | shared | shared | shared | shared |
+//! | full | full | full | full |
+//!
+//! Every number of a row is computed from that row alone, in the same order wherever the row stands, so that a part of
+//! the rows gives the same bits as all of them. That is why the products are the vector kernels', row by row, and not
+//! one large matrix product over blocks of rows.
+
+use crate::control::Control;
+use crate::data::covariance::{Diagonal, Factor, LowRank, Structure, packed_index, packed_len, unpack_into};
+use crate::data::validate::{Rule, elements};
+use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
+use crate::error::{Error, Result};
+use crate::memory::zeros;
+use crate::simd::{self, Power};
+use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid, complete};
+use crate::{linalg, parallel};
+use serde::{Deserialize, Serialize};
+
+/// x -> x A.
+///
+/// ```
+/// use uncertain::transform::LinearMap;
+/// use uncertain::{Control, Covariances, GaussianArray, Rows};
+///
+/// # fn main() -> uncertain::Result<()> {
+/// let magnitudes = Rows::from_vec(vec![20.0, 19.5, 19.25], 3)?;
+/// let errors = Covariances::from_std(Rows::from_vec(vec![0.3, 0.4, 0.0], 3)?);
+/// let data = GaussianArray::new(magnitudes, errors)?;
+/// // u - g and g - r: one column for each.
+/// let colours = LinearMap::new(vec![1.0, 0.0, -1.0, 1.0, 0.0, -1.0], 2)?.transform(&data, &Control::new())?;
+/// assert_eq!(colours.means().row(0), [0.5, 0.25]);
+/// assert!((colours.dense()?[1] + 0.16).abs() < 1e-15); // both have the error of g, with opposite signs
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearMap {
+    /// A, d x k.
+    matrix: Vec<f64>,
+    /// A', k x d.
+    transposed: Vec<f64>,
+    k: usize,
+    /// Rows of A that are not zero.
+    used: Vec<u32>,
+}
+
+impl LinearMap {
+    /// A matrix of d x k elements, row by row: d features in, k out.
+    ///
+    /// # Errors
+    /// No elements, or some that are not finite; not a multiple of k.
+    pub fn new(matrix: Vec<f64>, k: usize) -> Result<Self> {
+        if k == 0 || matrix.is_empty() || !matrix.len().is_multiple_of(k) {
+            return Err(Error::shape("matrix", "a row for every feature and at least one column", matrix.len()));
+        }
+        if let Some(at) = matrix.iter().position(|a| !a.is_finite()) {
+            return Err(Error::NotFinite { what: "matrix".into(), row: at / k, column: at % k, value: matrix[at] });
+        }
+        let rows = || matrix.chunks_exact(k);
+        let transposed = (0..k).flat_map(|a| rows().map(move |row| row[a])).collect();
+        let used = (0..).zip(rows()).filter(|(_, row)| row.iter().any(|a| *a != 0.0)).map(|(j, _)| j).collect();
+        Ok(Self { matrix, transposed, k, used })
+    }
+
+    /// A, d x k, row by row.
+    #[must_use]
+    pub fn matrix(&self) -> &[f64] {
+        &self.matrix
+    }
+
+    /// Features d of the rows it takes.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.matrix.len() / self.k
+    }
+
+    /// Features k of what it makes of them.
+    #[must_use]
+    pub fn n_features_out(&self) -> usize {
+        self.k
+    }
+
+    /// The rows' images, of the kinds above.
+    ///
+    /// # Errors
+    /// For another number of features, numbers that overflow, too much memory; [`Error::Interrupted`].
+    pub fn transform(&self, data: &GaussianArray, control: &Control) -> Result<GaussianArray> {
+        let d = self.n_features();
+        data.check_features(d)?;
+        if let Some((features, factors)) = self.selection() {
+            let picked = data.columns(&features)?;
+            let means = picked.means().times(&factors)?;
+            elements(&means, "mapped means", Rule::Finite)?;
+            return Ok(GaussianArray::from_checked(means, picked.covariances().scaled(&factors)?));
+        }
+        let means = data.means().mapped(self.k, |x, out| self.combine(x, Power::One, out))?;
+        elements(&means, "mapped means", Rule::Finite)?;
+        let covariances = self.covariances(data, control)?;
+        let fields = covariances.fields();
+        fields.iter().try_for_each(|field| elements(&field.values, "mapped covariances", field.rule))?;
+        Ok(GaussianArray::from_checked(means, covariances))
+    }
+
+    /// The feature behind every column, and what it is multiplied by, if each has one of its own.
+    fn selection(&self) -> Option<(Vec<usize>, Vec<f64>)> {
+        let one = |column: &[f64]| {
+            let j = column.iter().position(|a| *a != 0.0)?;
+            column[j + 1..].iter().all(|a| *a == 0.0).then_some((j, column[j]))
+        };
+        let picks: Vec<(usize, f64)> =
+            self.transposed.chunks_exact(self.n_features()).map(one).collect::<Option<_>>()?;
+        self.disjoint().then(|| picks.into_iter().unzip())
+    }
+
+    /// Does every feature go to one column at most? Then independent features stay independent.
+    fn disjoint(&self) -> bool {
+        self.matrix.chunks_exact(self.k).all(|row| row.iter().filter(|a| **a != 0.0).count() <= 1)
+    }
+
+    /// `out[a] = sum_j x_j A_ja`, or with the squares of A: variances of independent features.
+    fn combine(&self, x: &[f64], power: Power, out: &mut [f64]) {
+        simd::add_slices(&self.matrix, self.k, &self.used, x, power, out);
+    }
+
+    fn covariances(&self, data: &GaussianArray, control: &Control) -> Result<Covariances> {
+        let (covariances, disjoint) = (data.covariances(), self.disjoint());
+        Ok(match (covariances.structure(), covariances.common()) {
+            (Structure::Zero, _) => Covariances::Zero,
+            (Structure::Isotropic | Structure::Diagonal, _) if disjoint => {
+                Diagonal { values: self.variances(data, control)?, unit: Unit::Variance }.into()
+            }
+            (Structure::Factor(k), _) if disjoint || k.diagonal.is_none() => {
+                let diagonal = k.diagonal.map(|v| v.mapped(self.k, |v, out| self.combine(v, Power::Two, out)));
+                LowRank { factor: self.factors(&k)?, rank: k.rank, diagonal: diagonal.transpose()? }.into()
+            }
+            (Structure::Dense, Some(_)) => {
+                let mut out = vec![0.0; packed_len(self.k)];
+                Matrices::new(self).write(covariances, 0, &mut out);
+                Covariances::of_triangle(out)
+            }
+            _ => Covariances::of_triangles(self.triangles(data, control)?),
+        })
+    }
+
+    /// Of independent features that go to one column each.
+    fn variances(&self, data: &GaussianArray, control: &Control) -> Result<Rows> {
+        let mut out = zeros(data.n_rows(), self.k)?;
+        parallel::fill_rows(&mut out, self.k, |rows, out| {
+            let mut variances = vec![0.0; self.n_features()];
+            for (row, out) in rows.zip(out.chunks_exact_mut(self.k)) {
+                control.check()?;
+                data.covariances().variances(row, &mut variances);
+                self.combine(&variances, Power::Two, out);
+            }
+            Ok(())
+        })?;
+        Ok(Rows::from_owned(out, data.n_rows(), self.k))
+    }
+
+    /// A'F of every row, k x r.
+    fn factors(&self, low: &Factor<'_>) -> Result<Rows> {
+        let size = (self.k, self.n_features(), low.rank);
+        low.factor.mapped(self.k * low.rank, |f, out| linalg::gemm(&self.transposed, f, size, false, out))
+    }
+
+    /// A'S A of every row.
+    fn triangles(&self, data: &GaussianArray, control: &Control) -> Result<Rows> {
+        let width = packed_len(self.k);
+        let mut out = zeros(data.n_rows(), width)?;
+        parallel::fill_rows(&mut out, width, |rows, out| {
+            let mut matrices = Matrices::new(self);
+            for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
+                control.check()?;
+                matrices.write(data.covariances(), row, out);
+            }
+            Ok(())
+        })?;
+        Ok(Rows::from_owned(out, data.n_rows(), width))
+    }
+}
+
+/// A'S A of one row after the other, with workspaces.
+struct Matrices<'a> {
+    map: &'a LinearMap,
+    packed: Vec<f64>,
+    square: Vec<f64>,
+    /// A'S, k x d.
+    image: Vec<f64>,
+}
+
+impl<'a> Matrices<'a> {
+    fn new(map: &'a LinearMap) -> Self {
+        Self { map, packed: vec![], square: vec![], image: vec![0.0; map.matrix.len()] }
+    }
+
+    fn write(&mut self, covariances: &Covariances, row: usize, out: &mut [f64]) {
+        let (d, map) = (self.map.n_features(), self.map);
+        match covariances.structure() {
+            Structure::Zero => return out.fill(0.0),
+            Structure::Isotropic | Structure::Diagonal => {
+                self.square.resize(d, 0.0);
+                covariances.variances(row, &mut self.square);
+                for (image, column) in self.image.chunks_exact_mut(d).zip(map.transposed.chunks_exact(d)) {
+                    (0..d).for_each(|j| image[j] = self.square[j] * column[j]);
+                }
+            }
+            Structure::Factor(_) | Structure::Dense => {
+                self.packed.resize(packed_len(d), 0.0);
+                self.square.resize(d * d, 0.0);
+                covariances.triangle(row, d, &mut self.packed);
+                unpack_into(&self.packed, d, &mut self.square);
+                self.image.fill(0.0);
+                for (image, column) in self.image.chunks_exact_mut(d).zip(map.transposed.chunks_exact(d)) {
+                    simd::add_slices(&self.square, d, &map.used, column, Power::One, image);
+                }
+            }
+        }
+        for (a, image) in self.image.chunks_exact(d).enumerate() {
+            for (b, column) in map.transposed.chunks_exact(d).take(a + 1).enumerate() {
+                out[packed_index(a, b)] = simd::dot(image, column);
+            }
+            // Rounding may leave -1e-17 for a direction without variance.
+            out[packed_index(a, a)] = out[packed_index(a, a)].max(0.0);
+        }
+    }
+}
+
+/// A fit has nothing to choose: the matrix is given, else it is the identity.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Params {}
+
+impl Parameters for Params {
+    fn check(self) -> Result<Valid<Self>> {
+        Ok(Valid(self))
+    }
+}
+
+impl Fitted for LinearMap {
+    type Params = Params;
+    type Header = ();
+    type Answers = Self;
+
+    fn fit(_: &Valid<Params>, training: &Training<'_>, _: &Control) -> Result<Self> {
+        let d = training.rows.gaussians().n_features();
+        Self::new((0..d * d).map(|at| f64::from(u8::from(at / d == at % d))).collect(), d)
+    }
+
+    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) {
+        arrays.put("matrix", &[self.n_features(), self.k], self.matrix.as_slice());
+    }
+
+    fn read((): (), _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
+        let matrix = parts.matrix("matrix")?;
+        let k = matrix.ncols();
+        Self::new(matrix.into_iter().collect(), k)
+    }
+
+    fn answers(&self) -> &Self {
+        self
+    }
+}
+
+impl Answers for LinearMap {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features())
+    }
+
+    fn n_features_out(&self, _: usize) -> usize {
+        self.k
+    }
+
+    fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
+        self.transform(complete(rows)?, control)
+    }
+}
