@@ -194,7 +194,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("fit", table, "--out", tmp_path / "no" / "such" / "folder"), "cannot be written"),
         (("predict", tmp_path / "absent.safetensors", table), "there is no file"),
         (("predict", broken, table), "not a usable model file"),
-        (("predict", model, table, "--out", tmp_path / "x.txt"), "'.txt'"),
+        (("predict", model, table, "--out", tmp_path / "x.doc"), "'.doc'"),
         (("convert", lists, tmp_path / "x.csv"), "CSV has no lists, but column 'a' is one"),
         (("convert", table, tmp_path / "x.csv", "--pack", "--unpack"), "choose one"),
         (("report", model, table, "--folds", 1), "folds=1"),

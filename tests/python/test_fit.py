@@ -287,7 +287,7 @@ def test_arrays_have_no_columns() -> None:
         uncertain.fit(np.zeros((4, 2)), [0, 1, 0])
 
 
-@pytest.mark.parametrize("name", ["absent.parquet", "notes.txt", "broken.parquet"])
+@pytest.mark.parametrize("name", ["absent.parquet", "notes.doc", "notes.txt", "broken.parquet"])
 def test_unreadable_files_are_refused(name: str, tmp_path: Any) -> None:
     path = tmp_path / name
     if name != "absent.parquet":

@@ -244,13 +244,11 @@ def test_masked_values_are_null() -> None:
 
 
 def test_gaps_of_fits_files(tmp_path: Any) -> None:
-    table = Table(
-        {"a": np.ma.array([1, 2, 3], mask=[0, 1, 0]), "b": [1.0, np.nan, 2.0], "t": ["u", "vv", "w"]}
-    )
+    table = Table({"a": np.ma.array([1, 2, 3], mask=[0, 1, 0]), "b": [1.0, np.nan, 2.0], "t": ["u", "", "w"]})
     table.write(tmp_path / "t.fits")
     with fits.open(tmp_path / "t.fits") as hdus:
         for source in (hdus, hdus[1], hdus[1].data):
-            assert open_table(source).values("t") == ["u", "vv", "w"]
+            assert open_table(source).values("t") == ["u", None, "w"]
             assert_array_equal(numbers(source, "b"), [[1.0], [np.nan], [2.0]])
         assert_array_equal(numbers(hdus, "a"), [[1.0], [np.nan], [3.0]])
 
@@ -409,11 +407,12 @@ def test_frames_that_narwhals_converts(rng: np.random.Generator) -> None:
 
 def test_no_other_library_is_imported() -> None:
     code = (
-        "import sys, uncertain\nuncertain.fit\n"
+        "import sys, uncertain\n"
+        "fit = uncertain.fit\n"
         "others = {'narwhals', 'astropy', 'pandas', 'pyarrow', 'duckdb'}\n"
         "had = others & sys.modules.keys()  # by recent versions of scikit-learn\n"
         "t = {'a': [1., 2., 5., 6.], 'a_err': [.1] * 4, 'label': [0, 0, 1, 1]}\n"
-        "uncertain.fit(t).predict(t)\n"
+        "fit(t).predict(t)\n"
         "assert others & sys.modules.keys() == had and 'astropy' not in had"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,7 +8,7 @@ attributes are the usual ones.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -30,8 +30,8 @@ from .typing import ArrowStream, Booleans, ClassWeight, Codes, Floats, Labels, L
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
 """What an estimator takes as X: Gaussians, with gaps or without, or the rows of an array or a plain table."""
 
-TableLike: TypeAlias = RowsLike | LazyTable | str | os.PathLike[str]
-"""What `uncertain.fit` and a `Model` take: a table of any library, the path of one, or such rows."""
+TableLike: TypeAlias = RowsLike | LazyTable | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""What `uncertain.fit` and a `Model` take: a table of any library, the path or paths of one, or such rows."""
 
 NESTED = (list, tuple, np.ndarray)
 

@@ -66,8 +66,10 @@ def fit(
 
     Parameters
     ----------
-    table : Polars, pandas, pyarrow or DuckDB table (or anything with ``__arrow_c_stream__``); the path of a
-        .parquet, .csv or .arrow file; or a GaussianArray or array of exact points, with labels as `target`.
+    table : table of Polars, pandas, pyarrow, DuckDB, astropy or narwhals (or anything with
+        ``__arrow_c_stream__``), dict of columns, structured array; path of a file (.parquet, .csv, .fits,
+        .arrow, ...), a list of paths, a pattern with ``*``, a folder or an address; or a GaussianArray or
+        array of exact points, with labels as `target`.
     target : name of the column of class labels (strings, booleans, integers, categoricals), or the labels
         themselves, one per row.
     target_std : for the numbers of `GSURegressor`: the column of the target's standard deviations, or the
@@ -169,7 +171,8 @@ def fit(
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
         "bounds": bounds, "features": features, "corr": corr, "exact": exact, "categorical": categorical,
     }  # fmt: skip
-    columns = _chosen_columns(source, beside, given)
+    with source.named():
+        columns = _chosen_columns(source, beside, given)
     source.load({*source.names} - {*columns.ignored} | {*target_errors(source.names, columns.target)})
     y, regression = source.targets(target, task, partial=entry.partial)
     estimator = estimator_of(method, regression=regression, params=params)

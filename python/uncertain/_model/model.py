@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, Gaus
 from ..regression import GSURegressor
 from ..tables._columns import Columns
 from ..tables._groups import Groups
+from ..tables._roles import listing
 from ..tables._source import Source
 from .distribution import from_errors
 from .file import from_bytes, read, to_bytes, write
@@ -77,19 +79,27 @@ class Model:
         """Does it answer `predict_distribution`?"""
         return isinstance(self.pipeline_[-1], GSURegressor) and self.residual_std_ is not None
 
-    def predict(self, table: TableLike) -> Any:
+    def predict(self, table: TableLike, *, append: bool = False) -> Any:
         """The class of every row, in row order, with labels of their original type; or the predicted number.
 
-        A Polars or pandas table gives a Series named like the target, pyarrow a ChunkedArray, a path a Polars
-        Series, everything else a NumPy array.
-        """
-        source = self._source(table)
-        return source.answer_one(self._target_name, self.pipeline_.predict(self._input(source)))
+        A Polars, pandas or narwhals table gives a Series named like the target, pyarrow, DuckDB and other
+        streams a ChunkedArray, astropy (also FITS) a Column, paths a Polars Series, all else a NumPy array.
 
-    def predict_proba(self, table: TableLike) -> Any:
+        With ``append=True`` it is the table itself, a new one of the same kind with the new column
+        ``<target>_predicted`` at its end (``prediction`` if the target was no column). Lazy tables are
+        collected, paths give a Polars DataFrame, and FITS tables an astropy one. A column of that name is an
+        error: nothing is replaced.
+        """
+        new = self._appended_name("")
+        source = self._source(table, adds=[new] if append else None)
+        predicted = self.pipeline_.predict(self._input(source))
+        return source.append({new: predicted}) if append else source.answer_one(self._target_name, predicted)
+
+    def predict_proba(self, table: TableLike, *, append: bool = False) -> Any:
         """The probability of every class, averaged over each row's own uncertainty.
 
         A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
+        With ``append=True`` the caller's table as by `predict`, with columns ``p_<class>`` at its end.
         """
         if not hasattr(self.pipeline_, "predict_proba"):
             name = type(self.pipeline_[-1]).__name__
@@ -99,14 +109,15 @@ class Model:
                 else 'fit with probability=True, or with another method such as "gsu"'
             )
             raise ParameterError(f"{name} gives no probabilities here; {hint}")
-        source = self._source(table)
+        names = [f"p_{label}" if append else str(label) for label in self.classes_.tolist()]
+        source = self._source(table, adds=names if append else None)
         probabilities = self.pipeline_.predict_proba(self._input(source))
         if source.table is None:
             return probabilities
-        names = map(str, self.classes_.tolist())
-        return source.answer(dict(zip(names, probabilities.T, strict=True)))
+        columns = dict(zip(names, probabilities.T, strict=True))
+        return source.append(columns) if append else source.answer(columns)
 
-    def predict_distribution(self, table: TableLike) -> Any:
+    def predict_distribution(self, table: TableLike, *, append: bool = False) -> Any:
         """Of a `GSURegressor`: the prediction, and its standard deviation.
 
         A table of the caller's kind with the columns
@@ -117,6 +128,8 @@ class Model:
           sqrt(w'S_i w); with ``meaning="measurement"`` S_i is what a `GaussianDenoiser` leaves open.
 
         For arrays, the pair of arrays (prediction, whole standard deviation).
+        With ``append=True`` the caller's table as by `predict`, with these columns at its end; their names
+        begin with ``<target>_predicted``.
 
         sigma is ``residual_std_``, the scatter of targets that no error bar explains. It was measured while
         the model was fitted, as the most likely one of
@@ -149,13 +162,16 @@ class Model:
                 "in Rust or by an older version, or there were too few rows or groups to hold any out): fit "
                 "it again, or ask pipeline_[-1].predict(rows, return_std=True) what the error bars alone do"
             )
-        source = self._source(table)
+        endings = ("", "_std", "_std_from_errors")
+        source = self._source(table, adds=[self._appended_name(e) for e in endings] if append else None)
         mean, from_rows = from_errors(self.pipeline_, self._input(source))
         std = np.hypot(from_rows, self.residual_std_)
         if source.table is None:
             return mean, std
-        target = self._target_name
-        return source.answer({target: mean, f"{target}_std": std, f"{target}_std_from_errors": from_rows})
+        values = dict(zip(endings, (mean, std, from_rows), strict=True))
+        if append:
+            return source.append({self._appended_name(ending): v for ending, v in values.items()})
+        return source.answer({self._target_name + ending: v for ending, v in values.items()})
 
     def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
@@ -260,14 +276,19 @@ class Model:
         rows = self._rows(self._source(table))
         return self._filled(rows) if isinstance(rows, Incomplete) else rows
 
-    def _source(self, table: TableLike, *labelled: object) -> Source:
+    def _source(self, table: TableLike, *labelled: object, adds: Sequence[str] | None = None) -> Source:
         """The table, of which a lazy one is collected: what the model reads.
 
-        With `labelled` (columns, where they are names) also what it learned from.
+        With `labelled` (columns, where they are names) also what it learned from. For an answer that `adds`
+        columns, all.
         """
         columns = self.columns_
+        reads = columns.needed()
+        source = Source.of(table).require(reads, f"the model reads {listing(reads)}")
+        if adds is not None:
+            return source.check_new(adds, "append=False")
         learned = (columns.target, columns.target_std, columns.groups, *labelled) if labelled else ()
-        return Source.of(table).load([*columns.used(), *learned])
+        return source.load([*columns.used(), *learned])
 
     def _measure_scatter(self, source: Source, y: Labels, *, groups: Groups | None, **known: Any) -> None:
         """Set `residual_std_` from the rows of the fit."""
@@ -313,6 +334,11 @@ class Model:
     def _n_reading(self) -> int:
         """The number of steps in front that make Gaussians of what is read."""
         return int(isinstance(self.pipeline_[0], AsGaussians))
+
+    def _appended_name(self, ending: str) -> str:
+        """The name of a prediction beside the caller's own columns."""
+        target = self.columns_.target
+        return ("prediction" if target is None else f"{target}_predicted") + ending
 
     @property
     def _target_name(self) -> str:

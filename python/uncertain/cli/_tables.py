@@ -39,6 +39,14 @@ def read(path: str) -> polars.DataFrame:
     return from_bytes(sys.stdin.buffer.read()) if path == STANDARD else read_table(Path(path))
 
 
+def opened(path: str) -> Any:
+    """The same to be asked by column, of which a file may know the units."""
+    from ..tables import open_table
+    from ..tables._files import open_files
+
+    return open_table(read(path)) if path == STANDARD else open_files(path)
+
+
 def from_bytes(data: bytes) -> polars.DataFrame:
     """A Parquet or Arrow table by its first bytes, anything else as comma or tab separated text."""
     import polars

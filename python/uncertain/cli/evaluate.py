@@ -6,7 +6,7 @@ import click
 
 from ._options import progress_option
 from ._progress import Progress
-from ._tables import read, table_argument
+from ._tables import opened, table_argument
 
 
 @click.command(short_help="Score a model on labelled rows.")
@@ -29,11 +29,11 @@ def evaluate(model: str, table: str, progress: bool | None) -> None:
 
     fitted = load(model)
     with Progress("predicting", progress):
-        frame = read(table)
-        truth = fitted.labels(frame)
-        predicted = fitted.pipeline_.predict(frame)
+        rows = opened(table)
+        truth = fitted.labels(rows)
+        predicted = fitted.predict(rows).to_numpy()
     if fitted.is_regression_:
-        click.echo(f"R^2 {fitted.score(frame):.4f}, mean absolute error {abs(truth - predicted).mean():.4g}")
+        click.echo(f"R^2 {fitted.score(rows):.4f}, mean absolute error {abs(truth - predicted).mean():.4g}")
         click.echo(f"on {len(truth):,} rows")
         return
     names = [str(c) for c in fitted.classes_.tolist()]

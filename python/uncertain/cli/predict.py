@@ -9,10 +9,12 @@ import click
 from ._columns import names
 from ._options import progress_option
 from ._progress import Progress
-from ._tables import STANDARD, format_option, read, table_argument, write
+from ._tables import STANDARD, format_option, opened, table_argument, write
 
 if TYPE_CHECKING:
     import polars
+
+    from ..tables import Table
 
 
 @click.command(short_help="Predict every row of a table.")
@@ -48,31 +50,37 @@ def predict(
         raise click.UsageError("--append keeps all columns, --keep some: choose one")
     fitted = load(model)
     with Progress("predicting", progress):
-        frame = read(table)
-        kept = _kept(frame, frame.columns if append else keep or [])
-        predicted = _beside(kept, _predictions(fitted, frame))
+        rows = opened(table)
+        kept = _kept(rows, rows.names if append else keep or [])
+        predicted = _beside(kept, _predictions(fitted, rows))
     write(predicted, out, kind)
     if out != STANDARD:
         click.echo(f"{len(predicted):,} predictions written to {out}")
 
 
-def _predictions(fitted: Any, frame: polars.DataFrame) -> polars.DataFrame:
+def _predictions(fitted: Any, rows: Table) -> polars.DataFrame:
     import polars
 
     if fitted.has_distribution_:
-        distribution: polars.DataFrame = fitted.predict_distribution(frame)
+        distribution: polars.DataFrame = fitted.predict_distribution(rows)
         return distribution
-    predicted = polars.DataFrame({"prediction": fitted.predict(frame)})
+    predicted = polars.DataFrame({"prediction": fitted.predict(rows)})
     if not hasattr(fitted.pipeline_, "predict_proba"):
         return predicted
-    probabilities = fitted.predict_proba(frame)
+    probabilities = fitted.predict_proba(rows)
     return predicted.hstack(probabilities.rename({c: f"p_{c}" for c in probabilities.columns}))
 
 
-def _kept(frame: polars.DataFrame, columns: list[str]) -> polars.DataFrame:
+def _kept(rows: Table, columns: list[str]) -> polars.DataFrame:
+    import polars
+
     from ..tables._roles import require
 
-    return frame.select([require(name, frame.columns) for name in columns])
+    if not columns:
+        return polars.DataFrame()
+    names = [require(name, rows.names) for name in columns]
+    frame: polars.DataFrame = rows.appended({})
+    return frame.select(names)
 
 
 def _beside(kept: polars.DataFrame, predicted: polars.DataFrame) -> polars.DataFrame:

@@ -8,7 +8,7 @@ import click
 
 from ._options import progress_option
 from ._progress import Progress
-from ._tables import read, table_argument
+from ._tables import opened, table_argument
 
 
 @click.command(short_help="Did the error bars change anything?")
@@ -48,5 +48,7 @@ def report(
         raise click.UsageError("--groups and --rows contradict each other: choose one")
     fitted = load(model)
     with Progress(f"{repeats} x {folds} folds", progress):
-        result = fitted.report(read(table), folds=folds, repeats=repeats, groups=False if by_rows else groups)
+        result = fitted.report(
+            opened(table), folds=folds, repeats=repeats, groups=False if by_rows else groups
+        )
     click.echo(json.dumps(result.to_dict()) if as_json else str(result))

@@ -172,12 +172,13 @@ class StructuredTable(ArrayTable):
         return len(self.native)
 
     def _made(self, columns: dict[str, Any]) -> Any:
-        return _structured(columns)
+        made = _structured(columns)
+        return made.view(np.recarray) if isinstance(self.native, np.recarray) else made
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:
         """A structured array; masked if this one is."""
         own = {name: self.native[name] for name in self.names}
-        return _structured(own | {name: np.asarray(values) for name, values in columns.items()})
+        return self._made(own | {name: np.asarray(values) for name, values in columns.items()})
 
     def _at(self, place: int) -> Any:
         return self.native[self.names[place]]

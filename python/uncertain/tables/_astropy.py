@@ -64,12 +64,16 @@ def read_fits(X: Any) -> Any:
     from astropy.table import Table as NativeTable
 
     if isinstance(X, fits.HDUList):
-        X = only_table(X)
-    return NativeTable.read(fits.BinTableHDU(X) if isinstance(X, fits.FITS_rec) else X)
+        X = X[only_table(X)]
+    table = NativeTable.read(fits.BinTableHDU(X) if isinstance(X, fits.FITS_rec) else X)
+    for name in table.colnames:  # astropy does so with text that it reads from a file itself
+        if table[name].dtype.kind == "U" and (table[name] == "").any():
+            table[name] = np.ma.masked_equal(table[name], "")
+    return table
 
 
-def only_table(hdus: Any) -> Any:
-    """The one HDU of a FITS file that is a table; ColumnError if there is none, or a choice."""
+def only_table(hdus: Any) -> int:
+    """The number of the one HDU of a FITS file that is a table; ColumnError if there is none, or a choice."""
     from astropy.io import fits
 
     found = [(k, hdu) for k, hdu in enumerate(hdus) if isinstance(hdu, (fits.BinTableHDU, fits.TableHDU))]
@@ -81,4 +85,4 @@ def only_table(hdus: Any) -> Any:
             f"the FITS file holds several tables, HDU {names}: pass one of them, such as "
             f"astropy.table.Table.read(path, hdu={found[0][0]})"
         )
-    return found[0][1]
+    return found[0][0]

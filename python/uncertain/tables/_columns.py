@@ -55,6 +55,12 @@ class Columns:
         """The error bar of every scalar feature."""
         return bars_of(self.features, self.errors)
 
+    def needed(self) -> list[str]:
+        """The columns that are not to be missing, in order; a correlation may be named either way round."""
+        names = [self.mean, *self.features, *(c for bar in self.bars().values() for c in bar.columns)]
+        names += [column for kind, column in self.errors.items() if is_list_column(kind, column)]
+        return [name for name in (*names, *self.exact, *self.categorical) if name is not None]
+
     def used(self) -> set[str]:
         """All columns that are read for the features."""
         used = {self.mean, *self.features, *self.exact, *self.categorical}

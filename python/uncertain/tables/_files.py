@@ -2,35 +2,138 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import gzip
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePath
+from typing import Any
 
 import polars as pl
 
 from ..exceptions import ColumnError, ParameterError, UncertainError
+from ._astropy import AstropyTable
+from ._astropy_files import check_same, read_astropy, to_polars, write_astropy
 from ._choose import choose_columns
+from ._formats import ASTROPY, TEXT, Format, format_of, is_remote
+from ._lazy import lazy_polars
+from ._paths import Paths, files_of, said
+from ._table import Table
+from ._text_files import scan_text
+from ._wrapped import WrappedTable
 
-FORMATS = {".parquet": "parquet", ".csv": "csv", ".arrow": "ipc", ".ipc": "ipc", ".feather": "ipc"}
+
+def open_files(given: Paths) -> Table:
+    """The rows of all files that are meant, in order, as one table; answered by Polars.
+
+    Only the columns that are asked for are read, where the format allows.
+
+    Raises
+    ------
+    FileNotFoundError : there is no such file.
+    ParameterError : the ending is unknown, or endings differ.
+    ColumnError : columns, types or units differ between files.
+    UncertainError : a file cannot be read, or only by a library that is not installed.
+    """
+    files = files_of(given)
+    kind = format_of(files[0])
+    if kind.name in ASTROPY:
+        remote = next(filter(is_remote, files), None)
+        if remote is not None:
+            raise ParameterError(f"{remote}: {kind.name} files are read from disk only; download it first")
+        return _called(said(given), WrappedTable(AstropyTable(read_astropy(files, kind.name)), to_polars))
+    hive = isinstance(given, (str, os.PathLike)) and os.path.isdir(given)
+    where = said(given)
+
+    def opened() -> Table:
+        return lazy_polars(_scan_all(files, hive=hive), lambda query: _readable(where, kind, query.collect))
+
+    return _called(where, _readable(where, kind, opened))
 
 
-def read_table(path: Path) -> pl.DataFrame:
-    """The file at `path`, read by the format that its ending names."""
-    read = getattr(pl, f"read_{_format(path)}")
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}")
-    try:
-        frame: pl.DataFrame = read(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise UncertainError(f"{path}: not a readable {path.suffix[1:]} file ({error})") from error
+def read_table(path: Paths) -> pl.DataFrame:
+    """The rows of all files that are meant, with all columns."""
+    frame: pl.DataFrame = open_files(path).appended({})
     return frame
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write in the format that the path's ending names."""
-    kind = _format(path)
+    kind, compressed = format_of(str(path))
     nested = [n for n, t in frame.schema.items() if t.is_nested()]
-    if kind == "csv" and nested:
-        raise ColumnError(f"CSV has no lists, but column {nested[0]!r} is one; convert with --unpack")
-    getattr(frame, f"write_{kind}")(path)
+    if kind in TEXT and nested:
+        what = "CSV" if kind == "csv" else "text"
+        raise ColumnError(
+            f"{what} has no lists, but column {nested[0]!r} is one; see uncertain convert --unpack"
+        )
+    if compressed == ".zst" or (compressed and kind not in TEXT):
+        raise ParameterError(f"{path}: {compressed} is read, not written; leave it out")
+    if kind in ASTROPY:
+        write_astropy(frame, path, kind)
+    elif kind in TEXT:
+        text = frame.write_csv(separator="," if kind == "csv" else "\t").encode()
+        path.write_bytes(gzip.compress(text) if compressed else text)
+    else:
+        getattr(frame, f"write_{kind}")(path)
+
+
+def _called(origin: str, table: Table) -> Table:
+    """The table, which errors call by this name."""
+    table.origin = origin
+    return table
+
+
+def _scan_all(files: Sequence[str], *, hive: bool) -> pl.LazyFrame:
+    """The files below one another; in folders such as survey=sdss, the column survey says which."""
+    scans = [_scan(file, hive=hive) for file in files]
+    if len(files) == 1:
+        return scans[0]
+    first = scans[0].collect_schema()
+    for file, scan in zip(files[1:], scans[1:], strict=True):
+        other = scan.collect_schema()
+        check_same(files[0], first.names(), file, other.names())
+        for name, dtype in first.items():
+            numbers = dtype.is_numeric() and other[name].is_numeric()
+            if dtype != other[name] and not numbers and pl.Null not in (dtype, other[name]):
+                raise ColumnError(
+                    f"{file}: column {name!r} is of type {other[name]}, but {dtype} in {files[0]}"
+                )
+    return pl.concat([scan.select(first.names()) for scan in scans], how="vertical_relaxed")
+
+
+def _scan(file: str, *, hive: bool) -> pl.LazyFrame:
+    kind = format_of(file)
+    partitioned = hive and any("=" in part for part in PurePath(file).parent.parts)
+    if kind.name == "parquet":
+        return pl.scan_parquet(file, hive_partitioning=partitioned)
+    if kind.name == "ipc":
+        return _scan_ipc(file, partitioned)
+    if partitioned:
+        raise ParameterError(f"{file}: only of Parquet and Arrow files do folders such as k=v make columns")
+    if kind.name == "json":
+        return pl.read_json(file).lazy()
+    return pl.scan_ndjson(file) if kind.name == "ndjson" else scan_text(file, kind)
+
+
+def _scan_ipc(file: str, partitioned: bool) -> pl.LazyFrame:
+    """An Arrow file, or a stream of record batches in one."""
+    scan = pl.scan_ipc(file, hive_partitioning=partitioned)
+    try:
+        scan.collect_schema()
+    except pl.exceptions.PolarsError:
+        if is_remote(file):
+            raise
+        return pl.read_ipc_stream(file).lazy()
+    return scan
+
+
+def _readable(where: str, kind: Format, read: Callable[[], Any]) -> Any:
+    """What `read` reads; its errors as ours, with the name of the file."""
+    try:
+        return read()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise UncertainError(f"{where}: not a readable {kind.name} file ({error})") from error
 
 
 def pack_columns(frame: pl.DataFrame, target: str) -> pl.DataFrame:
@@ -97,11 +200,3 @@ def _scalars(column: pl.Series) -> list[pl.Series]:
         lists.list.get(k).alias(f"{column.name}_{k}" if ending is None else f"x{k}{ending}")
         for k in range(int(lengths[0]))
     ]
-
-
-def _format(path: Path) -> str:
-    kind = FORMATS.get(path.suffix.lower())
-    if kind is None:
-        endings = ", ".join(FORMATS)
-        raise ParameterError(f"{path}: unknown format {path.suffix!r}; the ending must be one of {endings}")
-    return kind

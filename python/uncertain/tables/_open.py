@@ -19,8 +19,9 @@ from ._arrays import open_arrays
 from ._astropy import is_fits, open_astropy
 from ._frames import open_frame, open_stream
 from ._lazy import open_lazy
-from ._narwhals import NarwhalsTable, convert, wrapped_by_narwhals, wrapper
+from ._narwhals import convert, wrapped_by_narwhals, wrapper
 from ._table import Table
+from ._wrapped import WrappedTable
 
 KINDS_OF_TABLES = (
     "a table of Polars, pandas, pyarrow, DuckDB, astropy or narwhals, a dict of columns, a structured array, "
@@ -79,7 +80,7 @@ def _known(X: Any) -> Table | None:
     inner = wrapped_by_narwhals(X)
     if inner is not None:
         table = open_table(inner) if is_table(inner) else convert(X)
-        return None if table is None else NarwhalsTable(table, wrapper(X))
+        return None if table is None else WrappedTable(table, wrapper(X))
     return None if _is_stream(X) else convert(X)
 
 

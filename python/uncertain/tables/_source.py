@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Self
 
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
-from ..exceptions import ParameterError
+from ..exceptions import ColumnError, ParameterError
 from ._groups import Groups, groups_from
 from ._open import is_table, open_table
+from ._paths import are_paths
 from ._roles import require
 from ._table import Table
 from ._targets import as_list, errors_from, targets_from, weights_from
@@ -30,12 +30,30 @@ class Source:
     @classmethod
     def of(cls, data: TableLike) -> Source:
         """A table of any library, the path of one, or rows without columns."""
-        if isinstance(data, (str, os.PathLike)):
-            from ._files import read_table
+        if are_paths(data):
+            from ._files import open_files
 
-            data = read_table(Path(data))
-        table = open_table(data) if is_table(data) else None
-        return cls(data, table)
+            return cls(data, open_files(data))
+        return cls(data, open_table(data) if is_table(data) else None)
+
+    def require(self, names: Iterable[str], advice: str) -> Self:
+        """ColumnError for the first of these columns that a table has not."""
+        if self.table is not None:
+            with self.named():
+                for name in names:
+                    require(name, self.names, advice)
+        return self
+
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Errors about columns say which file they are about."""
+        try:
+            yield
+        except ColumnError as error:
+            origin = "" if self.table is None else self.table.origin
+            if not origin:
+                raise
+            raise ColumnError(f"{origin}: {error}") from error
 
     @property
     def data(self) -> Any:
@@ -102,3 +120,17 @@ class Source:
         if self.table is None:
             return values
         return self.table.series(name, values)
+
+    def check_new(self, names: Iterable[str], instead: str) -> Self:
+        """Refuse new columns for what is no table, or whose names are taken; load all columns otherwise."""
+        if self.table is None:
+            raise ParameterError(
+                f"append=True adds columns to a table, but data of type {type(self.given).__name__} has none"
+            )
+        self.table.refuse_existing(names, instead)
+        return self.load(self.names)
+
+    def append(self, columns: Mapping[str, Labels]) -> Any:
+        """The caller's table with new columns; needs one, see `check_new`."""
+        assert self.table is not None
+        return self.table.appended(columns)

@@ -21,6 +21,9 @@ from ._roles import require
 class Table:
     """A table: the caller's object, untouched, and the few questions asked of it."""
 
+    origin: str = ""
+    """The path it comes from; empty for a table in memory."""
+
     def __init__(self, native: Any) -> None:
         self.native = native
 
@@ -102,8 +105,8 @@ class Table:
         clash = next((name for name in names if name in present), None)
         if clash is not None:
             raise ColumnError(
-                f"append=True would add a column {clash!r}, and the table has one: drop or rename it, or "
-                f"take the predictions by themselves: {instead}"
+                f"append=True adds a column {clash!r}, but the table has one: rename or drop it, or take the "
+                f"predictions by themselves with {instead}"
             )
 
     def _place(self, name: str) -> int:

@@ -1,0 +1,119 @@
+"""Files that astropy reads and writes (FITS, VOTable, ECSV), to and from Polars; an optional extra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..exceptions import ColumnError, UncertainError
+from ._arrays import pieces
+from ._astropy import AstropyTable, only_table
+from ._formats import FormatName
+from ._frames import installed
+
+READERS: dict[str, dict[str, Any]] = {
+    "votable": {"format": "votable", "use_names_over_ids": True},
+    "ecsv": {"format": "ascii.ecsv"},
+}
+
+
+def read_astropy(files: Sequence[str], kind: FormatName) -> Any:
+    """The rows of all files as one astropy Table; its columns keep their units."""
+    _require_astropy(files[0])
+    tables = [_read_one(file, kind) for file in files]
+    first = tables[0]
+    for file, other in zip(files[1:], tables[1:], strict=True):
+        check_same(files[0], first.colnames, file, other.colnames)
+        for name in first.colnames:
+            units = [getattr(table[name], "unit", None) for table in (first, other)]
+            if units[0] != units[1]:
+                raise ColumnError(
+                    f"{file}: column {name!r} has the unit {units[1]}, but {units[0]} in {files[0]}"
+                )
+    if len(tables) == 1:
+        return first
+    from astropy.table import vstack
+
+    return vstack(tables, join_type="exact", metadata_conflicts="silent")
+
+
+def check_same(first_file: str, first: Sequence[str], file: str, names: Sequence[str]) -> None:
+    """ColumnError unless two files have the same columns, in any order."""
+    missing = next((name for name in first if name not in names), None)
+    if missing is not None:
+        raise ColumnError(f"{file}: there is no column {missing!r}, which {first_file} has")
+    extra = next((name for name in names if name not in first), None)
+    if extra is not None:
+        raise ColumnError(f"{file}: there is a column {extra!r}, which {first_file} has not")
+
+
+def to_polars(table: Any) -> pl.DataFrame:
+    """An astropy table as a Polars frame: fixed-size lists for columns of several dimensions, nulls for gaps.
+
+    Times and coordinates become the columns of numbers that astropy writes for them.
+    """
+    from astropy.table.serialize import represent_mixins_as_columns
+
+    plain = AstropyTable(represent_mixins_as_columns(table))
+    series = []
+    for name in plain.names:
+        data = pieces(plain.native_column(name), name).data
+        values = plain.numbers(name) if data.dtype.kind in "fiu" else pl.Series(plain.values(name))
+        series.append(pl.Series(name, values))
+    return pl.DataFrame(series)
+
+
+def write_astropy(frame: pl.DataFrame, path: Path, kind: FormatName) -> None:
+    """Write a Polars frame; nulls are masked, lists of one length are columns of several dimensions."""
+    _require_astropy(str(path))
+    from astropy.table import Table
+
+    table = Table({column.name: _array(column) for column in frame.iter_columns()})
+    formats = {"fits": "fits", "votable": "votable", "ecsv": "ascii.ecsv"}
+    table.write(path, format=formats[kind], overwrite=True)
+
+
+def _read_one(file: str, kind: FormatName) -> Any:
+    from astropy.io import fits
+    from astropy.table import Table
+
+    try:
+        if kind != "fits":
+            return Table.read(file, **READERS[kind])
+        with fits.open(file) as hdus:
+            number = only_table(hdus)
+        return Table.read(file, format="fits", hdu=number)
+    except ColumnError as error:
+        raise ColumnError(f"{file}: {error}") from None
+    except (OSError, ValueError, TypeError, IndexError, KeyError) as error:
+        raise UncertainError(f"{file}: not a readable {kind} file ({error})") from error
+
+
+def _array(column: pl.Series) -> Any:
+    """A column for astropy."""
+    if column.dtype.is_nested():
+        lists = column.to_list()
+        if any(row is None for row in lists):
+            raise ColumnError(f"column {column.name!r} has rows without a list, which this format has not")
+        try:
+            return np.asarray(lists, dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise ColumnError(
+                f"column {column.name!r} of type {column.dtype} has no place in this format; only lists of "
+                "numbers of one length have"
+            ) from error
+    if not column.dtype.is_numeric() and column.dtype != pl.Boolean:
+        column = column.cast(pl.String)
+    missing = column.is_null().to_numpy()
+    filled = column if not missing.any() else column.fill_null("" if column.dtype == pl.String else 0)
+    values = np.asarray(filled.to_list()) if column.dtype == pl.String else filled.to_numpy()
+    return np.ma.array(values, mask=missing) if missing.any() else values
+
+
+def _require_astropy(path: str) -> None:
+    if not installed("astropy"):
+        raise UncertainError(f"{path}: astropy reads such files: pip install 'uncertain-learn[astropy]'")

@@ -1,0 +1,377 @@
+"""Files of tables: every ending, separators and comments, several files, folders, addresses."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import astropy.units as u
+import numpy as np
+import polars as pl
+import pytest
+from astropy.coordinates import SkyCoord
+from astropy.io import fits
+from astropy.table import QTable, Table
+from astropy.time import Time
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from polars.testing import assert_frame_equal
+
+import uncertain
+from uncertain.exceptions import ColumnError, ParameterError, UncertainError
+from uncertain.tables._files import open_files, read_table, write_table
+from uncertain.tables._formats import ENDINGS
+from uncertain.tables._text_files import separator_of
+
+N = 30
+
+
+@pytest.fixture
+def frame(rng: np.random.Generator) -> pl.DataFrame:
+    kind = np.repeat(["star", "quasar"], N // 2)
+    return pl.DataFrame(
+        {
+            "objid": [f"J{k:04}" for k in range(N)],
+            "g": rng.normal(20.0, 1.0, size=N) + 3.0 * (kind == "star"),
+            "g_err": rng.uniform(0.01, 0.5, size=N),
+            "kind": kind,
+        }
+    )
+
+
+WRITTEN = [*ENDINGS, ".csv.gz", ".tsv.gz", ".txt.gz"]
+
+
+@pytest.mark.parametrize("ending", WRITTEN)
+def test_every_ending_is_written_and_read(ending: str, frame: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / f"table{ending}"
+    write_table(frame, path)
+    assert_frame_equal(read_table(path), frame)
+    reference = uncertain.fit(frame, target="kind")
+    for named in (path, str(path), [path], str(tmp_path / "*")):
+        model = uncertain.fit(named, target="kind")
+        assert model.columns_ == reference.columns_
+        assert model.pipeline_[-1].coef_.tobytes() == reference.pipeline_[-1].coef_.tobytes()
+        predicted = model.predict(named)
+        assert isinstance(predicted, pl.Series) and predicted.equals(reference.predict(frame))
+        assert model.predict_proba(named).equals(reference.predict_proba(frame))
+
+
+@pytest.mark.parametrize("ending", [".fits", ".vot", ".ecsv", ".parquet", ".json", ".ndjson", ".arrow"])
+def test_gaps_and_lists_survive(ending: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "n": pl.Series([1, None, 3]),
+            "x": pl.Series([1.5, None, -2.0]),
+            "t": ["a", None, "cc"],
+            "l": pl.Series([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=pl.Array(pl.Float64, 2)),
+        }
+    )
+    path = tmp_path / f"t{ending}"
+    write_table(frame, path)
+    read = read_table(path)
+    if ending == ".vot":  # whose text has no nulls
+        frame = frame.with_columns(pl.col("t").fill_null(""))
+    assert read["l"].to_list() == frame["l"].to_list()
+    assert_frame_equal(read.drop("l"), frame.drop("l"))
+
+
+@pytest.mark.parametrize("ending", [".csv.zst", ".fits.gz"])
+def test_compressions_that_are_only_read(ending: str, frame: pl.DataFrame, tmp_path: Path) -> None:
+    path = tmp_path / f"t{ending}"
+    with pytest.raises(ParameterError, match="is read, not written"):
+        write_table(frame, path)
+    if ending == ".fits.gz":
+        write_table(frame, tmp_path / "t.fits")
+        path.write_bytes(gzip.compress((tmp_path / "t.fits").read_bytes()))
+    elif "compression" in pl.DataFrame.write_csv.__annotations__:
+        frame.write_csv(path, compression="zstd")
+    else:
+        pytest.skip("this version of Polars writes no zstd")
+    assert_frame_equal(read_table(path), frame)
+
+
+def test_streams_of_arrow(frame: pl.DataFrame, tmp_path: Path) -> None:
+    frame.write_ipc_stream(tmp_path / "t.arrow")
+    assert_frame_equal(read_table(tmp_path / "t.arrow"), frame)
+
+
+# Text
+
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "commas": (".csv", "g,g_err,kind\n20.5,0.1,star\n21.0,0.2,quasar\n"),
+    "semicolons": (".csv", "g;g_err;kind\n20.5;0.1;star\n21.0;0.2;quasar\n"),
+    "decimal commas": (".csv", "g;g_err;kind\n20,5;0,1;star\n21,0;0,2;quasar\n"),
+    "tabs": (".txt", "g\tg_err\tkind\n20.5\t0.1\tstar\n21.0\t0.2\tquasar\n"),
+    "tsv": (".tsv", "g\tg_err\tkind\n20.5\t0.1\tstar\n21.0\t0.2\tquasar\n"),
+    "bars": (".dat", "g|g_err|kind\n20.5|0.1|star\n21.0|0.2|quasar\n"),
+    "blanks": (".txt", "   g   g_err  kind\n20.5     0.1  star\n21.0\t0.2 quasar  \n"),
+    "comments": (
+        ".csv",
+        "# 2026, a list\n#\ng,g_err,kind\n20.5,0.1,star\n# bad night\n21.0,0.2,quasar\n",
+    ),
+    "names in a comment": (".dat", "# made by hand\n# g g_err kind\n20.5 0.1 star\n21.0 0.2 quasar\n"),
+    "names in a comment of csv": (".csv", "#g,g_err,kind\n20.5,0.1,star\n21.0,0.2,quasar\n"),
+    "comment like a row": (".csv", "# one, two, three\ng,g_err,kind\n20.5,0.1,star\n21.0,0.2,quasar\n"),
+    "byte order mark": (".csv", "\ufeffg,g_err,kind\n20.5,0.1,star\n21.0,0.2,quasar\n"),
+    "windows": (".csv", "g,g_err,kind\r\n20.5,0.1,star\r\n21.0,0.2,quasar\r\n"),
+    "quotes": (".csv", '"g","g_err","kind"\n20.5,0.1,"star"\n21.0,0.2,"quasar"\n'),
+}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("text", TEXTS)
+def test_separators_and_comments(text: str, compressed: bool, tmp_path: Path) -> None:
+    ending, content = TEXTS[text]
+    path = tmp_path / f"t{ending}{'.gz' if compressed else ''}"
+    path.write_bytes(gzip.compress(content.encode()) if compressed else content.encode())
+    expected = pl.DataFrame({"g": [20.5, 21.0], "g_err": [0.1, 0.2], "kind": ["star", "quasar"]})
+    assert_frame_equal(read_table(path), expected)
+
+
+def test_separators_within_quotes_do_not_count(tmp_path: Path) -> None:
+    assert separator_of(["a,b", '1,"x; y; z"'], blanks=False) == ","
+    assert separator_of(["a;b", '"1,2,3";4', "5;6"], blanks=False) == ";"
+    assert separator_of(["a b", "1 2 3"], blanks=True) == ","  # lines that differ are left to the reader
+    assert separator_of(["only", "1"], blanks=True) == ","
+    (tmp_path / "t.txt").write_text('a b\n1 "x"\n')
+    with pytest.raises(UncertainError, match="separate by tabs"):
+        read_table(tmp_path / "t.txt")
+
+
+def test_words_for_missing_values(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1.5,x\nNA,\nnan,y\n--,NULL\n2,z\n")
+    read = read_table(tmp_path / "t.csv")
+    assert read["a"].to_list() == [1.5, None, None, None, 2.0]
+    assert read["b"].to_list() == ["x", None, "y", None, "z"]
+
+
+def test_numbers_that_become_fractions_late(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a\n" + "1\n" * 500 + "1.5\n")
+    assert read_table(tmp_path / "t.csv")["a"].sum() == 501.5
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+@given(
+    rows=st.lists(st.tuples(st.floats(-1e300, 1e300), st.integers(-9, 9)), min_size=1),
+    separator=st.sampled_from([",", ";", "\t", "|", " ", "   "]),
+)
+def test_any_numbers_and_separator(rows: list[tuple[float, int]], separator: str, tmp_path: Path) -> None:
+    lines = ["# comment", separator.join(["x", "n"]), *(f"{x!r}{separator}{n}" for x, n in rows)]
+    (tmp_path / "t.txt").write_text("\n".join(lines))
+    read = read_table(tmp_path / "t.txt")
+    assert read["x"].to_list() == [x for x, _ in rows] and read["n"].to_list() == [n for _, n in rows]
+
+
+# Several files
+
+
+def test_several_files_are_one_table(frame: pl.DataFrame, tmp_path: Path) -> None:
+    pieces = [frame[:10], frame[10:20].select(reversed(frame.columns)), frame[20:]]
+    for ending in (".parquet", ".csv", ".fits"):
+        paths = [tmp_path / f"part{k}{ending}" for k in range(3)]
+        for piece, path in zip(pieces, paths, strict=True):
+            write_table(piece, path)
+        assert_frame_equal(read_table(paths), frame)
+        assert_frame_equal(read_table(str(tmp_path / f"part?{ending}")), frame)
+        assert_frame_equal(read_table(paths[::-1]), frame[[*range(20, 30), *range(10, 20), *range(10)]])
+    with pytest.raises(ParameterError, match=r"make no table: .*part0\.csv and .*part0\.fits"):
+        read_table(tmp_path)
+    model = uncertain.fit(str(tmp_path / "*.parquet"), target="kind")
+    assert model.score(str(tmp_path / "*.csv")) == model.score(frame)
+
+
+def test_folders(frame: pl.DataFrame, tmp_path: Path) -> None:
+    for survey, piece in (("sdss", frame[:15]), ("des", frame[15:])):
+        (tmp_path / "data" / f"survey={survey}").mkdir(parents=True)
+        piece.write_parquet(tmp_path / "data" / f"survey={survey}" / "0.parquet")
+    (tmp_path / "data" / "_SUCCESS").touch()
+    (tmp_path / "data" / ".hidden.csv").touch()
+    (tmp_path / "data" / "README.md").touch()
+    read = read_table(tmp_path / "data")
+    assert_frame_equal(read.drop("survey"), pl.concat([frame[15:], frame[:15]]))
+    assert read["survey"].to_list() == ["des"] * 15 + ["sdss"] * 15
+    model = uncertain.fit(tmp_path / "data", target="kind", groups="objid")
+    assert model.columns_.ignored == ("survey",)
+    with pytest.raises(FileNotFoundError, match="holds no table"):
+        (tmp_path / "empty").mkdir()
+        read_table(tmp_path / "empty")
+    (tmp_path / "csv" / "k=1").mkdir(parents=True)
+    frame.write_csv(tmp_path / "csv" / "k=1" / "0.csv")
+    with pytest.raises(ParameterError, match="only of Parquet and Arrow files"):
+        read_table(tmp_path / "csv")
+
+
+def test_files_that_do_not_fit_together(frame: pl.DataFrame, tmp_path: Path) -> None:
+    def pair(other: pl.DataFrame) -> list[Path]:
+        frame.write_parquet(tmp_path / "a.parquet")
+        other.write_parquet(tmp_path / "b.parquet")
+        return [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+
+    with pytest.raises(ColumnError, match=r"b\.parquet: there is no column 'g_err', which .*a\.parquet has"):
+        read_table(pair(frame.drop("g_err")))
+    with pytest.raises(ColumnError, match=r"b\.parquet: there is a column 'z', which .*a\.parquet has not"):
+        read_table(pair(frame.with_columns(z=1)))
+    with pytest.raises(ColumnError, match=r"b\.parquet: column 'g' is of type String, but Float64 in"):
+        read_table(pair(frame.cast({"g": pl.String})))
+    assert read_table(pair(frame.cast({"g": pl.Float32, "g_err": pl.Float32}))).schema == {
+        **frame.schema,
+    }
+    first, second = QTable({"g": [1.0] * u.mag}), QTable({"g": [1.0] * u.mmag})
+    for table, name in ((first, "a.fits"), (second, "b.fits")):
+        table.write(tmp_path / name)
+    with pytest.raises(ColumnError, match=r"b\.fits: column 'g' has the unit mmag, but mag in .*a\.fits"):
+        read_table([tmp_path / "a.fits", tmp_path / "b.fits"])
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"no file .*absent\.csv"):
+        read_table(tmp_path / "absent.csv")
+    with pytest.raises(FileNotFoundError, match=r"no file that matches .*\*\.csv"):
+        read_table(str(tmp_path / "*.csv"))
+    for name in ("t.xlsx", "t", "t.parquet.gz", "t.gz"):
+        with pytest.raises(ParameterError, match=name):
+            read_table(tmp_path / name)
+    with pytest.raises(ParameterError, match=r"unknown format '\.xlsx'; the ending must be one of \.parquet"):
+        read_table(tmp_path / "t.xlsx")
+
+
+BROKEN = [".parquet", ".arrow", ".json", ".ndjson", ".fits", ".vot", ".ecsv", ".csv"]
+
+
+@pytest.mark.parametrize("ending", BROKEN)
+def test_what_is_not_readable(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"broken{ending}"
+    path.write_bytes(b"# nothing\n" if ending == ".csv" else b"\x93nothing that is a table\xff\n")
+    with pytest.raises(UncertainError, match=rf"broken\{ending}: "):
+        read_table(path)
+
+
+@pytest.mark.parametrize(
+    ("address", "scan"),
+    [
+        ("s3://bucket/part-*.parquet", "scan_parquet"),
+        ("https://host.example/t.csv?version=2", "scan_csv"),
+        ("gs://bucket/t.ndjson", "scan_ndjson"),
+        ("az://bucket/t.arrow", "scan_ipc"),
+    ],
+)
+def test_addresses_are_handed_to_polars(
+    address: str, scan: str, frame: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def noted(path: str, **options: Any) -> pl.LazyFrame:
+        asked.append(path)
+        return frame.lazy()
+
+    monkeypatch.setattr(pl, scan, noted)
+    model = uncertain.fit(address, target="kind")
+    assert asked == [address] and model.score(frame) > 0.9
+    asked.clear()
+    if address.startswith("s3"):
+        read_table(Path(address))  # which has lost a slash
+        assert asked == [address]
+
+
+def test_astropys_files_are_read_from_disk_only() -> None:
+    with pytest.raises(ParameterError, match=r"s3://bucket/t\.fits: .* download it first"):
+        read_table("s3://bucket/t.fits")
+
+
+def test_only_the_needed_columns_of_a_file_are_read(frame: pl.DataFrame, tmp_path: Path) -> None:
+    frame.write_parquet(tmp_path / "t.parquet")
+    table = open_files(tmp_path / "t.parquet").load(["g", "g_err"])
+    assert table._loaded.names == ["g", "g_err"] and table.names == frame.columns  # type: ignore[attr-defined]
+
+
+# astropy
+
+
+def test_units_of_files_are_kept(frame: pl.DataFrame, tmp_path: Path) -> None:
+    table = QTable(frame.to_dict(as_series=False), units={"g": u.mag, "g_err": u.mag})
+    table["g_err"] = table["g_err"].to(u.mmag)
+    for name in ("t.fits", "t.vot", "t.ecsv"):
+        table.write(tmp_path / name, **({"format": "votable"} if name == "t.vot" else {}))
+        opened = open_files(tmp_path / name)
+        assert [opened.unit(column) for column in opened.names] == [None, "mag", "mmag", None]
+        assert_array_equal(
+            np.asarray(opened.numbers("g_err", "mag")), np.asarray(table["g_err"].value) * 0.001
+        )
+
+
+def test_times_and_coordinates_become_numbers(tmp_path: Path) -> None:
+    table = Table({"a": [1.0, 2.0]})
+    table["sky"] = SkyCoord([1.0, 2.0], [3.0, 4.0], unit="deg")
+    table["t"] = Time([2460000.5, 2460001.5], format="jd")
+    table.write(tmp_path / "t.ecsv")
+    read = read_table(tmp_path / "t.ecsv")
+    assert read["sky.ra"].to_list() == [1.0, 2.0] and read["sky.dec"].to_list() == [3.0, 4.0]
+    assert (read["t.jd1"] + read["t.jd2"]).to_list() == [2460000.5, 2460001.5]
+
+
+def test_a_file_of_several_tables_asks_which_one(tmp_path: Path) -> None:
+    hdus = [fits.BinTableHDU(Table({"a": [1.0]}), name=name) for name in ("STARS", "GALAXIES")]
+    fits.HDUList([fits.PrimaryHDU(), *hdus]).writeto(tmp_path / "t.fits")
+    with pytest.raises(ColumnError, match=r"t\.fits: the FITS file holds several tables, HDU 1 \(STARS\)"):
+        read_table(tmp_path / "t.fits")
+
+
+def test_without_astropy_the_extra_is_named(
+    frame: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from uncertain.tables import _astropy_files
+
+    (tmp_path / "t.fits").touch()
+    monkeypatch.setattr(_astropy_files, "installed", lambda module: False)
+    for act in (lambda: read_table(tmp_path / "t.fits"), lambda: write_table(frame, tmp_path / "t.ecsv")):
+        with pytest.raises(UncertainError, match=r"pip install 'uncertain-learn\[astropy\]'"):
+            act()
+
+
+# What errors say
+
+
+def test_a_missing_column_is_named_with_the_file_and_what_the_model_reads(
+    frame: pl.DataFrame, tmp_path: Path
+) -> None:
+    frame.write_parquet(tmp_path / "train.parquet")
+    with pytest.raises(ColumnError, match=r"train\.parquet: there is no column 'kin'; did you mean 'kind'"):
+        uncertain.fit(tmp_path / "train.parquet", target="kin")
+    model = uncertain.fit(tmp_path / "train.parquet", target="kind")
+    frame.drop("g_err").write_csv(tmp_path / "new.csv")
+    ask: Callable[[Any], Any]
+    for ask in (model.predict, model.predict_proba, model.gaussians):
+        with pytest.raises(ColumnError, match=r"new\.csv: .* no column 'g_err'; .*the model reads g, g_err"):
+            ask(tmp_path / "new.csv")
+    with pytest.raises(ColumnError, match=r"^there is no column 'g_err'; .*the model reads g, g_err"):
+        model.predict(frame.drop("g_err"))
+
+
+def test_endings_have_readers() -> None:
+    assert set(ENDINGS) >= {".fits", ".vot", ".ecsv", ".tsv", ".csv", ".parquet", ".arrow"}
+    assert "astropy" in sys.modules
+
+
+def test_the_command_line_reads_and_writes_them_all(frame: pl.DataFrame, tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from uncertain.cli import main
+
+    model, out = tmp_path / "m.safetensors", tmp_path / "out.ecsv"
+    write_table(frame, tmp_path / "t.fits")
+    for arguments in (
+        ("fit", tmp_path / "t.fits", "--target", "kind", "--out", model),
+        ("predict", model, tmp_path / "t.fits", "--append", "--out", out),
+        ("evaluate", model, out),
+    ):
+        result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+        assert result.exit_code == 0, result.output
+    expected = uncertain.fit(frame, target="kind").predict(frame)
+    assert_frame_equal(read_table(out).select(frame.columns), frame)
+    assert read_table(out)["prediction"].to_list() == expected.to_list()
