@@ -33,7 +33,7 @@ def one(method: str, seed: int) -> list[float]:
     """Scores and standard errors of both reports, truth, and both log-losses."""
     rng = np.random.default_rng(seed)
     table, new = visits(rng, 60, 5), visits(rng, 1000, 1)
-    grouped = uncertain.fit(table, groups="patient", method=method)
+    grouped = uncertain.fit(table, groups="patient", method=method, meaning="spread")
     found = []
     for groups in (False, "patient"):
         report = grouped.report(table, groups=groups, repeats=2, meanings=False)
@@ -41,7 +41,7 @@ def one(method: str, seed: int) -> list[float]:
         found += [1 - report.error, report.error_se] if wrong else [report.score, report.score_se]
     losses = [
         log_loss(new["label"], model.predict_proba(new).to_numpy())
-        for model in (uncertain.fit(table, method=method), grouped)
+        for model in (uncertain.fit(table, method=method, meaning="spread"), grouped)
     ]
     return [*found, grouped.score(new), *losses]
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .preprocessing import (
         AsGaussians,
         GaussianCollapser,
+        GaussianColumnTransformer,
         GaussianDenoiser,
         GaussianImputer,
         GaussianScaler,
@@ -71,6 +72,7 @@ _ORIGINS = {
     "MinimaxProbabilityClassifier": "minimax",
     "AsGaussians": "preprocessing",
     "GaussianCollapser": "preprocessing",
+    "GaussianColumnTransformer": "preprocessing",
     "GaussianDenoiser": "preprocessing",
     "GaussianImputer": "preprocessing",
     "GaussianScaler": "preprocessing",
@@ -91,6 +93,7 @@ __all__ = [
     "GSURegressor",
     "GaussianArray",
     "GaussianCollapser",
+    "GaussianColumnTransformer",
     "GaussianDenoiser",
     "GaussianDiscriminant",
     "GaussianImputer",

@@ -276,6 +276,9 @@ def test_correlations_and_covariances_are_found(tmp_path: Any) -> None:
     np.testing.assert_allclose(
         told.gaussians(pl.DataFrame(columns | {"q": rho})).covariances(), cov, rtol=1e-12
     )
+    few = uncertain.fit(table, "kind", features=["mag", "flux"])
+    np.testing.assert_allclose(few.gaussians(table).covariances(), cov[:, [1, 0]][:, :, [1, 0]], rtol=1e-12)
+    assert uncertain.fit(table, "kind", corr={}, exact=[]).gaussians(table).kind == "diagonal"
     wrong = pl.DataFrame(columns | {"cov_flux_mag": np.ones(N)})
     with pytest.raises(UncertainError, match=r"cov_flux_mag: row 0 is 1.0, but the standard deviations"):
         uncertain.fit(wrong, "kind")
@@ -347,6 +350,9 @@ def test_codes_for_missing_values_are_named() -> None:
     columns["flux_err"][[3, 7]] = 99.0
     with pytest.warns(UncertainWarning, match=r"flux is -9999 in 3 rows.*flux_err is 99 in 2 rows.*nulls"):
         uncertain.fit(pl.DataFrame(columns), "kind")
+    columns = two_classes() | {"z": np.where(np.arange(N) % 20, np.linspace(0.1, 2.5, N), -99.0)}
+    with pytest.warns(UncertainWarning, match=r"z is -99 in 4 rows"):
+        uncertain.fit(pl.DataFrame(columns), "z", exact=[])
     honest = two_classes()
     del honest["airmass"]
     with warnings.catch_warnings():
@@ -383,3 +389,41 @@ def test_columns_round_trip() -> None:
     assert columns.errors == {"std": {"a": ("a_err1", "a_err2"), "b": "bErr"}}
     with pytest.raises(TypeError, match="errors"):
         Columns.from_dict({"errors": {"std": 3}})
+
+
+def test_lists_and_scalars_may_be_mixed() -> None:
+    columns = two_classes() | {"survey": (["SDSS", "SDSS", "WISE"] * N)[:N]}
+    rng = np.random.default_rng(1)
+    matrices = np.stack([np.diag([e, 2 * e]) + 0.3 * e for e in columns["flux_err"]])
+    columns["mean"] = np.column_stack([columns["flux"], rng.normal(size=N)]).tolist()
+    columns["cov"] = matrices.reshape(N, 4).tolist()
+    table = pl.DataFrame(columns)
+    model = uncertain.fit(table, "kind", mean="mean", cov="cov", exact=["airmass"], categorical=["survey"])
+    read = model.gaussians(table)
+    assert read.shape == (N, 5)
+    np.testing.assert_allclose(read.covariances()[:, :2, :2], matrices, rtol=1e-12)
+    assert not read.covariances()[:, 2:].any()
+    np.testing.assert_array_equal(read.means[:, 2], columns["airmass"])
+    assert "meaning    spread" in str(model)
+    names = model.pipeline_[0].get_feature_names_out().tolist()
+    assert names == ["mean0", "mean1", "airmass", "survey_SDSS", "survey_WISE"]
+
+
+def test_columns_without_a_single_error_bar_are_named() -> None:
+    columns = two_classes() | {"teq": np.arange(N) * 1.0, "teq_err": np.full(N, np.nan)}
+    table = pl.DataFrame(columns)
+    with pytest.raises(ColumnError, match=r"^teq: in every row .* exact=\['teq'\]"):
+        uncertain.fit(table, "kind", on_missing="impute", exact=["airmass"])
+    model = uncertain.fit(table, "kind", on_missing="impute", exact=["airmass", "teq"])
+    assert model.columns_.features == ("flux",)
+
+
+def test_asymmetric_columns_are_named_in_one_warning() -> None:
+    columns = two_classes() | {
+        f"p{k}{side}": np.full(N, value)
+        for k in "ab"
+        for side, value in (("", 1.0), ("_err1", 0.2), ("_err2", -0.1))
+    }
+    with pytest.warns(UncertainWarning, match=r"100 % of the error bars of pa, pb are asymmetric") as caught:
+        uncertain.fit(pl.DataFrame(columns), "kind", exact=["airmass"])
+    assert len(caught) == 1

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import ndtr
 from sklearn.svm import SVC, LinearSVC
 
-from uncertain import GaussianArray
+from uncertain import GaussianArray, GSURegressor
 from uncertain.svm import GSUClassifier
 
 Floats = NDArray[np.float64]
@@ -202,10 +202,19 @@ def test_sgd_comes_near_the_minimum() -> None:
     assert not np.array_equal(model.coef_, other.coef_)
 
 
-def test_bit_identical_when_repeated() -> None:
-    X, y = problem("full")
-    first, second = (GSUClassifier(ALPHA, random_state=0).fit(X, y) for _ in range(2))
-    np.testing.assert_array_equal(first.coef_, second.coef_)
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_exact_answers_do_not_depend_on_the_seed(kernel: Any) -> None:
+    rng = np.random.default_rng(0)  # enough rows for the start on a sample of them
+    y = np.arange(20_000 if kernel == "linear" else 2_000) % 2
+    means = rng.normal(size=(len(y), 4)) + y[:, None]
+    X = GaussianArray(means, std=rng.uniform(0.1, 1.0, means.shape))
+    for estimator, target in ((GSUClassifier, y), (GSURegressor, means @ [1.0, 0.5, 0.0, -1.0])):
+        fits = [
+            estimator(1e-3, kernel=kernel, random_state=seed).fit(X, target) for seed in (None, None, 0, 7)
+        ]
+        for other in fits[1:]:
+            np.testing.assert_array_equal(other.coef_, fits[0].coef_)
+            np.testing.assert_array_equal(other.intercept_, fits[0].intercept_)
 
 
 def test_decision_and_its_distribution() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import uncertain
@@ -22,6 +23,7 @@ from uncertain import (
     AsGaussians,
     GaussianArray,
     GaussianCollapser,
+    GaussianColumnTransformer,
     GaussianDenoiser,
     GaussianDiscriminant,
     GaussianImputer,
@@ -42,6 +44,7 @@ VARIANTS: dict[type, list[dict[str, Any]]] = {
     AdaptiveHuberRegressor: [{}, {"kernel": "linear", "max_refinements": 0, "threshold": 0.5}],
     GSUClassifier: [{}, {"solver": "newton"}, {"solver": "lbfgs"}, {"kernel": "rbf"}],
     GSURegressor: [{}, {"loss": "squared", "kernel": "rbf"}],
+    GaussianColumnTransformer: [{"transformers": [("scaled", StandardScaler(), [0, 1])]}],
     GaussianCollapser: [{}, {"to": "diagonal"}],
     GaussianDiscriminant: [{}, {"shared_covariance": False}],
     GaussianScaler: [{}, {"spread": "total"}],
@@ -81,8 +84,9 @@ class ImputedMeans(GaussianImputer):
 
 
 IN_PLACE_OF = {GaussianDenoiser: DenoisedMeans, GaussianImputer: ImputedMeans}
-OF_TABLES = {AsGaussians}
-"""What reads columns of a table, which no check of scikit-learn brings; see test_tables.py."""
+OF_TABLES = {AsGaussians, GaussianColumnTransformer}
+"""What reads columns of a table, which no check of scikit-learn brings; see test_tables.py and
+test_column_transformer.py."""
 
 
 @parametrize_with_checks(
@@ -101,7 +105,8 @@ def test_estimator_check(estimator: Any, check: Any) -> None:
 @pytest.mark.parametrize("kind", [*IN_PLACE_OF, *OF_TABLES])
 def test_what_creates_uncertainty_answers_with_gaussians(kind: type) -> None:
     x = np.random.default_rng(0).normal(size=(20, 2))
-    assert isinstance(kind().fit(x).transform(x), GaussianArray)
+    estimator = kind(**VARIANTS.get(kind, [{}])[0])
+    assert isinstance(estimator.fit(x).transform(x), GaussianArray)
 
 
 def test_every_estimator_is_public() -> None:

@@ -25,13 +25,18 @@ def split_normal(value: Floats, below: Floats, above: Floats) -> tuple[Floats, F
 
 
 def warn_if_skewed(
-    below: Floats, above: Floats, kept: str = "mean and variance", *, stacklevel: int = 2
+    below: Floats,
+    above: Floats,
+    kept: str = "mean and variance",
+    *,
+    what: str = "the error bars",
+    stacklevel: int = 2,
 ) -> None:
     """Say for how much of the data a Gaussian loses skewness; NaN does not count."""
     skewed = np.abs(above - below) > ASYMMETRIC * (above + below)
     if skewed.any():
         warnings.warn(
-            f"{100 * skewed.mean():.0f} % of the error bars are asymmetric by more than {ASYMMETRIC:.0%}; "
+            f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}; "
             f"a Gaussian keeps their {kept}, not their skewness (a logarithm of the quantity is often more "
             "symmetric)",
             UncertainWarning,

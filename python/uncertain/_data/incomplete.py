@@ -6,7 +6,7 @@ and only `GaussianImputer`, `GaussianDenoiser`, `GaussianDiscriminant` and `Gaus
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -89,3 +89,14 @@ class Incomplete:
 
     def __repr__(self) -> str:
         return f"Incomplete({self.gaussians!r}, {int(self.missing.sum())} features missing)"
+
+
+def hstack(blocks: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
+    """The features of all blocks beside each other, with their gaps."""
+    if len(blocks) == 1:
+        return blocks[0]
+    whole = GaussianArray.hstack([b.gaussians if isinstance(b, Incomplete) else b for b in blocks])
+    if not any(isinstance(block, Incomplete) for block in blocks):
+        return whole
+    gaps = [b.missing if isinstance(b, Incomplete) else np.zeros(b.shape, dtype=bool) for b in blocks]
+    return Incomplete(whole, np.hstack(gaps))

@@ -28,6 +28,7 @@ from ..regression import GSURegressor
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
 from ..tables._roles import KINDS, is_list_column
+from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
 from .methods import MethodName, chosen, estimator_of
 from .model import Model
@@ -175,6 +176,8 @@ def fit(
         columns = _chosen_columns(source, beside, given)
     source.load({*source.names} - {*columns.ignored} | {*target_errors(source.names, columns.target)})
     y, regression = source.targets(target, task, partial=entry.partial)
+    if regression and (codes := sentinel_warning(sentinels(columns.target or "target", y))):
+        warnings.warn(codes, UncertainWarning, stacklevel=2)
     estimator = estimator_of(method, regression=regression, params=params)
     known: dict[str, Any] = {}
     if target_std is None and columns.automatic and isinstance(estimator, GSURegressor):

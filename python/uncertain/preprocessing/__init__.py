@@ -6,6 +6,7 @@ GaussianArray (see ``_moves.py``).
 
 from ._as_gaussians import AsGaussians
 from ._collapser import GaussianCollapser
+from ._columns import GaussianColumnTransformer
 from ._denoiser import GaussianDenoiser
 from ._imputer import GaussianImputer
 from ._kernel_map import KernelMap
@@ -16,6 +17,7 @@ from ._subspace import SubspaceProjector
 __all__ = [
     "AsGaussians",
     "GaussianCollapser",
+    "GaussianColumnTransformer",
     "GaussianDenoiser",
     "GaussianImputer",
     "GaussianScaler",

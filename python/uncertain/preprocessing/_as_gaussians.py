@@ -24,12 +24,13 @@ from .._data.features import check_fitted_names, compare_names
 from .._data.incomplete import Incomplete
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
+from .._data.typing import Floats
 from .._data.validation import RowsLike
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
 from ..tables import Table, is_table, open_table
 from ..tables._choose import choose_columns
 from ..tables._names import ErrorBar
-from ..tables._roles import KINDS, arguments_of, bars_of, check_roles, is_list_column
+from ..tables._roles import KINDS, arguments_of, bars_of, check_roles, is_list_column, listing
 from ..tables._sentinels import sentinel_warning, sentinels
 from ._categories import categories_of, names_of
 from ._reading import are_limits, arms_of, read_columns, read_gaussians
@@ -185,9 +186,21 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             _warn_of_sentinels(source, roles, categories)
         gaussians = self._read(source, roles, categories)
         self._keep(roles, categories, gaussians.n_features)
+        if isinstance(source, Table) and isinstance(gaussians, Incomplete):
+            self._refuse_empty(gaussians)
         if not roles:
             check_fitted_names(self, gaussians.feature_names, reset=True)
         return gaussians._named(self._names_out())
+
+    def _refuse_empty(self, rows: Incomplete) -> None:
+        """Refuse features of which no row has both value and error bar."""
+        empty = self.get_feature_names_out()[rows.missing.all(axis=0)].tolist()
+        if empty:
+            raise ColumnError(
+                f"{listing(empty)}: in every row the value or its error bar is missing; leave such columns "
+                "out, "
+                f"or take their values as exact with exact={empty!r}"
+            )
 
     def _keep(self, roles: dict[str, Any], categories: dict[str, list[Any]], n_features: int) -> None:
         """Set what a fit leaves behind."""
@@ -251,8 +264,12 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
 def _complete(roles: Mapping[str, Any]) -> bool:
     """Do the arguments leave nothing to be found by name?"""
+    if roles.get("exact") == "all":
+        return False
     scalar = [kind for kind in KINDS if kind in roles and not is_list_column(kind, roles[kind])]
-    return ("mean" in roles or "features" in roles) and not scalar and roles.get("exact") != "all"
+    if "mean" in roles or not scalar:
+        return "mean" in roles or "features" in roles
+    return "features" in roles and roles["features"] == list(bars_of(roles["features"], roles))
 
 
 def _settled(table: Table, roles: dict[str, Any]) -> dict[str, Any]:
@@ -263,6 +280,8 @@ def _settled(table: Table, roles: dict[str, Any]) -> dict[str, Any]:
     features = roles["features"]
     bars = bars_of(features, roles)
     settled = dict(bars)
+    below: list[Floats] = []
+    above: list[Floats] = []
     for feature, bar in bars.items():
         if len(bar.columns) < 2:
             continue
@@ -272,7 +291,12 @@ def _settled(table: Table, roles: dict[str, Any]) -> dict[str, Any]:
         arms = read_columns(table, bar.columns, "nan", [feature] * 2).to_numpy()
         if settled[feature] is not bar:
             arms = arms[:, ::-1]
-        warn_if_skewed(*arms_of(value, arms, feature, settled[feature]), stacklevel=6)
+        for side, length in zip((below, above), arms_of(value, arms, feature, settled[feature]), strict=True):
+            side.append(length)
+    if below:
+        pairs = [feature for feature, bar in bars.items() if len(bar.columns) == 2]
+        what = f"the error bars of {listing(pairs)}"
+        warn_if_skewed(np.concatenate(below), np.concatenate(above), what=what, stacklevel=6)
     if settled == bars:
         return roles
     rest = {name: value for name, value in roles.items() if name not in ("std", "var", "bounds")}

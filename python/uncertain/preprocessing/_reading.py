@@ -14,7 +14,7 @@ import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
-from .._data.incomplete import Incomplete
+from .._data.incomplete import Incomplete, hstack
 from .._data.typing import Booleans, Floats
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError, ShapeError, UncertainError
@@ -71,7 +71,7 @@ def read_gaussians(
             parts.append(_alike(table, bars, plain.pop(), roles, on_missing))
         else:
             parts.append(_mixed(table, bars, points, indicators, roles, on_missing))
-    return _beside(parts)
+    return hstack(parts)
 
 
 def read_columns(
@@ -84,17 +84,6 @@ def read_columns(
     units = [table.unit(name) for name in of] if len(of) == len(columns) else [None] * len(columns)
     numbers = [table.numbers(name, unit, power) for name, unit in zip(columns, units, strict=True)]
     return Rows.from_arrow(numbers, list(columns), missing)
-
-
-def _beside(parts: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
-    """The features of all parts, in order."""
-    if len(parts) == 1:
-        return parts[0]
-    whole = GaussianArray.hstack([part.gaussians if isinstance(part, Incomplete) else part for part in parts])
-    if not any(isinstance(part, Incomplete) for part in parts):
-        return whole
-    gaps = [p.missing if isinstance(p, Incomplete) else np.zeros(p.shape, dtype=bool) for p in parts]
-    return Incomplete(whole, np.hstack(gaps))
 
 
 # -- scalar columns

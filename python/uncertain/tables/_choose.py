@@ -224,7 +224,7 @@ class _Choice:
             else:
                 raise ColumnError(_no_error_bar(feature))
         bars = {f: bars[f] for f in features if f in bars}
-        columns = self._with_pairs(bars, corr, {} if cov is None else {"cov": cov}, given=not searched)
+        columns = self._with_pairs(bars, corr, {} if cov is None else {"cov": cov})
         return replace(columns, exact=tuple(exact))
 
     def _of_patterns(self, errors: dict[str, Any]) -> list[str]:
@@ -253,14 +253,13 @@ class _Choice:
             return {}
         return {f: fill(cov, f, f) for f in features if fill(cov, f, f) in self.names}
 
-    def _with_pairs(
-        self, bars: dict[str, ErrorBar], corr: Any, errors: dict[str, Any], *, given: bool = False
-    ) -> Columns:
+    def _with_pairs(self, bars: dict[str, ErrorBar], corr: Any, errors: dict[str, Any]) -> Columns:
         """Scalar features with their error bars, and the correlations and covariances of pairs of them."""
         features = list(bars)
         if corr is not None:
             pairs_of(corr, features, self.names)  # must be there
-        elif "cov" not in errors and not given:
+            corr = corr or None  # {} says that there are none
+        elif "cov" not in errors:
             found = pair_columns(self.candidates, features, "corr")
             corr = found or None
             covs = {
