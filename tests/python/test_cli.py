@@ -63,7 +63,7 @@ def test_fit_predict_evaluate_report(table: Path, model: Path, tmp_path: Path) -
     assert f"accuracy {fitted.score(table):.4f} on {N} rows" in evaluated.output
 
     text = run("report", model, table, "--folds", 3, "--repeats", 1)
-    assert "Held-out accuracy, 3 folds x 1 repeats" in text.output
+    assert "Held-out scores, 3 folds x 1 repeats" in text.output
     as_json = run("report", model, table, "--folds", 3, "--repeats", 1, "--json")
     assert json.loads(as_json.output)["n_rows"] == N
 

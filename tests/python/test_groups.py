@@ -267,15 +267,26 @@ def test_reports_never_split_a_group(regression: bool) -> None:
     if regression:
         fitted = Pipeline([("regress", ProbeRegressor().fit(data, np.zeros(n)))])
         Probe.fits.clear()
-        report: Any = compare_regressions(fitted, data, rng.standard_normal(n), repeats=3, groups=groups)
-        fits, predictions = Probe.fits, Probe.predictions
-        fits = [*fits[:15], *fits[16:31]]  # each fifteen folds, and one fit to all rows
+        report: Any = compare_regressions(
+            fitted, data, rng.standard_normal(n), repeats=3, groups=groups, meanings=False
+        )
     else:
         fitted = Pipeline([("classify", ProbeClassifier().fit(data, objects % 2))])
         Probe.fits.clear()
-        report = compare(fitted, data, objects % 2, repeats=3, groups=groups, meanings=False, listed=0)
-        fits, predictions = Probe.fits[:30], Probe.predictions[:30]
-    assert (report.n_groups, report.group, len(report.to_dict())) == (30, "star", len(vars(report)) + 4)
+        report = compare(
+            fitted,
+            data,
+            objects % 2,
+            repeats=3,
+            groups=groups,
+            meanings=False,
+            listed=0,
+            scorers="accuracy",
+        )
+    # Two fits to all rows, then every fold by the means alone and by the model.
+    fits = [fit for k in (0, 1) for fit in Probe.fits[2 + k : 32 : 2]]
+    predictions = [rows for k in (0, 1) for rows in Probe.predictions[k:30:2]]
+    assert (report.n_groups, report.group, report.to_dict()["group"]) == (30, "star", "star")
     assert len(fits) == len(predictions) == 30
     for fit, test in zip(fits, predictions, strict=True):
         assert fit | test == set(range(n))
@@ -313,7 +324,7 @@ def test_a_huber_report_leaves_out_the_rows_without_label_of_a_group_too() -> No
     assert len(labelled) == report.n_groups == 19  # one star has no label at all, and is always fitted
     assert "50 labels of 80 rows, rows of one star kept together (19 groups)" in str(report)
     assert len(HuberProbe.fits) == 15
-    out_of = [set(range(80)) - fit for fit in HuberProbe.fits[:5]]
+    out_of = [set(range(80)) - fit for fit in HuberProbe.fits[::3]]
     held = [{objects[int(i)] for i in out} for out in out_of]
     for groups_out, out in zip(held, out_of, strict=True):
         assert len(out) == 4 * len(groups_out)  # whole groups of four

@@ -12,7 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._report.meanings import Meanings, ranked
+from uncertain._report.board import board_of
+from uncertain._report.meanings import Meanings
+from uncertain._report.metrics import OF_CLASSES, Answer
 
 
 def catalogue(n: int, seed: int) -> tuple[pl.DataFrame, np.ndarray]:
@@ -89,13 +91,24 @@ def test_no_comparison_without_error_bars_or_if_not_wanted(table: pl.DataFrame) 
     assert report.meanings is None and report.to_dict()["meanings"] is None
 
 
+def meanings_of(**right: np.ndarray) -> Meanings:
+    """From who is right in which fold (folds x rows); underscores of names are spaces."""
+    truth = np.arange(100) % 2
+    rows = np.arange(100)
+    answers = {
+        name.replace("_", " "): [Answer(rows, np.where(fold, truth, 1 - truth)) for fold in folds]
+        for name, folds in right.items()
+    }
+    return Meanings(board_of(answers, truth, OF_CLASSES[:1], OF_CLASSES[0], None))
+
+
 def test_a_lead_counts_beyond_two_standard_errors() -> None:
     right = np.ones((4, 100))
     often = right.copy()
     often[:, :30] = 0
     nearly = right.copy()
     nearly[:, 0] = 0
-    clear = ranked({"means only": often, "spread": right})
+    clear = meanings_of(means_only=often, spread=right)
     assert clear.verdict == 'Best: "spread", by 30.0 +- 4.6 points over "means only".'
-    close = ranked({"means only": right, "spread": nearly})
+    close = meanings_of(means_only=right, spread=nearly)
     assert close.verdict.startswith('No clear winner: "means only" is ahead of "spread" by 1.0')

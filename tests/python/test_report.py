@@ -12,7 +12,7 @@ from test_fit import N, scalars
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._report.classes import standard_error
+from uncertain._report.held_out import standard_error
 from uncertain.exceptions import UncertainError
 
 

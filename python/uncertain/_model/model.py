@@ -20,8 +20,9 @@ from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Labels, RandomState
 from .._data.validation import TableLike
 from .._report.classes import Report, compare
-from .._report.held_out import gap_of
+from .._report.held_out import Distribution, gap_of
 from .._report.huber import HuberReport, report_of_huber
+from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport, compare_regressions
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError, UncertainError
@@ -32,9 +33,10 @@ from ..tables._columns import Columns
 from ..tables._groups import Groups
 from ..tables._roles import listing
 from ..tables._source import Source
+from .code import codes_of
 from .distribution import from_errors
 from .file import from_bytes, read, to_bytes, write
-from .scatter import held_out_scatter
+from .scatter import held_out_scatter, most_likely_scatter
 
 
 class Model:
@@ -196,6 +198,11 @@ class Model:
         listed: int = 10,
         meanings: bool = True,
         groups: ColumnOrValues | bool | None = None,
+        scorers: Sequence[str] | str | None = None,
+        scoring: str | None = None,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+        callback: ReportCallback = None,
         random_state: RandomState = 0,
     ) -> Report | RegressionReport | HuberReport:
         """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
@@ -203,7 +210,8 @@ class Model:
         Of a value that is missing the "means alone" know the conditional mean given the rest of the row.
 
         Also compared, on the same folds: the error bars as spread, as measurement error, and in a Gaussian
-        discriminant; ``Report.meanings`` says which one wins and by how much.
+        discriminant; ``Report.meanings`` says which one wins and by how much. Of linear regressions also the
+        coefficients, because attenuation does not show in predictions of equally noisy rows.
 
         Of ``method="huber"``: which labels were dropped, and the held-out errors of the model, of the plain
         squared-loss fit to all labels, and of the model without error bars.
@@ -213,7 +221,7 @@ class Model:
         table, y : labelled rows, as for `score`; for ``method="huber"`` some may have no label.
         folds, repeats : of the cross-validation; by default 4 repeats, 1 beyond 10,000 rows.
         listed : how many of the rows whose error bars matter most are listed (classifiers).
-        meanings : False leaves out the comparison of meanings, more than half of the work (classifiers).
+        meanings : False leaves out the comparison of meanings, more than half of the work.
         groups : what rows of one object share: a column of the table, or the values, one per row; by default
             the column that the model was fitted with, and False for single rows in spite of it. Rows of one
             group are held out together (and left out together, those without a label too), so that the scores
@@ -221,13 +229,29 @@ class Model:
             to the score's deviation, G / (G - 1) sum_g (sum_{i in g} c_i)^2 over the G groups takes the place
             of n / (n - 1) sum_i c_i^2 (Cameron and Miller, Journal of Human Resources 50(2), 2015,
             doi 10.3368/jhr.50.2.317).
+        scorers : names of the measures to take; all by default. Of classes: "accuracy", "balanced_accuracy",
+            "roc_auc" (of more than two classes the mean of each against the rest), "log_loss" and "brier"
+            (both of calibrated probabilities, in the first repeat only: calibrating costs five more fits); of
+            numbers: "mae", "rmse", "r2" and, where there is
+            `predict_distribution`, "coverage_68" and "coverage_95".
+        scoring : the measure that ranks and that the verdict is about: by default "accuracy", or "mae".
+        max_seconds : the report begins no fold that would end later than this; at least one fold is done.
+            ``folds_done`` says how many were.
+        verbose : 1 writes a line about every fit to stderr.
+        callback : hears of every fit, with a ``ReportProgress`` (task, fold, folds, seconds, remaining).
         """
+        pace = Pace(max_seconds=max_seconds, verbose=verbose, callback=callback)
         source = self._source(table, y, groups)
         rest, rows = self.pipeline_[self._n_reading :], self._rows(source)
+        by_column = y is None and source.table is not None
         common: dict[str, Any] = {
             "folds": folds,
             "repeats": repeats,
             "groups": self._groups(source, groups),
+            "scorers": scorers,
+            "scoring": scoring,
+            "pace": pace,
+            "codes": codes_of(self.pipeline_, self.columns_, source, table, by_column=by_column),
             "random_state": random_state,
         }
         if isinstance(rest[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
@@ -236,8 +260,12 @@ class Model:
         truth = self._truth(source, y)
         if self.is_regression_:
             column = self.columns_.target_std
-            y_std = None if column is None else source.target_stds(column, missing=0.0)
-            return compare_regressions(rest, rows, truth, y_std=y_std, **common)
+            common["y_std"] = None if column is None else source.target_stds(column, missing=0.0)
+            common["features"] = self._feature_names
+            common["distribution"] = (
+                Distribution(from_errors, most_likely_scatter) if self.has_distribution_ else None
+            )
+            return compare_regressions(rest, rows, truth, meanings=meanings, **common)
         return compare(rest, rows, truth, listed=listed, meanings=meanings, **common)
 
     def _groups(self, source: Source, groups: ColumnOrValues | bool | None) -> Groups | None:
@@ -251,6 +279,21 @@ class Model:
         if groups is None and isinstance(known, str):
             return source.groups(known, "the groups of the fit; pass another column or groups=False")
         return None if groups is None or groups is False else source.groups(groups)
+
+    def _inspected(
+        self,
+        table: TableLike,
+        y: ColumnOrValues | None,
+        groups: ColumnOrValues | bool | None,
+        *,
+        labelled: bool,
+    ) -> tuple[Pipeline, GaussianArray | Incomplete, Labels | None, Groups | None]:
+        """What `uncertain.inspection` asks: the steps behind the reading ones, rows, targets and groups."""
+        source = self._source(table, y, groups)
+        steps, rows = self.pipeline_[self._n_reading :], self._rows(source)
+        if not labelled:
+            return steps, rows, None, None
+        return steps, rows, self._truth(source, y), self._groups(source, groups)
 
     def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
         """The targets of labelled rows, checked: the column of the fit, or `y`."""
@@ -339,6 +382,12 @@ class Model:
         """The name of a prediction beside the caller's own columns."""
         target = self.columns_.target
         return ("prediction" if target is None else f"{target}_predicted") + ending
+
+    @property
+    def _feature_names(self) -> list[str]:
+        """Names of the features behind the reading steps; none of rows without columns."""
+        reading = self.pipeline_[0]
+        return list(reading.get_feature_names_out()) if self._n_reading and self.columns_.roles() else []
 
     @property
     def _target_name(self) -> str:

@@ -1,78 +1,35 @@
-"""What the reports share: the folds that everything is compared on, and the text and fields about them."""
+"""What the reports share: the scoreboard, the text and fields about folds, and the code of the winner."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-from .._data.typing import Ints, Labels, RandomState
-from ..exceptions import ParameterError, UncertainError
-from ..tables._groups import Groups, check_group_number, too_few_groups
+from .._data.typing import Floats
+from .board import MEANS_ONLY, Board, Difference, Score
+from .html import Table, page
+from .pictures import scores_picture
 
-MANY_ROWS = 10_000
-"""Above this one repeat is the default: so many held-out rows leave little luck to average."""
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-class Folds(NamedTuple):
-    """(train, test) of every fold of every repeat, and what a report says about them."""
+class Fit(NamedTuple):
+    """One fit to all rows: its certified gap, and its time."""
 
-    splits: list[tuple[Ints, Ints]]
-    about: dict[str, Any]
-
-    @property
-    def per_repeat(self) -> int:
-        """Folds of one repeat, which hold out every row once."""
-        return int(self.about["folds"])
-
-    @classmethod
-    def of(
-        cls,
-        n: int,
-        classes: Labels | None,
-        *,
-        folds: int,
-        repeats: int | None,
-        groups: Groups | None,
-        random_state: RandomState,
-        noun: str = "rows",
-    ) -> Folds:
-        """Folds of `n` labelled rows, stratified by their classes if they have some; of whole groups."""
-        if repeats is None:
-            repeats = 1 if n > MANY_ROWS else 4
-        check_counts(folds=(folds, 2), repeats=(repeats, 1))
-        if classes is None:
-            if n < 2 * folds:
-                raise UncertainError(f"cross-validation in {folds} folds needs at least {2 * folds} {noun}")
-            if groups is not None:
-                check_group_number(groups, folds)
-        else:
-            found, counts = (
-                np.unique(classes, return_counts=True) if groups is None else groups.counts_of(classes)
-            )
-            folds = min(folds, int(counts.min()))
-            if folds < 2:
-                rare = found[counts.argmin()].item()
-                raise UncertainError(
-                    f"class {rare!r} has a single row: cross-validation needs at least two {noun} of every "
-                    "class"
-                    if groups is None
-                    else too_few_groups(rare, groups)
-                )
-        about = {"folds": folds, "repeats": repeats}
-        if groups is not None:
-            splits = groups.splits(folds, repeats, random_state, classes)
-            return cls(splits, about | {"n_groups": groups.count, "group": groups.name})
-        kind = RepeatedKFold if classes is None else RepeatedStratifiedKFold
-        splitter = kind(n_splits=folds, n_repeats=repeats, random_state=random_state)
-        return cls(list(splitter.split(np.empty(n), classes)), about)
+    gap: float
+    seconds: float
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class BaseReport:
-    """What held-out rows of a repeated cross-validation say about a model; printed as text."""
+    """What held-out rows of a repeated cross-validation say about a model; printed as text, or shown as HTML.
+
+    Scores are those of one measure, `scoring`; the others are in `board`.
+    """
 
     _derived: ClassVar[tuple[str, ...]]
     """Properties that `to_dict` gives beside the fields."""
@@ -80,42 +37,194 @@ class BaseReport:
     n_rows: int
     folds: int
     repeats: int
+    folds_done: int
+    """Folds of all repeats that were compared: ``folds * repeats`` unless the time was over before."""
     n_groups: int | None = None
     """Groups whose rows were held out together; None if rows were held out one by one."""
     group: str | None = None
     """What the rows of one group share: the name of the column, or "group"."""
+    board: Board
+    """Every candidate by every measure, and paired differences."""
+    own: str
+    """The candidate that is the model."""
+    codes: Mapping[str, str] = field(default_factory=dict)
+    """For each candidate the line of Python that fits it."""
 
     @property
     def verdict(self) -> str:
         """One sentence; a difference counts when it exceeds two standard errors."""
         raise NotImplementedError
 
+    @property
+    def scoring(self) -> str:
+        """Name of the measure that ranks."""
+        return self.board.scoring.name
+
+    @property
+    def scores(self) -> Floats:
+        """The model's score in each fold, shape (folds_done,)."""
+        return self._own.values
+
+    @property
+    def scores_means_only(self) -> Floats:
+        """That of the same model without error bars in the same folds."""
+        return self._plain.values
+
+    @property
+    def score(self) -> float:
+        """Mean held-out score with error bars."""
+        return self._own.mean
+
+    @property
+    def score_means_only(self) -> float:
+        """Mean held-out score without error bars."""
+        return self._plain.mean
+
+    @property
+    def score_se(self) -> float:
+        """Standard error of `score`."""
+        return self._own.se
+
+    @property
+    def score_means_only_se(self) -> float:
+        """Standard error of `score_means_only`."""
+        return self._plain.se
+
+    @property
+    def difference(self) -> float:
+        """Mean of the paired differences: with error bars minus without."""
+        return self._change.mean
+
+    @property
+    def difference_se(self) -> float:
+        """Standard error of `difference`, which is paired and therefore smaller."""
+        return self._change.se
+
+    @property
+    def winner(self) -> str:
+        """The best candidate if it beats the model by more than two standard errors, else the model."""
+        best = self.board.names[0]
+        return best if self.board.lead(best, self.own).counts else self.own
+
+    @property
+    def code(self) -> str:
+        """The line of Python that fits the winner, with the arguments that differ from their defaults."""
+        return self.codes.get(self.winner, "")
+
+    @property
+    def _own(self) -> Score:
+        return self.board.score(self.own)
+
+    @property
+    def _plain(self) -> Score:
+        return self.board.score(MEANS_ONLY)
+
+    @property
+    def _change(self) -> Difference:
+        return self.board.difference(self.own, MEANS_ONLY)
+
     def to_dict(self) -> dict[str, Any]:
         """Numbers, strings and lists, ready for JSON or a data frame."""
-        names = (*(f.name for f in fields(self)), *self._derived)
-        return {name: json_ready(getattr(self, name)) for name in names}
+        shown = [f.name for f in fields(self) if not f.name.startswith("_") and f.name != "board"]
+        given = {name: json_ready(getattr(self, name)) for name in (*shown, "scoring", *self._derived)}
+        return given | {"metrics": json_ready(self.board.to_dict())}
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        """The report for notebooks: tables, and pictures where matplotlib is installed."""
+        return page(self.verdict, self.sections(), self.pictures, self.reason if self.code else "", self.code)
 
     def _design(self, rows: str) -> str:
         """The folds, for the headline of the text."""
         groups = "" if self.n_groups is None else f", rows of one {self.group} kept together "
         groups += "" if self.n_groups is None else f"({self.n_groups:,} groups)"
-        return f"{self.folds} folds x {self.repeats} repeats, {rows}{groups}"
+        done = self.folds_done
+        short = "" if done == self.folds * self.repeats else f" (the time was over after {done} of them)"
+        return f"{self.folds} folds x {self.repeats} repeats{short}, {rows}{groups}"
+
+    def sections(self) -> list[tuple[str, Table]]:
+        """The tables of the report, each with a title and under a row of titles."""
+        raise NotImplementedError
+
+    def pictures(self) -> dict[str, Figure]:
+        """matplotlib's figures by title: every candidate with its score and paired difference."""
+        return {"Held-out scores": scores_picture(self.board, self.own)}
+
+    @property
+    def reason(self) -> str:
+        """Why the code is that of this candidate."""
+        if self.winner == self.own:
+            return "The model as it is: nothing is better by more than two standard errors."
+        lead = amount(self.board, self.board.lead(self.winner, self.own))
+        return f'Better than the model as it is: "{self.winner}", by {lead} ({self.board.scoring.label}).'
+
+    def _ending(self) -> list[str]:
+        """The code of the winner, and why it is the winner."""
+        return ["", self.reason, f"  {self.code}"] if self.code else []
 
 
-def check_counts(**counts: tuple[Any, int]) -> None:
-    """Refuse what is not an integer of at least the given size: ``check_counts(folds=(folds, 2))``."""
-    for name, (value, least) in counts.items():
-        if not isinstance(value, int) or value < least:
-            raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")
+def comparison(
+    board: Board, own: str, other: str, titles: tuple[str, str], fits: tuple[Fit, Fit] | None = None
+) -> Table:
+    """Two candidates beside each other: a row of texts for every measure, under a row of titles."""
+    rows: Table = [("", *titles, "paired difference")]
+    most = max((taken(board, own, m.name) for m in board.metrics), default=0)
+    for metric in board.metrics:
+        if (own, metric.name) not in board.scores:
+            continue
+        mine, theirs = board.score(own, metric.name), board.scores.get((other, metric.name))
+        change = board.difference(own, other, metric.name)
+        star = " *" if taken(board, own, metric.name) < most else ""
+        rows.append(
+            (
+                metric.label + star,
+                metric.text(mine.mean, mine.se),
+                "-" if theirs is None else metric.text(theirs.mean, theirs.se),
+                metric.text(change.mean, change.se, plus=True),
+            )
+        )
+    if fits is not None:
+        if not all(np.isnan(fit.gap) for fit in fits):
+            rows.append(("certified gap", *(f"{fit.gap:.1e}" for fit in fits), ""))
+        rows.append(("time of one fit", *(f"{fit.seconds * 1e3:.1f} ms" for fit in fits), ""))
+    return rows
+
+
+def taken(board: Board, name: str, metric: str) -> int:
+    """The number of folds in which a measure was taken."""
+    found = board.scores.get((name, metric))
+    return 0 if found is None else int((~np.isnan(found.values)).sum())
+
+
+def aligned(rows: Table) -> list[str]:
+    """A table as text: the first column to the left, the others to the right."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lines = [
+        "  "
+        + row[0].ljust(widths[0])
+        + "".join("   " + c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))
+        for row in rows
+    ]
+    starred = any(row[0].endswith(" *") for row in rows)
+    return [line.rstrip() for line in lines] + (["  * first repeat only"] if starred else [])
+
+
+def amount(board: Board, difference: Difference) -> str:
+    """The size of a difference of the measure that ranks: points, or in its own units."""
+    size, se = abs(difference.mean), difference.se
+    if board.scoring.percent:
+        return f"{100 * size:.1f} +- {100 * se:.1f} points"
+    return f"{size:.3g} +- {se:.2g}"
 
 
 def json_ready(value: Any) -> Any:
     """Arrays as lists, reports as dictionaries, and None for a number that there is not."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    if isinstance(value, (list, np.ndarray)):
+    if isinstance(value, Mapping):
+        return {key: json_ready(v) for key, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
         return [json_ready(v) for v in (value.tolist() if isinstance(value, np.ndarray) else value)]
     return None if isinstance(value, float) and np.isnan(value) else value

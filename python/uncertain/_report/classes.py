@@ -10,8 +10,9 @@ compares what error bars may mean (see `_meanings`).
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from scipy.special import ndtr
@@ -19,12 +20,21 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.typing import Floats, Ints, Labels, RandomState
-from ..exceptions import ConvergenceWarning, UncertainError
+from .._data.typing import Booleans, Floats, Ints, Labels, RandomState
+from ..exceptions import ParameterError
 from ..tables._groups import Groups
-from .base import BaseReport, Folds, check_counts
-from .held_out import cross_validate, gap_text, means_alone, quiet, standard_error, timed
-from .meanings import MEANS_ONLY, Meanings, alternatives, own_meaning, ranked
+from .base import BaseReport, Fit, aligned, amount, comparison
+from .board import MEANS_ONLY, board_of
+from .folds import Folds, check_counts
+from .held_out import Candidate, Timed, cross_validate, means_alone
+from .html import Table
+from .meanings import Meanings, alternatives, own_meaning
+from .metrics import OF_CLASSES, Answer, chosen_metrics
+from .pace import Pace
+from .pictures import reliability_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DRAWS = 1000
 """Draws per listed row for the probability of another class when there are more than two."""
@@ -34,21 +44,15 @@ DRAWS = 1000
 class Report(BaseReport):
     """What the error bars changed. Row numbers count from 0.
 
-    Scores are accuracies on held-out rows, one per fold of the repeated cross-validation.
+    Scores are accuracies on held-out rows, one per fold of the repeated cross-validation, unless another
+    measure was asked for.
     """
 
-    _derived = ("score", "score_means_only", "difference", "verdict")
+    _derived = (
+        *("scores", "scores_means_only", "score", "score_se", "score_means_only", "score_means_only_se"),
+        *("difference", "difference_se", "verdict", "winner", "code"),
+    )
 
-    scores: Floats
-    """Accuracy of the model with error bars in each fold, shape (folds * repeats,)."""
-    scores_means_only: Floats
-    """Accuracy of the same model without error bars in the same folds."""
-    score_se: float
-    """Standard error of `score`."""
-    score_means_only_se: float
-    """Standard error of `score_means_only`."""
-    difference_se: float
-    """Standard error of `difference`, which is paired and therefore smaller."""
     flipped_rows: Ints
     """Rows that the two predict differently when held out (first repeat)."""
     flipped_labels: Labels
@@ -69,50 +73,61 @@ class Report(BaseReport):
     meanings: Meanings | None = None
     """Means only, spread, measurement error and discriminant on the same folds; None if it was not asked for,
     or if no row has error bars. One that gaps leave without a feature in some fold is not among them."""
-
-    @property
-    def score(self) -> float:
-        """Mean held-out accuracy with error bars."""
-        return float(self.scores.mean())
-
-    @property
-    def score_means_only(self) -> float:
-        """Mean held-out accuracy without error bars."""
-        return float(self.scores_means_only.mean())
-
-    @property
-    def difference(self) -> float:
-        """Mean of the paired differences: with error bars minus without."""
-        return float((self.scores - self.scores_means_only).mean())
+    positive: object = None
+    """Of two classes: the second one, whose probability is meant where one is."""
+    _probabilities: Probabilities | None = None
+    """Of two classes: what was held out in the first repeat, for the picture of reliability."""
 
     @property
     def verdict(self) -> str:
         """One sentence; a difference counts when it exceeds two standard errors."""
-        points, error = 100 * abs(self.difference), 100 * self.difference_se
-        if abs(self.difference) > 2 * self.difference_se:
+        measure = self.board.scoring.label
+        if self._change.counts:
             word = "raised" if self.difference > 0 else "lowered"
-            return f"The error bars {word} the accuracy by {points:.1f} +- {error:.1f} points."
+            return f"The error bars {word} the {measure} by {amount(self.board, self._change)}."
         if self.flipped_rows.size == 0:
             return "The error bars changed nothing measurable: no prediction differs."
         return (
-            f"The error bars changed nothing measurable in accuracy, though {_rows(self.flipped_rows.size)} "
+            f"The error bars changed nothing measurable in {measure}, though {_rows(self.flipped_rows.size)} "
             f"({self.flipped_rows.size / self.n_rows:.1%}) are predicted differently."
         )
 
+    def comparison(self) -> Table:
+        """The model beside the means alone: a row of texts for every measure, under a row of titles."""
+        fits = (Fit(self.gap, self.seconds), Fit(self.gap_means_only, self.seconds_means_only))
+        return comparison(self.board, self.own, MEANS_ONLY, ("with error bars", MEANS_ONLY), fits)
+
+    def doubtful(self) -> Table:
+        """The rows whose own error bar matters most, under a row of titles."""
+        listed = zip(self.doubtful_rows, self.flip_probability, self.probability_change, strict=True)
+        rows = [(str(row), f"{change:.3f}", f"{flip:.3f}") for row, flip, change in listed]
+        return [("row", "change of probability", "P(other class)"), *rows]
+
+    def sections(self) -> list[tuple[str, Table]]:
+        """The tables of the report, each with a title and under a row of titles."""
+        design = self._design(_rows(self.n_rows))
+        tables = [(f"Held-out scores, {design} (mean +- standard error)", self.comparison())]
+        if self.meanings is not None:
+            tables.append((f"What the error bars mean. {self.meanings.verdict}", self.meanings.rows()))
+        if self.doubtful_rows.size:
+            tables.append(("Rows whose own error bar matters most", self.doubtful()))
+        return tables
+
+    def pictures(self) -> dict[str, Figure]:
+        """matplotlib's figures by title: scores and, of two classes, the reliability of probabilities."""
+        held_out = self._probabilities
+        if held_out is None:
+            return super().pictures()
+        reliability = reliability_picture(held_out, self.own, self.positive)
+        return super().pictures() | {"Reliability of held-out probabilities": reliability}
+
     def __str__(self) -> str:
         """The report as text."""
-        with_bars, without = (
-            _score(self.score, self.score_se),
-            _score(self.score_means_only, self.score_means_only_se),
-        )
         lines = [
             self.verdict,
             "",
-            f"Held-out accuracy, {self._design(_rows(self.n_rows))} (mean +- standard error)",
-            f"  with error bars   {with_bars}{gap_text(self.gap)}   {self.seconds * 1e3:8.1f} ms",
-            f"  means only        {without}{gap_text(self.gap_means_only)}   "
-            f"{self.seconds_means_only * 1e3:8.1f} ms",
-            f"  paired difference {100 * self.difference:+6.2f} +- {100 * self.difference_se:.2f} %",
+            f"Held-out scores, {self._design(_rows(self.n_rows))} (mean +- standard error)",
+            *aligned(self.comparison()),
             *([] if self.meanings is None else ["", "What the error bars mean", *self.meanings.lines()]),
             "",
             f"Predicted differently when held out: {_rows(self.flipped_rows.size)}",
@@ -123,17 +138,9 @@ class Report(BaseReport):
             lines.append(f"  right only with error bars {right}, right only without {wrong}")
             lines.append(f"  rows {_numbers(self.flipped_rows)}")
         lines += ["", "Rows whose own error bar matters most"]
-        if self.doubtful_rows.size:
-            lines.append("       row   change of probability   P(other class)")
-            lines += [
-                f"  {row:8d}   {change:21.3f}   {flip:14.3f}"
-                for row, flip, change in zip(
-                    self.doubtful_rows, self.flip_probability, self.probability_change, strict=True
-                )
-            ]
-        else:
-            lines.append("  none: every row is an exact point")
-        return "\n".join(lines)
+        none = ["  none: every row is an exact point"]
+        lines += aligned(self.doubtful()) if self.doubtful_rows.size else none
+        return "\n".join([*lines, *self._ending()])
 
 
 def compare(
@@ -146,52 +153,77 @@ def compare(
     listed: int = 10,
     meanings: bool = True,
     groups: Groups | None = None,
+    scorers: Sequence[str] | str | None = None,
+    scoring: str | None = None,
+    pace: Pace | None = None,
+    codes: Mapping[str, str] | None = None,
     random_state: RandomState = 0,
 ) -> Report:
     """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians (with gaps if it can)."""
     check_counts(listed=(listed, 0))
+    metrics, ranks = chosen_metrics(scorers, scoring, OF_CLASSES)
+    if ranks.needs == "probabilities" and not hasattr(fitted, "predict_proba"):
+        raise ParameterError(
+            f"scoring={ranks.name!r}: {type(fitted[-1]).__name__} gives no probabilities here; fit with "
+            "probability=True or another method, or rank by another measure"
+        )
+    pace = pace or Pace()
     dealt = Folds.of(len(data), y, folds=folds, repeats=repeats, groups=groups, random_state=random_state)
-    uncalibrated = quiet(fitted)
-    exact = means_alone(data)
-    correct, first = cross_validate(uncalibrated, data, y, dealt)
-    correct_means, first_means = cross_validate(uncalibrated, exact, y, dealt)
-    flipped = np.flatnonzero(first != first_means)
-    held_out = {MEANS_ONLY: correct_means, own_meaning(uncalibrated): correct}
+    own, exact = own_meaning(fitted), means_alone(data)
+    candidates = {MEANS_ONLY: Candidate(fitted, exact), own: Candidate(fitted, data)}
     if meanings and data.kind != "zero":
-        with warnings.catch_warnings():
-            # Whether the others' fits have converged does not matter here: held-out rows judge them.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            gaps = isinstance(data, Incomplete)
-            for name, pipeline in alternatives(uncalibrated, gaps=gaps).items():
-                try:
-                    held_out[name], _ = cross_validate(pipeline, data, y, dealt)
-                except UncertainError:
-                    # A class whose rows in some fold all lack a feature: no model of this meaning, no score.
-                    if not gaps:
-                        raise
-
-    gap, seconds = timed(uncalibrated, data, y)
-    gap_means, seconds_means = timed(uncalibrated, exact, y)
+        others = alternatives(fitted, gaps=isinstance(data, Incomplete))
+        candidates |= {name: Candidate(p, data, optional=True) for name, p in others.items()}
+    fits = [Timed.of(candidates[name], y) for name in (own, MEANS_ONLY)]
+    answers = cross_validate(candidates, y, dealt, metrics, pace)
+    first, first_means = (first_repeat(answers[name], y, dealt) for name in (own, MEANS_ONLY))
+    flipped = np.flatnonzero(first != first_means)
     rows, flips, changes = _doubtful(fitted, data, exact, listed, random_state)
+    board, classes = board_of(answers, y, metrics, ranks, groups), np.unique(y)
     return Report(
         n_rows=len(data),
         **dealt.about,
-        scores=np.nanmean(correct, axis=1),
-        scores_means_only=np.nanmean(correct_means, axis=1),
-        score_se=standard_error(correct, groups),
-        score_means_only_se=standard_error(correct_means, groups),
-        difference_se=standard_error(correct - correct_means, groups),
+        folds_done=len(answers[own]),
+        board=board,
+        own=own,
+        codes=codes or {},
         flipped_rows=flipped,
         flipped_labels=np.stack([y[flipped], first_means[flipped], first[flipped]], axis=1),
         doubtful_rows=rows,
         flip_probability=flips,
         probability_change=changes,
-        gap=gap,
-        gap_means_only=gap_means,
-        seconds=seconds,
-        seconds_means_only=seconds_means,
-        meanings=ranked(held_out, groups) if len(held_out) > 2 else None,
+        gap=fits[0].gap,
+        gap_means_only=fits[1].gap,
+        seconds=fits[0].seconds,
+        seconds_means_only=fits[1].seconds,
+        meanings=Meanings(board) if len(answers) > 2 else None,
+        positive=classes[1].item() if len(classes) == 2 else None,
+        _probabilities=_two_classes(answers, y),
     )
+
+
+def first_repeat(answers: Sequence[Answer], y: Labels, folds: Folds) -> Labels:
+    """What was predicted of every row when first held out; the truth where the time was over before."""
+    held_out = y.copy()
+    for answer in answers[: folds.per_repeat]:
+        held_out[answer.rows] = answer.predicted
+    return held_out
+
+
+Probabilities: TypeAlias = dict[str, tuple[Booleans, Floats]]
+"""For each candidate: is it the second class, and its probability."""
+
+
+def _two_classes(answers: Mapping[str, Sequence[Answer]], y: Labels) -> Probabilities | None:
+    """The held-out probabilities of the second of two classes; None for more."""
+    classes = np.unique(y)
+    found = {}
+    for name, folds in answers.items():
+        given = [(y[a.rows] == classes[1], a.probabilities) for a in folds if a.probabilities is not None]
+        if given and len(classes) == 2:
+            happened = np.concatenate([truth for truth, _ in given])
+            found[name] = (happened, np.concatenate([p[:, 1] for _, p in given]))
+    return found or None
 
 
 def _doubtful(
@@ -240,10 +272,6 @@ def _doubtful(
         doubt = chance(uncertain) if mean.ndim == 1 else std[uncertain].max(axis=1)
     rows = uncertain[np.argsort(-doubt, kind="stable")[:listed]]
     return rows, chance(rows), change[rows]
-
-
-def _score(mean: float, se: float) -> str:
-    return f"{100 * mean:6.2f} +- {100 * se:.2f} %"
 
 
 def _rows(n: int) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -16,18 +18,20 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.typing import Floats, Labels
-from ..exceptions import ConvergenceWarning
+from .._data.typing import Floats, Ints, Labels
+from ..exceptions import ConvergenceWarning, UncertainError
 from ..preprocessing._imputer import GaussianImputer
 from ..tables._groups import Groups
-from .base import Folds
+from .folds import Folds
+from .metrics import Answer, Metric
+from .pace import Pace
 
 
 def standard_error(correct: Floats, groups: Groups | None = None) -> float:
     """Standard error of a mean over random splits of a finite number of rows, or of whole groups of rows.
 
-    `correct` has shape (splits, rows) and is NaN where a row was not held out. Two kinds of luck add up, that
-    of the split (which rows were trained on) and that of the rows there are:
+    `correct` has shape (splits, rows) and is NaN where a row was not held out, or not measured. Two
+    kinds of luck add up, that of the split (which rows were trained on) and that of the rows there are:
 
         se^2 = var(mean of each split) / splits + var(mean of each row) / rows
 
@@ -47,6 +51,7 @@ def standard_error(correct: Floats, groups: Groups | None = None) -> float:
     above. With fewer than some twenty groups it is itself uncertain, and on average a little too small.
     """
     tested = ~np.isnan(correct)
+    correct, tested = correct[tested.any(axis=1)], tested[tested.any(axis=1)]
     filled = np.where(tested, correct, 0.0)
     of_splits = filled.sum(axis=1) / tested.sum(axis=1)
     if groups is not None:
@@ -71,11 +76,11 @@ def means_alone(data: GaussianArray | Incomplete) -> GaussianArray:
     return filled.collapse("zero")
 
 
-def quiet(pipeline: Pipeline) -> Pipeline:
-    """An unfitted copy that calibrates no probabilities and shows no progress."""
+def quiet(pipeline: Pipeline, *, probability: bool = False) -> Pipeline:
+    """An unfitted copy that shows no progress, and calibrates no probabilities unless it did and may."""
     copy = clone(pipeline)
-    asked = {"probability": False, "callback": None, "verbose": 0}
     known = copy[-1].get_params()
+    asked = {"callback": None, "verbose": 0} | ({} if probability else {"probability": False})
     copy[-1].set_params(**{name: value for name, value in asked.items() if name in known})
     return copy
 
@@ -85,29 +90,157 @@ def gap_of(fitted: Pipeline) -> float:
     return float(np.max(getattr(fitted[-1], "optimality_gap_", np.nan)))
 
 
-def timed(
-    pipeline: Pipeline, data: GaussianArray | Incomplete, y: Labels, **known: Any
-) -> tuple[float, float]:
-    """The certified gap of one fit to all rows, and its seconds."""
-    start = time.perf_counter()
-    fitted = clone(pipeline).fit(data, y, **known)
-    return gap_of(fitted), time.perf_counter() - start
-
-
 def gap_text(gap: float) -> str:
     """How the gap is printed in a line of results."""
     return "             " if np.isnan(gap) else f"   gap {gap:.1e}"
 
 
+class Distribution(NamedTuple):
+    """How a regression's predictions become distributions."""
+
+    from_errors: Callable[[Pipeline, GaussianArray | Incomplete], tuple[Floats, Floats]]
+    """Of a fit and rows: predictions, and what the rows' error bars leave open (standard deviations)."""
+    scatter: Callable[[Floats, Floats, Floats], float]
+    """Of residuals, variances and weights: the scatter that no error bar explains (a standard deviation)."""
+
+
+OF_ALL_CLASSES = {"scores", "probabilities"}
+"""What a fit has one column for each class of; one that has not seen a class cannot be measured by it."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A pipeline that is compared, and the rows as it sees them."""
+
+    pipeline: Pipeline
+    rows: GaussianArray | Incomplete
+    known: Mapping[str, Floats] = field(default_factory=dict)
+    """Arguments of `fit` with one value per row, for the last step."""
+    optional: bool = False
+    """Whether it is left out if it cannot be fitted to some fold."""
+
+    def fitted(self, y: Labels, rows: Ints | None = None, *, probability: bool = False) -> Pipeline:
+        """A fit to some of the rows, or to all."""
+        step = self.pipeline.steps[-1][0]
+        here = slice(None) if rows is None else rows
+        known = {f"{step}__{name}": values[here] for name, values in self.known.items()}
+        return quiet(self.pipeline, probability=probability).fit(self.rows[here], y[here], **known)
+
+
+class Timed(NamedTuple):
+    """One fit to all rows."""
+
+    pipeline: Pipeline
+    gap: float
+    seconds: float
+
+    @classmethod
+    def of(cls, candidate: Candidate, y: Labels) -> Timed:
+        """Fit, and look at the clock."""
+        start = time.perf_counter()
+        fitted = candidate.fitted(y)
+        return cls(fitted, gap_of(fitted), time.perf_counter() - start)
+
+
 def cross_validate(
-    pipeline: Pipeline, data: GaussianArray | Incomplete, y: Labels, folds: Folds
-) -> tuple[Floats, Labels]:
-    """Is each held-out row right (splits x rows, NaN in training), and the first repeat's predictions."""
-    correct = np.full((len(folds.splits), len(y)), np.nan)
-    held_out = y.copy()
+    candidates: Mapping[str, Candidate],
+    y: Labels,
+    folds: Folds,
+    metrics: Sequence[Metric],
+    pace: Pace,
+    *,
+    rows: Callable[[Ints, Ints], tuple[Ints, Ints]] | None = None,
+    seen: Callable[[str, Pipeline], object] | None = None,
+    distribution: Distribution | None = None,
+) -> dict[str, list[Answer]]:
+    """What every candidate says about the rows that each fold holds out, until all folds or the time is over.
+
+    Probabilities are calibrated, on folds of the training rows, in the first repeat only: that alone costs
+    as much as five more repeats. `rows` turns (train, test) of a fold into the rows to fit and to predict, if
+    these are not the same numbers; `seen` looks at every fit; `distribution` gives the predictions of a
+    regression with what each row's error bars leave open.
+    """
+    needs = {metric.needs for metric in metrics}
+    n_classes = len({label for label in y.tolist() if label is not None}) if needs & OF_ALL_CLASSES else 0
+    answers: dict[str, list[Answer]] = {name: [] for name in candidates}
+    pace.begin(len(folds.splits), len(candidates))
     for k, (train, test) in enumerate(folds.splits):
-        predicted = clone(pipeline).fit(data[train], y[train]).predict(data[test])
-        correct[k, test] = predicted == y[test]
-        if k < folds.per_repeat:
-            held_out[test] = predicted
-    return correct, held_out
+        if pace.enough(k):
+            break
+        fit_rows, test_rows = (train, test) if rows is None else rows(train, test)
+        probability = k < folds.per_repeat and "probabilities" in needs
+        for name in list(answers):
+            candidate = candidates[name]
+            try:
+                with warnings.catch_warnings():
+                    if candidate.optional:
+                        # Whether others' fits have converged does not matter: held-out rows judge them.
+                        warnings.simplefilter("ignore", ConvergenceWarning)
+                    fitted = candidate.fitted(y, fit_rows, probability=probability)
+                    held_out = candidate.rows[test_rows]
+                    known = needs
+                    if n_classes and len(fitted.classes_) < n_classes:  # whole groups, all of a class
+                        known = needs - OF_ALL_CLASSES
+                    if distribution is not None and "std" in needs:
+                        predicted, std = distribution.from_errors(fitted, held_out)
+                        answer = Answer(test, predicted, std=std)
+                    else:
+                        answer = answer_of(fitted, held_out, test, known, probability=probability)
+                    answers[name].append(answer)
+            except UncertainError:
+                # A class whose rows in some fold all lack a feature: no model of this meaning, no score.
+                if not (candidate.optional and isinstance(candidate.rows, Incomplete)):
+                    raise
+                del answers[name]
+                continue
+            if seen is not None:
+                seen(name, fitted)
+            pace.step(name, k)
+    pace.end()
+    return answers
+
+
+def answer_of(
+    fitted: Pipeline, rows: GaussianArray | Incomplete, numbers: Ints, needs: Set[str], *, probability: bool
+) -> Answer:
+    """All that the measures need to know of a fit."""
+    scores = fitted.decision_function(rows) if "scores" in needs else None
+    known = "probabilities" in needs and probability and hasattr(fitted, "predict_proba")
+    return Answer(numbers, fitted.predict(rows), scores, fitted.predict_proba(rows) if known else None)
+
+
+def with_scatter(
+    folds: Sequence[Answer],
+    truth: Floats,
+    per_repeat: int,
+    scatter: Callable[[Floats, Floats, Floats], float],
+    y_std: Floats | None = None,
+) -> list[Answer]:
+    """Predictive standard deviations: sqrt(sigma^2 + v) for a row whose error bars contribute the variance v.
+
+    sigma is what `scatter` makes of the residuals and variances of the rows that the other folds of the same
+    repeat held out, so that no row's own residual is in it; None without other folds. It costs no further
+    fits. The error bars of the targets are part of v: what is compared with is measured, too.
+    """
+    parts = [
+        None if a.std is None else (truth[a.rows] - a.predicted, a.std**2 + _squares(y_std, a.rows))
+        for a in folds
+    ]
+    found = []
+    for k, answer in enumerate(folds):
+        first = k - k % per_repeat
+        others = [
+            p for j, p in enumerate(parts[first : first + per_repeat], first) if j != k and p is not None
+        ]
+        own = parts[k]
+        if own is None or not others:
+            found.append(answer._replace(std=None))
+            continue
+        residuals, variances = (np.concatenate(each) for each in zip(*others, strict=True))
+        sigma = scatter(residuals, variances, np.ones(len(residuals)))
+        found.append(answer._replace(std=np.sqrt(sigma**2 + own[1])))
+    return found
+
+
+def _squares(y_std: Floats | None, rows: Ints) -> Floats | float:
+    return 0.0 if y_std is None else np.asarray(y_std[rows] ** 2)

@@ -8,7 +8,8 @@ so that a difference says more than an error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,17 @@ from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Ints, Labels, RandomState
 from ..exceptions import ParameterError
 from ..tables._groups import Groups
-from .base import BaseReport, Folds, check_counts, json_ready
-from .held_out import means_alone, standard_error
+from .base import BaseReport, aligned, comparison, json_ready
+from .board import MEANS_ONLY, Score, board_of
+from .folds import Folds, check_counts
+from .held_out import Candidate, cross_validate, means_alone
+from .html import Table
+from .metrics import OF_CLASSES, OF_NUMBERS, chosen_metrics
+from .pace import Pace
+
+MODEL, SQUARED = "model", "squared loss"
+OF_ERRORS = [metric for metric in OF_NUMBERS if metric.needs != "std"]
+"""Without coverages: wrong labels are not Gaussian scatter."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,8 @@ class Comparison:
 
     errors: Floats
     """Mean error of the other fit in each fold."""
+    error: float
+    """Mean held-out error of the other fit."""
     error_se: float
     """Standard error of `error`."""
     difference: float
@@ -37,14 +49,9 @@ class Comparison:
     difference_se: float
     """Standard error of `difference`."""
 
-    @property
-    def error(self) -> float:
-        """Mean held-out error of the other fit."""
-        return float(self.errors.mean())
-
     def to_dict(self) -> dict[str, Any]:
         """Numbers and lists."""
-        return {name: json_ready(getattr(self, name)) for name in (*(f.name for f in fields(self)), "error")}
+        return {name: json_ready(value) for name, value in vars(self).items()}
 
     @property
     def counts(self) -> bool:
@@ -56,7 +63,7 @@ class Comparison:
 class HuberReport(BaseReport):
     """Labels that were dropped, and mean errors on held-out ones (see `measure`)."""
 
-    _derived = ("error", "verdict")
+    _derived = ("errors", "error", "error_se", "squared", "means_only", "verdict")
 
     n_labels: int
     """Rows of the table that have a label."""
@@ -70,21 +77,50 @@ class HuberReport(BaseReport):
     """Thresholds of the refinements, for every output."""
     status: list[str]
     """Why the refinements of every output ended."""
-    errors: Floats
-    """Mean error of the model in each fold, shape (folds * repeats,)."""
-    error_se: float
-    """Standard error of `error`."""
-    squared: Comparison | None
-    """The squared-loss fit to all labels; None if the model is one."""
-    means_only: Comparison | None
-    """The model without error bars; None if no row has any."""
     listed: int
     """How many rows the text lists."""
 
     @property
+    def errors(self) -> Floats:
+        """Mean error of the model in each fold, shape (folds_done,)."""
+        return self._error_of(MODEL).values
+
+    @property
     def error(self) -> float:
         """Mean held-out error of the model."""
-        return float(self.errors.mean())
+        return self._error_of(MODEL).mean
+
+    @property
+    def error_se(self) -> float:
+        """Standard error of `error`."""
+        return self._error_of(MODEL).se
+
+    @property
+    def squared(self) -> Comparison | None:
+        """The squared-loss fit to all labels; None if the model is one."""
+        return self._beside(SQUARED)
+
+    @property
+    def means_only(self) -> Comparison | None:
+        """The model without error bars; None if no row has any."""
+        return self._beside(MEANS_ONLY)
+
+    def _error_of(self, name: str) -> Score:
+        score = self.board.score(name, self._metric)
+        return score if self._metric == "mae" else Score(1.0 - score.values, score.se)
+
+    def _beside(self, name: str) -> Comparison | None:
+        if (name, self._metric) not in self.board.scores:
+            return None
+        other = self._error_of(name)
+        mean, se = self.board.difference(MODEL, name, self._metric)
+        sign = 1.0 if self._metric == "mae" else -1.0
+        return Comparison(other.values, other.mean, other.se, sign * mean, se)
+
+    @property
+    def _metric(self) -> str:
+        """An error is a mean absolute one, or one less the accuracy."""
+        return "accuracy" if ("model", "accuracy") in self.board.scores else "mae"
 
     @property
     def gap(self) -> float:
@@ -107,30 +143,46 @@ class HuberReport(BaseReport):
             return f"{what} {'lowered' if other.difference < 0 else 'raised'} the {self.measure} by {size}."
         return f"{what} changed nothing measurable: the {self.measure} differs by {size}."
 
+    def comparison(self, other: str) -> Table:
+        """The model beside another fit: a row of texts for every measure, under a row of titles."""
+        return comparison(self.board, MODEL, other, ("the model", other))
+
+    def removed(self) -> Table:
+        """Rows whose labels were dropped, under a row of titles."""
+        shown = zip(self.removed_rows[: self.listed], self.removed_residuals, strict=False)
+        return [("row", "residual when dropped"), *((str(row), f"{r:+.4g}") for row, r in shown)]
+
+    def sections(self) -> list[tuple[str, Table]]:
+        """The tables of the report, each with a title and under a row of titles."""
+        design = self._design(f"{self.n_labels:,} labels of {self.n_rows:,} rows")
+        title = f"Held-out scores, {design} (mean +- standard error)"
+        dropped = f"Labels dropped by the fit: {self.removed_rows.size:,}"
+        return [*((title, self.comparison(name)) for name in self._others), (dropped, self.removed())]
+
+    @property
+    def _others(self) -> list[str]:
+        return [name for name in (SQUARED, MEANS_ONLY) if (name, self._metric) in self.board.scores]
+
     def __str__(self) -> str:
         """The report as text."""
         design = self._design(f"{self.n_labels:,} labels of {self.n_rows:,} rows")
         lines = [
             self.verdict,
             "",
-            f"Held-out {self.measure}, {design} (mean +- standard error)",
-            f"  the model           {self.error:10.4g} +- {self.error_se:.2g}",
+            f"Held-out scores, {design} (mean +- standard error)",
         ]
-        for name, other in (("squared loss", self.squared), ("means only", self.means_only)):
-            if other is not None:
-                difference = f"{other.difference:+.3g} +- {other.difference_se:.2g}"
-                lines.append(f"  {name:<19} {other.error:10.4g} +- {other.error_se:.2g}   model {difference}")
-        lines += ["", f"Labels dropped by the fit: {self.removed_rows.size:,}"]
+        others = [[*aligned(self.comparison(name)), ""] for name in self._others]
+        alone = aligned([row[:2] for row in comparison(self.board, MODEL, MODEL, ("the model", ""))])
+        lines += [line for table in others for line in table] or [*alone, ""]
+        lines += [f"Labels dropped by the fit: {self.removed_rows.size:,}"]
         for thresholds, status in zip(self.thresholds, self.status, strict=True):
             course = f"{thresholds[0]:.4g} -> {thresholds[-1]:.4g}"
             lines.append(f"  threshold {course} in {len(thresholds) - 1} refinements ({status})")
         if self.removed_rows.size:
-            lines.append("       row   residual when dropped")
-            shown = zip(self.removed_rows[: self.listed], self.removed_residuals, strict=False)
-            lines += [f"  {row:8d}   {residual:+21.4g}" for row, residual in shown]
+            lines += aligned(self.removed())
             rest = self.removed_rows.size - self.listed
             lines += [f"  and {rest:,} more"] if rest > 0 else []
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._ending()])
 
 
 def report_of_huber(
@@ -142,12 +194,17 @@ def report_of_huber(
     repeats: int | None = None,
     listed: int = 10,
     groups: Groups | None = None,
+    scorers: Sequence[str] | str | None = None,
+    scoring: str | None = None,
+    pace: Pace | None = None,
+    codes: Mapping[str, str] | None = None,
     random_state: RandomState = 0,
 ) -> HuberReport:
     """The report of a fitted pipeline that takes Gaussians; `y` is NaN, or None, for rows without a label."""
     quantity = is_regressor(fitted)
     known = np.flatnonzero([v is not None and v == v for v in y.tolist()])
     check_counts(listed=(listed, 0))
+    metrics, ranks = chosen_metrics(scorers, scoring, OF_ERRORS if quantity else OF_CLASSES)
     last = fitted[-1]
     graphs = last.graph if isinstance(last.graph, (list, tuple)) else [last.graph]
     if not all(graph is None or (isinstance(graph, str) and graph in ("knn", "rbf")) for graph in graphs):
@@ -155,9 +212,10 @@ def report_of_huber(
             'report leaves rows out, and a graph given as a matrix has all of them; use "knn"'
         )
     labelled = None if groups is None else groups.take(known)
+    truth = np.asarray(y[known].tolist())
     dealt = Folds.of(
         len(known),
-        None if quantity else np.asarray(y[known].tolist()),
+        None if quantity else truth,
         folds=folds,
         repeats=repeats,
         groups=labelled,
@@ -165,34 +223,19 @@ def report_of_huber(
         noun="labels",
     )
 
-    def held_out(rows: GaussianArray | Incomplete, **changed: Any) -> Floats:
-        quiet = clone(fitted)
-        if not quantity:
-            changed["probability"] = False
-        quiet[-1].set_params(callback=None, verbose=0, **changed)
-        errors = np.full((len(dealt.splits), len(known)), np.nan)
-        for k, (_, test) in enumerate(dealt.splits):
-            # Rows of a group that is held out would tell of it through the graph, even without a label.
-            out = known[test] if groups is None else groups.members(known[test])
-            fitted_rows = np.setdiff1d(np.arange(len(y)), out)
-            predicted = clone(quiet).fit(rows[fitted_rows], y[fitted_rows]).predict(rows[known[test]])
-            truth = y[known[test]]
-            errors[k, test] = np.abs(predicted - truth) if quantity else predicted != truth
-        return errors
+    def rows_of(_: Ints, test: Ints) -> tuple[Ints, Ints]:
+        # Rows of a group that is held out would tell of it through the graph, even without a label.
+        out = known[test] if groups is None else groups.members(known[test])
+        return np.setdiff1d(np.arange(len(y)), out), known[test]
 
-    own = held_out(data)
-
-    def beside(rows: GaussianArray | Incomplete, **changed: Any) -> Comparison:
-        other = held_out(rows, **changed)
-        difference = own - other
-        return Comparison(
-            errors=np.nanmean(other, axis=1),
-            error_se=standard_error(other, labelled),
-            difference=float(np.nanmean(difference, axis=1).mean()),
-            difference_se=standard_error(difference, labelled),
-        )
-
-    plain = last.max_refinements == 0 and last.threshold is None
+    candidates = {MODEL: Candidate(fitted, data)}
+    if last.max_refinements > 0 or last.threshold is not None:
+        squared = clone(fitted)
+        squared[-1].set_params(max_refinements=0, threshold=None)
+        candidates[SQUARED] = Candidate(squared, data)
+    if data.kind != "zero":
+        candidates[MEANS_ONLY] = Candidate(fitted, means_alone(data))
+    answers = cross_validate(candidates, y, dealt, metrics, pace or Pace(), rows=rows_of)
     rows, residuals = _removed(last)
     several = isinstance(last.thresholds_, list)
     return HuberReport(
@@ -204,10 +247,10 @@ def report_of_huber(
         thresholds=last.thresholds_ if several else [last.thresholds_],
         status=last.status_.tolist() if several else [last.status_],
         **dealt.about,
-        errors=np.nanmean(own, axis=1),
-        error_se=standard_error(own, labelled),
-        squared=None if plain else beside(data, max_refinements=0, threshold=None),
-        means_only=None if data.kind == "zero" else beside(means_alone(data)),
+        folds_done=len(answers[MODEL]),
+        board=board_of(answers, truth, metrics, ranks, labelled),
+        own=MODEL,
+        codes=codes or {},
         listed=listed,
     )
 

@@ -1,28 +1,26 @@
 """What do the error bars mean in this data? The possible answers, compared on held-out rows.
 
 Four models on the same folds: the means alone; the error bars as spread (SVM-GSU); as measurement error
-(denoised, then SVM-GSU); and Gaussian discriminant analysis with known noise. Differences are paired, and a
-model counts as the best only if it is ahead of the next one by more than two standard errors.
+(denoised, then SVM-GSU); and Gaussian discriminant analysis with known noise. Of a regression the first
+three, where measurement error means the regression of the target on posterior means. Differences are paired,
+and a model counts as the best only if it is ahead of the next one by more than two standard errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._data.typing import Floats
 from ..discriminant import GaussianDiscriminant
-from ..preprocessing import GaussianDenoiser, GaussianImputer, GaussianScaler
+from ..preprocessing import GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..svm import GSUClassifier
-from ..tables._groups import Groups
-from .held_out import standard_error
-
-MEANS_ONLY = "means only"
+from .base import aligned, amount
+from .board import MEANS_ONLY, Board, Difference
+from .html import Table
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,9 @@ class Meaning:
     name: str
     """ "means only", "spread", "measurement" or "discriminant"."""
     scores: Floats
-    """Accuracy in each fold of the repeated cross-validation."""
+    """Its score in each fold of the repeated cross-validation."""
+    score: float
+    """Mean held-out score."""
     score_se: float
     """Standard error of `score`."""
     difference: float
@@ -40,59 +40,68 @@ class Meaning:
     difference_se: float
     """Standard error of `difference`."""
 
-    @property
-    def score(self) -> float:
-        """Mean held-out accuracy."""
-        return float(self.scores.mean())
-
 
 @dataclass(frozen=True)
 class Meanings:
     """All of them, best first, and the lead of the first over the second."""
 
-    ranking: tuple[Meaning, ...]
-    lead: float
-    """Mean paired difference of the best two."""
-    lead_se: float
-    """Standard error of `lead`."""
+    board: Board
+
+    @property
+    def ranking(self) -> tuple[Meaning, ...]:
+        """Every meaning by the measure of the report, best first."""
+        return tuple(self._meaning(name) for name in self.board.names)
+
+    @property
+    def lead(self) -> float:
+        """Mean paired difference of the best two; positive."""
+        return self._lead.mean
+
+    @property
+    def lead_se(self) -> float:
+        """Standard error of `lead`."""
+        return self._lead.se
 
     @property
     def verdict(self) -> str:
         """One sentence; a lead counts when it exceeds two standard errors."""
-        best, second = self.ranking[:2]
-        lead, error = 100 * self.lead, 100 * self.lead_se
-        if self.lead > 2 * self.lead_se:
-            return f'Best: "{best.name}", by {lead:.1f} +- {error:.1f} points over "{second.name}".'
-        return (
-            f'No clear winner: "{best.name}" is ahead of "{second.name}" by {lead:.1f} +- {error:.1f} points.'
-        )
+        best, second = self.board.names[:2]
+        by = amount(self.board, self._lead)
+        if self._lead.counts:
+            return f'Best: "{best}", by {by} over "{second}".'
+        return f'No clear winner: "{best}" is ahead of "{second}" by {by}.'
+
+    def rows(self) -> Table:
+        """A small table: score, and difference to the means alone."""
+        text = self.board.scoring.text
+        return [
+            ("", self.board.scoring.label, f"difference to {MEANS_ONLY}"),
+            *(
+                (
+                    m.name,
+                    text(m.score, m.score_se),
+                    "" if m.name == MEANS_ONLY else text(m.difference, m.difference_se, plus=True),
+                )
+                for m in self.ranking
+            ),
+        ]
 
     def lines(self) -> list[str]:
-        """A small table."""
-        lines = [self.verdict]
-        for m in self.ranking:
-            paired = (
-                ""
-                if m.name == MEANS_ONLY
-                else f"   {100 * m.difference:+6.2f} +- {100 * m.difference_se:.2f} to {MEANS_ONLY}"
-            )
-            lines.append(f"  {m.name:<13} {100 * m.score:6.2f} +- {100 * m.score_se:.2f} %{paired}")
-        return lines
+        """The table as text, under the verdict."""
+        return [self.verdict, *aligned(self.rows())]
 
     def to_dict(self) -> dict[str, Any]:
         """Numbers, strings and lists."""
-        rows = [
-            {
-                "name": m.name,
-                "score": m.score,
-                "score_se": m.score_se,
-                "difference": m.difference,
-                "difference_se": m.difference_se,
-                "scores": m.scores.tolist(),
-            }
-            for m in self.ranking
-        ]
+        rows = [{k: v if k != "scores" else v.tolist() for k, v in vars(m).items()} for m in self.ranking]
         return {"ranking": rows, "lead": self.lead, "lead_se": self.lead_se, "verdict": self.verdict}
+
+    @property
+    def _lead(self) -> Difference:
+        return self.board.lead(*self.board.names[:2])
+
+    def _meaning(self, name: str) -> Meaning:
+        score, change = self.board.score(name), self.board.difference(name, MEANS_ONLY)
+        return Meaning(name, score.values, score.mean, score.se, change.mean, change.se)
 
 
 def own_meaning(pipeline: Pipeline) -> str:
@@ -115,7 +124,12 @@ def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipelin
     others = {
         "spread": _scaled_by(Pipeline([*imputer, *steps]), "means"),
         "measurement": _scaled_by(Pipeline([denoiser, *steps]), "total"),
-        "discriminant": Pipeline([("classify", GaussianDiscriminant(random_state=0))]),
+        "discriminant": Pipeline(
+            [
+                *((n, clone(step)) for n, step in steps[:-1] if isinstance(step, GaussianScaler)),
+                ("classify", GaussianDiscriminant(random_state=0)),
+            ]
+        ),
     }
     del others[own]
     return others
@@ -129,22 +143,16 @@ def _scaled_by(pipeline: Pipeline, spread: str) -> Pipeline:
     return copy
 
 
-def ranked(correct: Mapping[str, Floats], groups: Groups | None = None) -> Meanings:
-    """From who was right in which split (splits x rows, NaN in training), for every meaning."""
-    base = correct[MEANS_ONLY]
-    entries = []
-    for name, own in correct.items():
-        difference = float(np.nanmean(own - base, axis=1).mean())
-        entries.append(
-            Meaning(
-                name,
-                np.nanmean(own, axis=1),
-                standard_error(own, groups),
-                difference,
-                standard_error(own - base, groups),
-            )
-        )
-    entries.sort(key=lambda m: -m.score)
-    first, second = correct[entries[0].name], correct[entries[1].name]
-    lead = entries[0].score - entries[1].score
-    return Meanings(tuple(entries), lead, standard_error(first - second, groups))
+def regressions(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline]:
+    """Regressions like this one for the meaning that it does not have itself; `gaps`: for rows with some.
+
+    A target belongs to the one true value, so that the posteriors' means alone are fitted.
+    """
+    filling = (GaussianDenoiser, GaussianImputer, GaussianCollapser)
+    steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]
+    if own_meaning(pipeline) == "measurement":
+        imputer = [("impute", GaussianImputer(random_state=0))] if gaps else []
+        return {"spread": _scaled_by(Pipeline([*imputer, *steps]), "means")}
+    denoiser, collapser = ("denoise", GaussianDenoiser(random_state=0)), ("collapse", GaussianCollapser())
+    measured = Pipeline([denoiser, *steps[:-1], collapser, steps[-1]])
+    return {"measurement": _scaled_by(measured, "total")}

@@ -189,6 +189,10 @@ impl Model {
         let k = self.mixture.n_components() / self.n_classes;
         let mut out: Vec<f64> = logs.chunks_exact(k).map(log_sum).collect();
         for row in out.chunks_exact_mut(self.n_classes) {
+            // The largest comes off first: beside the log density of a row that is far from every class, -1e20
+            // say, the logarithm of a sum is lost in rounding, and probabilities would add up to more than one.
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.iter_mut().for_each(|x| *x -= largest);
             let evidence = log_sum(row);
             row.iter_mut().for_each(|x| *x -= evidence);
         }
@@ -218,6 +222,22 @@ mod tests {
         }
         let covariances = Covariances::from_std(Rows::from_vec(s, 1).unwrap());
         (GaussianArray::new(Rows::from_vec(x, 2).unwrap(), covariances).unwrap(), Labels::new(codes, 2).unwrap())
+    }
+
+    #[test]
+    fn probabilities_of_rows_far_from_every_class_sum_to_one() {
+        let (data, labels) = problem(400);
+        let (model, _) = Params::default().check().unwrap().fit(&data, &labels, &Control::new()).unwrap();
+        for size in [1e3, 1e8, 1e16, 1e60] {
+            let far = Rows::from_vec(vec![size, -size, 0.3 * size, size], 2).unwrap();
+            for std in [0.1, 1e-3 * size, size] {
+                let covariances = Covariances::from_std(Rows::from_vec(vec![std; 2], 1).unwrap());
+                let rows = GaussianArray::new(far.clone(), covariances).unwrap();
+                for row in model.predict_proba(&rows, &Control::new()).unwrap().outer_iter() {
+                    assert!((row.sum() - 1.0).abs() < 1e-14 && row.iter().all(|p| (0.0..=1.0).contains(p)), "{row}");
+                }
+            }
+        }
     }
 
     #[test]

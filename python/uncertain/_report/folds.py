@@ -1,0 +1,76 @@
+"""The folds that everything in a report is compared on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+
+from .._data.typing import Ints, Labels, RandomState
+from ..exceptions import ParameterError, UncertainError
+from ..tables._groups import Groups, check_group_number, too_few_groups
+
+MANY_ROWS = 10_000
+"""Above this one repeat is the default: so many held-out rows leave little luck to average."""
+
+
+class Folds(NamedTuple):
+    """(train, test) of every fold of every repeat, and what a report says about them."""
+
+    splits: list[tuple[Ints, Ints]]
+    about: dict[str, Any]
+
+    @property
+    def per_repeat(self) -> int:
+        """Folds of one repeat, which hold out every row once."""
+        return int(self.about["folds"])
+
+    @classmethod
+    def of(
+        cls,
+        n: int,
+        classes: Labels | None,
+        *,
+        folds: int,
+        repeats: int | None,
+        groups: Groups | None,
+        random_state: RandomState,
+        noun: str = "rows",
+    ) -> Folds:
+        """Folds of `n` labelled rows, stratified by their classes if they have some; of whole groups."""
+        if repeats is None:
+            repeats = 1 if n > MANY_ROWS else 4
+        check_counts(folds=(folds, 2), repeats=(repeats, 1))
+        if classes is None:
+            if n < 2 * folds:
+                raise UncertainError(f"cross-validation in {folds} folds needs at least {2 * folds} {noun}")
+            if groups is not None:
+                check_group_number(groups, folds)
+        else:
+            found, counts = (
+                np.unique(classes, return_counts=True) if groups is None else groups.counts_of(classes)
+            )
+            folds = min(folds, int(counts.min()))
+            if folds < 2:
+                rare = found[counts.argmin()].item()
+                raise UncertainError(
+                    f"class {rare!r} has a single row: cross-validation needs at least two {noun} of every "
+                    "class"
+                    if groups is None
+                    else too_few_groups(rare, groups)
+                )
+        about = {"folds": folds, "repeats": repeats}
+        if groups is not None:
+            splits = groups.splits(folds, repeats, random_state, classes)
+            return cls(splits, about | {"n_groups": groups.count, "group": groups.name})
+        kind = RepeatedKFold if classes is None else RepeatedStratifiedKFold
+        splitter = kind(n_splits=folds, n_repeats=repeats, random_state=random_state)
+        return cls(list(splitter.split(np.empty(n), classes)), about)
+
+
+def check_counts(**counts: tuple[Any, int]) -> None:
+    """Refuse what is not an integer of at least the given size: ``check_counts(folds=(folds, 2))``."""
+    for name, (value, least) in counts.items():
+        if not isinstance(value, int) or value < least:
+            raise ParameterError(f"{name}={value!r}: must be an integer >= {least}")

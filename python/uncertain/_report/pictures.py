@@ -1,0 +1,89 @@
+"""The pictures of a report: scores and paired differences, reliability, coefficients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._data.typing import Booleans, Floats
+from ..plot import COLORS, ReliabilityDisplay, new_figure
+from ..plot._style import bare
+from .board import MEANS_ONLY, Board
+from .coefficients import Coefficients
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_COEFFICIENTS = 20
+
+
+def scores_picture(board: Board, own: str) -> Figure:
+    """Every candidate with its standard error, and its paired difference to the means alone with two of them.
+
+    The left half is how well each does, the right one whether that differs: paired differences are far better
+    known than scores.
+    """
+    scale = 100.0 if board.scoring.percent else 1.0
+    names = list(reversed(board.names))
+    base = MEANS_ONLY if MEANS_ONLY in names else own
+    figure, left = _figure(9.0, 1.2 + 0.42 * len(names))
+    left.remove()
+    left, right = figure.subplots(1, 2, sharey=True)
+    places = np.arange(len(names))
+    unit = " (%)" if board.scoring.percent else ""
+    for place, name in zip(places, names, strict=True):
+        color = COLORS[0] if name == own else COLORS[5]
+        score, change = board.score(name), board.difference(name, base)
+        style: dict[str, Any] = {"fmt": "o", "color": color, "capsize": 3.0, "markersize": 5.0}
+        left.errorbar(scale * score.mean, place, xerr=scale * score.se, **style)
+        if name != base:
+            right.errorbar(scale * change.mean, place, xerr=2 * scale * change.se, **style)
+    right.axvline(0.0, color="#666666", linestyle=":", zorder=1)
+    left.set_yticks(places, [f"{n} (the model)" if n == own else n for n in names])
+    left.set(xlabel=f"{board.scoring.label}{unit}", ylim=(-0.6, len(names) - 0.4))
+    left.set_title("mean +- standard error", fontsize="medium")
+    points = " (points)" if board.scoring.percent else ""
+    right.set(xlabel=f"difference to {base}{points}")
+    right.set_title("paired, +- two standard errors", fontsize="medium")
+    for each in (left, right):
+        bare(each)
+    return figure
+
+
+def reliability_picture(
+    probabilities: Mapping[str, tuple[Booleans, Floats]], own: str, positive: object
+) -> Figure:
+    """Held-out probabilities of the model and of the means alone against what happened."""
+    figure, ax = _figure(5.0, 5.0)
+    for name in (own, MEANS_ONLY):
+        if name in probabilities:
+            happened, prob = probabilities[name]
+            ReliabilityDisplay(happened, prob, n_bins=10, strategy="quantile", name=name).plot(ax)
+    ax.set(xlabel=f"predicted probability of {positive}")
+    return figure
+
+
+def coefficients_picture(found: Coefficients) -> Figure:
+    """Every coefficient as each candidate has it, with its standard error."""
+    most = min(len(found.features), MOST_COEFFICIENTS)
+    figure, ax = _figure(7.0, 1.3 + 0.4 * most)
+    k = len(found.names)
+    for c, name in enumerate(found.names):
+        places = np.arange(most) + 0.5 * (c / max(k - 1, 1) - 0.5)
+        se = np.nan_to_num(found.se[c, :most])
+        style: dict[str, Any] = {"fmt": "os^D"[c % 4], "color": COLORS[c % len(COLORS)], "capsize": 2.5}
+        ax.errorbar(found.values[c, :most], places, xerr=se, label=name, markersize=5.0, **style)
+    ax.axvline(0.0, color="#666666", linestyle=":", zorder=1)
+    ax.set_yticks(np.arange(most), found.features[:most])
+    ax.set(xlabel="coefficient (+- standard error)", ylim=(most - 0.5, -0.5))
+    ax.legend(loc="best", framealpha=0.92)
+    bare(ax)
+    return figure
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Any]:
+    figure, ax = new_figure(width, height)
+    figure.set_dpi(100)
+    return figure, ax
