@@ -21,6 +21,7 @@ LAYERS = (
     {"an estimator"},
     {"_report"},
     {"_model"},
+    {"inspection"},
     {"__init__", "demo"},
     {"cli"},
     {"__main__"},

@@ -26,6 +26,7 @@ from uncertain._report.held_out import quiet, standard_error, with_scatter
 from uncertain._report.metrics import OF_CLASSES, OF_NUMBERS, Answer, Metric
 from uncertain._report.pace import Pace, ReportProgress
 from uncertain.exceptions import ParameterError
+from uncertain.tables._groups import Groups
 
 METRICS = {metric.name: metric for metric in (*OF_CLASSES, *OF_NUMBERS)}
 
@@ -345,3 +346,42 @@ def test_the_winner_is_the_model_unless_another_one_is_clearly_better() -> None:
     worse = uncertain.fit(X, y, scale=False, alpha=1e4).report(X, y, repeats=2)
     assert worse.winner == "discriminant" and "discriminant" in worse.code
     assert worse.reason.startswith('Better than the model as it is: "discriminant", by ')
+
+
+def test_weights_are_those_of_the_fit() -> None:
+    """A weight of two is the same as the row twice, in every fit of the report."""
+    table = catalogue(90).with_columns(w=pl.Series(np.arange(90) % 3 / 1.0))
+    model = uncertain.fit(table, target="kind", sample_weight="w", meaning="spread")
+    report = model.report(table, folds=3, repeats=1, meanings=False, scorers="log_loss", random_state=4)
+    data, y, w = model.gaussians(table), table["kind"].to_numpy(), table["w"].to_numpy()
+    losses = []
+    for train, test in RepeatedStratifiedKFold(n_splits=3, n_repeats=1, random_state=4).split(y, y):
+        fitted = quiet(model.pipeline_[1:], probability=True)
+        fitted.fit(data[train], y[train], scale__sample_weight=w[train], classify__sample_weight=w[train])
+        losses.append(skm.log_loss(y[test], fitted.predict_proba(data[test])))
+    np.testing.assert_allclose(report.board.score("spread", "log_loss").values, losses)
+    plain = model.report(table, folds=3, repeats=1, sample_weight=False, scorers="log_loss", random_state=4)
+    assert not np.allclose(plain.board.score("spread", "log_loss").values, losses)
+    assert 'sample_weight="w"' in report.codes["spread"]
+    assert run(report.codes["spread"], table=table).predict_proba(table).equals(model.predict_proba(table))
+    values = uncertain.fit(table.drop("w"), target="kind", sample_weight=w)
+    with pytest.raises(ParameterError, match="weights that were given as values"):
+        values.report(table)
+    again = values.report(table.drop("w"), sample_weight=w, folds=2, repeats=1)
+    assert "sample_weight=sample_weight" in again.codes["measurement"]
+
+
+def test_probabilities_of_groups_are_calibrated_on_whole_groups() -> None:
+    table = catalogue(120).with_columns(patient=pl.Series(np.arange(120) // 3))
+    kinds = np.array(["quasar", "star"])[np.arange(120) // 3 % 2]
+    table = table.with_columns(kind=pl.Series(kinds))
+    model = uncertain.fit(table, target="kind", groups="patient", meaning="spread")
+    report = model.report(table, folds=2, repeats=1, meanings=False, scorers="log_loss")
+    data, codes = model.gaussians(table), table["patient"].to_numpy().astype(np.uint32)
+    splits = Groups(codes).splits(2, 1, 0, kinds)
+    losses = []
+    for train, test in splits:
+        fitted = quiet(model.pipeline_[1:], probability=True)
+        fitted.fit(data[train], kinds[train], classify__groups=codes[train])
+        losses.append(skm.log_loss(kinds[test], fitted.predict_proba(data[test])))
+    np.testing.assert_allclose(report.board.score("spread", "log_loss").values, losses)

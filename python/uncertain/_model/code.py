@@ -112,6 +112,9 @@ def _reading(
         found |= _roles(columns, source)
     if columns.groups is not None:
         found["groups"] = columns.groups if isinstance(columns.groups, str) else Name("groups")
+    if columns.sample_weight is not None:
+        weights = columns.sample_weight
+        found["sample_weight"] = weights if isinstance(weights, str) else Name("sample_weight")
     reading = next((step for _, step in pipeline.steps if isinstance(step, AsGaussians)), None)
     on_missing = "error" if reading is None else reading.on_missing
     if reading is not None and reading.handle_unknown != "error":
@@ -130,10 +133,11 @@ def _roles(columns: Columns, source: Source) -> dict[str, Any]:
     roles = columns.roles()
     if not columns.automatic:
         return roles | ({} if columns.target_std is None else {"target_std": columns.target_std})
-    groups = columns.groups if isinstance(columns.groups, str) else None
+    beside = {name: getattr(columns, name) for name in ("groups", "sample_weight")}
+    beside = {name: value for name, value in beside.items() if isinstance(value, str)}
     type_of = None if source.table is None else source.table.type_of
     try:
-        found = choose_columns(source.names, columns.target, groups=groups, type_of=type_of).roles()
+        found = choose_columns(source.names, columns.target, **beside, type_of=type_of).roles()
     except UncertainError:
         found = {}
     if any(roles.get(name) != found.get(name) for name in ("mean", "features")):
@@ -178,7 +182,9 @@ def _exact(columns: Columns, common: Mapping[str, Any]) -> dict[str, Any]:
 
 def _no_columns(common: Mapping[str, Any], table: str) -> dict[str, Any]:
     """For rows without columns: the target as values, and no roles."""
-    without: dict[str, Any] = dict.fromkeys(set(common) - {"on_missing", "scale", "groups", "task"}, LEFT_OUT)
+    without: dict[str, Any] = dict.fromkeys(
+        set(common) - {"on_missing", "scale", "groups", "sample_weight", "task"}, LEFT_OUT
+    )
     target = common["target"] if isinstance(common.get("target"), Name) else Name(f"model.labels({table})")
-    groups = {"groups": Name("groups")} if "groups" in common else {}
-    return without | {"target": target, "meaning": LEFT_OUT} | groups
+    beside = {name: Name(name) for name in ("groups", "sample_weight") if name in common}
+    return without | {"target": target, "meaning": LEFT_OUT} | beside

@@ -17,7 +17,7 @@ from .._data.array import GaussianArray
 from .._data.features import check_fitted_names
 from .._data.incomplete import Incomplete
 from .._data.numbers import gaps_as_nan
-from .._data.typing import ColumnOrValues, Labels, RandomState
+from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
 from .._data.validation import TableLike
 from .._report.classes import Report, compare
 from .._report.held_out import Distribution, gap_of
@@ -198,6 +198,7 @@ class Model:
         listed: int = 10,
         meanings: bool = True,
         groups: ColumnOrValues | bool | None = None,
+        sample_weight: ColumnOrValues | bool | None = None,
         scorers: Sequence[str] | str | None = None,
         scoring: str | None = None,
         max_seconds: float | None = None,
@@ -229,6 +230,8 @@ class Model:
             to the score's deviation, G / (G - 1) sum_g (sum_{i in g} c_i)^2 over the G groups takes the place
             of n / (n - 1) sum_i c_i^2 (Cameron and Miller, Journal of Human Resources 50(2), 2015,
             doi 10.3368/jhr.50.2.317).
+        sample_weight : how much each row counts in the fits: a column, or values; by default the column that
+            the model was fitted with, and False for none. Held-out rows all count once.
         scorers : names of the measures to take; all by default. Of classes: "accuracy", "balanced_accuracy",
             "roc_auc" (of more than two classes the mean of each against the rest), "log_loss" and "brier"
             (both of calibrated probabilities, in the first repeat only: calibrating costs five more fits); of
@@ -241,13 +244,14 @@ class Model:
         callback : hears of every fit, with a ``ReportProgress`` (task, fold, folds, seconds, remaining).
         """
         pace = Pace(max_seconds=max_seconds, verbose=verbose, callback=callback)
-        source = self._source(table, y, groups)
+        source = self._source(table, y, groups, sample_weight)
         rest, rows = self.pipeline_[self._n_reading :], self._rows(source)
         by_column = y is None and source.table is not None
         common: dict[str, Any] = {
             "folds": folds,
             "repeats": repeats,
             "groups": self._groups(source, groups),
+            "weights": self._weights(source, sample_weight),
             "scorers": scorers,
             "scoring": scoring,
             "pace": pace,
@@ -279,6 +283,17 @@ class Model:
         if groups is None and isinstance(known, str):
             return source.groups(known, "the groups of the fit; pass another column or groups=False")
         return None if groups is None or groups is False else source.groups(groups)
+
+    def _weights(self, source: Source, weights: ColumnOrValues | bool | None) -> Floats | None:
+        """The weights of a report: those that were asked for, else the column of the fit; False: none."""
+        known = self.columns_.sample_weight
+        if weights is None and known is True:
+            raise ParameterError(
+                "the model was fitted with weights that were given as values: pass those of these rows as "
+                "sample_weight=, or sample_weight=False to count every row once"
+            )
+        chosen = known if weights is None else weights
+        return source.weights(chosen) if chosen is not None and chosen is not False else None
 
     def _inspected(
         self,
@@ -330,7 +345,8 @@ class Model:
         source = Source.of(table).require(reads, f"the model reads {listing(reads)}")
         if adds is not None:
             return source.check_new(adds, "append=False")
-        learned = (columns.target, columns.target_std, columns.groups, *labelled) if labelled else ()
+        learned = (columns.target, columns.target_std, columns.groups, columns.sample_weight, *labelled)
+        learned = learned if labelled else ()
         return source.load([*columns.used(), *learned])
 
     def _measure_scatter(self, source: Source, y: Labels, *, groups: Groups | None, **known: Any) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from scipy.special import ndtr
@@ -153,6 +153,7 @@ def compare(
     listed: int = 10,
     meanings: bool = True,
     groups: Groups | None = None,
+    weights: Floats | None = None,
     scorers: Sequence[str] | str | None = None,
     scoring: str | None = None,
     pace: Pace | None = None,
@@ -170,10 +171,11 @@ def compare(
     pace = pace or Pace()
     dealt = Folds.of(len(data), y, folds=folds, repeats=repeats, groups=groups, random_state=random_state)
     own, exact = own_meaning(fitted), means_alone(data)
-    candidates = {MEANS_ONLY: Candidate(fitted, exact), own: Candidate(fitted, data)}
+    beside: dict[str, Any] = {"weights": weights, "groups": groups}
+    candidates = {MEANS_ONLY: Candidate(fitted, exact, **beside), own: Candidate(fitted, data, **beside)}
     if meanings and data.kind != "zero":
         others = alternatives(fitted, gaps=isinstance(data, Incomplete))
-        candidates |= {name: Candidate(p, data, optional=True) for name, p in others.items()}
+        candidates |= {name: Candidate(p, data, **beside, optional=True) for name, p in others.items()}
     fits = [Timed.of(candidates[name], y) for name in (own, MEANS_ONLY)]
     answers = cross_validate(candidates, y, dealt, metrics, pace)
     first, first_means = (first_repeat(answers[name], y, dealt) for name in (own, MEANS_ONLY))

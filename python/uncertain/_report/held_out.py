@@ -10,11 +10,12 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
@@ -116,6 +117,10 @@ class Candidate:
     rows: GaussianArray | Incomplete
     known: Mapping[str, Floats] = field(default_factory=dict)
     """Arguments of `fit` with one value per row, for the last step."""
+    weights: Floats | None = None
+    """How much each row counts, for every step that can count."""
+    groups: Groups | None = None
+    """Rows that are held out together where probabilities are calibrated."""
     optional: bool = False
     """Whether it is left out if it cannot be fitted to some fold."""
 
@@ -123,8 +128,21 @@ class Candidate:
         """A fit to some of the rows, or to all."""
         step = self.pipeline.steps[-1][0]
         here = slice(None) if rows is None else rows
-        known = {f"{step}__{name}": values[here] for name, values in self.known.items()}
+        known: dict[str, Any] = {f"{step}__{name}": values[here] for name, values in self.known.items()}
+        if self.weights is not None:
+            able = [n for n, each in self.pipeline.steps if has_fit_parameter(each, "sample_weight")]
+            known |= {f"{name}__sample_weight": self.weights[here] for name in able}
+        if probability and self.groups is not None and has_fit_parameter(self.pipeline[-1], "groups"):
+            known[f"{step}__groups"] = self.groups.codes[here]
         return quiet(self.pipeline, probability=probability).fit(self.rows[here], y[here], **known)
+
+    def can_calibrate(self, y: Labels, rows: Ints) -> bool:
+        """Has every class rows in two groups, one of which can be held out?"""
+        if self.groups is None:
+            return True
+        labelled = rows[[label is not None for label in y[rows].tolist()]]
+        _, counts = self.groups.take(labelled).counts_of(np.asarray(y[labelled].tolist()))
+        return bool(counts.min() > 1)
 
 
 class Timed(NamedTuple):
@@ -176,7 +194,8 @@ def cross_validate(
                     if candidate.optional:
                         # Whether others' fits have converged does not matter: held-out rows judge them.
                         warnings.simplefilter("ignore", ConvergenceWarning)
-                    fitted = candidate.fitted(y, fit_rows, probability=probability)
+                    calibrated = probability and candidate.can_calibrate(y, fit_rows)
+                    fitted = candidate.fitted(y, fit_rows, probability=calibrated)
                     held_out = candidate.rows[test_rows]
                     known = needs
                     if n_classes and len(fitted.classes_) < n_classes:  # whole groups, all of a class
@@ -185,7 +204,7 @@ def cross_validate(
                         predicted, std = distribution.from_errors(fitted, held_out)
                         answer = Answer(test, predicted, std=std)
                     else:
-                        answer = answer_of(fitted, held_out, test, known, probability=probability)
+                        answer = answer_of(fitted, held_out, test, known, probability=calibrated)
                     answers[name].append(answer)
             except UncertainError:
                 # A class whose rows in some fold all lack a feature: no model of this meaning, no score.

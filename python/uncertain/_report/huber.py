@@ -194,6 +194,7 @@ def report_of_huber(
     repeats: int | None = None,
     listed: int = 10,
     groups: Groups | None = None,
+    weights: Floats | None = None,
     scorers: Sequence[str] | str | None = None,
     scoring: str | None = None,
     pace: Pace | None = None,
@@ -228,13 +229,14 @@ def report_of_huber(
         out = known[test] if groups is None else groups.members(known[test])
         return np.setdiff1d(np.arange(len(y)), out), known[test]
 
-    candidates = {MODEL: Candidate(fitted, data)}
+    beside: dict[str, Any] = {"weights": weights, "groups": groups}
+    candidates = {MODEL: Candidate(fitted, data, **beside)}
     if last.max_refinements > 0 or last.threshold is not None:
         squared = clone(fitted)
         squared[-1].set_params(max_refinements=0, threshold=None)
-        candidates[SQUARED] = Candidate(squared, data)
+        candidates[SQUARED] = Candidate(squared, data, **beside)
     if data.kind != "zero":
-        candidates[MEANS_ONLY] = Candidate(fitted, means_alone(data))
+        candidates[MEANS_ONLY] = Candidate(fitted, means_alone(data), **beside)
     answers = cross_validate(candidates, y, dealt, metrics, pace or Pace(), rows=rows_of)
     rows, residuals = _removed(last)
     several = isinstance(last.thresholds_, list)

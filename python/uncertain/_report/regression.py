@@ -141,6 +141,7 @@ def compare_regressions(
     repeats: int | None = None,
     meanings: bool = True,
     groups: Groups | None = None,
+    weights: Floats | None = None,
     scorers: Sequence[str] | str | None = None,
     scoring: str | None = None,
     pace: Pace | None = None,
@@ -160,14 +161,14 @@ def compare_regressions(
     known = {} if y_std is None else {"y_std": y_std}
     own = own_meaning(fitted)
     candidates = {
-        MEANS_ONLY: Candidate(fitted, means_alone(data), known),
-        own: Candidate(fitted, data, known),
+        MEANS_ONLY: Candidate(fitted, means_alone(data), known, weights),
+        own: Candidate(fitted, data, known, weights),
     }
     if meanings and data.kind != "zero":
         others = regressions(fitted, gaps=isinstance(data, Incomplete))
-        candidates |= {name: Candidate(p, data, known, optional=True) for name, p in others.items()}
+        candidates |= {name: Candidate(p, data, known, weights, optional=True) for name, p in others.items()}
     fits = {name: Timed.of(candidate, y) for name, candidate in candidates.items()}
-    weights: dict[str, list[Floats | None]] = {name: [] for name in candidates}
+    by_fold: dict[str, list[Floats | None]] = {name: [] for name in candidates}
     answers = cross_validate(
         candidates,
         y,
@@ -175,7 +176,7 @@ def compare_regressions(
         metrics,
         pace,
         distribution=distribution,
-        seen=lambda name, pipeline: weights[name].append(coefficients_of(pipeline)),
+        seen=lambda name, pipeline: by_fold[name].append(coefficients_of(pipeline)),
     )
     if distribution is not None:
         k, scatter = dealt.per_repeat, distribution.scatter
@@ -197,7 +198,7 @@ def compare_regressions(
         meanings=Meanings(board) if len(answers) > 2 else None,
         coefficients=compared(
             whole,  # type: ignore[arg-type]
-            weights,  # type: ignore[arg-type]
+            by_fold,  # type: ignore[arg-type]
             dealt.per_repeat,
             features or [f"feature {j}" for j in range(data.n_features)],
         )

@@ -1,0 +1,148 @@
+"""What is inspected: a fitted model, the rows it takes, and their features by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.base import is_regressor
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.typing import ColumnOrValues, Floats, Labels
+from .._data.validation import TableLike
+from .._model.model import Model
+from ..exceptions import ParameterError, ShapeError
+from ..tables._groups import Groups, groups_from
+from ..tables._targets import as_list
+
+Feature: TypeAlias = str | int
+Block: TypeAlias = tuple[int, ...]
+"""Features that move together."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A fitted estimator, rows that it takes, and names of their features."""
+
+    estimator: Any
+    rows: GaussianArray | Incomplete
+    names: tuple[str, ...]
+    truth: Labels | None = None
+    groups: Groups | None = None
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        X: TableLike,
+        y: ColumnOrValues | None = None,
+        groups: ColumnOrValues | None = None,
+        *,
+        labelled: bool = False,
+    ) -> Subject:
+        """A `Model` and a table (or what else it takes), or a fitted estimator and Gaussians or an array."""
+        if isinstance(model, Model):
+            estimator, rows, truth, codes = model._inspected(X, y, groups, labelled=labelled)
+            names = tuple(model._feature_names)
+        else:
+            rows = X if isinstance(X, (GaussianArray, Incomplete)) else GaussianArray(X)  # type: ignore[arg-type]
+            estimator, names, truth, codes = model, (), None, None
+            if labelled:
+                if y is None or isinstance(y, str):
+                    raise ParameterError(
+                        "y: pass the targets of the rows, one each; only a Model knows a column"
+                    )
+                truth = np.asarray(as_list(y, "y"))
+                if truth.shape != (len(rows),):
+                    raise ShapeError(f"y: expected {len(rows)} targets, one per row, got {truth.shape}")
+            if groups is not None:
+                codes = Groups(groups_from(groups, "groups", len(rows)))
+        if len(names) != rows.n_features:
+            known = getattr(rows, "feature_names", None)
+            names = tuple(known or (f"feature {j}" for j in range(rows.n_features)))
+        return cls(estimator, rows, names, truth, codes)
+
+    @property
+    def regression(self) -> bool:
+        """Does it predict numbers?"""
+        return bool(is_regressor(self.estimator))
+
+    def block(self, features: Feature | Sequence[Feature]) -> Block:
+        """The numbers of one feature or of several, by name or number."""
+        given = (
+            list(features) if isinstance(features, Sequence) and not isinstance(features, str) else [features]
+        )
+        block = tuple(self._number(feature) for feature in given)
+        if not block or len(set(block)) < len(block):
+            raise ParameterError(f"features: {features!r}: name at least one feature, and each once")
+        return block
+
+    def label(self, block: Block) -> str:
+        """The names of some features, for people."""
+        return ", ".join(self.names[j] for j in block)
+
+    def _number(self, feature: object) -> int:
+        d = self.rows.n_features
+        if isinstance(feature, str):
+            if feature not in self.names:
+                known = ", ".join(map(repr, self.names[:12])) + (", ..." if d > 12 else "")
+                raise ParameterError(f"features: there is no feature {feature!r}; the features are {known}")
+            return self.names.index(feature)
+        if isinstance(feature, bool) or not isinstance(feature, (int, np.integer)) or not -d <= feature < d:
+            raise ParameterError(f"features: {feature!r} must be a name, or a number in 0..{d - 1}")
+        return int(feature) % d
+
+
+def replaced(
+    rows: GaussianArray | Incomplete, block: Block, other: GaussianArray | Incomplete
+) -> GaussianArray | Incomplete:
+    """The rows with the features of `block` from `other` (which has these only), errors independent.
+
+    Covariances inside the block are those of `other`, those outside it stay, and those between are zero: what
+    comes from elsewhere was not measured together with the rest.
+    """
+    if isinstance(rows, Incomplete) or isinstance(other, Incomplete):
+        missing = _missing(rows).copy()
+        missing[:, list(block)] = _missing(other)
+        return Incomplete(_replaced(_gaussians(rows), block, _gaussians(other)), missing)
+    return _replaced(rows, block, other)
+
+
+def _replaced(rows: GaussianArray, block: Block, other: GaussianArray) -> GaussianArray:
+    rest = [j for j in range(rows.n_features) if j not in block]
+    parts = [*([rows[:, rest]] if rest else []), other]
+    beside = GaussianArray.hstack([part._named(None) for part in parts])
+    return rows._like(beside[:, np.argsort([*rest, *block])]._core)
+
+
+def picked(rows: GaussianArray | Incomplete, block: Block) -> GaussianArray | Incomplete:
+    """Some features of all rows, with the covariances between them."""
+    if isinstance(rows, Incomplete):
+        return Incomplete(rows.gaussians[:, list(block)], rows.missing[:, list(block)])
+    return rows[:, list(block)]
+
+
+def with_means(rows: GaussianArray | Incomplete, block: Block, values: Floats) -> GaussianArray | Incomplete:
+    """The rows with other values of some features and all covariances as they are; no gaps there."""
+    if isinstance(rows, Incomplete):
+        missing = rows.missing.copy()
+        missing[:, list(block)] = False
+        return Incomplete(_with_means(rows.gaussians, block, values), missing)
+    return _with_means(rows, block, values)
+
+
+def _with_means(rows: GaussianArray, block: Block, values: Floats) -> GaussianArray:
+    means = rows.means.copy()
+    means[:, list(block)] = values
+    return rows._like(GaussianArray(**rows._core.parts() | {"means": means})._core)
+
+
+def _missing(rows: GaussianArray | Incomplete) -> Any:
+    return rows.missing if isinstance(rows, Incomplete) else np.zeros(rows.shape, dtype=bool)
+
+
+def _gaussians(rows: GaussianArray | Incomplete) -> GaussianArray:
+    return rows.gaussians if isinstance(rows, Incomplete) else rows
