@@ -206,7 +206,7 @@ fn models_come_back_from_files_with_their_answers() {
     let golden = golden();
     let (data, labels) = (golden.data("full"), golden.labels());
     let classes = vec![Class::from(-1), Class::from(1)];
-    let params = Params::new().method(Method::Ausvc).confidence(Some(0.8), Bound::Chebyshev).probability(true);
+    let params = Params::new().method(Method::Ausvc).confidence(Some(0.8)).bound(Bound::Chebyshev).probability(true);
     let params = params.check().unwrap();
     let robust = params.fit(&data, &labels, &Control::new()).unwrap();
     let linear = robust.linear.clone();
@@ -377,12 +377,12 @@ fn bad_parameters_are_refused() {
     refused(Params::new().c(0.0), "C");
     refused(Params::new().c(f64::NAN), "C");
     refused(Params::new().radius(-1.0), "radius");
-    refused(Params::new().confidence(Some(0.2), Bound::Gaussian), "confidence");
+    refused(Params::new().confidence(Some(0.2)), "confidence");
     refused(Params::new().tol(0.0), "tol");
     assert_eq!("ausvc".parse(), Ok(Method::Ausvc));
     let message = "svm".parse::<Method>().unwrap_err().to_string();
     assert!(message.contains("usvc, tsvc, ausvc, mpsvc, psvm"), "{message}");
-    let nine = Params::new().confidence(Some(0.9), Bound::Chebyshev).check().unwrap();
+    let nine = Params::new().confidence(Some(0.9)).bound(Bound::Chebyshev).check().unwrap();
     assert!((nine.radius() - 3.0).abs() < 1e-12);
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::named::named;
-use crate::params::{Valid, check_not_negative, check_threads, setters};
+use crate::params::{check_at_least_one, check_not_negative, params};
 use crate::solver::Status;
 use crate::state::number;
 
@@ -54,45 +54,41 @@ pub enum Acceleration {
 
 named!(Acceleration, "acceleration");
 
-/// Parameters of extreme deconvolution.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[must_use]
-pub struct Params {
-    /// Number of components.
-    #[serde(rename = "n_components")]
-    pub components: Components,
-    /// The most that [`Components::Auto`] tries, >= 1.
-    pub max_components: usize,
-    /// Stop when the mean log-likelihood per row rises by no more than this in one step, >= 0.
-    #[serde(with = "number")]
-    pub tol: f64,
-    /// Passes over the rows after the first one at most, >= 1; each is a step of EM or an extrapolation.
-    pub max_iter: usize,
-    /// `None`: plain EM.
-    pub acceleration: Option<Acceleration>,
-    /// T is at least this part of the features' scale in every direction, in (0, 1).
-    #[serde(rename = "reg_covar", with = "number")]
-    pub reg: f64,
-    /// Seed of the start, and of the folds of [`Components::Auto`].
-    pub seed: u64,
-    /// Threads; `None` is the environment's default.
-    #[serde(skip)]
-    pub threads: Option<usize>,
+params! {
+    /// Those of extreme deconvolution.
+    pub struct Params {
+        /// Number of components.
+        #[serde(rename = "n_components")]
+        components: Components = Components::Fixed(1),
+        /// The most that [`Components::Auto`] tries, >= 1.
+        max_components: usize = 10,
+        /// Stop when the mean log-likelihood per row rises by no more than this in one step, >= 0.
+        #[serde(with = "number")]
+        tol: f64 = 1e-6,
+        /// Passes over the rows after the first one at most, >= 1; each is a step of EM or an extrapolation.
+        max_iter: usize = 1000,
+        /// How EM is made faster; `None`: plain EM.
+        acceleration: Option<Acceleration> = Some(Acceleration::Squarem),
+        /// T is at least this part of the features' scale in every direction, in (0, 1).
+        #[serde(rename = "reg_covar", with = "number")]
+        reg: f64 = 1e-6,
+        /// Seed of the start, and of the folds of [`Components::Auto`].
+        seed: u64 = 0,
+    }
 }
 
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            components: Components::Fixed(1),
-            max_components: 10,
-            tol: 1e-6,
-            max_iter: 1000,
-            acceleration: Some(Acceleration::Squarem),
-            reg: 1e-6,
-            seed: 0,
-            threads: None,
+impl Params {
+    fn ranges(&self) -> Result<()> {
+        if self.components == Components::Fixed(0) {
+            return Err(Error::parameter("n_components", 0, "an integer >= 1 or \"auto\""));
         }
+        check_at_least_one("max_components", self.max_components)?;
+        check_not_negative("tol", self.tol)?;
+        check_at_least_one("max_iter", self.max_iter)?;
+        if !(self.reg >= 1e-12 && self.reg < 1.0) {
+            return Err(Error::parameter("reg_covar", self.reg, "at least 1e-12 and below 1"));
+        }
+        Ok(())
     }
 }
 
@@ -142,51 +138,3 @@ pub struct Choice {
     /// Mean log-likelihood per held-out row for 1, 2, ... components, as far as was tried.
     pub log_likelihoods: Vec<f64>,
 }
-
-impl Params {
-    /// The defaults: one Gaussian.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    setters! {
-        /// Number of components (default: 1).
-        components: Components => components;
-        /// Rise of the mean log-likelihood per row at which to stop, >= 0 (default 1e-6).
-        tol: f64 => tol;
-        /// Passes over the rows at most, >= 1 (default 1000).
-        max_iter: usize => max_iter;
-        /// The most that [`Components::Auto`] tries, >= 1 (default 10).
-        max_components: usize => max_components;
-        /// `None` is plain EM (default: [`Acceleration::Squarem`]).
-        acceleration: Option<Acceleration> => acceleration;
-        /// Smallest part of the features' scale that T has in any direction, in (0, 1) (default 1e-6).
-        reg: f64 => reg;
-        /// Seed of the start, and of the folds of [`Components::Auto`].
-        seed: u64 => seed;
-        /// Threads of a fit; `None` is [`default_threads`](crate::parallel::default_threads).
-        threads: Option<usize> => threads;
-    }
-
-    /// Parameters that can fit, or the first one that is out of range.
-    pub fn check(self) -> Result<ValidParams> {
-        if self.components == Components::Fixed(0) {
-            return Err(Error::parameter("n_components", 0, "an integer >= 1 or \"auto\""));
-        }
-        if self.max_components == 0 {
-            return Err(Error::parameter("max_components", 0, "at least 1"));
-        }
-        check_not_negative("tol", self.tol)?;
-        if self.max_iter == 0 {
-            return Err(Error::parameter("max_iter", 0, "at least 1"));
-        }
-        if !(self.reg >= 1e-12 && self.reg < 1.0) {
-            return Err(Error::parameter("reg_covar", self.reg, "at least 1e-12 and below 1"));
-        }
-        check_threads(self.threads)?;
-        Ok(Valid(self))
-    }
-}
-
-/// Parameters that have passed [`Params::check`].
-pub type ValidParams = Valid<Params>;

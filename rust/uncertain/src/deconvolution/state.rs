@@ -3,16 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Mixture, Params, Report};
+use super::{Mixture, Report};
 use crate::data::covariance::packed_len;
 use crate::error::{Error, Result};
 use crate::solver::Status;
-use crate::state::{Arrays, Parts, parameters};
+use crate::state::{Arrays, Parts};
 
 /// Beyond it the packed triangle of one matrix exceeds the largest file.
 const MAX_FEATURES: usize = 1 << 20;
-
-parameters!(Params);
 
 impl Mixture {
     pub(crate) fn write(&self, arrays: &mut Arrays) {

@@ -1,25 +1,18 @@
 //! [`Calibration`]: whether and how a classifier's probabilities are fitted, the same parameters for every classifier.
 
-use serde::{Deserialize, Serialize};
-
 use crate::data::Labels;
 use crate::error::{Error, Result};
 use crate::model::folds::Folds;
+use crate::params::builder;
 
-/// Sigmoids from scores to probabilities, fitted to scores of held-out rows; without them there are classes only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Calibration {
-    /// Fit them?
-    pub probability: bool,
-    /// Folds of the cross-validation behind them, at least 2; classes with fewer rows get fewer folds.
-    pub folds: usize,
-}
-
-impl Default for Calibration {
-    /// None; five folds once they are asked for.
-    fn default() -> Self {
-        Self { probability: false, folds: 5 }
+builder! {
+    /// Sigmoids from scores to probabilities, fitted to scores of held-out rows; without them there are classes only.
+    #[derive(Copy, Eq)]
+    pub struct Calibration {
+        /// Also fit probabilities, by cross-validation?
+        probability: bool = false,
+        /// Folds of that cross-validation, at least 2; classes with fewer rows get fewer folds.
+        folds: usize = 5,
     }
 }
 
@@ -29,7 +22,7 @@ impl Calibration {
     }
 
     /// The folds of these rows, where probabilities are wanted.
-    pub(super) fn folds(self, labels: &Labels, seed: u64) -> Result<Option<Folds>> {
+    pub(super) fn split(self, labels: &Labels, seed: u64) -> Result<Option<Folds>> {
         self.probability.then(|| Folds::new(labels, self.folds, seed)).transpose()
     }
 }

@@ -28,7 +28,6 @@ use crate::error::{Error, Result};
 pub(crate) use arrays::Take;
 pub use arrays::{Arrays, Named, Parts, Tensor};
 pub(crate) use gaussians::{Header as RowsHeader, read as read_rows, write as write_rows};
-pub(crate) use params::parameters;
 pub use params::{Parameters, Valid, from_named, names, to_named};
 pub(crate) use training::complete;
 pub use training::{Square, Training};

@@ -35,22 +35,6 @@ impl<'de, P: Parameters> Deserialize<'de> for Valid<P> {
     }
 }
 
-/// [`Parameters`] of a struct with its own `check`, and `threads`.
-macro_rules! parameters {
-    ($params:ty) => {
-        impl $crate::state::Parameters for $params {
-            fn check(self) -> $crate::Result<$crate::state::Valid<Self>> {
-                Self::check(self)
-            }
-
-            fn set_threads(&mut self, threads: Option<usize>) {
-                self.threads = threads;
-            }
-        }
-    };
-}
-pub(crate) use parameters;
-
 /// Structs inside of parameters whose fields users write among the others.
 const GROUPS: [&str; 3] = ["options", "calibration", "em"];
 

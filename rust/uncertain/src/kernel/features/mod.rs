@@ -17,7 +17,7 @@ mod state;
 
 pub use nystroem::Nystroem;
 pub use random::RandomFeatures;
-pub use state::{Features, Header, Params};
+pub use state::{Features, Header, Params, ValidParams};
 
 use std::ops::Range;
 

@@ -7,55 +7,33 @@ use serde::{Deserialize, Serialize};
 use super::{Approximation, FeatureMap, Nystroem, RandomFeatures};
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete, Rows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::parallel;
-use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid, complete, number};
+use crate::params::{check_at_least_one, params};
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, Valid, complete, number};
 
-/// Parameters of a map that is drawn for some rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// Which map.
-    pub approximation: Approximation,
-    /// Frequencies, or landmark rows at most.
-    pub n_components: usize,
-    /// Bandwidth of the kernel.
-    #[serde(with = "number::median")]
-    pub sigma: Bandwidth,
-    /// Coupling of the kernel.
-    pub coupling: Coupling,
-    /// Seed of frequencies or landmarks.
-    pub seed: u64,
-    /// Number of threads; `None` is the environment's default.
-    #[serde(skip)]
-    pub threads: Option<usize>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            approximation: Approximation::Random,
-            n_components: 100,
-            sigma: Bandwidth::Fixed(1.0),
-            coupling: Coupling::Shared,
-            seed: 0,
-            threads: None,
-        }
+params! {
+    /// Those of a map that is drawn for some rows.
+    pub struct Params {
+        /// Which map.
+        approximation: Approximation = Approximation::Random,
+        /// Frequencies, or landmark rows at most.
+        n_components: usize = 100,
+        /// Bandwidth of the kernel, > 0, or [`Bandwidth::Median`].
+        #[serde(with = "number::median")]
+        sigma: Bandwidth as impl Into<Bandwidth> = Bandwidth::Fixed(1.0),
+        /// Coupling of the kernel.
+        coupling: Coupling = Coupling::Shared,
+        /// Seed of frequencies or landmarks.
+        seed: u64 = 0,
     }
 }
 
-impl Parameters for Params {
-    fn check(self) -> Result<Valid<Self>> {
+impl Params {
+    fn ranges(&self) -> Result<()> {
         self.sigma.check()?;
-        if self.n_components == 0 {
-            return Err(Error::parameter("n_components", 0, ">= 1"));
-        }
-        Ok(Valid(self))
-    }
-
-    fn set_threads(&mut self, threads: Option<usize>) {
-        self.threads = threads;
+        check_at_least_one("n_components", self.n_components)
     }
 }
 

@@ -19,52 +19,30 @@ mod points;
 mod state;
 
 use ndarray::{Array2, Axis};
-use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
 use crate::data::{Incomplete, Labels};
 use crate::deconvolution::{self, Components, Fitted, Mixture, Observed, PerClass, Report, log_sum};
 use crate::error::{Error, Result};
 use crate::model::one_vs_rest;
-use crate::params::{Valid, setters};
+use crate::params::{Valid, builder};
 use crate::state::number;
 
-/// Parameters of a fit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[must_use]
-pub struct Params {
-    /// One T for all classes and components?
-    #[serde(rename = "shared_covariance")]
-    pub shared: bool,
-    /// Class probabilities before a row is seen; `None`: the weighted shares of the classes.
-    #[serde(with = "number::list")]
-    pub priors: Option<Vec<f64>>,
-    /// Everything about EM; the number of components is that of each class and cannot be automatic.
-    pub em: deconvolution::Params,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self { shared: true, priors: None, em: deconvolution::Params::default() }
+builder! {
+    /// Parameters of a fit; one shared covariance by default.
+    pub struct Params {
+        /// One covariance T for all classes and components?
+        #[serde(rename = "shared_covariance")]
+        shared: bool = true,
+        /// Class probabilities before a row is seen, > 0, which are normalised; `None`: the weighted shares of the classes.
+        #[serde(with = "number::list")]
+        priors: Option<Vec<f64>> = None,
+        /// Everything about EM; the number of components is that of each class and cannot be automatic.
+        em: deconvolution::Params = deconvolution::Params::default(),
     }
 }
 
 impl Params {
-    /// The defaults: one shared covariance.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    setters! {
-        /// One covariance T for all classes and components (default)?
-        shared: bool => shared;
-        /// Class probabilities before a row is seen, > 0 (default: the shares of the classes); they are normalised.
-        priors: Option<Vec<f64>> => priors;
-        /// Everything about EM; the number of components is that of each class and cannot be automatic.
-        em: deconvolution::Params => em;
-    }
-
     /// Parameters that can fit, or the first one that is out of range. There must be as many priors as classes, which
     /// the fit checks.
     pub fn check(self) -> Result<ValidParams> {

@@ -49,7 +49,7 @@ impl ValidParams {
     }
 
     fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
-        let folds = self.0.calibration.folds(labels, self.0.options.seed)?;
+        let folds = self.0.calibration.split(labels, self.0.options.seed)?;
         let sigma = self.0.sigma.of(data)?;
         let map = self.map(data, sigma, control)?;
         let source = map.prepare(data)?;

@@ -11,9 +11,7 @@ use crate::error::{Error, Result};
 use crate::kernel::features::{FeatureMap, Header as MapHeader};
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete, number, parameters};
-
-parameters!(Params);
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete, number};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

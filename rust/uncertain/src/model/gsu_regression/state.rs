@@ -7,9 +7,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Regressor;
-use crate::state::{Arrays, Fitted, Parts, Training, parameters};
-
-parameters!(Params);
+use crate::state::{Arrays, Fitted, Parts, Training};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

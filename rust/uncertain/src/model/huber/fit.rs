@@ -98,7 +98,7 @@ fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
     let targets = given.targets_of(&order);
     // Labels that cannot be folded are refused before the work.
     let folds = match params.calibration.probability {
-        true => params.calibration.folds(&given.classes(&order)?, params.seed)?,
+        true => params.calibration.split(&given.classes(&order)?, params.seed)?,
         false => None,
     };
     if params.couples_views() || params.views.iter().any(|view| params.has_graph(view)) {

@@ -11,9 +11,7 @@ use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
-use crate::state::{Answers, Arrays, Fitted, Parts, Square, Training, complete, parameters};
-
-parameters!(Params);
+use crate::state::{Answers, Arrays, Fitted, Parts, Square, Training, complete};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

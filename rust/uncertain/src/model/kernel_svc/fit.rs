@@ -78,7 +78,7 @@ impl ValidParams {
     }
 
     fn folds(&self, labels: &Labels) -> Result<Option<Folds>> {
-        self.0.calibration.folds(labels, self.0.seed)
+        self.0.calibration.split(labels, self.0.seed)
     }
 
     fn run_all(

@@ -11,9 +11,7 @@ use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::kernel_machine::{BasisHeader, Kernel, gram, read, write};
 use crate::model::platt::Sigmoid;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete, parameters};
-
-parameters!(Params);
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -9,9 +9,7 @@ use crate::data::Incomplete;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::kernel_machine::{BasisHeader, Kernel, gram, read, write};
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete, parameters};
-
-parameters!(Params);
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

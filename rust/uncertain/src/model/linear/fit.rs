@@ -54,7 +54,7 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     labels.check_every_class()?;
     let present = Present::of(data, labels)?;
     let (data, labels) = (&present.data, &*present.known);
-    let folds = calibration.folds(labels, seed)?;
+    let folds = calibration.split(labels, seed)?;
     let classes = positive_classes(labels.n_classes());
     let count = classes.len();
     let run = || {

@@ -8,9 +8,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Arrays, Fitted, Parts, Training, number, parameters};
-
-parameters!(Params);
+use crate::state::{Arrays, Fitted, Parts, Training, number};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -27,11 +27,10 @@ mod tests;
 
 pub use crate::kernel::rows::{Computed, Dense, KernelRows, Subset};
 
-use serde::{Deserialize, Serialize};
-
 use super::Status;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::params::{builder, check_at_least_one, check_positive};
 use crate::state::number;
 
 /// The dual problem; all slices have one element per row of the kernel matrix.
@@ -47,39 +46,29 @@ pub struct Problem<'a> {
     pub upper: &'a [f64],
 }
 
-/// How SMO runs.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Options {
-    /// Stop when the certified relative duality gap is at most this (default 1e-6).
-    #[serde(with = "number")]
-    pub tol: f64,
-    /// Pairs at most; `None` (in JSON also -1): 10,000,000, or 100 per row if that is more.
-    #[serde(with = "number::limit")]
-    pub max_iter: Option<usize>,
-    /// Leave variables out that stay at a bound?
-    pub shrinking: bool,
-    /// Bytes (in JSON: MB) for rows that are computed or gathered (default 1 GiB; two rows are always kept).
-    #[serde(with = "number::megabytes")]
-    pub cache_size: usize,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { tol: 1e-6, max_iter: None, shrinking: true, cache_size: 1 << 30 }
+builder! {
+    /// How SMO runs.
+    #[derive(Copy)]
+    pub struct Options {
+        /// Certified relative duality gap at which to stop, > 0.
+        #[serde(with = "number")]
+        tol: f64 = 1e-6,
+        /// Pairs optimised at most; `None` (in JSON also -1): 10,000,000, or 100 per row if that is more.
+        #[serde(with = "number::limit")]
+        max_iter: Option<usize> = None,
+        /// Leave variables out that stay at a bound?
+        shrinking: bool = true,
+        /// Bytes (in JSON: MB) for rows that are computed or gathered; two rows are always kept.
+        #[serde(with = "number::megabytes")]
+        cache_size: usize = 1 << 30,
     }
 }
 
 impl Options {
     /// Are all options in range?
     pub fn check(&self) -> Result<()> {
-        if !(self.tol > 0.0 && self.tol.is_finite()) {
-            return Err(Error::parameter("tol", self.tol, "a finite number > 0"));
-        }
-        if self.max_iter == Some(0) {
-            return Err(Error::parameter("max_iter", 0, ">= 1"));
-        }
-        Ok(())
+        check_positive("tol", self.tol)?;
+        check_at_least_one("max_iter", self.max_iter)
     }
 }
 

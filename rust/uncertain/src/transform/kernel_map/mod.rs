@@ -22,7 +22,7 @@ mod cholesky;
 mod params;
 mod vectors;
 
-pub use params::Params;
+pub use params::{Params, ValidParams};
 
 use crate::control::Control;
 use crate::data::validate::{Rule, elements};

@@ -9,40 +9,36 @@ use crate::data::{GaussianArray, Incomplete};
 use crate::error::Result;
 use crate::kernel::{KernelName, PointKernel, median_gamma};
 use crate::parallel;
-use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid, complete, number};
+use crate::params::params;
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, Valid, complete, number};
 
-/// Parameters of a map, the kernel's side by side; those that it does not have are ignored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {
-    /// The kernel.
-    pub kernel: KernelName,
-    /// Its scale; `None` is the median heuristic ([`median_gamma`]).
-    #[serde(with = "number::median")]
-    pub gamma: Option<f64>,
-    /// Of the polynomial kernel.
-    pub degree: u32,
-    /// Of the polynomial kernel.
-    #[serde(with = "number")]
-    pub coef0: f64,
-    /// As [`Options::tol`].
-    #[serde(with = "number")]
-    pub tol: f64,
-    /// As [`Options::max_rank`].
-    pub max_rank: Option<usize>,
-    /// Number of threads; `None` is the environment's default.
-    #[serde(skip)]
-    pub threads: Option<usize>,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        let Options { tol, max_rank } = Options::default();
-        Self { kernel: KernelName::Rbf, gamma: None, degree: 3, coef0: 1.0, tol, max_rank, threads: None }
+params! {
+    /// Those of the kernel stand side by side; those that it does not have are ignored.
+    pub struct Params {
+        /// The kernel.
+        kernel: KernelName = KernelName::Rbf,
+        /// Its scale; `None` is the median heuristic ([`median_gamma`]).
+        #[serde(with = "number::median")]
+        gamma: Option<f64> = None,
+        /// Of the polynomial kernel.
+        degree: u32 = 3,
+        /// Of the polynomial kernel.
+        #[serde(with = "number")]
+        coef0: f64 = 1.0,
+        /// As [`Options::tol`].
+        #[serde(with = "number")]
+        tol: f64 = Options::default().tol,
+        /// As [`Options::max_rank`].
+        max_rank: Option<usize> = None,
     }
 }
 
 impl Params {
+    fn ranges(&self) -> Result<()> {
+        Options { tol: self.tol, max_rank: self.max_rank }.check()?;
+        PointKernel::new(self.kernel.name(), self.degree, self.gamma.unwrap_or(1.0), self.coef0).map(drop)
+    }
+
     /// The kernel, for these rows.
     fn resolved(&self, data: &GaussianArray) -> Result<PointKernel> {
         let with = |gamma| PointKernel::new(self.kernel.name(), self.degree, gamma, self.coef0);
@@ -50,18 +46,6 @@ impl Params {
             (None, Some(_)) => with(median_gamma(data, 0)?),
             (gamma, _) => with(gamma.unwrap_or(1.0)),
         }
-    }
-}
-
-impl Parameters for Params {
-    fn check(self) -> Result<Valid<Self>> {
-        Options { tol: self.tol, max_rank: self.max_rank }.check()?;
-        PointKernel::new(self.kernel.name(), self.degree, self.gamma.unwrap_or(1.0), self.coef0)?;
-        Ok(Valid(self))
-    }
-
-    fn set_threads(&mut self, threads: Option<usize>) {
-        self.threads = threads;
     }
 }
 
