@@ -140,7 +140,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
             counted = slice(None) if weights is None else weights > 0.0
             _refuse_unseen(missing[counted], codes[counted], classes)
         known = {"codes": codes, "n_classes": len(classes), "weights": weights}
-        model = self._fitted(parameters, data, missing=missing, **known)
+        model = self._fitted(parameters, (data, missing), **known)
         self.classes_ = classes
         self._keep(model)
         warn_unless_ended(self)
@@ -186,8 +186,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, C)
         """
         check_is_fitted(self, "means_")
-        data, missing = check_rows(self, X, reset=False)
-        return self._model.log_proba(data, missing, self.n_jobs)
+        return self._model.log_proba(check_rows(self, X, reset=False), self.n_jobs)
 
     def predict_proba(self, X: RowsLike) -> Floats:
         """P(c | x_i) of every class under the model, each row with its own noise.
@@ -252,8 +251,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         mean, std : ndarrays of shape (n,), or (n, C) for more than two classes
         """
         check_is_fitted(self, "means_")
-        data, missing = check_rows(self, X, reset=False)
-        mean, std = self._model.decision_distribution(data, missing, self.n_jobs)
+        mean, std = self._model.decision_distribution(check_rows(self, X, reset=False), self.n_jobs)
         return (mean[:, 0], std[:, 0]) if mean.shape[1] == 1 else (mean, std)
 
     def predict(self, X: RowsLike) -> Labels:

@@ -167,4 +167,4 @@ class ProbabilisticKernelFeatures(
             For rows so far away, in units of sigma, that their features overflow.
         """
         check_is_fitted(self)
-        return self._model.decision(check_gaussians(self, X, reset=False), None, self.n_jobs)
+        return self._model.decision(check_gaussians(self, X, reset=False), self.n_jobs)

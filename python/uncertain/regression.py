@@ -196,8 +196,8 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         """
         rows = self._to_predict(X)
         if not return_std:
-            return self._model.decision(rows, None, self.n_jobs)[:, 0]
-        mean, std = self._model.decision_distribution(rows, None, self.n_jobs)
+            return self._model.decision(rows, self.n_jobs)[:, 0]
+        mean, std = self._model.decision_distribution(rows, self.n_jobs)
         return mean[:, 0], std[:, 0]
 
     def _variances(self, y_std: ArrayLike, n: int) -> Floats:

@@ -82,7 +82,7 @@ class ScoreClassifier(ClassifierMixin):
         {scores}
         """
         rows = self._to_predict(X)
-        return single(self._model.decision(rows, None, self.n_jobs))
+        return single(self._model.decision(rows, self.n_jobs))
 
     def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the score under each row's own uncertainty.
@@ -97,7 +97,7 @@ class ScoreClassifier(ClassifierMixin):
             The mean is :meth:`decision_function`; exact points have the standard deviation 0.
         """
         rows = self._to_predict(X)
-        mean, std = self._model.decision_distribution(rows, None, self.n_jobs)
+        mean, std = self._model.decision_distribution(rows, self.n_jobs)
         return single(mean), single(std)
 
     def predict(self, X: RowsLike) -> Labels:
@@ -130,7 +130,7 @@ class ScoreClassifier(ClassifierMixin):
             Columns in the order of ``classes_``.
         """
         rows = self._to_predict(X)
-        return self._model.predict_proba(rows, None, self.n_jobs)
+        return self._model.predict_proba(rows, self.n_jobs)
 
     @available_if(_with_probability)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: RowsLike) -> Floats:

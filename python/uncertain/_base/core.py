@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._data.typing import Floats
+from .._data.typing import Booleans, Floats
 from .._data.validation import seed_from
 from .._uncertain import Fitted, Gaussians, check_parameters, fit, parameter_names
 from ..exceptions import ParameterError
@@ -70,10 +70,12 @@ class Core:
         check_parameters(self._kind, text)
         return text
 
-    def _fitted(self, parameters: str, data: Gaussians, **known: Any) -> Fitted:
-        """One fit by the core; `known` is what is known of the rows."""
+    def _fitted(
+        self, parameters: str, rows: Gaussians | tuple[Gaussians, Booleans | None], **known: Any
+    ) -> Fitted:
+        """One fit by the core to rows, maybe with marks of gaps; `known` is what is known of them."""
         known.setdefault("n_jobs", getattr(self, "n_jobs", None))
-        return fit(self._kind, parameters, data, report=reporter(self), **known)
+        return fit(self._kind, parameters, rows, report=reporter(self), **known)
 
     def _keep(self, model: Fitted) -> Self:
         """Set the attributes that a fit leaves behind; a classifier has its `classes_` before."""

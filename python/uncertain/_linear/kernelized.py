@@ -49,7 +49,7 @@ class Kernelized(Core):
     def _mapped(self, data: Gaussians) -> Gaussians:
         """The rows for the linear model."""
         map_ = self.kernel_map_
-        return data if map_ is None else map_._model.transform(data, None, self.n_jobs)
+        return data if map_ is None else map_._model.transform(data, self.n_jobs)
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
         check_is_fitted(self, "coef_")

@@ -162,7 +162,7 @@ class GaussianDenoiser(
         parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)
         weights = check_sample_weight(sample_weight, data.n_rows)
-        self._keep(self._fitted(parameters, data, missing=missing, weights=weights))
+        self._keep(self._fitted(parameters, (data, missing), weights=weights))
         warn_unless_ended(self)
         return self
 
@@ -178,10 +178,10 @@ class GaussianDenoiser(
         GaussianArray
         """
         check_is_fitted(self, "weights_")
-        data, missing = check_rows(self, X, reset=False)
+        moved = self._model.transform(check_rows(self, X, reset=False), self.n_jobs)
         unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
         names = getattr(self, "feature_names_in_", None)
-        return GaussianArray._from_core(self._model.transform(data, missing, self.n_jobs), names, unit)
+        return GaussianArray._from_core(moved, names, unit)
 
     def score_samples(self, X: RowsLike) -> Floats:
         """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i).
@@ -189,8 +189,7 @@ class GaussianDenoiser(
         Of the features that the row has; 0 for a row that has none.
         """
         check_is_fitted(self, "weights_")
-        data, missing = check_rows(self, X, reset=False)
-        return self._model.log_likelihood(data, missing, self.n_jobs)
+        return self._model.log_likelihood(check_rows(self, X, reset=False), self.n_jobs)
 
     def score(self, X: RowsLike, y: object = None) -> float:
         """Mean of `score_samples`."""

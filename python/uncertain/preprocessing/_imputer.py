@@ -142,7 +142,7 @@ class GaussianImputer(
             classes, codes = check_labels(y, X, self)
             known = {"codes": codes, "n_classes": len(classes)}
         weights = check_sample_weight(sample_weight, data.n_rows)
-        self._keep(self._fitted(parameters, data, missing=missing, weights=weights, **known))
+        self._keep(self._fitted(parameters, (data, missing), weights=weights, **known))
         warn_unless_ended(self)
         return self
 
@@ -159,7 +159,7 @@ class GaussianImputer(
         GaussianArray
         """
         check_is_fitted(self, "weights_")
-        data, missing = check_rows(self, X, reset=False)
+        moved = self._model.transform(check_rows(self, X, reset=False), self.n_jobs)
         unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
         names = getattr(self, "feature_names_in_", None)
-        return GaussianArray._from_core(self._model.transform(data, missing, self.n_jobs), names, unit)
+        return GaussianArray._from_core(moved, names, unit)

@@ -51,7 +51,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
         parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)
         weights = check_sample_weight(sample_weight, data.n_rows)
-        return self._keep(self._fitted(parameters, data, missing=missing, weights=weights))
+        return self._keep(self._fitted(parameters, (data, missing), weights=weights))
 
     def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
         self.mean_, self.scale_ = arrays["mean"], arrays["scale"]

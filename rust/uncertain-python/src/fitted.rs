@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use uncertain::file::{self, Step};
 use uncertain::state::{Answers, Square, Tensor, Training};
-use uncertain::{Control, Error, Incomplete, Labels, Targets, Weights, parallel};
+use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, Targets, Weights, parallel};
 
 use crate::error::BorderResult;
 use crate::gaussians::Gaussians;
@@ -25,8 +25,37 @@ type Floats<'py> = Bound<'py, PyArray1<f64>>;
 type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 type Vector<'py> = Option<PyReadonlyArray1<'py, f64>>;
 type Codes<'py> = Option<PyReadonlyArray1<'py, u32>>;
-/// Marks of missing features (n, d); None when all are there.
-type Missing<'py> = Option<PyReadonlyArray2<'py, bool>>;
+
+/// Rows, with marks of their missing features (n, d) where there are any.
+#[derive(FromPyObject)]
+pub(crate) enum Given<'py> {
+    All(PyRef<'py, Gaussians>),
+    Marked(PyRef<'py, Gaussians>, Option<PyReadonlyArray2<'py, bool>>),
+}
+
+/// The same, owned, so that the GIL can go.
+struct Held {
+    data: Arc<GaussianArray>,
+    marks: Option<Vec<bool>>,
+}
+
+impl From<Given<'_>> for Held {
+    fn from(given: Given<'_>) -> Self {
+        match given {
+            Given::All(data) => Self { data: data.inner.clone(), marks: None },
+            Given::Marked(data, marks) => {
+                let marks = marks.map(|marks| marks.as_array().iter().copied().collect());
+                Self { data: data.inner.clone(), marks }
+            }
+        }
+    }
+}
+
+impl Held {
+    fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
+        self.marks.as_ref().map_or(Ok((&*self.data).into()), |marks| Incomplete::new(&self.data, marks))
+    }
+}
 
 /// A square matrix: dense, or compressed rows (starts, columns, values).
 #[derive(FromPyObject)]
@@ -62,37 +91,6 @@ impl From<Step> for Fitted {
     }
 }
 
-/// What is known of the rows of a fit; owned, so that the GIL can go.
-struct Known {
-    missing: Option<Vec<bool>>,
-    labels: Option<Labels>,
-    targets: Option<Targets>,
-    outputs: Vec<Vec<f64>>,
-    n_classes: usize,
-    weights: Option<Weights>,
-    groups: Option<Vec<u32>>,
-    graphs: Vec<Option<Square>>,
-}
-
-impl Known {
-    fn training<'a>(self, data: &'a Gaussians, marks: &'a mut Option<Vec<bool>>) -> uncertain::Result<Training<'a>> {
-        let Self { missing, labels, targets, outputs, n_classes, weights, groups, graphs } = self;
-        *marks = missing;
-        let rows = with_gaps(data, marks)?;
-        Ok(Training { labels, targets, outputs, n_classes, weights, groups, graphs, ..Training::new(rows) })
-    }
-}
-
-/// Rows with their marks.
-fn with_gaps<'a>(data: &'a Gaussians, marks: &'a Option<Vec<bool>>) -> uncertain::Result<Incomplete<'a>> {
-    let data = &*data.inner;
-    marks.as_ref().map_or(Ok(data.into()), |marks| Incomplete::new(data, marks))
-}
-
-fn marks(missing: &Missing<'_>) -> Option<Vec<bool>> {
-    missing.as_ref().map(|marks| marks.as_array().iter().copied().collect())
-}
-
 fn numbers(values: Vector<'_>) -> Option<Vec<f64>> {
     values.map(|values| values.as_array().to_vec())
 }
@@ -103,15 +101,13 @@ fn numbers(values: Vector<'_>) -> Option<Vec<f64>> {
 /// some are NaN; `report(task, iteration, objective, gap)` hears of every iteration. With `online` it is one pass over
 /// these rows that goes on from `before`.
 #[pyfunction]
-#[pyo3(signature = (kind, params, data, *, missing=None, codes=None, n_classes=0, targets=None, variances=None,
-                    outputs=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
-                    before=None))]
+#[pyo3(signature = (kind, params, rows, *, codes=None, n_classes=0, targets=None, variances=None, outputs=None,
+                    weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false, before=None))]
 pub(crate) fn fit(
     py: Python<'_>,
     kind: &str,
     params: &str,
-    data: &Gaussians,
-    missing: Missing<'_>,
+    rows: Given<'_>,
     codes: Codes<'_>,
     n_classes: usize,
     targets: Vector<'_>,
@@ -153,25 +149,20 @@ pub(crate) fn fit(
             Some(targets)
         }
     };
-    let rows = |outputs: PyReadonlyArray2<'_, f64>| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect();
-    let known = Known {
-        missing: marks(&missing),
-        labels,
-        targets,
-        outputs: outputs.map(rows).unwrap_or_default(),
-        n_classes,
-        weights: weights.map(Weights::new).transpose()?,
-        groups,
-        graphs: graphs.unwrap_or_default().into_iter().map(|graph| graph.map(Square::from)).collect(),
-    };
-    let before = before.map(|fitted| &*fitted.inner);
+    let outputs: Option<Vec<Vec<f64>>> =
+        outputs.map(|outputs| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect());
+    let weights = weights.map(Weights::new).transpose()?;
+    let graphs: Vec<Option<Square>> =
+        graphs.unwrap_or_default().into_iter().map(|graph| graph.map(Square::from)).collect();
+    let (before, held) = (before.map(|fitted| &*fitted.inner), Held::from(rows));
     let step = interrupt::run(py, report, |control| {
-        let mut marks = None;
-        let training = known.training(data, &mut marks)?;
+        let outputs = outputs.unwrap_or_default();
+        let known =
+            Training { labels, targets, outputs, n_classes, weights, groups, graphs, ..Training::new(held.rows()?) };
         if online {
-            Step::partial_fit(kind, params, threads, before, &training, control)
+            Step::partial_fit(kind, params, threads, before, &known, control)
         } else {
-            Step::fit(kind, params, threads, &training, control)
+            Step::fit(kind, params, threads, &known, control)
         }
     })?;
     Ok(step.into())
@@ -264,15 +255,9 @@ impl Fitted {
     }
 
     /// The rows that a transform makes of these.
-    #[pyo3(signature = (data, missing=None, n_jobs=None))]
-    fn transform(
-        &self,
-        py: Python<'_>,
-        data: &Gaussians,
-        missing: Missing<'_>,
-        n_jobs: Option<i64>,
-    ) -> PyResult<Gaussians> {
-        Ok(self.ask(py, data, &missing, n_jobs, |model, rows, control| model.transform(rows, control))?.into())
+    #[pyo3(signature = (rows, n_jobs=None))]
+    fn transform(&self, py: Python<'_>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Gaussians> {
+        Ok(self.ask(py, rows, n_jobs, |model, rows, control| model.transform(rows, control))?.into())
     }
 
     /// Undo `transform`.
@@ -281,65 +266,40 @@ impl Fitted {
     }
 
     /// Mean scores, (n, 1) or (n, K); predictions of a regression, (n, 1); features of a map.
-    #[pyo3(signature = (data, missing=None, n_jobs=None))]
-    fn decision<'py>(
-        &self,
-        py: Python<'py>,
-        data: &Gaussians,
-        missing: Missing<'_>,
-        n_jobs: Option<i64>,
-    ) -> PyResult<Matrix<'py>> {
-        self.matrix(py, data, &missing, n_jobs, |model, rows, control| model.decision(rows, control))
+    #[pyo3(signature = (rows, n_jobs=None))]
+    fn decision<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Matrix<'py>> {
+        self.matrix(py, rows, n_jobs, |model, rows, control| model.decision(rows, control))
     }
 
     /// Means and standard deviations of the scores.
-    #[pyo3(signature = (data, missing=None, n_jobs=None))]
+    #[pyo3(signature = (rows, n_jobs=None))]
     fn decision_distribution<'py>(
         &self,
         py: Python<'py>,
-        data: &Gaussians,
-        missing: Missing<'_>,
+        rows: Given<'_>,
         n_jobs: Option<i64>,
     ) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
         let (means, stds) =
-            self.ask(py, data, &missing, n_jobs, |model, rows, control| model.decision_distribution(rows, control))?;
+            self.ask(py, rows, n_jobs, |model, rows, control| model.decision_distribution(rows, control))?;
         Ok((PyArray2::from_owned_array(py, means), PyArray2::from_owned_array(py, stds)))
     }
 
     /// Class probabilities, (n, K).
-    #[pyo3(signature = (data, missing=None, n_jobs=None))]
-    fn predict_proba<'py>(
-        &self,
-        py: Python<'py>,
-        data: &Gaussians,
-        missing: Missing<'_>,
-        n_jobs: Option<i64>,
-    ) -> PyResult<Matrix<'py>> {
-        self.matrix(py, data, &missing, n_jobs, |model, rows, control| model.predict_proba(rows, control))
+    #[pyo3(signature = (rows, n_jobs=None))]
+    fn predict_proba<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Matrix<'py>> {
+        self.matrix(py, rows, n_jobs, |model, rows, control| model.predict_proba(rows, control))
     }
 
     /// Their logarithms, exact where the model knows them.
-    #[pyo3(signature = (data, missing=None, n_jobs=None))]
-    fn log_proba<'py>(
-        &self,
-        py: Python<'py>,
-        data: &Gaussians,
-        missing: Missing<'_>,
-        n_jobs: Option<i64>,
-    ) -> PyResult<Matrix<'py>> {
-        self.matrix(py, data, &missing, n_jobs, |model, rows, control| model.log_proba(rows, control))
+    #[pyo3(signature = (rows, n_jobs=None))]
+    fn log_proba<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Matrix<'py>> {
+        self.matrix(py, rows, n_jobs, |model, rows, control| model.log_proba(rows, control))
     }
 
     /// log p of every row, its own noise included.
-    #[pyo3(signature = (data, missing=None, n_jobs=None))]
-    fn log_likelihood<'py>(
-        &self,
-        py: Python<'py>,
-        data: &Gaussians,
-        missing: Missing<'_>,
-        n_jobs: Option<i64>,
-    ) -> PyResult<Floats<'py>> {
-        let logs = self.ask(py, data, &missing, n_jobs, |model, rows, control| model.log_likelihood(rows, control))?;
+    #[pyo3(signature = (rows, n_jobs=None))]
+    fn log_likelihood<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Floats<'py>> {
+        let logs = self.ask(py, rows, n_jobs, |model, rows, control| model.log_likelihood(rows, control))?;
         Ok(logs.into_pyarray(py))
     }
 }
@@ -349,25 +309,23 @@ impl Fitted {
     fn ask<T: Send>(
         &self,
         py: Python<'_>,
-        data: &Gaussians,
-        missing: &Missing<'_>,
+        rows: Given<'_>,
         n_jobs: Option<i64>,
         question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync,
     ) -> PyResult<T> {
-        let (threads, marks, step) = (threads::resolve(n_jobs)?, marks(missing), &*self.inner);
+        let (threads, held, step) = (threads::resolve(n_jobs)?, Held::from(rows), &*self.inner);
         interrupt::run(py, None, |control| {
-            parallel::install(threads, || question(step.answers(), with_gaps(data, &marks)?, control))?
+            parallel::install(threads, || question(step.answers(), held.rows()?, control))?
         })
     }
 
     fn matrix<'py>(
         &self,
         py: Python<'py>,
-        data: &Gaussians,
-        missing: &Missing<'_>,
+        rows: Given<'_>,
         n_jobs: Option<i64>,
         question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<Array2<f64>, Error> + Send + Sync,
     ) -> PyResult<Matrix<'py>> {
-        Ok(PyArray2::from_owned_array(py, self.ask(py, data, missing, n_jobs, question)?))
+        Ok(PyArray2::from_owned_array(py, self.ask(py, rows, n_jobs, question)?))
     }
 }
