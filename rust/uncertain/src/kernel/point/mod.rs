@@ -29,7 +29,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::GaussianArray;
+use crate::data::{GaussianArray, distinct};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::bandwidth;
 use crate::named::named;
@@ -262,7 +262,7 @@ impl Argument {
 /// # Errors
 /// With fewer than two different rows, and with distances that overflow.
 pub fn median_gamma(data: &GaussianArray, seed: u64) -> Result<f64> {
-    let m = bandwidth::median(&data.take(&different(data))?, "gamma", seed)?;
+    let m = bandwidth::median(&data.take(&distinct(data))?, "gamma", seed)?;
     let gamma = 0.5 / (m * m);
     if gamma.is_normal() {
         Ok(gamma)
@@ -271,19 +271,4 @@ pub fn median_gamma(data: &GaussianArray, seed: u64) -> Result<f64> {
             "gamma = \"median\": 1 / (2 m^2) of the median distance {m:e} is not a finite number > 0"
         )))
     }
-}
-
-/// The numbers of the rows without those whose mean and total variance came before, in the order of the means.
-fn different(data: &GaussianArray) -> Vec<usize> {
-    let d = data.n_features();
-    let traces: Vec<f64> = (0..data.n_rows()).map(|row| data.covariances().trace(row, d)).collect();
-    let order = |&a: &usize, &b: &usize| {
-        let pairs = data.means().row(a).iter().zip(data.means().row(b));
-        let means = pairs.map(|(a, b)| a.total_cmp(b)).find(|o| o.is_ne());
-        means.unwrap_or_else(|| traces[a].total_cmp(&traces[b]))
-    };
-    let mut rows: Vec<usize> = (0..data.n_rows()).collect();
-    rows.sort_by(order);
-    rows.dedup_by(|a, b| order(a, b).is_eq());
-    rows
 }

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 
 use crate::control::Control;
-use crate::data::{GaussianArray, Weights};
+use crate::data::{GaussianArray, Weights, distinct};
 use crate::error::{Error, Result};
 use crate::parallel;
 
@@ -12,7 +12,6 @@ use super::fitted::{Model, Outcome, Part};
 use super::given::Given;
 use super::graph::Graph;
 use super::memory::Budget;
-use super::neighbors::distinct;
 use super::params::{Params, ValidParams, View};
 use super::reduction::{Penalty, Reduction, ViewOf};
 use super::refine::{Plan, Refined, refine};
@@ -105,7 +104,7 @@ fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
         // Unlabelled rows matter only through the penalties on f.
         order.extend(unlabelled);
     }
-    let views = prepare(params, given, &order, control)?;
+    let views = prepare(params, given, &order)?;
     let kernels: Vec<Kernel> = views.iter().map(|view| view.kernel).collect();
     let reduction = reduce(params, views, &order, l, control)?;
     let weights = order[..l].iter().map(|&i| given.weight(i)).collect();
@@ -137,12 +136,12 @@ fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
     Ok(Model { parts, outcomes, platt, n_labelled: l })
 }
 
-fn prepare<'a>(params: &'a Params, given: Given<'_>, order: &[usize], control: &Control) -> Result<Vec<Prepared<'a>>> {
+fn prepare<'a>(params: &'a Params, given: Given<'_>, order: &[usize]) -> Result<Vec<Prepared<'a>>> {
     // Scales come from all rows in the caller's order, whichever of them have labels.
     let (all, ordered) = (given.rows.take(&given.counted())?, given.rows.take(order)?);
     let prepare = |view: &'a View| {
         let features = |rows: &GaussianArray| view.columns.as_ref().map_or(Ok(rows.clone()), |c| rows.columns(c));
-        let kernel = view.kernel.resolved(&features(&all)?, control)?;
+        let kernel = view.kernel.resolved(&features(&all)?)?;
         Ok(Prepared { view, kernel, rows: features(&ordered)? })
     };
     params.views.iter().map(prepare).collect()
@@ -165,7 +164,8 @@ fn reduce<'a>(
     let budget = Budget::new(order.len(), l, views.len(), params.couples_views(), fixed, params.max_bytes)?;
     let view = |Prepared { view, kernel, rows }: Prepared<'_>| {
         let operator = if params.has_graph(view) {
-            let (nodes, gram) = (distinct(&rows, control)?, kernel == Kernel::Precomputed);
+            let (mut nodes, gram) = (distinct(&rows), kernel == Kernel::Precomputed);
+            nodes.sort_unstable();
             view.graph.operator(&rows, &nodes, order, gram, params.normalized, control)?
         } else {
             None

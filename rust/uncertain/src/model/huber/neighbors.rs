@@ -4,14 +4,10 @@
 //! pairs are computed: in more than a few dimensions no tree is faster. Neighbours at the same distance
 //! as the k-th one all count, so the result does not depend on the order of the rows.
 //!
-//! Identical rows are one point ([`distinct`]): ten copies of a row would otherwise see nobody but each
-//! other, and a row of weight two would not be as good as the row twice.
-
-use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+//! Identical rows are one point ([`distinct`](crate::data::distinct)): ten copies of a row would otherwise see nobody but
+//! each other.
 
 use crate::control::Control;
-use crate::data::covariance::{Structure, packed_len};
 use crate::data::{GaussianArray, Rows};
 use crate::error::Result;
 use crate::parallel;
@@ -20,52 +16,6 @@ use crate::simd::add_squared_distances;
 /// Rows whose distances are computed together, and others per piece: the piece stays in cache.
 const ROWS: usize = 16;
 const PIECE: usize = 1024;
-
-/// Numbers of the first of each group of identical rows (means and covariances), ascending.
-pub(super) fn distinct(rows: &GaussianArray, control: &Control) -> Result<Vec<usize>> {
-    let d = rows.n_features();
-    let spread = match rows.covariances().structure() {
-        _ if rows.covariances().common().is_some() => 0,
-        Structure::Zero => 0,
-        Structure::Isotropic => 1,
-        Structure::Diagonal => d,
-        Structure::Factor(_) | Structure::Dense => packed_len(d),
-    };
-    let key = |row: usize, key: &mut Vec<f64>| {
-        key.clear();
-        key.extend_from_slice(rows.means().row(row));
-        key.resize(d + spread, 0.0);
-        match spread {
-            0 => {}
-            _ if spread <= d => rows.covariances().variances(row, &mut key[d..]),
-            _ => rows.covariances().triangle(row, d, &mut key[d..]),
-        }
-        // -0.0 is 0.0.
-        key.iter_mut().for_each(|x| *x += 0.0);
-    };
-    // By hash first: the keys of all rows would be the data once more.
-    let mut firsts: HashMap<u64, Vec<usize>> = HashMap::with_capacity(rows.n_rows());
-    let (mut own, mut other) = (vec![], vec![]);
-    let mut out = vec![];
-    for row in 0..rows.n_rows() {
-        if row % 1024 == 0 {
-            control.check()?;
-        }
-        key(row, &mut own);
-        let mut hasher = DefaultHasher::new();
-        own.iter().for_each(|x| x.to_bits().hash(&mut hasher));
-        let same = firsts.entry(hasher.finish()).or_default();
-        let known = same.iter().any(|&first| {
-            key(first, &mut other);
-            own == other
-        });
-        if !known {
-            same.push(row);
-            out.push(row);
-        }
-    }
-    Ok(out)
-}
 
 /// Rows of which squared distances are wanted.
 pub(super) enum Points {
@@ -228,19 +178,6 @@ mod tests {
         assert_eq!(lists[0].iter().map(|n| n.0).collect::<Vec<_>>(), [1, 3, 4]);
         assert_eq!(lists[4].len(), 4);
         assert_eq!(Points::new(&square).unwrap().nearest(9, &Control::new()).unwrap()[2].len(), 4);
-    }
-
-    #[test]
-    fn copies_are_found_by_means_and_covariances() {
-        let of = |rows: &GaussianArray| distinct(rows, &Control::new()).unwrap();
-        assert_eq!(of(&points(vec![1.0, 0.0, 2.0, -0.0, 1.0, 3.0], 1)), [0, 1, 2, 5]);
-        let means = || Rows::from_vec(vec![1.0; 6], 2).unwrap();
-        for width in [1, 2] {
-            let std = Rows::from_vec((0..3 * width).map(|i| [0.1, 0.2, 0.1][i / width]).collect(), width).unwrap();
-            let rows = GaussianArray::new(means(), Covariances::from_std(std)).unwrap();
-            assert_eq!(of(&rows), [0, 1]);
-            assert_eq!(of(&rows.to_full().unwrap()), [0, 1]);
-        }
     }
 
     #[test]

@@ -11,15 +11,13 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use crate::control::Control;
-use crate::data::GaussianArray;
 use crate::data::covariance::Kind;
+use crate::data::{GaussianArray, distinct};
 use crate::error::{Error, Result};
-use crate::kernel::PointKernel;
+use crate::kernel::{PointKernel, median_gamma};
 use crate::linalg::dense::Matrix;
-use crate::probabilistic_kernel::{self, Coupling, Options, median_distance};
+use crate::probabilistic_kernel::{self, Coupling, Options};
 use crate::state::number;
-
-use super::neighbors::distinct;
 
 /// The kernel of a view as the caller wishes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]
@@ -57,7 +55,7 @@ pub enum Kernel {
 
 impl Kernel {
     /// The same kernel with its gamma known, from the rows to fit. Refuses what these rows cannot have.
-    pub(super) fn resolved(self, rows: &GaussianArray, control: &Control) -> Result<Self> {
+    pub(super) fn resolved(self, rows: &GaussianArray) -> Result<Self> {
         let uncertain = rows.covariances().kind() != Kind::Zero;
         let refused = |name: &str| {
             Error::Data(format!(
@@ -71,12 +69,12 @@ impl Kernel {
                 Err(Error::Data("kernel = \"precomputed\": a kernel matrix has no error bars".into()))
             }
             Self::Polynomial { degree, gamma, coef0 } => {
-                let gamma = gamma.map_or_else(|| usual_gamma(rows, control), Ok)?;
+                let gamma = gamma.map_or_else(|| usual_gamma(rows), Ok)?;
                 PointKernel::Polynomial { degree, gamma, coef0 }.check()?;
                 Ok(Self::Polynomial { degree, gamma: Some(gamma), coef0 })
             }
             Self::Rbf { gamma: None, coupling } => {
-                Self::Rbf { gamma: Some(usual_gamma(rows, control)?), coupling }.resolved(rows, control)
+                Self::Rbf { gamma: Some(usual_gamma(rows)?), coupling }.resolved(rows)
             }
             Self::Rbf { gamma: Some(gamma), .. } => {
                 PointKernel::Rbf { gamma }.check()?;
@@ -144,14 +142,10 @@ impl Kernel {
     }
 }
 
-/// The median heuristic, for every kernel with a scale: 1 / (2 m^2), m the median distance of the distinct rows.
-fn usual_gamma(rows: &GaussianArray, control: &Control) -> Result<f64> {
-    let nodes = distinct(rows, control)?;
+/// The default of every kernel with a scale.
+fn usual_gamma(rows: &GaussianArray) -> Result<f64> {
     // Without two different points every scale is as good as another.
-    if nodes.len() < 2 {
-        return Ok(1.0);
-    }
-    median_distance(&rows.take(&nodes)?, 0).map(|m| 0.5 / (m * m))
+    if distinct(rows).len() < 2 { Ok(1.0) } else { median_gamma(rows, 0) }
 }
 
 /// The kernel matrix of the rows of a view.
