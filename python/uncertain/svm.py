@@ -56,6 +56,11 @@ class GSUClassifier(Kernelized, LinearClassifier):
     ----------
     alpha : float, default=1e-3
         Strength of the penalty, > 0; called lambda in the paper.
+    loss : {"expected_hinge", "hinge", "squared_hinge"}, default="expected_hinge"
+        The loss of a row. "expected_hinge" is the one above. "hinge" is max(0, d_i), of the mean alone: the
+        ordinary SVM, which ignores the error bars. "squared_hinge" is the mean of the squared hinge over the
+        row's Gaussian, (d_i^2 + s_i^2) Phi(d_i / s_i) + d_i s_i phi(d_i / s_i): rows far on the wrong side,
+        and rows with long error bars, count more.
     {kernel, gamma, degree, coef0, max_rank, rank_tol}
     solver : {"auto", "newton", "lbfgs", "sgd"}, default="auto"
         "newton" is a trust-region Newton method for up to 300 features (above, "lbfgs" takes its place),
@@ -126,6 +131,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
         self,
         alpha: float = 1e-3,
         *,
+        loss: Literal["expected_hinge", "hinge", "squared_hinge"] = "expected_hinge",
         kernel: Kernel = "linear",
         gamma: float | Literal["median"] = "median",
         degree: int = 3,
@@ -147,6 +153,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
         callback: Callback = None,
     ) -> None:
         self.alpha = alpha
+        self.loss = loss
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree

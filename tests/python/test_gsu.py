@@ -12,6 +12,7 @@ from scipy.special import ndtr
 from sklearn.svm import SVC, LinearSVC
 
 from uncertain import GaussianArray, GSURegressor
+from uncertain.exceptions import ParameterError
 from uncertain.svm import GSUClassifier
 
 Floats = NDArray[np.float64]
@@ -230,3 +231,65 @@ def test_decision_and_its_distribution() -> None:
         mean, std = model.decision_distribution(np.asarray(X.means))
         np.testing.assert_array_equal(std, 0.0)
         np.testing.assert_array_equal(model.decision_function(X), mean)
+
+
+def squared_hinge(wb: Floats, means: Floats, cov: Floats, y: Floats) -> float:
+    """J with the mean of the squared hinge over each row's Gaussian."""
+    w, b = wb[:-1], wb[-1]
+    s = np.sqrt((cov @ w) @ w)
+    d = 1.0 - y * (means @ w + b)
+    u = d / s
+    value = (d * d + s * s) * ndtr(u) + d * s * np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi)
+    return float(0.5 * ALPHA * w @ w + value.mean())
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton", "lbfgs"])
+@pytest.mark.parametrize("kind", ["diagonal", "full", "low-rank"])
+def test_the_squared_hinge(kind: str, solver: Any) -> None:
+    X, y = problem(kind)
+    model = GSUClassifier(ALPHA, loss="squared_hinge", solver=solver).fit(X, y)
+    means, cov = np.asarray(X.means), X.covariances()
+    of = (means, cov, y.astype(float))
+    wb = np.append(model.coef_[0], model.intercept_[0])
+    # The formula, by brute force.
+    rng = np.random.default_rng(0)
+    draws = means[3] + rng.multivariate_normal(np.zeros(4), cov[3], size=400_000)
+    drawn = np.maximum(0.0, 1.0 - y[3] * (draws @ wb[:-1] + wb[-1])) ** 2
+    own = squared_hinge(wb, means[3:4], cov[3:4], of[2][3:4]) - 0.5 * ALPHA * wb[:-1] @ wb[:-1]
+    assert own == pytest.approx(drawn.mean(), abs=5 * drawn.std() / 400_000**0.5)
+    best = minimize(squared_hinge, np.append(np.full(4, 0.1), 0.0), args=of, method="BFGS", tol=1e-10).fun
+    assert model.status_ == "converged"
+    assert model.objective_ == pytest.approx(squared_hinge(wb, *of), rel=1e-12)
+    assert model.objective_ <= best * (1 + 1.1e-6)
+    assert model.objective_ * (1 - model.optimality_gap_) <= best * (1 + 1e-12), "the certificate must hold"
+
+
+def test_losses_of_exact_rows_are_liblinears() -> None:
+    X, y = problem("isotropic")
+    points = np.asarray(X.means)
+    for loss in ["hinge", "squared_hinge"]:
+        C = 1 / (ALPHA * len(y))
+        liblinear = LinearSVC(loss=loss, C=C, fit_intercept=False, tol=1e-10, max_iter=1_000_000)
+        if loss == "squared_hinge":
+            liblinear.set_params(dual=False)
+        model = GSUClassifier(ALPHA, loss=loss, fit_intercept=False, tol=1e-9).fit(points, y)
+        np.testing.assert_allclose(model.coef_, liblinear.fit(points, y).coef_, rtol=1e-4, atol=1e-5)
+
+
+def test_the_hinge_ignores_error_bars() -> None:
+    X, y = problem("full")
+    with_bars = GSUClassifier(ALPHA, loss="hinge").fit(X, y)
+    assert with_bars.status_ == "converged"
+    without = GSUClassifier(ALPHA).fit(np.asarray(X.means), y)
+    assert with_bars.objective_ == pytest.approx(without.objective_, rel=2e-6)
+    assert abs(with_bars.objective_ / GSUClassifier(ALPHA).fit(X, y).objective_ - 1) > 0.01
+
+
+def test_losses_are_classes_losses() -> None:
+    X, y = problem("diagonal")
+    with pytest.raises(ParameterError, match=r"loss = .*expected_hinge, hinge, squared_hinge"):
+        GSUClassifier(loss="huber").fit(X, y)  # type: ignore[arg-type]
+    three = np.where(X.means[:, 0] > 1.0, 2, y)
+    model = GSUClassifier(ALPHA, loss="squared_hinge", solver="sgd", random_state=0).fit(X, three)
+    again = GSUClassifier(ALPHA, loss="squared_hinge").fit(X, three)
+    assert np.all(model.objective_ < again.objective_ * 1.05)

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    ExpectedEpsilonInsensitive, ExpectedHinge, ExpectedHuber, ExpectedSquared, Hinge, Loss, NoisyTargets, TargetKind,
+    ExpectedEpsilonInsensitive, ExpectedHinge, ExpectedHuber, ExpectedSquared, ExpectedSquaredHinge, Hinge, Loss,
+    NoisyTargets, TargetKind,
 };
 use crate::error::{Error, Result};
 use crate::state::number;
@@ -18,6 +19,8 @@ pub enum LossKind {
     ExpectedHinge,
     /// max(0, 1 - y m): the ordinary SVM.
     Hinge,
+    /// E max(0, 1 - y f)^2: the squared hinge.
+    SquaredHinge,
     /// E max(0, |y - f| - epsilon): support vector regression.
     EpsilonInsensitive {
         /// Half the width of the tube, >= 0, in units of y.
@@ -39,6 +42,7 @@ impl LossKind {
     pub const ALL: [Self; <Self as strum::EnumCount>::COUNT] = [
         Self::ExpectedHinge,
         Self::Hinge,
+        Self::SquaredHinge,
         Self::EpsilonInsensitive { epsilon: 0.1 },
         Self::Huber { delta: 1.35 },
         Self::Squared,
@@ -56,7 +60,7 @@ impl LossKind {
         let kind = match known {
             Self::EpsilonInsensitive { .. } => Self::EpsilonInsensitive { epsilon },
             Self::Huber { .. } => Self::Huber { delta },
-            Self::ExpectedHinge | Self::Hinge | Self::Squared => known,
+            Self::ExpectedHinge | Self::Hinge | Self::SquaredHinge | Self::Squared => known,
         };
         kind.check()?;
         Ok(kind)
@@ -80,6 +84,7 @@ impl LossKind {
         match self {
             Self::ExpectedHinge => Box::new(ExpectedHinge),
             Self::Hinge => Box::new(Hinge),
+            Self::SquaredHinge => Box::new(ExpectedSquaredHinge),
             Self::EpsilonInsensitive { epsilon } => noisy(ExpectedEpsilonInsensitive { epsilon }, variances),
             Self::Huber { delta } => noisy(ExpectedHuber { delta }, variances),
             Self::Squared => noisy(ExpectedSquared, variances),
@@ -93,7 +98,7 @@ impl LossKind {
             Self::EpsilonInsensitive { epsilon } => (Self::EpsilonInsensitive { epsilon: epsilon / scale }, 1),
             Self::Huber { delta } => (Self::Huber { delta: delta / scale }, 2),
             Self::Squared => (self, 2),
-            Self::ExpectedHinge | Self::Hinge => (self, 0),
+            Self::ExpectedHinge | Self::Hinge | Self::SquaredHinge => (self, 0),
         }
     }
 

@@ -23,6 +23,7 @@ mod best_case_hinge;
 mod expected_epsilon_insensitive;
 mod expected_hinge;
 mod expected_huber;
+mod expected_squared_hinge;
 mod hinge;
 mod kind;
 mod margin_error;
@@ -55,6 +56,7 @@ losses! {
         ExpectedEpsilonInsensitive { epsilon: 0.3 }, ExpectedEpsilonInsensitive { epsilon: 0.0 };
     expected_hinge::ExpectedHinge: ExpectedHinge;
     expected_huber::ExpectedHuber: ExpectedHuber { delta: 0.6 }, ExpectedHuber { delta: 5.0 };
+    expected_squared_hinge::ExpectedSquaredHinge: ExpectedSquaredHinge;
     hinge::Hinge: Hinge;
     margin_error::MarginError: MarginError;
     noisy_targets::NoisyTargets:

@@ -96,6 +96,27 @@ fn regression_losses_are_expectations() {
     assert!((at(&noisy, 0.3, 0.0, 1.0, 0.0).value - wider.value).abs() < 1e-15);
 }
 
+#[test]
+fn the_squared_hinge_is_an_expectation() {
+    for (m, s) in [(-2.0, 0.3), (0.4, 1.0), (1.0, 0.5), (1.5, 0.2), (3.0, 2.0)] {
+        let step = 1e-4;
+        let mean: f64 = (-90_000..90_000)
+            .map(|k| (f64::from(k) + 0.5) * step)
+            .map(|z| (1.0 - m - s * z).max(0.0).powi(2) * crate::special::pdf(z) * step)
+            .sum();
+        for y in [-1.0, 1.0] {
+            let value = at(&ExpectedSquaredHinge, y, y * m, s, 0.0).value;
+            assert!((value / mean - 1.0).abs() < 1e-9, "{m} {s}: {value} {mean}");
+        }
+    }
+    // Without spread the plain one, far on the right side nothing, not even rounding below zero.
+    assert_eq!(at(&ExpectedSquaredHinge, 1.0, -1.0, 0.0, 0.0).value, 4.0);
+    assert_eq!(at(&ExpectedSquaredHinge, 1.0, 3.0, 0.0, 0.0).value, 0.0);
+    for m in 1..60 {
+        assert!(at(&ExpectedSquaredHinge, 1.0, f64::from(m), 0.7, 0.0).value >= 0.0);
+    }
+}
+
 /// (delta, residual, s, value)
 const HUBER: [(f64, f64, f64, f64); 11] = [
     (0.5, 0.2, 1000000.0, 398942.1554014573),
