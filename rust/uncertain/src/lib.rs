@@ -59,6 +59,9 @@ pub use model::{
 };
 pub use params::Valid;
 
+/// The version of ndarray whose arrays stand in this crate's signatures.
+pub use ndarray;
+
 /// The README's Rust snippets, as documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
