@@ -1,6 +1,7 @@
 //! [`LossKind`]: the losses that users choose by name, with their parameters.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 use super::{
     ExpectedEpsilonInsensitive, ExpectedHinge, ExpectedHuber, ExpectedSquared, ExpectedSquaredHinge, Hinge, Loss,
@@ -11,7 +12,7 @@ use crate::state::number;
 
 /// A loss by name. A variant, its element of [`ALL`](Self::ALL) and its arms below are all that a new choice needs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::EnumCount, strum::IntoStaticStr)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
+#[serde(remote = "Self", deny_unknown_fields, rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
 pub enum LossKind {
@@ -37,6 +38,35 @@ pub enum LossKind {
     Squared,
 }
 
+impl Serialize for LossKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+/// The loss of this name, with the parameters that users begin with.
+impl std::str::FromStr for LossKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            Error::parameter("loss", format!("{name:?}"), format!("one of {names}"))
+        })
+    }
+}
+
+/// A name alone is enough.
+impl<'de> Deserialize<'de> for LossKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        match value.as_str() {
+            Some(name) => name.parse().map_err(serde::de::Error::custom),
+            None => Self::deserialize(value).map_err(serde::de::Error::custom),
+        }
+    }
+}
+
 impl LossKind {
     /// All of them, with parameters such as users begin with.
     pub const ALL: [Self; <Self as strum::EnumCount>::COUNT] = [
@@ -47,24 +77,6 @@ impl LossKind {
         Self::Huber { delta: 1.35 },
         Self::Squared,
     ];
-
-    /// The loss of this name; the parameters it does not have are ignored.
-    ///
-    /// # Errors
-    /// An unknown name, a parameter out of range.
-    pub fn new(name: &str, epsilon: f64, delta: f64) -> Result<Self> {
-        let known = Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            Error::parameter("loss", format!("{name:?}"), format!("one of {names}"))
-        })?;
-        let kind = match known {
-            Self::EpsilonInsensitive { .. } => Self::EpsilonInsensitive { epsilon },
-            Self::Huber { .. } => Self::Huber { delta },
-            Self::ExpectedHinge | Self::Hinge | Self::SquaredHinge | Self::Squared => known,
-        };
-        kind.check()?;
-        Ok(kind)
-    }
 
     /// The name users write.
     #[must_use]

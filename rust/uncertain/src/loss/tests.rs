@@ -205,12 +205,8 @@ fn rows_taken_out_keep_their_own_numbers() {
 #[test]
 fn kinds_have_names_parameters_and_targets() {
     for kind in LossKind::ALL {
-        let (epsilon, delta) = match kind {
-            LossKind::EpsilonInsensitive { epsilon } => (epsilon, -1.0),
-            LossKind::Huber { delta } => (-1.0, delta),
-            _ => (-1.0, -1.0),
-        };
-        assert_eq!(LossKind::new(kind.name(), epsilon, delta), Ok(kind));
+        assert_eq!(kind.name().parse(), Ok(kind));
+        assert_eq!(serde_json::from_str(&format!("{:?}", kind.name())).ok(), Some(kind));
         let json = serde_json::to_string(&kind).unwrap();
         assert!(json.contains(kind.name()), "{json}");
         assert_eq!(serde_json::from_str::<LossKind>(&json).unwrap(), kind);
@@ -219,10 +215,11 @@ fn kinds_have_names_parameters_and_targets() {
         let other = if targets == TargetKind::Real { TargetKind::Signs } else { TargetKind::Real };
         assert!(kind.check_for(other).unwrap_err().to_string().contains(kind.name()));
     }
-    let message = |name, epsilon, delta| LossKind::new(name, epsilon, delta).unwrap_err().to_string();
-    assert!(message("absolute", 0.1, 1.0).contains("huber"));
-    assert!(message("huber", 0.1, 0.0).contains("delta"));
-    assert!(message("epsilon_insensitive", -1.0, 1.0).contains("epsilon"));
+    assert!("absolute".parse::<LossKind>().unwrap_err().to_string().contains("huber"));
+    let refused = |kind: LossKind| kind.check().unwrap_err().to_string();
+    assert!(refused(LossKind::Huber { delta: 0.0 }).contains("delta"));
+    assert!(refused(LossKind::EpsilonInsensitive { epsilon: -1.0 }).contains("epsilon"));
+    assert!(serde_json::from_str::<LossKind>(r#"{"huber": {"delta": 1.0, "epsilon": 1.0}}"#).is_err());
 }
 
 /// In units of `scale` a loss of residuals is the same but for a power of it.
