@@ -35,7 +35,7 @@ class Moves:
             data, missing = check_rows(self, X, reset=False)
         else:
             data, missing = check_gaussians(self, X, reset=False), None
-        moved = self._model.transform(data, missing)
+        moved = self._model.transform((data, missing))
         if isinstance(X, (GaussianArray, Incomplete)):
             unit = X.unit if self._keeps_unit else None
             moved_rows = GaussianArray._from_core(moved, self._names_out(), unit)
