@@ -62,16 +62,33 @@ def test_a_fit_to_replicates_does_not_see_the_label(rng: np.random.Generator) ->
     assert model.score(made) < 0.9  # with the label among the features it is 1.0
 
 
+def test_a_fit_reads_what_the_covariances_are_of(rng: np.random.Generator) -> None:
+    """Standard errors are measurement errors, populations are spread; correlations are found by name."""
+    table = pl.DataFrame(recordings(rng)).drop("recording", "row")
+    for of, steps in (
+        ("mean", ["gaussians", "denoise", "scale", "classify"]),
+        ("population", ["gaussians", "scale", "classify"]),
+    ):
+        made = from_replicates(table, by="patient", of=of)
+        model = uncertain.fit(made, target="status", exact=[])
+        assert model.columns_.features == ("shimmer", "pitch")
+        assert list(model.pipeline_.named_steps) == steps
+        lists = from_replicates(table, by="patient", of=of, columns="lists")
+        rows = uncertain.AsGaussians(mean="mean", cov="cov").fit_transform(lists)
+        read = model.pipeline_[0].transform(made)
+        np.testing.assert_allclose(read.covariances(), rows.covariances(), rtol=1e-12)
+
+
 def test_scalars_and_lists_are_the_same_gaussians(constructor: Any, rng: np.random.Generator) -> None:
     values = rng.normal(size=(30, 3)) @ rng.normal(size=(3, 3))
     columns = {"g": np.repeat(np.arange(6), 5)} | dict(zip("xyz", values.T, strict=True))
     table = constructor(columns)
     scalars = from_replicates(table, by="g", of="population")
-    names = ["x", "x_std", "y", "y_std", "z", "z_std", "x_y_corr", "x_z_corr", "y_z_corr"]
+    names = ["x", "x_spread", "y", "y_spread", "z", "z_spread", "x_y_corr", "x_z_corr", "y_z_corr"]
     assert open_table(scalars).names == ["g", "n", *names]
     lists = from_replicates(table, by="g", of="population", columns="lists")
     assert open_table(lists).names == ["g", "n", "mean", "cov"]
-    X = uncertain.AsGaussians(features=["x", "y", "z"], std="{}_std", corr="{}_{}_corr").fit_transform(
+    X = uncertain.AsGaussians(features=["x", "y", "z"], std="{}_spread", corr="{}_{}_corr").fit_transform(
         scalars
     )
     again = uncertain.AsGaussians(mean="mean", cov="cov").fit_transform(lists)

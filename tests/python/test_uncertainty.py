@@ -263,7 +263,7 @@ def test_groups_by_two_columns_and_diagonal() -> None:
     table = pl.DataFrame({"s": [1, 1, 1, 1], "t": ["u", "v", "u", "v"], "x": [1.0, 5.0, 3.0, 9.0]})
     made = uncertainty.from_replicates(table, by=["s", "t"], of="population", covariance="diagonal")
     assert made.select("s", "t").rows() == [(1, "u"), (1, "v")]
-    np.testing.assert_allclose(made["x_std"].to_numpy() ** 2, [2.0, 8.0])
+    np.testing.assert_allclose(made["x_spread"].to_numpy() ** 2, [2.0, 8.0])
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from ..preprocessing import AsGaussians, GaussianCollapser, GaussianDenoiser, Ga
 from ..regression import GSURegressor
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
+from ..tables._names import SPREAD
 from ..tables._roles import KINDS, is_list_column
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
@@ -115,7 +116,8 @@ def fit(
         fitted to the posterior means alone (`GaussianCollapser`), and its coefficients are then those of the
         law between true values.
         "auto": measurement for scalar columns with error columns, which is what these hold in nearly every
-        table; spread for columns of lists (covariances, deviations) and for a GaussianArray.
+        table; spread for columns of lists (covariances, deviations), for error columns that are called
+        x_spread, and for a GaussianArray.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
     on_missing : what a missing value or error bar means: "error" refuses it; "point" calls a value without
         error bar exact; "impute" takes a feature whose value or error bar is missing for unknown. Its
@@ -224,8 +226,11 @@ def fit(
 
 
 def _are_readings(source: Source, columns: Columns) -> bool:
-    """Are the features scalar columns with scalar error bars?"""
+    """Are the features scalar columns with scalar error bars, which are not called spread?"""
     if source.table is None or not columns.features:
+        return False
+    bars = [column for bar in columns.bars().values() for column in bar.columns]
+    if bars and all(column.endswith(SPREAD) for column in bars):
         return False
     listed = [column for kind, column in columns.errors.items() if is_list_column(kind, column)]
     return all(source.table.type_of(column) != "list" for column in listed)

@@ -17,10 +17,12 @@ from typing import Literal
 
 WORDS = (
     *("uncertainty", "uncert", "unc", "errors", "error", "err", "stderr", "stddev", "stdev", "std", "sigma"),
-    *("variance", "var", "sem", "se", "sd"),
+    *("spread", "variance", "var", "sem", "se", "sd"),
 )
 """Words for an error bar; the last three only between separators, where they are no part of other words."""
 
+SPREAD = "_spread"
+"""The ending of columns that say by their name that rows are populations, not readings."""
 VARIANCES = ("variance", "var")
 UPPER = ("upper", "plus", "pos", "high", "up", "hi", "1", "p", "u")
 LOWER = ("lower", "minus", "neg", "low", "down", "lo", "2", "m", "l")

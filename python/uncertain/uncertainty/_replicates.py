@@ -22,6 +22,7 @@ from .._data.options import check_option
 from .._data.typing import ArrowStream, Floats, Ints
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ..tables import is_table, new_table, open_table
+from ..tables._names import SPREAD
 from ._replicate_columns import finite, read_replicates
 
 Frame = TypeVar("Frame", bound=ArrowStream)
@@ -86,9 +87,10 @@ def from_replicates(
         Columns to take for measurements although they count or are constant, and columns to leave out;
         neither with `features`.
     columns : {"scalars", "lists"}
-        What a table gets. "scalars": every feature under its own name, beside it its standard deviation, with
-        ``_se`` (of the mean, a standard error) or ``_std`` (of the population) behind the name, and for full
-        covariances the correlation ``x_y_corr`` of each pair, so that models know the features by name.
+        What a table gets. "scalars": every feature under its own name, so that models know it by name; beside
+        it its standard deviation with ``_se`` (of the mean: a standard error, for `uncertain.fit` measurement
+        error) or ``_spread`` (of the population) behind the name; and for full covariances the correlation
+        ``x_y_corr`` of each pair.
         "lists": ``mean`` and ``cov`` (full, row-major) or ``var`` (diagonal), for hundreds of features.
     shrinkage : {"ledoit-wolf", "oas", "pooled"}, float in [0, 1] or None
         The a above: by the formula of Ledoit and Wolf (2004) or of Chen et al. (2010) for Gaussian data, a
@@ -151,7 +153,7 @@ def from_replicates(
     rows, counts = gaussians_of_groups(found.values, found.codes, found.groups, of, shrinkage, covariance)
     if columns == "lists":
         return new_table(opened, _without_clash(found.kept, {"n": counts}, ("mean", "cov", "var")), rows)
-    ending = "_se" if of == "mean" else "_std"
+    ending = "_se" if of == "mean" else SPREAD
     return new_table(
         opened, _without_clash(found.kept, {"n": counts} | _scalars(rows, found.features, ending))
     )
@@ -168,7 +170,7 @@ def _of_arrays(table: Any, by: Any, of: str, shrinkage: Shrinkage, covariance: s
 
 
 def _scalars(rows: GaussianArray, features: Sequence[str], ending: str) -> dict[str, Floats]:
-    """Columns x, x_std and (of full covariances S) x_y_corr = S_xy / (s_x s_y), 0 beside an exact number."""
+    """Columns x, x_se and (of full covariances S) x_y_corr = S_xy / (s_x s_y), 0 beside an exact number."""
     S = rows.covariances()
     std = np.sqrt(np.diagonal(S, axis1=1, axis2=2))
     made: list[tuple[str, Floats]] = []
