@@ -110,6 +110,7 @@ def test_fit_options(table: Path, tmp_path: Path) -> None:
         ),
         ("--mean position --factor F", {"mean": "position", "factor": "F"}),
         ("--handle-unknown ignore", {"handle_unknown": "ignore"}),
+        ("--weight w --groups patient", {"sample_weight": "w", "groups": "patient"}),
     ],
 )
 def test_columns_reach_python_as_they_were_meant(
@@ -181,6 +182,8 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("fit", table, "-p", "cov=x"), "an option of its own"),
         (("fit", table, "-p", "alpha=abc"), 'alpha = "abc": must be a number'),
         (("fit", table, "-p", "n_jobs=abc"), "n_jobs = 'abc': must be an integer"),
+        (("fit", table, "-p", "sample_weight=w"), "an option of its own"),
+        (("fit", table, "--weight", "w"), "no column 'w'"),
         (("fit", table, "-p", "callback=1"), "here it is --progress"),
         (("fit", table, "--features", "u,,v"), "names of columns with commas"),
         (("fit", table, "--meaning", "noise"), "'noise' is not one of 'auto', 'spread', 'measurement'"),

@@ -19,7 +19,18 @@ MEANINGS = ("auto", "spread", "measurement")
 TASKS = ("auto", "classification", "regression")
 ON_MISSING = ("error", "point", "impute")
 HANDLE_UNKNOWN = ("error", "ignore")
-OPTIONS = ("features", "exact", "categorical", "groups", "target", "target_std", "task", "method", "meaning")
+OPTIONS = (
+    "features",
+    "exact",
+    "categorical",
+    "groups",
+    "target",
+    "target_std",
+    "task",
+    "method",
+    "meaning",
+    "sample_weight",
+)
 """Arguments of `uncertain.fit` that have an option of their own, beside those of columns."""
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -29,6 +29,7 @@ from ._tables import STANDARD, read, table_argument
 @click.option(
     "--groups", metavar="NAME", help="Column that rows of one object share; such rows are held out together."
 )
+@click.option("--weight", "sample_weight", metavar="NAME", help="Column with how much each row counts.")
 @column_options
 @click.option(
     "--task", default="auto", show_default=True, type=click.Choice(TASKS), help="What the target is."
