@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import inspect
 import io
 import json
@@ -23,6 +24,7 @@ from test_fit import N, scalars
 import uncertain
 from uncertain._base.progress import Progress
 from uncertain._model.fit import fit as real_fit
+from uncertain._report.pace import ReportProgress
 from uncertain.cli import _options as options
 from uncertain.cli import _progress as progress
 from uncertain.cli import main
@@ -188,7 +190,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("fit", table, "--features", "u,,v"), "names of columns with commas"),
         (("fit", table, "--meaning", "noise"), "'noise' is not one of 'auto', 'spread', 'measurement'"),
         (("fit", table, "--std", "u=u_err", "--std", "v_err"), "FEATURE=COLUMN every time"),
-        (("fit",), "Missing argument 'TABLE'"),
+        (("fit",), "Missing argument 'TABLE...'"),
         (("fit", "-"), "standard input is empty"),
         (("predict", model, table, "--keep", "idd"), "did you mean 'id'"),
         (("predict", model, table, "--format", "xml"), "'xml' is not one of 'csv', 'tsv'"),
@@ -260,7 +262,7 @@ def test_choices_are_those_of_python() -> None:
         assert option.default == inspect.signature(uncertain.fit).parameters[name].default
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "stream"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "stream", "ecsv", "csv.gz"])
 def test_standard_input_and_output(kind: str, table: Path, model: Path) -> None:
     frame = pl.read_parquet(table)
     data = io.BytesIO()
@@ -275,8 +277,15 @@ def test_standard_input_and_output(kind: str, table: Path, model: Path) -> None:
             frame.write_ipc(data)
         case "stream":
             frame.write_ipc_stream(data)
+        case "ecsv":
+            pytest.importorskip("astropy.table").Table(frame.to_dict(as_series=False)).write(
+                path := table.with_suffix(".ecsv")
+            )
+            data.write(path.read_bytes())
+        case "csv.gz":
+            data.write(gzip.compress(frame.write_csv().encode()))
     read = {"csv": pl.read_csv, "tsv": partial(pl.read_csv, separator="\t"), "parquet": pl.read_parquet}
-    written = "arrow" if kind == "stream" else kind
+    written = {"stream": "arrow", "ecsv": "csv", "csv.gz": "csv"}.get(kind, kind)
     result = CliRunner().invoke(
         main, ["predict", str(model), "-", "--format", written, "--append"], input=data.getvalue()
     )
@@ -291,6 +300,34 @@ def test_a_fit_to_standard_input(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.safetensors"
     assert CliRunner().invoke(main, ["fit", "-", "--out", str(out)], input=text).exit_code == 0
     assert uncertain.load(out).predict(table).to_list() == uncertain.fit(table).predict(table).to_list()
+
+
+def test_several_files(table: Path, model: Path, tmp_path: Path) -> None:
+    frame = pl.read_parquet(table)
+    parts = [tmp_path / "part1.csv", tmp_path / "part2.csv"]
+    frame[:20].write_csv(parts[0])
+    frame[20:].write_csv(parts[1])
+    together = tmp_path / "m.safetensors"
+    assert run("fit", *parts, "--out", together, "--progress").stderr.count("and 1 more") == 2
+    whole = uncertain.load(model).predict(table).to_list()
+    assert uncertain.load(together).predict(table).to_list() == whole
+    for given in (parts, [tmp_path / "part*.csv"]):
+        predicted = pl.read_csv(io.StringIO(run("predict", model, *given).stdout))
+        assert predicted["prediction"].to_list() == whole
+    mixed = run("predict", model, "-", *parts)
+    assert mixed.exit_code == 2 and "one table" in mixed.stderr
+    broken = CliRunner().invoke(main, ["fit", "-"], input=b"PAR1 and no more")
+    assert broken.exit_code == 2 and "standard input, read as parquet" in broken.stderr
+    assert broken.stderr.count("\n") == 1
+
+
+def test_report_options(table: Path, model: Path) -> None:
+    arguments = ("report", model, table, "--folds", 3, "--repeats", 1)
+    result = run(*arguments, "--scoring", "log_loss", "--max-seconds", 100, "--progress", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["scoring"] == "log_loss"
+    wrong = run(*arguments, "--scoring", "acuracy")
+    assert wrong.exit_code == 2 and "acuracy" in wrong.stderr
 
 
 def test_kept_columns(table: Path, model: Path, tmp_path: Path) -> None:
@@ -330,7 +367,10 @@ def test_progress(table: Path, model: Path, tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(shown, "_write", written.append)
         shown.iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
         time.sleep(0.2)
+        shown.fold(ReportProgress("measurement", 2, 5, 1.0, 3.2))
+        time.sleep(0.2)
     assert any("(fold 1 of 5, iteration 7, gap 1.0e-03)" in text for text in written)
+    assert any("(fold 2 of 5, measurement, about 3 s to go)" in text for text in written)
     assert written[-1] == "\r\033[K"
 
 

@@ -32,7 +32,8 @@ def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 def main() -> None:
     """Classification and regression with error bars: every row is a Gaussian, not a point.
 
-    Tables are .parquet, .csv, .tsv or .arrow files, or - for standard input.
+    Tables are files (.parquet, .csv, .arrow, .fits and others), several of them, folders, or - for standard
+    input.
 
     \b
     Examples:

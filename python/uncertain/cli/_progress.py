@@ -51,6 +51,11 @@ class Progress:
         task = f"{progress.task}, " if progress.task else ""
         self._detail = f" ({task}iteration {progress.iteration}{gap})"
 
+    def fold(self, progress: Any) -> None:
+        """A callback for reports: takes `uncertain._report.pace.ReportProgress`."""
+        left = f"about {progress.remaining:.0f} s to go"
+        self._detail = f" (fold {progress.fold} of {progress.folds}, {progress.task}, {left})"
+
     @property
     def _seconds(self) -> float:
         return time.monotonic() - self._start

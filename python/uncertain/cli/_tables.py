@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,11 +16,29 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 FORMATS = ("csv", "tsv", "parquet", "arrow")
+STARTS = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",  # a stream of record batches
+    b"SIMPLE  =": "fits",
+    b"<?xml": "vot",
+    b"# %ECSV": "ecsv",
+    b"\x1f\x8b": "csv.gz",
+    b"\x28\xb5\x2f\xfd": "csv.zst",
+}
+"""How files of each kind begin."""
 
 
-def table_argument(name: str = "table") -> Callable[[Any], Any]:
-    """A table that is read: a path, or ``-``."""
-    return click.argument(name, metavar=name.upper())
+def table_argument() -> Callable[[Any], Any]:
+    """A table that is read: the path of one file or more, a pattern, a folder, or ``-``."""
+    return click.argument("table", metavar="TABLE...", nargs=-1, required=True, callback=_one_or_many)
+
+
+def _one_or_many(_ctx: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> str | list[str]:
+    """Paths as `uncertain.fit` takes them; the shell may have made many of a pattern."""
+    if len(given) > 1 and STANDARD in given:
+        raise click.UsageError("standard input (-) is one table: it cannot be read together with files")
+    return given[0] if len(given) == 1 else list(given)
 
 
 def format_option(command: Any) -> Any:
@@ -32,14 +51,21 @@ def format_option(command: Any) -> Any:
     )(command)
 
 
-def read(path: str) -> polars.DataFrame:
-    """The table at a path, or on standard input."""
+def called(path: str | list[str]) -> str:
+    """What messages call a table."""
+    if path == STANDARD:
+        return "standard input"
+    return path if isinstance(path, str) else f"{path[0]} and {len(path) - 1} more"
+
+
+def read(path: str | list[str]) -> polars.DataFrame:
+    """All columns of a table."""
     from ..tables._files import read_table
 
-    return from_bytes(sys.stdin.buffer.read()) if path == STANDARD else read_table(Path(path))
+    return from_bytes(sys.stdin.buffer.read()) if path == STANDARD else read_table(path)
 
 
-def opened(path: str) -> Any:
+def opened(path: str | list[str]) -> Any:
     """The same to be asked by column, of which a file may know the units."""
     from ..tables import open_table
     from ..tables._files import open_files
@@ -48,29 +74,23 @@ def opened(path: str) -> Any:
 
 
 def from_bytes(data: bytes) -> polars.DataFrame:
-    """A Parquet or Arrow table by its first bytes, anything else as comma or tab separated text."""
-    import polars
+    """A table of any kind that files may be of, told by its first bytes; text if these say nothing.
 
+    Written to a file first, so that it is read exactly as that file would be.
+    """
     from ..exceptions import UncertainError
+    from ..tables._files import read_table
 
     if not data.strip():
         raise UncertainError("standard input is empty: a table was expected")
-    stream = io.BytesIO(data)
-    name = "CSV"
-    try:
-        if data[:4] == b"PAR1":
-            name = "Parquet"
-            return polars.read_parquet(stream)
-        if data[:6] == b"ARROW1":
-            name = "Arrow"
-            return polars.read_ipc(stream)
-        if data[:4] == b"\xff\xff\xff\xff":
-            name = "Arrow"
-            return polars.read_ipc_stream(stream)
-        header = data.partition(b"\n")[0]
-        return polars.read_csv(stream, separator="\t" if b"\t" in header and b"," not in header else ",")
-    except (polars.exceptions.PolarsError, OSError) as error:
-        raise UncertainError(f"standard input: not a readable {name} table ({error})") from error
+    kind = next((kind for start, kind in STARTS.items() if data.startswith(start)), "csv")
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"standard-input.{kind}"
+        path.write_bytes(data)
+        try:
+            return read_table(path)
+        except UncertainError as error:
+            raise type(error)(str(error).replace(str(path), f"standard input, read as {kind}")) from error
 
 
 def write(frame: polars.DataFrame, path: str, kind: str | None) -> None:

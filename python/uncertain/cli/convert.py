@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from ._tables import STANDARD, format_option, read, table_argument, write
+from ._tables import STANDARD, format_option, read, write
 
 
 @click.command(short_help="Convert tables between formats.")
-@table_argument("source")
+@click.argument("source")
 @click.argument("destination")
 @click.option(
     "--pack", is_flag=True, help="Put scalar columns and their error columns into list columns mean and std."
@@ -23,7 +23,7 @@ from ._tables import STANDARD, format_option, read, table_argument, write
 )
 @format_option
 def convert(source: str, destination: str, pack: bool, unpack: bool, target: str, kind: str | None) -> None:
-    """Convert a table between .parquet, .csv, .tsv and .arrow.
+    """Convert a table between the formats that endings name: .parquet, .csv, .tsv, .arrow, .fits and others.
 
     \b
     Examples:

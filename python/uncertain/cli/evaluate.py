@@ -13,7 +13,7 @@ from ._tables import opened, table_argument
 @click.argument("model")
 @table_argument()
 @progress_option
-def evaluate(model: str, table: str, progress: bool | None) -> None:
+def evaluate(model: str, table: str | list[str], progress: bool | None) -> None:
     """Accuracy of a model on labelled rows, class by class; R^2 and absolute error of a regression.
 
     The rows should not be those of the fit: see uncertain report for an honest look at those.

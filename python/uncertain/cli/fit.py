@@ -18,7 +18,7 @@ from ._options import (
     progress_option,
 )
 from ._progress import Progress
-from ._tables import STANDARD, read, table_argument
+from ._tables import STANDARD, called, read, table_argument
 
 
 @click.command(short_help="Fit a model to a table and write it to a file.")
@@ -63,7 +63,7 @@ from ._tables import STANDARD, read, table_argument
 )
 @progress_option
 def fit(
-    table: str,
+    table: str | list[str],
     target: str,
     out: Path,
     task: Any,
@@ -88,6 +88,7 @@ def fit(
       uncertain fit kepler.csv -t class --std period=period_err1,period_err2 --exact airmass
       uncertain fit visits.csv -t ill --groups patient --method discriminant
       uncertain fit catalogue.csv -t kind -p alpha=1e-3 -p kernel=rbf -o curved.safetensors
+      uncertain fit nights/*.fits -t kind
       zcat big.csv.gz | uncertain fit - -t kind
     """
     from .._model.fit import fit as fit_table
@@ -95,7 +96,7 @@ def fit(
     chosen: dict[str, Any] = dict(parameter(text) for text in params)
     if columns["exact"] == "none":
         columns["exact"] = []
-    with Progress(f"fitting {'standard input' if table == STANDARD else table}", progress) as shown:
+    with Progress(f"fitting {called(table)}", progress) as shown:
         if shown.shown and method != "minimax":  # which has no iterations to report
             chosen["callback"] = shown.iteration
         model = fit_table(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @progress_option
 def predict(
     model: str,
-    table: str,
+    table: str | list[str],
     out: str,
     kind: str | None,
     append: bool,

@@ -15,20 +15,24 @@ from ._tables import opened, table_argument
 @click.argument("model")
 @table_argument()
 @click.option("--folds", default=5, show_default=True, help="Of the cross-validation.")
-@click.option("--repeats", default=4, show_default=True, help="Of the cross-validation.")
+@click.option("--repeats", type=int, help="Of the cross-validation; 4, or 1 beyond 10,000 rows.")
 @click.option(
     "--groups", metavar="NAME", help="Column that rows of one object share; by default that of the fit."
 )
 @click.option("--rows", "by_rows", is_flag=True, help="Hold out single rows, whatever the groups of the fit.")
+@click.option("--scoring", metavar="NAME", help="The measure that ranks: accuracy, log_loss, mae, r2, ...")
+@click.option("--max-seconds", type=float, help="Begin no fold that would end later than this.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @progress_option
 def report(
     model: str,
-    table: str,
+    table: str | list[str],
     folds: int,
-    repeats: int,
+    repeats: int | None,
     groups: str | None,
     by_rows: bool,
+    scoring: str | None,
+    max_seconds: float | None,
     as_json: bool,
     progress: bool | None,
 ) -> None:
@@ -39,7 +43,7 @@ def report(
     \b
     Examples:
       uncertain report model.safetensors labelled.parquet
-      uncertain report model.safetensors labelled.parquet --folds 3 --repeats 1 --progress
+      uncertain report model.safetensors labelled.parquet --scoring log_loss --max-seconds 60
       uncertain report model.safetensors labelled.parquet --json | jq .verdict
     """
     from .._model.model import load
@@ -47,8 +51,14 @@ def report(
     if by_rows and groups is not None:
         raise click.UsageError("--groups and --rows contradict each other: choose one")
     fitted = load(model)
-    with Progress(f"{repeats} x {folds} folds", progress):
+    with Progress("comparing", progress) as shown:
         result = fitted.report(
-            opened(table), folds=folds, repeats=repeats, groups=False if by_rows else groups
+            opened(table),
+            folds=folds,
+            repeats=repeats,
+            groups=False if by_rows else groups,
+            scoring=scoring,
+            max_seconds=max_seconds,
+            callback=shown.fold if shown.shown else None,
         )
     click.echo(json.dumps(result.to_dict()) if as_json else str(result))
