@@ -58,10 +58,11 @@ def _parts(
     names: list[str] = []
     parameters: list[dict[str, Any]] = []
     categories: dict[str, list[Any]] = {}
+    units: dict[str, str] = {}
     for name, step in pipeline.steps:
         if isinstance(step, AsGaussians):
             features = [str(f) for f in step.get_feature_names_out()] if step.roles_ else []
-            categories = step.categories_
+            categories, units = step.categories_, step.units_
             own = step.get_params()
         elif isinstance(step, Core):
             steps += step._steps()
@@ -75,6 +76,8 @@ def _parts(
     about: dict[str, Any] = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
     if categories:
         about["categories"] = categories
+    if units:
+        about["units"] = units
     if residual_std is not None:
         about["residual_std"] = residual_std
     classes = pipeline[-1].classes_.tolist() if hasattr(pipeline[-1], "classes_") else []
@@ -91,7 +94,7 @@ def _assembled(
     columns, parameters = about.columns, about.parameters
     if columns.roles() or (parameters and "on_missing" in parameters[0]):
         first = AsGaussians(**columns.roles())
-        first._keep(columns.roles(), about.categories, estimators[0].n_features_in_)
+        first._keep(columns.roles(), about.categories, estimators[0].n_features_in_, about.units)
         estimators.insert(0, first)
     last = estimators[-1]
     if isinstance(last, Kernelized) and parameters and parameters[-1].get("kernel", "linear") != "linear":
@@ -131,6 +134,7 @@ class About(NamedTuple):
     parameters: list[dict[str, Any]]
     categories: dict[str, list[Any]]
     residual_std: float | None = None
+    units: dict[str, str] = {}  # noqa: RUF012
 
     @classmethod
     def of(cls, text: str) -> About:
@@ -155,7 +159,10 @@ class About(NamedTuple):
         scatter = about.get("residual_std")
         if scatter is not None and not (type(scatter) is float and 0.0 <= scatter < math.inf):
             raise _altered(f"residual_std = {scatter!r}")
-        return cls(columns, steps, parameters, categories, scatter)
+        units = about.get("units", {})
+        if not (isinstance(units, dict) and all(isinstance(unit, str) for unit in units.values())):
+            raise _altered(f"units = {units!r}")
+        return cls(columns, steps, parameters, categories, scatter, units)
 
 
 def _altered(why: str) -> ModelFileError:

@@ -180,13 +180,15 @@ def fit(
     y, regression = source.targets(target, task, partial=entry.partial)
     if regression and (codes := sentinel_warning(sentinels(columns.target or "target", y))):
         warnings.warn(codes, UncertainWarning, stacklevel=2)
+    if regression:
+        columns = replace(columns, target_unit=source.unit(columns.target))
     estimator = estimator_of(method, regression=regression, params=params)
     known: dict[str, Any] = {}
     if target_std is None and columns.automatic and isinstance(estimator, GSURegressor):
         columns = columns.with_target_std(target_errors(source.names, columns.target))
         target_std = columns.target_std
     if target_std is not None:
-        known["y_std"] = _target_stds(source, target_std, estimator, on_missing)
+        known["y_std"] = _target_stds(source, target_std, estimator, on_missing, columns.target_unit)
     together = None if groups is None else source.groups(groups)
     if together is not None:
         if not isinstance(groups, str):
@@ -263,7 +265,11 @@ def _chosen_columns(source: Source, beside: Mapping[str, object], given: dict[st
 
 
 def _target_stds(
-    source: Source, target_std: ColumnOrValues, estimator: BaseEstimator, on_missing: str
+    source: Source,
+    target_std: ColumnOrValues,
+    estimator: BaseEstimator,
+    on_missing: str,
+    unit: str | None,
 ) -> Floats:
     """The error bars of the target, for the one estimator that knows them."""
     if not isinstance(estimator, GSURegressor):
@@ -271,7 +277,7 @@ def _target_stds(
             "target_std=: only GSURegressor knows error bars of the target; it is the method "
             f'"gsu" for numbers, but this is {type(estimator).__name__}'
         )
-    return source.target_stds(target_std, 0.0 if on_missing == "point" else None)
+    return source.target_stds(target_std, 0.0 if on_missing == "point" else None, unit=unit)
 
 
 def _steps_before(

@@ -264,7 +264,11 @@ class Model:
         truth = self._truth(source, y)
         if self.is_regression_:
             column = self.columns_.target_std
-            common["y_std"] = None if column is None else source.target_stds(column, missing=0.0)
+            common["y_std"] = (
+                None
+                if column is None
+                else source.target_stds(column, missing=0.0, unit=self.columns_.target_unit)
+            )
             common["features"] = self._feature_names
             common["distribution"] = (
                 Distribution(from_errors, most_likely_scatter) if self.has_distribution_ else None
@@ -321,7 +325,8 @@ class Model:
             what = "numbers" if self.is_regression_ else "labels"
             raise ParameterError(f"the target is not a column of the table: pass the {what} as y")
         task = "regression" if self.is_regression_ else "classification"
-        truth, _ = source.targets(target, task, partial=partial)
+        unit = self.columns_.target_unit if self.is_regression_ else None
+        truth, _ = source.targets(target, task, partial=partial, unit=unit)
         if not self.is_regression_:
             self._check_classes(truth)
         return truth

@@ -27,7 +27,7 @@ from .._data.options import check_option
 from .._data.typing import Floats
 from .._data.validation import RowsLike
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
-from ..tables import Table, is_table, open_table
+from ..tables import Table, in_units, is_table, open_table
 from ..tables._choose import choose_columns
 from ..tables._names import ErrorBar
 from ..tables._roles import KINDS, arguments_of, bars_of, check_roles, is_list_column, listing
@@ -86,6 +86,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         The columns in use, as arguments of this class.
     categories_ : dict
         The categories of each column of `categorical`, in the order of their features.
+    units_ : dict
+        The unit of each column of values that has one (of an astropy table or file, or a dict of Quantities);
+        other tables are converted to it, and those without units are taken to be in it.
     {n_features_in_}
     feature_names_in_ : ndarray of str
         The scalar columns; only without `mean`.
@@ -146,7 +149,10 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def transform(self, X: RowsLike) -> GaussianArray | Incomplete:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "roles_")
-        gaussians = self._read(_opened(X), self.roles_, self.categories_)
+        source = _opened(X)
+        if isinstance(source, Table):
+            source = in_units(source, self.units_)
+        gaussians = self._read(source, self.roles_, self.categories_)
         if gaussians.n_features != self.n_features_in_:
             raise ShapeError(
                 f"X has {gaussians.n_features} features, but AsGaussians is expecting {self.n_features_in_} "
@@ -185,7 +191,10 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             categories = categories_of(source, roles.get("categorical", ()), self.on_missing)
             _warn_of_sentinels(source, roles, categories)
         gaussians = self._read(source, roles, categories)
-        self._keep(roles, categories, gaussians.n_features)
+        values = [*roles.get("features", ()), *roles.get("exact", ())]
+        values += [roles["mean"]] if "mean" in roles else []
+        units = source.units(values) if isinstance(source, Table) else {}
+        self._keep(roles, categories, gaussians.n_features, units)
         if isinstance(source, Table) and isinstance(gaussians, Incomplete):
             self._refuse_empty(gaussians)
         if not roles:
@@ -202,8 +211,15 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 f"or take their values as exact with exact={empty!r}"
             )
 
-    def _keep(self, roles: dict[str, Any], categories: dict[str, list[Any]], n_features: int) -> None:
+    def _keep(
+        self,
+        roles: dict[str, Any],
+        categories: dict[str, list[Any]],
+        n_features: int,
+        units: dict[str, str] | None = None,
+    ) -> None:
         """Set what a fit leaves behind."""
+        self.units_: dict[str, str] = units or {}
         self.roles_: dict[str, Any] = roles
         self.categories_: dict[str, list[Any]] = categories
         self.n_features_in_: int = n_features

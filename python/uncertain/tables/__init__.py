@@ -2,5 +2,6 @@
 
 from ._open import is_table, new_table, open_table, result_like
 from ._table import Table
+from ._wrapped import in_units
 
-__all__ = ["Table", "is_table", "new_table", "open_table", "result_like"]
+__all__ = ["Table", "in_units", "is_table", "new_table", "open_table", "result_like"]

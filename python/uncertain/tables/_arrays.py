@@ -77,9 +77,11 @@ class ArrayTable(Table):
             return data is not None and data.ndim > 1
         return data.dtype.kind == "O" and isinstance(data[0], (list, tuple, np.ndarray))
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str, unit: str | None = None) -> list[Any]:
         """Python objects."""
-        data, mask, _ = pieces(self.native_column(name), name)
+        data, mask, own = pieces(self.native_column(name), name)
+        if data.dtype.kind in "fiu":
+            data = converted(data, own, unit, 1, name)
         found: list[Any] = _text(data).tolist()
         return found if mask is None else _holed(found, mask.tolist())
 
@@ -146,10 +148,10 @@ class DictTable(ArrayTable):
         series = of_series(self.native_column(name), name)
         return super().is_nested(name) if series is None else series.is_nested(name)
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str, unit: str | None = None) -> list[Any]:
         """Python objects."""
         series = of_series(self.native_column(name), name)
-        return super().values(name) if series is None else series.values(name)
+        return super().values(name, unit) if series is None else series.values(name)
 
     def _at(self, place: int) -> Any:
         column = self.native[self.names[place]]

@@ -38,6 +38,8 @@ class Columns:
     """Scalar columns without error bars."""
     categorical: tuple[str, ...] = ()
     """Columns of categories, each a feature of zeros and ones."""
+    target_unit: str | None = None
+    """The unit of the target, and of predictions, where its column knows it."""
 
     def roles(self) -> dict[str, Any]:
         """Keyword arguments of `AsGaussians`."""
@@ -81,6 +83,7 @@ class Columns:
         defaults = Columns()
         late = (
             "target_std",
+            "target_unit",
             "groups",
             "sample_weight",
             "exact",
@@ -131,7 +134,8 @@ class Columns:
         if not self.errors:
             lines.append(_line("errors", "none: every row is an exact point"))
         error = f", known to +- {self.target_std}" if self.target_std else ""
-        lines.append(_line("target", (self.target or "given as values") + error))
+        unit = f" in {self.target_unit}" if self.target_unit else ""
+        lines.append(_line("target", (self.target or "given as values") + unit + error))
         lines += beside
         if self.ignored:
             lines.append(_line("ignored", listing(self.ignored)))

@@ -44,7 +44,7 @@ class PolarsTable(Table):
         """By its type."""
         return bool(self.native_column(name).dtype.is_nested())
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str, unit: str | None = None) -> list[Any]:
         """Python objects."""
         return list(self.native_column(name).to_list())
 
@@ -114,7 +114,7 @@ class PandasTable(Table):
         first = column.iloc[0] if len(column) else None
         return isinstance(first, (list, tuple, np.ndarray)) or "list" in str(column.dtype)
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str, unit: str | None = None) -> list[Any]:
         """Python objects."""
         column = self.native_column(name)
         return list(column.astype(object).where(column.notna(), None))
@@ -184,7 +184,7 @@ class ArrowTable(Table):
         """By its type."""
         return "list" in str(self.native.schema.field(self._place(name)).type)
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str, unit: str | None = None) -> list[Any]:
         """Python objects."""
         return list(self.native_column(name).to_pylist())
 

@@ -80,9 +80,9 @@ class LazyTable(Table):
         """From the schema."""
         return self._schema.is_nested(name)
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str, unit: str | None = None) -> list[Any]:
         """Of the collected table."""
-        return self._with(name).values(name)
+        return self._with(name).values(name, unit)
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
         """A table as the collected one."""

@@ -81,13 +81,23 @@ class Source:
         """Number of rows."""
         return len(self.given) if self.table is None else self.table.n_rows
 
-    def targets(self, target: ColumnOrValues, task: str, *, partial: bool = False) -> tuple[Labels, bool]:
+    def targets(
+        self, target: ColumnOrValues, task: str, *, partial: bool = False, unit: str | None = None
+    ) -> tuple[Labels, bool]:
         """(targets, are they quantities?) from a column, by name, or the caller's own values, checked."""
-        return targets_from(*self._values(target, "target"), task, self.n_rows, partial=partial)
+        return targets_from(*self._values(target, "target", unit), task, self.n_rows, partial=partial)
 
-    def target_stds(self, target_std: ColumnOrValues, missing: float | None = None) -> Floats:
+    def target_stds(
+        self, target_std: ColumnOrValues, missing: float | None = None, *, unit: str | None = None
+    ) -> Floats:
         """Standard deviations of the targets from a column, by name, or the caller's own values, checked."""
-        return errors_from(*self._values(target_std, "target_std"), self.n_rows, missing=missing)
+        return errors_from(*self._values(target_std, "target_std", unit), self.n_rows, missing=missing)
+
+    def unit(self, column: object) -> str | None:
+        """The unit of a column that knows its own."""
+        if self.table is None or not isinstance(column, str):
+            return None
+        return self.table.unit(column) or None
 
     def weights(self, weights: ColumnOrValues) -> Floats:
         """How much each row counts, from a column, by name, or the caller's own values, checked."""
@@ -102,13 +112,13 @@ class Source:
         values, name = self._values(groups, "groups")
         return Groups(groups_from(values, name, self.n_rows), name)
 
-    def _values(self, given: ColumnOrValues, role: str) -> tuple[list[Any], str]:
+    def _values(self, given: ColumnOrValues, role: str, unit: str | None = None) -> tuple[list[Any], str]:
         """The values that are given, or in the column of that name; and what errors call them."""
         if not isinstance(given, str):
             return as_list(given, role), role
         if self.table is None:
             raise ParameterError(f"{role}={given!r} names a column of a table, but these rows have none")
-        return self.table.values(given), given
+        return self.table.values(given, unit), given
 
     def answer(self, columns: Mapping[str, Labels]) -> Any:
         """New columns as a table of the caller's kind; needs one."""

@@ -61,6 +61,11 @@ class Table:
         self._place(name)
         return None
 
+    def units(self, names: Iterable[str]) -> dict[str, str]:
+        """The units of those of the columns that have one."""
+        found = {name: self.unit(name) for name in names}
+        return {name: unit for name, unit in found.items() if unit}
+
     def is_numeric(self, name: str) -> bool:
         """Does the column hold one real number per row, by its type?"""
         raise NotImplementedError
@@ -75,8 +80,11 @@ class Table:
             return "other"
         return "number" if self.is_numeric(name) else "list" if self.is_nested(name) else "other"
 
-    def values(self, name: str) -> list[Any]:
-        """The column as Python objects, missing values as None (or NaN): for labels, of any type."""
+    def values(self, name: str, unit: str | None = None) -> list[Any]:
+        """The column as Python objects, missing values as None (or NaN): for labels, of any type.
+
+        With `unit`, numbers are converted to it as by `numbers`.
+        """
         raise NotImplementedError
 
     def result(self, columns: Mapping[str, Labels]) -> Any:

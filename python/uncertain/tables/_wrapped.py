@@ -56,9 +56,9 @@ class WrappedTable(Table):
         """Of the inner table."""
         return self._inner.is_nested(name)
 
-    def values(self, name: str) -> list[Any]:
+    def values(self, name: str, unit: str | None = None) -> list[Any]:
         """Of the inner table."""
-        return self._inner.values(name)
+        return self._inner.values(name, unit)
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
         """Wrapped."""
@@ -75,3 +75,25 @@ class WrappedTable(Table):
     def appended(self, columns: Mapping[str, Labels]) -> Any:
         """Wrapped."""
         return self._wrap(self._inner.appended(columns))
+
+
+class TableInUnits(WrappedTable):
+    """A table whose columns of values are read in given units, such as those that a model was fitted in."""
+
+    def __init__(self, inner: Table, units: Mapping[str, str]) -> None:
+        super().__init__(inner, lambda table: table)
+        self.origin = inner.origin
+        self._units = units
+
+    def unit(self, name: str) -> str | None:
+        """The given one."""
+        return self._units.get(name, self._inner.unit(name))
+
+    def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
+        """In the given unit, unless another is asked for."""
+        return self._inner.numbers(name, unit or self._units.get(name), power)
+
+
+def in_units(table: Table, units: Mapping[str, str]) -> Table:
+    """The table with its values in these units; the table itself if there are none."""
+    return TableInUnits(table, units) if units else table
