@@ -293,3 +293,20 @@ def test_types_are_called_what_users_call_them() -> None:
     table = pl.DataFrame({"x": ["1.0", "2.0"], "x_err": [0.1, 0.1], "label": [0, 1]})
     with pytest.raises(ColumnError, match=r"^x: expected real numbers .*, got strings; cast"):
         AsGaussians(features=["x"], std="{}_err").fit(table)
+
+
+def test_first_steps_that_go_wrong_say_what_to_do() -> None:
+    table = pl.DataFrame({"x": [1.0, None, 2.0], "x_err": [0.1] * 3, "kind": ["u", "v", "v"]})
+    with pytest.raises(
+        ColumnError, match=r'no column \'label\'.*\(target="\.\.\." names the column to predict\)'
+    ):
+        fit(table)
+    with pytest.raises(NullError, match=r'^x: row 1 is null; .*; on_missing="impute" takes it for unknown$'):
+        fit(table, "kind")
+    for value, advice in ((float("nan"), True), (float("inf"), False)):
+        with pytest.raises(NotFiniteError) as caught:
+            fit(table.with_columns(pl.col("x").fill_null(value)), "kind")
+        assert ("on_missing" in str(caught.value)) is advice
+    with pytest.raises(ParameterError, match="data of type list is no table: pass a table"):
+        fit(table.to_dicts(), "kind")
+    assert len(fit(table, "kind", on_missing="impute", probability=False).predict(table)) == 3

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.pipeline import Pipeline
@@ -252,6 +253,11 @@ def _chosen_columns(source: Source, beside: Mapping[str, object], given: dict[st
         target = named.pop("target", None)
         return choose_columns(source.names, target, type_of=source.table.type_of, **named, **given)
     data = source.data
+    if not isinstance(data, (GaussianArray, np.ndarray)) and "target" in named:
+        raise ParameterError(
+            f"data of type {type(data).__name__} is no table: pass a table (Polars, pandas, pyarrow, DuckDB, "
+            "astropy, a dictionary of columns, the path of a file), or an array with the labels as target="
+        )
     kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
     target = named.pop("target", None)
     asked = [role for role, value in (given | named).items() if value is not None]

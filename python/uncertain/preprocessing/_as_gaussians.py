@@ -7,6 +7,7 @@ called upper and lower are limits or lengths.
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +27,14 @@ from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
 from .._data.typing import Floats
 from .._data.validation import RowsLike
-from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainWarning
+from ..exceptions import (
+    ColumnError,
+    NotFiniteError,
+    NullError,
+    ParameterError,
+    ShapeError,
+    UncertainWarning,
+)
 from ..tables import Table, in_units, is_table, open_table
 from ..tables._choose import choose_columns
 from ..tables._names import ErrorBar
@@ -263,13 +271,18 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             raise ColumnError(
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
-        return read_gaussians(
-            X,
-            roles,
-            on_missing=self.on_missing,
-            categories=categories,
-            handle_unknown=self.handle_unknown,
-        )
+        try:
+            return read_gaussians(
+                X,
+                roles,
+                on_missing=self.on_missing,
+                categories=categories,
+                handle_unknown=self.handle_unknown,
+            )
+        except (NullError, NotFiniteError) as error:
+            if self.on_missing == "impute" or not re.search(" is (null|NaN)", str(error)):
+                raise
+            raise type(error)(f'{error}; on_missing="impute" takes it for unknown') from None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

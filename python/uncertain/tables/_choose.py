@@ -69,6 +69,8 @@ def choose_columns(
     listed = [column for kind, column in given.items() if is_list_column(kind, column)]
     named_exact = () if exact is None or exact == "all" else tuple(exact)
     categories = tuple(categorical or ())
+    if target == "label":  # the default, of a caller who may not have chosen
+        require(target, names, 'target="..." names the column to predict')
     for column in (*beside, mean, *(features or ()), *named_exact, *categories, *listed):
         if column is not None:
             require(column, names)
