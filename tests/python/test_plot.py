@@ -1,14 +1,17 @@
 """Pictures, judged by what they hold and not by their pixels."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats import norm
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, log_loss
 
+import uncertain
 from uncertain import AdaptiveHuberClassifier, AdaptiveHuberRegressor, GaussianArray, GSUClassifier, plot
 from uncertain.exceptions import UncertainError
 
@@ -102,7 +105,7 @@ def test_reliability_of_an_estimator(rows: tuple[GaussianArray, Any]) -> None:
     assert display.name == "GSUClassifier" and display.counts.sum() == len(y)
     with pytest.raises(UncertainError, match="two classes, got 3"):
         three = np.digitize(X.means[:, 0], [0.0, 2.0])
-        plot.ReliabilityDisplay.from_estimator(GSUClassifier().fit(X, three), X, three)
+        plot.ReliabilityDisplay.from_estimator(GSUClassifier(probability=True).fit(X, three), X, three)
     with pytest.raises(UncertainError, match=r"row 1 is 1\.5, not a probability"):
         plot.ReliabilityDisplay.from_predictions([0, 1], [0.5, 1.5])
     with pytest.raises(UncertainError, match="same shape"):
@@ -175,3 +178,96 @@ def test_refinements_of_one_class_of_several(rng: np.random.Generator) -> None:
     np.testing.assert_array_equal(display.thresholds, model.thresholds_[1])
     with pytest.raises(UncertainError, match="must be one of the classes"):
         plot.RefinementDisplay.from_estimator(model)
+
+
+def catalogue(n: int = 160, gaps: bool = False) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    k = np.arange(n) % 2
+    truth = rng.normal(size=(n, 3)) + k[:, None] * [2.0, 1.0, 0.0]
+    std = np.exp(0.4 * rng.normal(size=(n, 3)) - 1.0)
+    read = truth + std * rng.normal(size=(n, 3))
+    if gaps:
+        read[::7, 1] = np.nan
+    columns = {name: read[:, j] for j, name in enumerate(("flux", "color", "size"))}
+    columns |= {f"{name}_err": std[:, j] for j, name in enumerate(("flux", "color", "size"))}
+    kind = np.where(k, "quasar", "star").tolist()
+    return pl.DataFrame(columns | {"kind": kind}, nan_to_null=True)
+
+
+def test_a_model_and_its_table(tmp_path: Path) -> None:
+    table = catalogue()
+    path = tmp_path / "table.parquet"
+    table.write_parquet(path)
+    model = uncertain.fit(table, target="kind", meaning="spread")
+    rows = model.gaussians(table)
+    display = plot.GaussianDisplay.from_estimator(model, path, features=("size", "flux"))
+    assert display.ax_.get_xlabel() == "size" and display.ax_.get_ylabel() == "flux"
+    np.testing.assert_array_equal(display.data.means, rows.means[:, [2, 0]])
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["quasar", "star"]
+    unlabelled = plot.GaussianDisplay.from_estimator(model, table.drop("kind"))
+    assert not unlabelled.labelled and unlabelled.ax_.get_ylabel() == "color"
+
+    boundary = plot.DecisionBoundaryDisplay.from_estimator(
+        model, table, features=("flux", "color"), cov=0.1, resolution=41
+    )
+    assert boundary.boundary_ is not None and boundary.band_ is not None
+    assert boundary.ax_.get_xlabel() == "flux"
+    # A point of the picture is a row of the table, whose third feature is at its mean.
+    middle = float(table["size"].mean())  # type: ignore[arg-type]
+    one = {"flux": [boundary.xx0[7, 9]], "color": [boundary.xx1[7, 9]], "size": [middle]}
+    bars = {"flux_err": [0.1**0.5], "color_err": [0.1**0.5], "size_err": [0.0]}
+    row = model.gaussians(pl.DataFrame(one | bars))
+    steps = model.pipeline_[1:]
+    mean, std = steps[-1].decision_distribution(steps[:-1].transform(row))
+    assert boundary.score[7, 9] == pytest.approx(mean[0]) and boundary.score_std[7, 9] == pytest.approx(
+        std[0]
+    )
+
+    reliable = plot.ReliabilityDisplay.from_estimator(model, path, n_bins=5)
+    prob = model.predict_proba(table)["star"].to_numpy()
+    truth = (table["kind"] == "star").to_numpy()
+    assert reliable.brier == pytest.approx(brier_score_loss(truth, prob))
+    assert reliable.ax_.get_xlabel() == "predicted probability of star"
+    other = plot.ReliabilityDisplay.from_estimator(model, table, target="quasar", n_bins=5)
+    assert other.ax_.get_ylabel() == "observed frequency of quasar"
+    assert other.brier == pytest.approx(reliable.brier)
+
+
+def test_a_model_whose_table_has_gaps() -> None:
+    table = catalogue(gaps=True)
+    model = uncertain.fit(table, target="kind", on_missing="impute")
+    display = plot.GaussianDisplay.from_estimator(model, table, features=("flux", "color"))
+    assert np.isfinite(display.data.means).all()
+
+
+def test_a_huber_model_of_a_table(rng: np.random.Generator) -> None:
+    x = rng.uniform(0.5, 1.0, 60)
+    y = 1.5 * x
+    y[:8] *= -1.0
+    table = pl.DataFrame({"x": x, "x_err": np.full(60, 1e-3), "y": y})
+    model = uncertain.fit(table, target="y", method="huber", delta=0.4, kernel="linear", graph=None)
+    display = plot.RefinementDisplay.from_estimator(model, wrong=np.arange(8))
+    np.testing.assert_array_equal(display.removed, model.pipeline_[-1].removed_)
+    linear = uncertain.fit(table, target="y")
+    with pytest.raises(UncertainError, match="GSURegressor has no refinements"):
+        plot.RefinementDisplay.from_estimator(linear)
+    with pytest.raises(UncertainError, match="GSURegressor has no decision_function"):
+        plot.DecisionBoundaryDisplay.from_estimator(
+            uncertain.fit(catalogue().drop("kind"), target="size", features=["flux", "color"]), catalogue()
+        )
+
+
+def test_wrong_calls_with_models() -> None:
+    table = catalogue(60)
+    model = uncertain.fit(table, target="kind", probability=False)
+    with pytest.raises(UncertainError, match=r"needs 2 features, got 3; .* such as flux, color, size"):
+        plot.DecisionBoundaryDisplay.from_estimator(model, table)
+    with pytest.raises(UncertainError, match="there is no feature 'w'; flux, color, size"):
+        plot.GaussianDisplay.from_estimator(model, table, features=("w", "flux"))
+    with pytest.raises(UncertainError, match="GSUClassifier gives no probabilities here"):
+        plot.ReliabilityDisplay.from_estimator(model, table)
+    proba = uncertain.fit(table, target="kind")
+    with pytest.raises(UncertainError, match="needs the labels"):
+        plot.ReliabilityDisplay.from_estimator(proba, table.drop("kind"))
+    with pytest.raises(UncertainError, match="must be one of the classes"):
+        plot.ReliabilityDisplay.from_estimator(proba, table, target="galaxy")

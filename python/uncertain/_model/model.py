@@ -314,6 +314,17 @@ class Model:
             return steps, rows, None, None
         return steps, rows, self._truth(source, y), self._groups(source, groups)
 
+    def _drawn(
+        self, table: TableLike, y: ColumnOrValues | None
+    ) -> tuple[Pipeline, GaussianArray, Labels | None, list[str]]:
+        """What `uncertain.plot` asks: the steps behind the reading ones, rows, targets if known, names."""
+        source = self._source(table, y)
+        rows = self._rows(source)
+        rows = self._filled(rows) if isinstance(rows, Incomplete) else rows
+        known = y is not None or self.columns_.target in source.names
+        truth = self._truth(source, y) if known else None
+        return self.pipeline_[self._n_reading :], rows, truth, self._feature_names
+
     def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
         """The targets of labelled rows, checked: the column of the fit, or `y`."""
         return self._truth(Source.of(table).load([y, self.columns_.target]), y)

@@ -17,7 +17,8 @@ from .._data.array import GaussianArray
 from .._data.typing import Floats
 from ..exceptions import ParameterError, ShapeError
 from ._gaussians import GaussianDisplay
-from ._style import COLORS, axes_for, bare, limits_of, two_features
+from ._opened import Opened, last_step
+from ._style import COLORS, axes_for, bare, limits_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,9 +66,10 @@ class DecisionBoundaryDisplay:
     def from_estimator(
         cls,
         estimator: Any,
-        X: GaussianArray | ArrayLike,
-        y: ArrayLike | None = None,
+        X: Any,
+        y: Any = None,
         *,
+        features: tuple[int | str, int | str] | None = None,
         cov: ArrayLike | None = None,
         resolution: int = 161,
         n_std: float = 1.0,
@@ -78,21 +80,28 @@ class DecisionBoundaryDisplay:
 
         Parameters
         ----------
-        estimator : fitted classifier with `decision_function`, and `decision_distribution` for the band.
-        X : GaussianArray with two features, or array-like of shape (n, 2)
-        y : labels; without, no rows are drawn.
+        estimator : fitted classifier with `decision_function`, and `decision_distribution` for the band; or a
+            `Model` of classes.
+        X : GaussianArray, or array-like of shape (n, d); for a `Model` a table or a path.
+        y : labels; without, no rows are drawn, except of a table with the target column.
+        features : two features, by name or number; needed if there are more. The picture is then a slice: the
+            others are exactly at their means over the rows.
         cov : what a row of the picture has: a variance, or a matrix of shape (2, 2). By default exact points.
         resolution : grid points along each axis.
         n_std : half width of the band in standard deviations of the score.
         ax : matplotlib's Axes; a new figure without.
         **options : of :class:`GaussianDisplay`, for the rows.
         """
-        data = X if isinstance(X, GaussianArray) else GaussianArray(X)
-        two_features(data)
+        opened = Opened.of(estimator, X, y)
+        pair = opened.pair(features)
+        estimator, data = opened.estimator, opened.rows[:, list(pair)]
+        if not hasattr(estimator, "decision_function"):
+            name = type(last_step(estimator)).__name__
+            raise ParameterError(f"{name} has no decision_function: a boundary is between classes")
         low, high = limits_of(data.means)
         xx0, xx1 = np.meshgrid(*(np.linspace(low[k], high[k], resolution) for k in (0, 1)))
         points = np.stack([xx0.ravel(), xx1.ravel()], axis=1)
-        score, std = _scores(estimator, points, cov)
+        score, std = _scores(estimator, points, cov, pair, opened.rows)
         shape = xx0.shape + score.shape[1:]
         display = cls(
             xx0,
@@ -102,8 +111,9 @@ class DecisionBoundaryDisplay:
             classes=getattr(estimator, "classes_", [0, 1]),
         )
         display.plot(axes_for(ax), n_std=n_std)
-        if y is not None:
-            GaussianDisplay(data, y).plot(display.ax_, **options)
+        if opened.labels is not None:
+            names = None if opened.names is None else [opened.label(j) for j in pair]
+            GaussianDisplay(data, opened.labels).plot(display.ax_, **{"names": names} | options)
         return display
 
     def plot(self, ax: Axes | None = None, *, n_std: float = 1.0) -> Self:
@@ -142,23 +152,39 @@ class DecisionBoundaryDisplay:
         return self
 
 
-def _scores(estimator: Any, points: Floats, cov: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Score, and its standard deviation, at points that all have the covariance `cov`."""
+def _scores(
+    estimator: Any, points: Floats, cov: ArrayLike | None, pair: tuple[int, int], rows: GaussianArray
+) -> tuple[Floats, Floats]:
+    """Score, and its standard deviation, at points that all have the covariance `cov`.
+
+    They are points of the features `pair`; the others are exactly at the means of `rows`.
+    """
     names = getattr(estimator, "feature_names_in_", None)
+    places = np.tile(rows.means.mean(axis=0), (len(points), 1))
+    places[:, pair] = points
     if cov is None:
-        exact = points if names is None else GaussianArray(points, feature_names=names)
+        exact = places if names is None else GaussianArray(places, feature_names=names)
         score = np.asarray(estimator.decision_function(exact))
         return score, np.zeros_like(score)
     matrix = np.asarray(cov, dtype=np.float64)
     if matrix.shape not in ((), (2, 2)):
         raise ShapeError(f"cov: expected a variance or a matrix of shape (2, 2), got shape {matrix.shape}")
-    rows = GaussianArray(points, cov=matrix if matrix.ndim else matrix * np.eye(2), feature_names=names)
-    if not hasattr(estimator, "decision_distribution"):
-        score = np.asarray(estimator.decision_function(rows))
+    whole = np.zeros((rows.n_features, rows.n_features))
+    whole[np.ix_(pair, pair)] = matrix if matrix.ndim else matrix * np.eye(2)
+    drawn = GaussianArray(places, cov=whole, feature_names=names)
+    if not hasattr(last_step(estimator), "decision_distribution"):
+        score = np.asarray(estimator.decision_function(drawn))
         return score, np.zeros_like(score)
     # The boundary is where such rows change sides: of a discriminant, which integrates, not quite the mean.
-    score, (_, std) = estimator.decision_function(rows), estimator.decision_distribution(rows)
+    score, (_, std) = estimator.decision_function(drawn), _distribution(estimator, drawn)
     return np.asarray(score), np.asarray(std)
+
+
+def _distribution(estimator: Any, rows: GaussianArray) -> tuple[Floats, Floats]:
+    """`decision_distribution`, which scikit-learn's pipelines do not pass on."""
+    moved = estimator[:-1].transform(rows) if hasattr(estimator, "steps") and len(estimator) > 1 else rows
+    mean, std = last_step(estimator).decision_distribution(moved)
+    return mean, std
 
 
 def boundaries(

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from ..exceptions import ParameterError, ShapeError
+from ..exceptions import ShapeError
+from ._opened import Opened
 from ._style import (
     COLORS,
     MARKERS,
@@ -98,11 +99,56 @@ class GaussianDisplay:
         X: GaussianArray | ArrayLike,
         y: ArrayLike | None = None,
         *,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[int | str, int | str] = (0, 1),
         **options: Any,
     ) -> Self:
         """Draw two features of `X` (with their marginal covariances); `options` are those of `plot`."""
-        return cls(marginal(X, features), y).plot(**options)
+        return cls._of(Opened.of(None, X, y), features, options)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        table: Any,
+        y: Any = None,
+        *,
+        features: tuple[int | str, int | str] = (0, 1),
+        **options: Any,
+    ) -> Self:
+        """Draw two features of a table (or a path) as a `Model` reads it, classes in colours.
+
+        Parameters
+        ----------
+        model : a `Model`
+        table : what the model predicts; with the target column, or `y`, the classes are told apart.
+        features : two features, by name or number.
+        **options : of `plot`; the axes are named after the features.
+
+        Examples
+        --------
+        >>> import polars, uncertain
+        >>> from uncertain.plot import GaussianDisplay
+        >>> table = polars.DataFrame({
+        ...     "flux": [1.0, 1.2, 3.1, 2.9], "flux_err": [0.1, 0.3, 0.1, 0.4],
+        ...     "color": [0.3, 0.1, 0.9, 1.1], "color_err": [0.1, 0.1, 0.2, 0.1],
+        ...     "kind": ["star", "star", "quasar", "quasar"],
+        ... })
+        >>> model = uncertain.fit(table, target="kind")
+        >>> display = GaussianDisplay.from_estimator(model, table, features=("color", "flux"))
+        >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
+        ('color', 'flux')
+        """
+        opened = Opened.of(model, table, y)
+        if getattr(model, "is_regression_", False):
+            opened = opened._replace(labels=None)
+        return cls._of(opened, features, options)
+
+    @classmethod
+    def _of(cls, opened: Opened, features: tuple[int | str, int | str], options: dict[str, Any]) -> Self:
+        pair = opened.pair(features)
+        if opened.names is not None:
+            options = {"names": [opened.label(j) for j in pair]} | options
+        return cls(opened.rows[:, list(pair)], opened.labels).plot(**options)
 
     def plot(
         self,
@@ -150,13 +196,3 @@ class GaussianDisplay:
             self.ax_.legend(loc="best", framealpha=0.92)
         bare(self.ax_)
         return self
-
-
-def marginal(X: GaussianArray | ArrayLike, features: tuple[int, int]) -> GaussianArray:
-    """Two features of `X`, with the covariance they have between them."""
-    data = X if isinstance(X, GaussianArray) else GaussianArray(X)
-    first, second = features
-    d = data.n_features
-    if not (0 <= first < d and 0 <= second < d and first != second):
-        raise ParameterError(f"features = {features}: must be two different numbers in 0..{d - 1}")
-    return data[:, [first, second]]

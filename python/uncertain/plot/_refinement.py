@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._data.typing import Floats, Ints
 from ..exceptions import ParameterError, ShapeError
+from ._opened import last_step
 from ._style import COLORS, bare, new_pair
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ class RefinementDisplay:
 
         Parameters
         ----------
-        estimator : fitted model
+        estimator : fitted model, a pipeline that ends in it, or a `Model`
         target : which class against the rest, of a classifier with more than two classes.
         wrong : row numbers whose labels are known to be wrong; they are drawn in another colour.
         ax : Axes for thresholds and residuals, or a pair of Axes, the second for the numbers of labels; a new
@@ -106,6 +107,12 @@ class RefinementDisplay:
         UncertainError
             For a `target` that is needed and missing, not one of the classes, or not needed.
         """
+        estimator = last_step(estimator)
+        if not hasattr(estimator, "max_refinements"):
+            raise ParameterError(
+                f"{type(estimator).__name__} has no refinements; AdaptiveHuberRegressor and "
+                'AdaptiveHuberClassifier do (method="huber")'
+            )
         check_is_fitted(estimator, "thresholds_")
         pick = _output(estimator, target)
         history = pick(estimator.history_)

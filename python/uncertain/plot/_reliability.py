@@ -11,8 +11,8 @@ from scipy.special import xlogy
 from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import Booleans, Floats
-from .._data.validation import RowsLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
+from ._opened import Opened, is_model, last_step
 from ._style import COLORS, axes_for, bare
 
 if TYPE_CHECKING:
@@ -66,18 +66,48 @@ class ReliabilityDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: RowsLike, y: ArrayLike, *, name: str | None = None, **options: Any
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        target: Any = None,
+        name: str | None = None,
+        **options: Any,
     ) -> Self:
-        """For a fitted classifier with two classes and `predict_proba`; `options` of `from_predictions`."""
-        classes = np.asarray(estimator.classes_)
-        if len(classes) != 2:
+        """Draw the probabilities of a fitted classifier with `predict_proba`.
+
+        Parameters
+        ----------
+        estimator : fitted classifier, or a `Model` of classes.
+        X : the rows; for a `Model` a table or a path. Of rows that the model was not fitted to.
+        y : their labels; a `Model` takes them from its target column.
+        target : the class whose probability is drawn; by default the second of two. Of more classes it is
+            needed, and compared with the rest.
+        name : for the legend. **options : of `from_predictions`.
+        """
+        opened = Opened.of(estimator, X, y) if is_model(estimator) else Opened(estimator, X, y, None)
+        model = opened.estimator
+        shown = name or type(last_step(model)).__name__
+        if not hasattr(model, "predict_proba"):
+            raise ParameterError(f"{shown} gives no probabilities here; fit it with probability=True")
+        if opened.labels is None:
+            raise ParameterError("y: a reliability diagram needs the labels of the rows")
+        classes = np.asarray(model.classes_)
+        if target is None and len(classes) != 2:
             raise ParameterError(
-                f"a reliability diagram needs two classes, got {len(classes)}: compare one with the rest"
+                f"a reliability diagram needs two classes, got {len(classes)}: compare one with the rest, "
+                f"such as target={classes[0].item()!r}"
             )
-        prob = np.asarray(estimator.predict_proba(X))[:, 1]
-        return cls.from_predictions(
-            y, prob, pos_label=classes[1], name=name or type(estimator).__name__, **options
-        )
+        found = np.flatnonzero(classes == (classes[1] if target is None else target))
+        if not found.size:
+            raise ParameterError(f"target = {target!r}: must be one of the classes, {classes.tolist()}")
+        prob = np.asarray(model.predict_proba(opened.rows))[:, found[0]]
+        label = classes[found[0]]
+        display = cls.from_predictions(opened.labels, prob, pos_label=label, name=shown, **options)
+        display.ax_.set_xlabel(f"predicted probability of {label}")
+        display.ax_.set_ylabel(f"observed frequency of {label}")
+        return display
 
     @classmethod
     def from_predictions(

@@ -1,0 +1,63 @@
+"""What a display is given: a fitted estimator and arrays, or a `Model` and its table."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .._data.array import GaussianArray
+from ..exceptions import ParameterError, ShapeError
+
+
+class Opened(NamedTuple):
+    """An estimator, rows that it takes, their labels and the names of their features."""
+
+    estimator: Any
+    rows: GaussianArray
+    labels: Any
+    names: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any = None) -> Opened:
+        """Of a `Model` labels and names are those of the table's columns, and gaps are filled."""
+        if is_model(estimator):
+            steps, rows, labels, names = estimator._drawn(X, y)
+            return cls(steps, rows, labels, tuple(names) or rows.feature_names)
+        rows = X if isinstance(X, GaussianArray) else GaussianArray(X)
+        return cls(estimator, rows, y, rows.feature_names)
+
+    def pair(self, features: tuple[int | str, int | str] | None) -> tuple[int, int]:
+        """Two features by name or number; by default the only two there are."""
+        d = self.rows.n_features
+        if features is None:
+            if d != 2:
+                raise ShapeError(
+                    f"data: a picture needs 2 features, got {d}; say which with features=(a, b)"
+                    + ("" if self.names is None else f", names such as {', '.join(self.names[:4])}")
+                )
+            return (0, 1)
+        numbers = []
+        for feature in features:
+            if isinstance(feature, str):
+                if self.names is None or feature not in self.names:
+                    known = "none have names" if self.names is None else ", ".join(self.names[:8])
+                    raise ParameterError(f"features: there is no feature {feature!r}; {known}")
+                feature = self.names.index(feature)
+            numbers.append(feature)
+        if len(numbers) != 2 or numbers[0] == numbers[1] or not all(0 <= j < d for j in numbers):
+            raise ParameterError(f"features = {features}: must be two different numbers in 0..{d - 1}")
+        return (int(numbers[0]), int(numbers[1]))
+
+    def label(self, feature: int) -> str:
+        """The name of a feature, for an axis."""
+        return f"feature {feature}" if self.names is None else self.names[feature]
+
+
+def is_model(estimator: Any) -> bool:
+    """Is it a `Model`, which is above this module and therefore not imported?"""
+    return hasattr(estimator, "pipeline_") and hasattr(estimator, "columns_")
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator at the end of a `Model` or a pipeline."""
+    pipeline = estimator.pipeline_ if is_model(estimator) else estimator
+    return pipeline[-1] if hasattr(pipeline, "steps") else pipeline
