@@ -85,6 +85,15 @@ class ArrayTable(Table):
         found: list[Any] = _text(data).tolist()
         return found if mask is None else _holed(found, mask.tolist())
 
+    def array(self, name: str, unit: str | None = None) -> Labels | None:
+        """The array itself, in a given unit."""
+        data, mask, own = pieces(self.native_column(name), name)
+        if mask is not None or data.ndim != 1 or data.dtype.kind not in "biufUS":
+            return None
+        if data.dtype.kind in "iuf":
+            return np.asarray(converted(native_numbers(data), own, unit, 1, name))
+        return np.asarray(_text(data))
+
     def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
         """The same kind of table, from arrays."""
         return self._made(dict(columns) | {name: column.to_numpy() for name, column in lists.items()})
@@ -142,6 +151,11 @@ class DictTable(ArrayTable):
         """By its type."""
         series = of_series(self.native_column(name), name)
         return super().is_numeric(name) if series is None else series.is_numeric(name)
+
+    def array(self, name: str, unit: str | None = None) -> Labels | None:
+        """Of a Series or of an array."""
+        series = of_series(self.native_column(name), name)
+        return super().array(name, unit) if series is None else series.array(name, unit)
 
     def is_nested(self, name: str) -> bool:
         """By its type."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._data.typing import Ints, Labels
 from ..exceptions import ColumnError
+from ._plain import decoded
 from ._table import Table, plain_columns
 
 
@@ -47,6 +48,21 @@ class PolarsTable(Table):
     def values(self, name: str, unit: str | None = None) -> list[Any]:
         """Python objects."""
         return list(self.native_column(name).to_list())
+
+    def array(self, name: str, unit: str | None = None) -> Labels | None:
+        """NumPy's memory, or strings by the places of their distinct values."""
+        import polars
+
+        column = self.native_column(name)
+        dtype = column.dtype
+        if column.null_count() or not len(column):
+            return None
+        if dtype in (polars.String, polars.Categorical, polars.Enum):
+            distinct = (text := column.cast(polars.String)).unique()
+            places = text.replace_strict(distinct, range(len(distinct)), return_dtype=polars.Int64)
+            return decoded(places.to_numpy(), distinct.to_list())
+        plain = dtype == polars.Boolean or dtype.is_float() or (dtype.is_integer() and dtype != polars.Int128)
+        return np.asarray(column.to_numpy()) if plain else None
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
         """A Polars DataFrame."""
@@ -119,6 +135,21 @@ class PandasTable(Table):
         column = self.native_column(name)
         return list(column.astype(object).where(column.notna(), None))
 
+    def array(self, name: str, unit: str | None = None) -> Labels | None:
+        """NumPy's memory, or categories and strings by their places."""
+        import pandas
+
+        column = self.native_column(name)
+        dtype = column.dtype
+        if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+            return np.asarray(column)
+        if isinstance(dtype, pandas.CategoricalDtype):
+            return decoded(column.cat.codes.to_numpy(), column.cat.categories.tolist())
+        if isinstance(dtype, pandas.StringDtype):
+            codes, distinct = pandas.factorize(column)
+            return decoded(codes, list(distinct))
+        return None
+
     def result(self, columns: Mapping[str, Labels]) -> Any:
         """A pandas DataFrame with the same index."""
         import pandas
@@ -187,6 +218,26 @@ class ArrowTable(Table):
     def values(self, name: str, unit: str | None = None) -> list[Any]:
         """Python objects."""
         return list(self.native_column(name).to_pylist())
+
+    def array(self, name: str, unit: str | None = None) -> Labels | None:
+        """NumPy's memory, or categories and strings by their places."""
+        import pyarrow
+        from pyarrow import types
+
+        column = self.native_column(name)
+        kind = column.type
+        if column.null_count or not len(column):
+            return None
+        if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
+            return np.asarray(column.to_numpy(zero_copy_only=False))
+        text = kind.value_type if types.is_dictionary(kind) else kind
+        if not (types.is_string(text) or types.is_large_string(text)):
+            return None
+        whole = pyarrow.chunked_array([column] if isinstance(column, pyarrow.Array) else column.chunks)
+        encoded = whole.dictionary_encode().combine_chunks()
+        if encoded.indices.null_count or encoded.dictionary.null_count:
+            return None
+        return decoded(encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist())
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
         """A pyarrow Table."""

@@ -19,7 +19,8 @@ from sklearn.utils import check_random_state
 from .._data.typing import Codes, Floats, Ints, Labels, RandomState
 from .._uncertain import group_folds
 from ..exceptions import NullError, ParameterError, UncertainError
-from ._targets import as_list, is_missing, plain_values
+from ._plain import codes_of
+from ._targets import as_values, is_missing, plain_values
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,11 @@ def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) ->
     """
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise ParameterError(f"{what}={values!r}: must be the groups of the rows, one value per row")
-    plain = plain_values(as_list(values, what), what, n_rows, "groups")
+    values = as_values(values, what)
+    fast = codes_of(values, n_rows)
+    if fast is not None:
+        return fast
+    plain = plain_values(values, what, n_rows, "groups")
     known: dict[Any, int] = {}
     codes = np.empty(n_rows, dtype=np.uint32)
     for row, value in enumerate(plain):

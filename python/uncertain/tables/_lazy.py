@@ -84,6 +84,10 @@ class LazyTable(Table):
         """Of the collected table."""
         return self._with(name).values(name, unit)
 
+    def array(self, name: str, unit: str | None = None) -> Labels | None:
+        """Of the collected table."""
+        return self._with(name).array(name, unit)
+
     def result(self, columns: Mapping[str, Labels]) -> Any:
         """A table as the collected one."""
         return self._schema.result(columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,7 +15,7 @@ from ._open import is_table, open_table
 from ._paths import are_paths
 from ._roles import require
 from ._table import Table
-from ._targets import as_list, errors_from, targets_from, weights_from
+from ._targets import as_values, errors_from, targets_from, weights_from
 
 
 @dataclass(frozen=True)
@@ -112,13 +112,16 @@ class Source:
         values, name = self._values(groups, "groups")
         return Groups(groups_from(values, name, self.n_rows), name)
 
-    def _values(self, given: ColumnOrValues, role: str, unit: str | None = None) -> tuple[list[Any], str]:
+    def _values(
+        self, given: ColumnOrValues, role: str, unit: str | None = None
+    ) -> tuple[Sequence[Any] | Labels, str]:
         """The values that are given, or in the column of that name; and what errors call them."""
         if not isinstance(given, str):
-            return as_list(given, role), role
+            return as_values(given, role), role
         if self.table is None:
             raise ParameterError(f"{role}={given!r} names a column of a table, but these rows have none")
-        return self.table.values(given, unit), given
+        plain = self.table.array(given, unit)
+        return self.table.values(given, unit) if plain is None else plain, given
 
     def answer(self, columns: Mapping[str, Labels]) -> Any:
         """New columns as a table of the caller's kind; needs one."""

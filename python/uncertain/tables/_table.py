@@ -87,6 +87,13 @@ class Table:
         """
         raise NotImplementedError
 
+    def array(self, name: str, unit: str | None = None) -> Labels | None:
+        """The column as booleans, integers, floats or strings, if no row is without one; else None.
+
+        Also None where that takes as long as `values`. With `unit` as there.
+        """
+        return None
+
     def result(self, columns: Mapping[str, Labels]) -> Any:
         """New columns, one value per row, as a table of the same kind, with the index that this one has."""
         raise NotImplementedError

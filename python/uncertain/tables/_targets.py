@@ -1,6 +1,6 @@
 """Class labels and quantities of any type, to and from the arrays that scikit-learn wants.
 
-Targets are few and cheap beside the features, so they pass through Python objects: every table library
+What is not an array of one plain type (see `_plain`) passes through Python objects: every table library
 gives `True`, `3` or `"cat"` for its booleans, integers, strings, categoricals and dictionaries, and one
 set of rules covers them all.
 """
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .._data.typing import Floats, Ints
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
+from ._plain import KINDS, numbers_of, targets_of
 
 MANY_CLASSES = 20
 """Integer targets with more distinct values than this are taken for quantities, not classes."""
@@ -28,7 +29,7 @@ _WORDS = {bool: "booleans", int: "integers", str: "strings", float: "floats"}
 
 
 def targets_from(
-    values: Sequence[Any], what: str, task: str, n_rows: int, *, partial: bool = False
+    values: Sequence[Any] | NDArray[Any], what: str, task: str, n_rows: int, *, partial: bool = False
 ) -> tuple[NDArray[Any], bool]:
     """(targets, are they quantities?) from one column's Python values.
 
@@ -39,6 +40,9 @@ def targets_from(
 
     Raises `NullError` for a missing target (unless `partial`) and `UncertainError` for what is neither.
     """
+    fast = targets_of(values, task, n_rows, partial=partial, many=MANY_CLASSES, two=TWO_CLASSES)
+    if fast is not None:
+        return fast
     plain = plain_values(values, what, n_rows, "targets" if partial or task == "regression" else "labels")
     known = [value for value in plain if not is_missing(value)]
     if partial and not known:
@@ -74,7 +78,8 @@ def labels_from(plain: Sequence[Any], what: str, task: str) -> NDArray[Any]:
         words = " and ".join(sorted(_WORDS[kind] for kind in kinds))
         raise UncertainError(f"{what}: labels must be of one type, got {words}")
     array = np.asarray(plain)
-    if array.dtype.kind not in "biUf" and plain:
+    wide = array.dtype.kind not in "biUf" or (kinds == {int} and array.dtype.kind != "i")  # to NumPy a float
+    if wide and plain:
         raise UncertainError(f"{what}: integer labels must fit into 64 bits")
     if float in kinds:
         return _whole(array.astype(np.float64), what, task)
@@ -108,17 +113,25 @@ def _whole(values: Floats, what: str, task: str) -> Ints:
     return labels_from(values.astype(np.int64).tolist(), what, task)
 
 
-def errors_from(values: Sequence[Any], what: str, n_rows: int, *, missing: float | None) -> Floats:
+def errors_from(
+    values: Sequence[Any] | NDArray[Any], what: str, n_rows: int, *, missing: float | None
+) -> Floats:
     """Standard deviations of the targets of a regression: finite numbers >= 0, one per row.
 
     `missing` takes the place of a null or NaN; with None that is a `NullError`.
     """
+    fast = numbers_of(values, n_rows, least=0.0)
+    if fast is not None:
+        return fast
     plain = plain_values(values, what, n_rows, "standard deviations")
     return _numbers(plain, what, missing=missing, deviations=True)
 
 
-def weights_from(values: Sequence[Any], what: str, n_rows: int) -> Floats:
+def weights_from(values: Sequence[Any] | NDArray[Any], what: str, n_rows: int) -> Floats:
     """How much each row counts: finite numbers >= 0, one per row, and one of them > 0."""
+    fast = numbers_of(values, n_rows, least=0.0)
+    if fast is not None and fast.any():
+        return fast
     weights = np.empty(n_rows)
     for row, value in enumerate(plain_values(values, what, n_rows, "weights")):
         if is_missing(value):
@@ -160,10 +173,12 @@ def _numbers(plain: Sequence[Any], what: str, *, missing: float | None, deviatio
     return numbers
 
 
-def plain_values(values: Sequence[Any], what: str, n_rows: int, noun: str) -> list[Any]:
+def plain_values(values: Sequence[Any] | NDArray[Any], what: str, n_rows: int, noun: str) -> list[Any]:
     """Python objects, one per row."""
     if len(values) != n_rows:
         raise ShapeError(f"{what}: expected {n_rows} {noun}, one per row, got {len(values)}")
+    if isinstance(values, np.ndarray):
+        return list(values.tolist())
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
@@ -171,6 +186,12 @@ def is_missing(value: Any) -> bool:
     """None, NaN, or a null of another library, whose comparisons are nulls again."""
     different = value != value
     return value is None or not (different is False or isinstance(different, np.ndarray))
+
+
+def as_values(values: Any, role: str) -> Sequence[Any] | NDArray[Any]:
+    """A plain array itself, all else as Python objects."""
+    plain = type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in KINDS
+    return values if plain else as_list(values, role)
 
 
 def as_list(values: Any, role: str) -> list[Any]:

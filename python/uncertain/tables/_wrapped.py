@@ -60,6 +60,10 @@ class WrappedTable(Table):
         """Of the inner table."""
         return self._inner.values(name, unit)
 
+    def array(self, name: str, unit: str | None = None) -> Labels | None:
+        """Of the inner table."""
+        return self._inner.array(name, unit)
+
     def result(self, columns: Mapping[str, Labels]) -> Any:
         """Wrapped."""
         return self._wrap(self._inner.result(columns))
