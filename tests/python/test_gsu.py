@@ -293,3 +293,11 @@ def test_losses_are_classes_losses() -> None:
     model = GSUClassifier(ALPHA, loss="squared_hinge", solver="sgd", random_state=0).fit(X, three)
     again = GSUClassifier(ALPHA, loss="squared_hinge").fit(X, three)
     assert np.all(model.objective_ < again.objective_ * 1.05)
+
+
+def test_probabilities_of_the_plain_hinge_know_error_bars() -> None:
+    X, y = problem("isotropic", n=300)
+    model = GSUClassifier(ALPHA, loss="hinge", probability=True, random_state=0).fit(X, y)
+    blurred = GaussianArray(X.means, std=5.0)
+    sure, unsure = (np.abs(model.predict_proba(rows)[:, 1] - 0.5).mean() for rows in (X.means, blurred))
+    assert unsure < 0.5 * sure

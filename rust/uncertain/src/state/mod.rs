@@ -99,8 +99,6 @@ pub trait Fitted: Clone + PartialEq + Debug + Send + Sync {
     type Params: Parameters;
     /// What it is beside its arrays and rows.
     type Header: Serialize + DeserializeOwned;
-    /// What gives its answers: itself, or its hyperplanes.
-    type Answers: Answers;
 
     /// Fit.
     fn fit(params: &Valid<Self::Params>, training: &Training<'_>, control: &Control) -> Result<Self>;
@@ -126,8 +124,8 @@ pub trait Fitted: Clone + PartialEq + Debug + Send + Sync {
         None
     }
 
-    /// What answers about new rows.
-    fn answers(&self) -> &Self::Answers;
+    /// What answers about new rows: itself, or its hyperplanes.
+    fn answers(&self) -> &dyn Answers;
 
     /// Parameters for a model whose own are not known.
     fn usual_params(&self) -> Self::Params {

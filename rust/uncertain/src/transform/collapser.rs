@@ -71,7 +71,6 @@ impl Parameters for GaussianCollapser {
 impl Fitted for GaussianCollapser {
     type Params = Self;
     type Header = ();
-    type Answers = Self;
 
     fn fit(params: &Valid<Self>, _: &Training<'_>, _: &Control) -> Result<Self> {
         Ok(*params.params())
@@ -83,7 +82,7 @@ impl Fitted for GaussianCollapser {
         Ok(*params.params())
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 

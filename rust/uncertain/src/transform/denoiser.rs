@@ -125,7 +125,6 @@ impl GaussianDenoiser {
 impl Fitted for GaussianDenoiser {
     type Params = Params;
     type Header = Option<Progress>;
-    type Answers = Self;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         Ok(Self::fit(params, training.rows, training.weights.as_ref(), control)?.0)
@@ -141,7 +140,7 @@ impl Fitted for GaussianDenoiser {
         Ok(Self { mixture, report: progress.map(|progress| progress.read(parts)).transpose()? })
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

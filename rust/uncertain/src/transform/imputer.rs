@@ -100,7 +100,6 @@ impl GaussianImputer {
 impl Fitted for GaussianImputer {
     type Params = Params;
     type Header = Option<Progress>;
-    type Answers = Self;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         Ok(match &training.labels {
@@ -119,7 +118,7 @@ impl Fitted for GaussianImputer {
         Ok(Self { mixture, report: progress.map(|progress| progress.read(parts)).transpose()? })
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

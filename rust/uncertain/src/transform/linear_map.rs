@@ -250,7 +250,6 @@ impl Parameters for Params {
 impl Fitted for LinearMap {
     type Params = Params;
     type Header = ();
-    type Answers = Self;
 
     fn fit(_: &Valid<Params>, training: &Training<'_>, _: &Control) -> Result<Self> {
         let d = training.rows.gaussians().n_features();
@@ -267,7 +266,7 @@ impl Fitted for LinearMap {
         Self::new(matrix.into_iter().collect(), k)
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

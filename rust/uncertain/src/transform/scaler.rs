@@ -179,7 +179,6 @@ impl Parameters for Params {
 impl Fitted for GaussianScaler {
     type Params = Params;
     type Header = ();
-    type Answers = Self;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, _: &Control) -> Result<Self> {
         Self::fit(training.rows, training.weights.as_ref(), params.params().spread)
@@ -194,7 +193,7 @@ impl Fitted for GaussianScaler {
         Self::new(parts.vector("mean")?, parts.vector("scale")?)
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

@@ -315,7 +315,6 @@ impl Parameters for SubspaceProjector {
 impl Fitted for SubspaceProjector {
     type Params = Self;
     type Header = ();
-    type Answers = Self;
 
     fn fit(params: &Valid<Self>, _: &Training<'_>, _: &Control) -> Result<Self> {
         Ok(*params.params())
@@ -327,7 +326,7 @@ impl Fitted for SubspaceProjector {
         Ok(*params.params())
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 

@@ -117,7 +117,6 @@ pub struct FeaturesHeader {
 impl Fitted for Features {
     type Params = Params;
     type Header = FeaturesHeader;
-    type Answers = Self;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         let data = training.complete()?;
@@ -148,7 +147,7 @@ impl Fitted for Features {
         self.map.rows()
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

@@ -30,7 +30,6 @@ pub struct Header {
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
-    type Answers = Self;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         Ok(params.fit(training.rows, training.labels()?, control)?.0)
@@ -57,7 +56,7 @@ impl Fitted for Model {
         Ok(Self { report: progress.map(|progress| progress.read(parts)).transpose()?, ..model })
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

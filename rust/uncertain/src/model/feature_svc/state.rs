@@ -27,7 +27,6 @@ pub struct Header {
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
-    type Answers = Self;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         params.fit(training.complete()?, training.labels()?, control)
@@ -60,7 +59,7 @@ impl Fitted for Model {
         self.map.rows()
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

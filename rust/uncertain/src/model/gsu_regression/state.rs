@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Regressor;
-use crate::state::{Arrays, Fitted, Parts, Training};
+use crate::state::{Answers, Arrays, Fitted, Parts, Training};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,7 +18,6 @@ pub struct Header {
 impl Fitted for Regressor {
     type Params = Params;
     type Header = Header;
-    type Answers = Self;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         params.fit(training.complete()?, training.targets()?, control)
@@ -32,7 +31,7 @@ impl Fitted for Regressor {
         Self::read(header.fit, parts)
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

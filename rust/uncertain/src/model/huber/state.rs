@@ -48,7 +48,6 @@ fn with_graphs(params: &ValidParams, graphs: &[Option<Square>]) -> Result<ValidP
 impl Fitted for Machine {
     type Params = Params;
     type Header = Header;
-    type Answers = Self;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         let data = training.complete()?;
@@ -115,7 +114,7 @@ impl Fitted for Machine {
         self.rows()
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

@@ -24,7 +24,6 @@ pub struct Header {
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
-    type Answers = Self;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         let (data, labels) = (training.complete()?, training.labels()?);
@@ -71,7 +70,7 @@ impl Fitted for Model {
         self.basis.as_ref().map(|basis| basis.rows())
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 }

@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Arrays, Fitted, Parts, Training};
+use crate::state::{Answers, Arrays, Fitted, Parts, Training};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -18,7 +18,6 @@ pub struct Header {
 impl Fitted for Model {
     type Params = Params;
     type Header = Header;
-    type Answers = Classifier;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         params.fit(training.complete()?, training.labels()?, control)
@@ -35,7 +34,7 @@ impl Fitted for Model {
         Ok(Self { linear, worst_case_accuracy })
     }
 
-    fn answers(&self) -> &Classifier {
+    fn answers(&self) -> &dyn Answers {
         &self.linear
     }
 }

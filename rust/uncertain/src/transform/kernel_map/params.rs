@@ -61,7 +61,6 @@ pub struct Header {
 impl Fitted for KernelMap {
     type Params = Params;
     type Header = Header;
-    type Answers = Self;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         let (data, params) = (training.complete()?, params.params());
@@ -86,7 +85,7 @@ impl Fitted for KernelMap {
         Self::new(header.kernel, d, points.into_raw_vec_and_offset().0, directions, lower, header.error)
     }
 
-    fn answers(&self) -> &Self {
+    fn answers(&self) -> &dyn Answers {
         self
     }
 
