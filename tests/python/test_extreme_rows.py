@@ -59,3 +59,13 @@ def test_far_rows_are_not_on_the_wrong_side(method: str) -> None:
         assert prob[1, 1] >= prob[0, 1] - 1e-12
     else:
         assert prob[0, 0] > 0.5 and prob[1, 1] > 0.5
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "discriminant"])
+def test_a_class_that_cannot_be_held_out_is_named(method: str) -> None:
+    X, _ = rows(2)
+    y = np.array(["star"] * 89 + ["quasar"])
+    with pytest.raises(UncertainError, match=r"class 'quasar' has a single row .* probability=False"):
+        uncertain.fit(X, y, method=method)  # type: ignore[arg-type]
+    alone = uncertain.fit(X, y, method=method, probability=False)  # type: ignore[arg-type]
+    assert alone.classes_.tolist() == ["quasar", "star"]

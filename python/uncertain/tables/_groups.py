@@ -125,14 +125,22 @@ def groups_of_fit(
 ) -> Codes | None:
     """The groups of a classifier's rows as numbers, None without.
 
-    `codes` are the places of the labels in `classes`; with `folded` every class must have rows of weight
-    in two groups, or calibration could not hold any of them out.
+    `codes` are the places of the labels in `classes`; with `folded` every class must have two rows of weight,
+    and in two groups, or calibration could not hold any of them out.
     """
+    counted: Any = slice(None) if weights is None else weights > 0.0
+    if folded:
+        single = np.flatnonzero(np.bincount(codes[counted], minlength=len(classes)) == 1)
+        if single.size:
+            label = classes[single[:1]].tolist()[0]
+            raise UncertainError(
+                f"class {label!r} has a single row (of positive weight), and probabilities are calibrated on "
+                "rows that are held out: add rows of this class, or fit with probability=False"
+            )
     if groups is None:
         return None
     numbers = groups_from(groups, "groups", len(codes))
     if folded:
-        counted = slice(None) if weights is None else weights > 0.0
         lone = np.flatnonzero(_groups_with(codes[counted], numbers[counted], len(classes)) == 1)
         if lone.size:
             label = classes[lone[:1]].tolist()[0]
