@@ -125,7 +125,7 @@ def test_a_file_that_only_the_core_wrote() -> None:
         uncertain._model.file.to_bytes(model.pipeline_, model.columns_)
     )
     about = json.dumps({"columns": json.loads(about)["columns"]})
-    pipeline, _ = uncertain._model.file._assembled(steps, classes, features, about)
+    pipeline, *_ = uncertain._model.file._assembled(steps, classes, features, about)
     last, known = pipeline[-1].get_params(), model.pipeline_[-1].get_params()
     assert isinstance(pipeline[-1], AdaptiveHuberClassifier)
     assert {k for k in known if known[k] != last[k]} == {"random_state"}
