@@ -34,9 +34,11 @@ from ..tables._groups import Groups
 from ..tables._roles import listing
 from ..tables._source import Source
 from .code import codes_of
+from .coefficients import feature_names, hyperplanes
 from .distribution import from_errors
 from .file import from_bytes, read, to_bytes, write
 from .scatter import held_out_scatter, most_likely_scatter
+from .summary import Summary, summarised
 
 
 class Model:
@@ -324,6 +326,48 @@ class Model:
         known = y is not None or self.columns_.target in source.names
         truth = self._truth(source, y) if known else None
         return self.pipeline_[self._n_reading :], rows, truth, self._feature_names
+
+    @property
+    def coef_(self) -> Floats:
+        """Of a linear model: the coefficients w in the units of the table, shape (1, d) or (K, d).
+
+        Scaling and linear maps are undone, so that ``X @ coef_.T + intercept_`` is the score of exact rows X
+        (of a regression, the prediction). Behind a `GaussianDenoiser` or `GaussianImputer` X are the true
+        values, or the completed rows. AttributeError for models that are not linear.
+        """
+        return hyperplanes(self.pipeline_).coef
+
+    @property
+    def intercept_(self) -> Floats:
+        """Of a linear model: the intercept b that belongs to `coef_`, shape (1,) or (K,)."""
+        return hyperplanes(self.pipeline_).intercept
+
+    @property
+    def feature_names_(self) -> list[str]:
+        """Names of the d features, in the order of `coef_`: the columns, or x0, x1, ... without names."""
+        return feature_names(self.pipeline_)
+
+    def summary(self, table: TableLike | None = None) -> Summary:
+        """What the model has learned, as a text and as arrays.
+
+        Of a linear model the coefficients in the units of the table, and per standard deviation of the
+        feature; with rows in `table` also the share that each feature's error bars have in the uncertainty of
+        the score. Of other models the kernel, support vectors and the like, as far as there are any.
+
+        Examples
+        --------
+        >>> import numpy as np, uncertain
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.normal(size=(200, 2)) * [1.0, 100.0]
+        >>> X = uncertain.GaussianArray(x, std=[[0.1, 30.0]] * 200, feature_names=["mass", "age"])
+        >>> model = uncertain.fit(X, 5 * x[:, 0] + 0.01 * x[:, 1], meaning="spread")
+        >>> model.coef_.round(2)
+        array([[5.  , 0.01]])
+        >>> model.summary(X).error_share.round(2)
+        array([[0.74, 0.26]])
+        """
+        rows = None if table is None else self._input(self._source(table))
+        return summarised(self.pipeline_, self._target_name, self.classes_, rows)
 
     def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
         """The targets of labelled rows, checked: the column of the fit, or `y`."""

@@ -174,6 +174,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Names of the d means: the scalar columns and categories, and a list column's name with a number."""
         check_is_fitted(self, "roles_")
+        if not self.roles_ and hasattr(self, "feature_names_in_"):
+            return np.array(self.feature_names_in_, dtype=object)
         names = [*self.roles_.get("features", ()), *self.roles_.get("exact", ())]
         for column, known in self.categories_.items():
             names += names_of(column, known)

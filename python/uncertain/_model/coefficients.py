@@ -1,0 +1,105 @@
+"""The coefficients of a linear model in the units of what it reads.
+
+The last step says score = w'x + b of the rows that it sees. Every step before it that is linear in the means
+is undone, from the last one to the first:
+
+- a scaler, x = (z - m) / s: w / s, and b - w'(m / s);
+- a linear map, x = z A: A w;
+- simpler or fewer-ranked covariances do not move the means.
+
+A denoiser or imputer ends the rows' way as readings: what comes out of it are the true values, or complete
+rows, and to these, in the units of the table, the coefficients belong. (A scaler or map in front of one is
+undone as well: true values scale as readings do.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._data.typing import Floats
+from .._linear.classifier import LinearClassifier
+from ..preprocessing import (
+    AsGaussians,
+    GaussianCollapser,
+    GaussianDenoiser,
+    GaussianImputer,
+    GaussianScaler,
+    KernelMap,
+    LinearMap,
+    SubspaceProjector,
+)
+from ..regression import GSURegressor
+
+READS = (AsGaussians, GaussianDenoiser, GaussianImputer)
+"""Steps whose answer is no linear function of the numbers that they read; features stay the same."""
+
+
+class Hyperplanes(NamedTuple):
+    """score_k = coef_k'x + intercept_k."""
+
+    coef: Floats
+    """(1, d) or (K, d)."""
+    intercept: Floats
+    """(1,) or (K,)."""
+
+
+def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
+    """Those of the last step, in the units of the rows that come to step number `first`.
+
+    AttributeError, in a sentence, for models that have none.
+    """
+    last = pipeline[-1]
+    name = type(last).__name__
+    if not isinstance(last, (LinearClassifier, GSURegressor)):
+        raise AttributeError(
+            f"{name} has no coefficients of the features: its score is not linear in them; linear models are "
+            'method="gsu" (without kernel=), "usvc" and its kin, and "minimax"'
+        )
+    map_: KernelMap | None = getattr(last, "kernel_map_", None)
+    if map_ is not None:
+        raise AttributeError(
+            f"{name}(kernel={last.kernel!r}) has no coefficients of the features, but of the "
+            f"{map_.rank_} dimensions of its feature space; a fit without kernel= is linear"
+        )
+    coef, intercept = np.atleast_2d(last.coef_), np.atleast_1d(last.intercept_).astype(np.float64)
+    for _, step in reversed(pipeline.steps[first:-1]):
+        coef, intercept = _before(step, coef, intercept)
+    return Hyperplanes(coef.copy(), intercept.copy())
+
+
+def _before(step: Any, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
+    """The same hyperplanes in terms of the rows that come to the step."""
+    if isinstance(step, GaussianScaler):
+        scaled = coef / step.scale_
+        return scaled, intercept - scaled @ step.mean_
+    if isinstance(step, LinearMap):
+        return coef @ step.matrix_.T, intercept
+    moves = isinstance(step, SubspaceProjector) and step.project == "both"
+    if not moves and isinstance(step, (*READS, GaussianCollapser, SubspaceProjector)):
+        return coef, intercept
+    raise AttributeError(
+        f"the model has no coefficients of the features that it reads: the step {type(step).__name__} is not "
+        "linear in them"
+    )
+
+
+def reading_steps(pipeline: Pipeline) -> int:
+    """How many steps there are up to the last one that reads; the rows after them move linearly."""
+    reading = [at + 1 for at, (_, step) in enumerate(pipeline.steps[:-1]) if isinstance(step, READS)]
+    return max(reading, default=0)
+
+
+def feature_names(pipeline: Pipeline) -> list[str]:
+    """Names of what the model reads: those of its columns or of the fit's rows, else x0, x1, ..."""
+    first = pipeline[0]
+    if isinstance(first, AsGaussians):
+        named = first.roles_ or hasattr(first, "feature_names_in_")
+        names = first.get_feature_names_out().tolist() if named else None
+    else:
+        names = getattr(first, "feature_names_in_", None)
+    if names is None:
+        return [f"x{j}" for j in range(first.n_features_in_)]
+    return [str(name) for name in names]

@@ -1,0 +1,212 @@
+"""`Model.summary`: what the model has learned, as a table of its features.
+
+For a linear model: the coefficient of each feature in the table's units, the same per standard deviation of
+the feature (which can be compared between features), and, given rows, how much of the uncertainty of the
+score comes of each feature's error bars. For a row with covariance S the score has the variance
+
+    w'S w = sum_j w_j (S w)_j,
+
+of which feature j has the share w_j (S w)_j / w'S w; of many rows, numerator and denominator are summed.
+Features with correlated errors may take away from it: a share can be negative, but they sum to one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.typing import Floats
+from .._report.held_out import gap_of
+from ..preprocessing import GaussianScaler
+from .coefficients import feature_names, hyperplanes, reading_steps
+
+LISTED = 30
+"""Features in the text of one score; of more the largest."""
+
+BLOCK = 1 << 22
+"""Numbers of covariance matrices at a time."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a model has learned.
+
+    Attributes
+    ----------
+    estimator : name of the last step.
+    scores : what each row of the arrays below belongs to: the target, the class for which the score is
+        positive (of two), or every class.
+    feature_names : d names.
+    coef, intercept : ndarrays of shape (K, d) and (K,), in the units of the table; None for models that are
+        not linear.
+    per_std : ndarray of shape (K, d): the change of the score per standard deviation of the feature; None
+        where the model has not scaled the features and no rows were given.
+    error_share : ndarray of shape (K, d): the part of the score's variance, under the rows' error bars, that
+        each feature has; None without rows, NaN where rows are exact.
+    facts : lines about the fit.
+
+    ``print(summary)`` shows all of it; `to_dict` is for data frames.
+    """
+
+    estimator: str
+    scores: tuple[str, ...]
+    feature_names: tuple[str, ...]
+    coef: Floats | None
+    intercept: Floats | None
+    per_std: Floats | None
+    error_share: Floats | None
+    facts: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns "score", "feature", "coef", "per_std", "error_share", for a data frame."""
+        if self.coef is None:
+            return {"feature": list(self.feature_names)}
+        k, d = self.coef.shape
+        columns: dict[str, list[Any]] = {
+            "score": [score for score in self.scores for _ in range(d)],
+            "feature": list(self.feature_names) * k,
+            "coef": self.coef.ravel().tolist(),
+        }
+        for name in ("per_std", "error_share"):
+            values = getattr(self, name)
+            if values is not None:
+                columns[name] = values.ravel().tolist()
+        return columns
+
+    def __str__(self) -> str:
+        lines = [f"Summary of {self.estimator}", *self.facts]
+        if self.coef is None:
+            return "\n".join(lines)
+        for k, score in enumerate(self.scores):
+            lines += ["", *self._of_score(k, score)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _of_score(self, k: int, score: str) -> list[str]:
+        assert self.coef is not None and self.intercept is not None
+        columns = [("coefficient", self.coef[k], "{:.6g}")]
+        if self.per_std is not None:
+            columns.append(("per std", self.per_std[k], "{:.4g}"))
+        if self.error_share is not None:
+            columns.append(("share of error", self.error_share[k], "{:.1%}"))
+        d = len(self.feature_names)
+        order = np.arange(d)
+        if d > LISTED:
+            size = np.abs(self.coef[k] if self.per_std is None else self.per_std[k])
+            order = np.sort(np.argsort(-size, kind="stable")[:LISTED])
+        names = [self.feature_names[j] for j in order]
+        width = max(len(name) for name in [*names, "intercept"])
+        head = " " * width + "".join(f"{title:>16}" for title, _, _ in columns)
+        rows = [
+            f"{name:<{width}}" + "".join(f"{form.format(values[j]):>16}" for _, values, form in columns)
+            for name, j in zip(names, order, strict=True)
+        ]
+        more = [f"... and {d - LISTED} features with smaller coefficients"] if d > LISTED else []
+        return [score, head, *rows, *more, f"{'intercept':<{width}}{self.intercept[k]:>16.6g}"]
+
+
+def summarised(pipeline: Pipeline, target: str, classes: Any, source_rows: Any = None) -> Summary:
+    """The summary of a fitted pipeline; `source_rows` is what it would predict from, None for none."""
+    last, names = pipeline[-1], tuple(feature_names(pipeline))
+    try:
+        coef, intercept = hyperplanes(pipeline)
+    except AttributeError as error:
+        facts = (*_facts(last, classes), _line("note", str(error)))
+        return Summary(type(last).__name__, (), names, None, None, None, None, facts)
+    start = reading_steps(pipeline)
+    rows = None
+    if source_rows is not None:
+        rows = pipeline[:start].transform(source_rows) if start else source_rows
+        rows = rows.gaussians if isinstance(rows, Incomplete) else rows
+        rows = rows if isinstance(rows, GaussianArray) else GaussianArray(rows)
+    # Deviations and error bars are those of the rows after the last step that reads; in units of the table
+    # unless something was done to the readings before that.
+    read, _ = hyperplanes(pipeline, start)
+    same = read.shape == coef.shape and np.allclose(read, coef)
+    std = _spread(pipeline, start, rows)
+    return Summary(
+        estimator=type(last).__name__,
+        scores=_scores(target, classes),
+        feature_names=names,
+        coef=coef,
+        intercept=intercept,
+        per_std=None if std is None or not same else coef * std,
+        error_share=None if rows is None or not same else _shares(coef, rows),
+        facts=_facts(last, classes),
+    )
+
+
+def _scores(target: str, classes: Any) -> tuple[str, ...]:
+    if classes is None:
+        return (f"{target} = coefficients x features + intercept",)
+    labels = classes.tolist()
+    if len(labels) == 2:
+        return (f"score of {labels[1]!r} (positive) against {labels[0]!r} (negative)",)
+    return tuple(f"score of {label!r} against the rest" for label in labels)
+
+
+def _spread(pipeline: Pipeline, start: int, rows: GaussianArray | None) -> Floats | None:
+    """Standard deviations of the features: those of the fit, else those of the rows."""
+    following = pipeline.steps[start][1]
+    if isinstance(following, GaussianScaler):
+        scale: Floats = following.scale_
+        return scale
+    return None if rows is None else rows.means.std(axis=0)
+
+
+def _shares(coef: Floats, rows: GaussianArray) -> Floats:
+    d = rows.n_features
+    size = max(1, BLOCK // d**2)
+    total = np.zeros((d, d))
+    for first in range(0, len(rows), size):
+        total += rows[first : first + size].covariances().sum(axis=0)
+    parts = coef * (coef @ total)
+    whole = parts.sum(axis=1, keepdims=True)
+    shares = np.full_like(parts, np.nan)
+    np.divide(parts, whole, out=shares, where=whole > 0)
+    return shares
+
+
+def _facts(last: Any, classes: Any) -> tuple[str, ...]:
+    """Lines about the fit, of what there is."""
+    facts = []
+    if classes is not None:
+        facts.append(_line("classes", ", ".join(map(repr, classes.tolist()))))
+    kernel = getattr(last, "kernel", None)
+    if isinstance(kernel, str) and not hasattr(last, "sigma_"):
+        map_ = getattr(last, "kernel_map_", None)
+        gamma = getattr(last if map_ is None else map_, "gamma_", None)
+        width = f", gamma = {gamma:.4g}" if isinstance(gamma, float) else ""
+        space = f", {map_.rank_} dimensions of its feature space" if map_ is not None else ""
+        facts.append(_line("kernel", f"{kernel}{width}{space}"))
+    if hasattr(last, "sigma_"):
+        facts.append(_line("kernel", f"expected RBF, sigma = {last.sigma_:.4g}"))
+    if hasattr(last, "support_"):
+        per_class = getattr(last, "n_support_", None)
+        listed = "" if per_class is None else f" ({', '.join(map(str, per_class.tolist()))} of the classes)"
+        facts.append(_line("support", f"{len(last.support_)} support vectors{listed}"))
+    if hasattr(last, "priors_"):
+        k, m = last.weights_.shape
+        facts.append(_line("mixture", f"{m} Gaussian{'s' * (m > 1)} in each of {k} classes"))
+    if hasattr(last, "removed_"):
+        removed = last.removed_ if isinstance(last.removed_, list) else [last.removed_]
+        facts.append(_line("labels", f"{sum(map(len, removed))} dropped as inconsistent with the fit"))
+    if hasattr(last, "worst_case_accuracy_"):
+        accuracy = np.atleast_1d(last.worst_case_accuracy_)
+        facts.append(_line("worst case", f"accuracy {', '.join(f'{a:.3f}' for a in accuracy)}"))
+    if hasattr(last, "status_"):
+        status = "/".join(map(str, np.unique(last.status_)))
+        gap = gap_of([last])
+        certified = f", objective certified within {gap:.1e} of the optimum (relative)"
+        facts.append(_line("fit", status if np.isnan(gap) else status + certified))
+    return tuple(facts)
+
+
+def _line(title: str, text: str) -> str:
+    return f"{title:<11}{text}"
