@@ -13,6 +13,11 @@ pub(crate) fn dots(rows: &Rows, first: usize, w: &[f64], power: Power, out: &mut
     }
 }
 
+/// [`dots`] of rows in one slice.
+pub(crate) fn dot_slices(values: &[f64], w: &[f64], power: Power, out: &mut [f64]) {
+    uncertain_simd::dots(values, w, power, out);
+}
+
 /// `sum += coef[k] rows[first + k]` over the picked k (ascending), or with squared elements.
 pub(crate) fn add_rows(rows: &Rows, first: usize, picks: &[u32], coef: &[f64], power: Power, sum: &mut [f64]) {
     let (Some(&low), Some(&high)) = (picks.first(), picks.last()) else { return };

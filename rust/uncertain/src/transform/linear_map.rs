@@ -17,14 +17,14 @@
 //! one large matrix product over blocks of rows.
 
 use crate::control::Control;
-use crate::data::covariance::{Diagonal, Factor, LowRank, Structure, packed_index, packed_len, unpack_into};
+use crate::data::covariance::{BlockVerbs, Diagonal, Direction, Factor, LowRank, Structure, packed_index, packed_len};
 use crate::data::validate::{Rule, elements};
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::simd::{self, Power};
 use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid, complete};
-use crate::{linalg, parallel};
+use crate::{linalg, parallel, with_kind};
 use serde::{Deserialize, Serialize};
 
 /// x -> x A.
@@ -146,7 +146,7 @@ impl LinearMap {
             }
             (Structure::Dense, Some(_)) => {
                 let mut out = vec![0.0; packed_len(self.k)];
-                Matrices::new(self).write(covariances, 0, &mut out);
+                with_kind!(covariances, kind => products(kind, 0, &self.directions(covariances), &mut out));
                 Covariances::of_triangle(out)
             }
             _ => Covariances::of_triangles(self.triangles(data, control)?),
@@ -176,62 +176,44 @@ impl LinearMap {
 
     /// A'S A of every row.
     fn triangles(&self, data: &GaussianArray, control: &Control) -> Result<Rows> {
-        let width = packed_len(self.k);
+        let (covariances, width) = (data.covariances(), packed_len(self.k));
+        let columns = self.directions(covariances);
         let mut out = zeros(data.n_rows(), width)?;
         parallel::fill_rows(&mut out, width, |rows, out| {
-            let mut matrices = Matrices::new(self);
-            for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
+            for (first, out) in rows.step_by(STRIP).zip(out.chunks_mut(STRIP * width)) {
                 control.check()?;
-                matrices.write(data.covariances(), row, out);
+                with_kind!(covariances, kind => products(kind, first, &columns, out));
             }
             Ok(())
         })?;
         Ok(Rows::from_owned(out, data.n_rows(), width))
     }
-}
 
-/// A'S A of one row after the other, with workspaces.
-struct Matrices<'a> {
-    map: &'a LinearMap,
-    packed: Vec<f64>,
-    square: Vec<f64>,
-    /// A'S, k x d.
-    image: Vec<f64>,
-}
-
-impl<'a> Matrices<'a> {
-    fn new(map: &'a LinearMap) -> Self {
-        Self { map, packed: vec![], square: vec![], image: vec![0.0; map.matrix.len()] }
+    /// The columns of A, prepared for the verbs.
+    fn directions(&self, covariances: &Covariances) -> Vec<Direction> {
+        self.transposed.chunks_exact(self.n_features()).map(|a| covariances.along(a)).collect()
     }
+}
 
-    fn write(&mut self, covariances: &Covariances, row: usize, out: &mut [f64]) {
-        let (d, map) = (self.map.n_features(), self.map);
-        match covariances.structure() {
-            Structure::Zero => return out.fill(0.0),
-            Structure::Isotropic | Structure::Diagonal => {
-                self.square.resize(d, 0.0);
-                covariances.variances(row, &mut self.square);
-                for (image, column) in self.image.chunks_exact_mut(d).zip(map.transposed.chunks_exact(d)) {
-                    (0..d).for_each(|j| image[j] = self.square[j] * column[j]);
-                }
-            }
-            Structure::Factor(_) | Structure::Dense => {
-                self.packed.resize(packed_len(d), 0.0);
-                self.square.resize(d * d, 0.0);
-                covariances.triangle(row, d, &mut self.packed);
-                unpack_into(&self.packed, d, &mut self.square);
-                self.image.fill(0.0);
-                for (image, column) in self.image.chunks_exact_mut(d).zip(map.transposed.chunks_exact(d)) {
-                    simd::add_slices(&self.square, d, &map.used, column, Power::One, image);
-                }
-            }
-        }
-        for (a, image) in self.image.chunks_exact(d).enumerate() {
-            for (b, column) in map.transposed.chunks_exact(d).take(a + 1).enumerate() {
-                out[packed_index(a, b)] = simd::dot(image, column);
-            }
-            // Rounding may leave -1e-17 for a direction without variance.
-            out[packed_index(a, a)] = out[packed_index(a, a)].max(0.0);
+/// Rows at a time: few enough that they stay in the cache while all columns of A pass over them.
+const STRIP: usize = 16;
+
+/// The triangles of A'S A of rows from `first` on: a'S b = (S a)'b for the columns a, b of A.
+fn products(kind: &impl BlockVerbs, first: usize, columns: &[Direction], out: &mut [f64]) {
+    let (d, width) = (columns[0].w.len(), packed_len(columns.len()));
+    let n = out.len() / width;
+    let mut memo = vec![0.0; n * kind.memo_width(d)];
+    let (mut images, mut values) = (vec![0.0; n * d], vec![0.0; n]);
+    for (a, column) in columns.iter().enumerate() {
+        let mut put = |b: usize, values: &[f64]| {
+            out.chunks_exact_mut(width).zip(values).for_each(|(out, v)| out[packed_index(a, b)] = *v);
+        };
+        kind.quads(first, column, &mut memo, &mut values);
+        put(a, &values);
+        kind.images(first, n, column, &memo, &mut images);
+        for (b, other) in columns[..a].iter().enumerate() {
+            simd::dot_slices(&images, &other.w, Power::One, &mut values);
+            put(b, &values);
         }
     }
 }
