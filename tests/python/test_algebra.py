@@ -383,3 +383,22 @@ def test_linear_map_in_a_pipeline_and_its_file(tmp_path: Any, rng: np.random.Gen
     assert again[1].names == ["ug", "gr"] and again[2].feature_names_in_.tolist() == ["ug", "gr"]
     assert_array_equal(clone(again[1]).fit(g).matrix_, MATRICES["colours"])
     assert_array_equal(pickle.loads(pickle.dumps(pipeline)).predict(g), pipeline.predict(g))
+
+
+def test_linear_map_beside_other_transformers(rng: np.random.Generator) -> None:
+    from sklearn.compose import ColumnTransformer
+
+    A = [[1.0], [-1.0]]
+    g = GaussianArray(rng.normal(size=(20, 3)), std=0.1, feature_names=NAMES)
+    blocks = [("colour", LinearMap(A, names=["u - g"]), [0, 1]), ("rest", "passthrough", [2])]
+    plain = ColumnTransformer(blocks).fit(g.means)
+    assert_allclose(plain.transform(g.means), np.c_[g.means[:, :2] @ A, g.means[:, 2]])
+    assert plain.get_feature_names_out().tolist() == ["colour__u - g", "rest__x2"]
+    both = uncertain.GaussianColumnTransformer(blocks)
+    for out in (both.fit_transform(g), both.transform(g)):
+        assert out.feature_names == ("colour__u - g", "rest__r")
+        assert_same(out, plain.transform(g.means), g.covariances()[:, 1:, 1:] * [[2, 0], [0, 1]])
+    with pytest.raises(UncertainError, match="order"):
+        both.transform(g[:, ["g", "u", "r"]])
+    with pytest.raises(TypeError, match="error bars"):
+        ColumnTransformer(blocks).fit_transform(g)

@@ -354,6 +354,12 @@ class Model:
         feature; with rows in `table` also the share that each feature's error bars have in the uncertainty of
         the score. Of other models the kernel, support vectors and the like, as far as there are any.
 
+        Returns
+        -------
+        Summary
+            Prints as a table. `feature_names`, `scores`, `coef`, `intercept`, `per_std`, `error_share` are
+            its columns (None where there are none), and ``to_dict()`` makes a data frame of them.
+
         Examples
         --------
         >>> import numpy as np, uncertain

@@ -61,9 +61,18 @@ class GaussianColumnTransformer(ColumnTransformer, auto_wrap_output_keys=None): 
     GaussianArray(2 rows x 4 features (noisy__flux, ..., survey__survey_B), diagonal covariances)
     """
 
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> GaussianArray | Incomplete:
+        """Fit all transformers, each to its columns, and put their results beside each other."""
+        # The base class asks frames only for names, and forgets those of a fit before.
+        self._names: Any = X.feature_names if isinstance(X, (GaussianArray, Incomplete)) else None
+        made: GaussianArray | Incomplete = super().fit_transform(X, y, **params)
+        return made
+
     def _hstack(self, Xs: list[Any], **_: Any) -> GaussianArray | Incomplete:
         """The blocks beside each other; called by the base class with what the transformers gave."""
         blocks = [_gaussians(X, name) for X, name in zip(Xs, self._block_names(Xs), strict=True)]
+        if self._names is not None:
+            self.feature_names_in_ = np.asarray(self._names, dtype=object)
         try:
             names = tuple(map(str, self.get_feature_names_out()))
         except AttributeError:  # a transformer that names no features

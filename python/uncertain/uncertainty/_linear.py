@@ -34,7 +34,8 @@ def propagate(
     cov : GaussianArray of d features, or array-like of shape (n, d, d) or (d, d)
         Where the rows were. One jacobian and one matrix are a single row.
     means : array-like of shape (n, m), optional
-        f at the rows' means. With a GaussianArray it may be left out if f is linear (f(x) = J x).
+        f at the rows' means. With a GaussianArray it may be left out if f is linear (f(x) = J x); with one J
+        for all rows that is ``cov @ J.T``.
 
     Returns
     -------
@@ -57,6 +58,8 @@ def propagate(
             [0.  , 0.01]]])
     """
     J = float_array(jacobian, "jacobian")
+    if isinstance(cov, GaussianArray) and J.ndim == 2 and J.shape[1] == cov.n_features and means is None:
+        return cov @ J.T
     S = cov.covariances() if isinstance(cov, GaussianArray) else float_array(cov, "cov")
     if J.ndim not in (2, 3):
         raise ShapeError(f"jacobian: expected shape (n, m, d) or (m, d), got {J.shape}")
