@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -28,6 +29,7 @@ from uncertain._report.pace import ReportProgress
 from uncertain.cli import _options as options
 from uncertain.cli import _progress as progress
 from uncertain.cli import main
+from uncertain.cli._words import in_options
 
 
 def run(*arguments: object) -> Result:
@@ -202,7 +204,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("predict", model, table, "--out", tmp_path / "x.doc"), "'.doc'"),
         (("convert", lists, tmp_path / "x.csv"), "CSV has no lists, but column 'a' is one"),
         (("convert", table, tmp_path / "x.csv", "--pack", "--unpack"), "choose one"),
-        (("report", model, table, "--folds", 1), "folds=1"),
+        (("report", model, table, "--folds", 1), "--folds 1: must be"),
         (("frobnicate",), "frobnicate"),
     ]
     for arguments, message in cases:
@@ -446,3 +448,46 @@ def test_the_commands_of_the_guide_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert pl.read_ipc(tmp_path / "predictions.arrow").height == N
+
+
+@pytest.mark.parametrize(
+    ("python", "shell"),
+    [
+        ("exact=['objid'] takes it", "--exact objid takes it"),
+        ('exact="all" takes all (exact=[] takes none)', "--exact all takes all (--exact none takes none)"),
+        ('on_missing="impute"; task="regression"', "--on-missing impute; --task regression"),
+        ('features=["a", "b"], std="{}_uncertainty"', '--features a,b, --std "{}_uncertainty"'),
+        ('std={"a": "my_error_of_a"}', "--std a=my_error_of_a"),
+        ('std={"x": ("up", "low")}', "--std x=up,low"),
+        ('cov={("a", "b"): "s ab"}', "--cov 'a,b=s ab'"),
+        ("pass groups=False, whose scores", "pass --rows, whose scores"),
+        ("fit with probability=False or", "fit with -p probability=False or"),
+        ("sample_weight='w': rows", "--weight w: rows"),
+        ("folds=1: must be", "--folds 1: must be"),
+        ("the unit of flux.std=3, my_target=4", "the unit of flux.std=3, my_target=4"),
+        ("features=[...] names them", "features=[...] names them"),
+    ],
+)
+def test_messages_name_options_and_not_arguments(python: str, shell: str) -> None:
+    assert in_options(python) == shell
+
+
+def test_warnings_and_errors_of_a_call(table: Path, tmp_path: Path) -> None:
+    frame = pl.read_parquet(table).with_columns(airmass=pl.col("u"), gap=pl.col("u"))
+    wide, out = tmp_path / "wide.parquet", tmp_path / "m.safetensors"
+    frame.write_parquet(wide)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        said = run("fit", wide, "--out", out).stderr
+    assert (
+        said.startswith("uncertain: warning: left out") and "--exact airmass,gap takes such columns" in said
+    )
+    frame.with_columns(u=pl.when(pl.col("u") > 0).then(pl.col("u"))).write_parquet(wide)
+    assert "--on-missing impute takes it" in run("fit", wide, "--exact", "none", "--out", out).stderr
+    missing = tmp_path / "no" / "x.csv"
+    assert run("predict", table, table).stderr.startswith(f"uncertain: {table}: not a usable model file")
+    run("fit", table, "--out", out)
+    assert (
+        run("predict", out, table, "--out", missing).stderr
+        == f"uncertain: {missing}: No such file or directory\n"
+    )

@@ -25,7 +25,7 @@ from .._report.huber import HuberReport, report_of_huber
 from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport, compare_regressions
 from ..discriminant import GaussianDiscriminant
-from ..exceptions import ParameterError, UncertainError
+from ..exceptions import ModelFileError, ParameterError, UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
@@ -537,7 +537,10 @@ def load(path: str | os.PathLike[str]) -> Model:
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file {path}")
-    return Model(*read(path))
+    try:
+        return Model(*read(path))
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
 
 def _from_bytes(data: bytes) -> Model:

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 
 import click
 
+from ._words import in_options
+
 WRONG, INTERRUPTED, NOBODY_READS = 2, 130, 141
 """Exit codes; the last two are 128 + SIGINT and 128 + SIGPIPE, as shells report these signals."""
 
@@ -31,7 +33,7 @@ class Commands(click.Group):
             end(_with_help(error), WRONG)
         except Exception as error:
             if _is_users(error):
-                end(str(error) or "not enough memory", WRONG)
+                end(_sentence(error), WRONG)
             error.add_note("This is an error of `uncertain`: please report it with the lines above.")
             raise
         sys.exit(code if isinstance(code, int) else 0)
@@ -65,6 +67,12 @@ def _is_users(error: Exception) -> bool:
     return isinstance(error, UncertainError)
 
 
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return in_options(str(error)) or "not enough memory"
+
+
 def _with_help(error: click.ClickException) -> str:
     message = error.format_message().strip().removesuffix(".")
     context = getattr(error, "ctx", None)
@@ -72,7 +80,7 @@ def _with_help(error: click.ClickException) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    click.echo(f"uncertain: warning: {message}", err=True)
+    click.echo(f"uncertain: warning: {in_options(str(message))}", err=True)
 
 
 def _leave_pipe() -> None:
