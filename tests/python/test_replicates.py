@@ -205,3 +205,19 @@ def test_a_plain_table_does_not_warn(rng: np.random.Generator) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         from_replicates(table, by="g", of="mean")
+
+
+def test_units_stay(rng: np.random.Generator) -> None:
+    table = pytest.importorskip("astropy.table")
+    u = pytest.importorskip("astropy.units")
+    columns = {
+        "g": np.repeat([1, 2, 3], 4),
+        "x": rng.normal(size=12) * u.mJy,
+        "y": rng.normal(size=12) * u.ABmag,
+    }
+    for kind in (table.QTable, table.Table, dict):
+        made = from_replicates(kind(columns), by="g", of="mean")
+        assert (made["x"].unit, made["x_se"].unit, made["y_se"].unit) == (u.mJy, u.mJy, u.mag)
+        assert made["y"].unit == u.ABmag
+        means = columns["x"].value.reshape(3, 4).mean(axis=1)
+        np.testing.assert_allclose(np.asarray(getattr(made["x"], "value", made["x"])), means)

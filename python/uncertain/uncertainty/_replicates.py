@@ -23,6 +23,7 @@ from .._data.typing import ArrowStream, Floats, Ints
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ..tables import is_table, new_table, open_table
 from ..tables._names import SPREAD
+from ..tables._units import as_unit
 from ._replicate_columns import finite, read_replicates
 
 Frame = TypeVar("Frame", bound=ArrowStream)
@@ -154,9 +155,8 @@ def from_replicates(
     if columns == "lists":
         return new_table(opened, _without_clash(found.kept, {"n": counts}, ("mean", "cov", "var")), rows)
     ending = "_se" if of == "mean" else SPREAD
-    return new_table(
-        opened, _without_clash(found.kept, {"n": counts} | _scalars(rows, found.features, ending))
-    )
+    made = _in_units(_scalars(rows, found.features, ending), opened.units(found.features), ending)
+    return new_table(opened, _without_clash(found.kept, {"n": counts} | made))
 
 
 def _of_arrays(table: Any, by: Any, of: str, shrinkage: Shrinkage, covariance: str) -> GaussianArray:
@@ -187,6 +187,15 @@ def _scalars(rows: GaussianArray, features: Sequence[str], ending: str) -> dict[
             f"two new columns would be called {twice[0]!r}; rename one, or pass columns='lists'"
         )
     return dict(made)
+
+
+def _in_units(made: dict[str, Any], units: dict[str, str], ending: str) -> dict[str, Any]:
+    """The columns in the units of their features; the error bar of mag(AB) is in mag."""
+    for name, text in units.items():
+        unit = as_unit(text)
+        made[name] = made[name] * unit
+        made[name + ending] = made[name + ending] * getattr(unit, "function_unit", unit)
+    return made
 
 
 def _without_clash(kept: dict[str, Any], made: dict[str, Any], lists: Sequence[str] = ()) -> dict[str, Any]:
