@@ -26,7 +26,7 @@ from numpy.testing import assert_array_equal
 
 import uncertain
 from uncertain._uncertain import Rows
-from uncertain.exceptions import ColumnError, NullError, ShapeError
+from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError
 from uncertain.preprocessing import AsGaussians
 from uncertain.tables import is_table, open_table
 
@@ -416,6 +416,20 @@ def test_no_other_library_is_imported() -> None:
         "assert others & sys.modules.keys() == had and 'astropy' not in had"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_has_columns_but_is_not_read_is_named() -> None:
+    class Frame:
+        columns = ("a", "a_err", "label")
+
+    with pytest.raises(ParameterError, match=r"\.Frame is no table that is read here, .*to_pandas"):
+        uncertain.fit(Frame(), target="label")
+    with pytest.raises(ParameterError, match=r"list is no table: pass a table of its dictionaries"):
+        uncertain.fit([{"a": 1.0, "a_err": 0.1, "label": 0}], target="label")
+    with pytest.raises(ParameterError, match="a dict with a key of type int is no table"):
+        uncertain.fit({0: [1.0, 2.0]}, target="label")
+    with pytest.raises(ParameterError, match="an empty dict is no table"):
+        uncertain.fit({}, target="label")
 
 
 def test_what_is_no_table_is_named() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.typing import Labels
+from ..exceptions import ParameterError
 from ._arrays import open_arrays
 from ._astropy import is_fits, open_astropy
 from ._frames import open_frame, open_stream
@@ -47,6 +48,29 @@ def open_table(X: Any) -> Table:
         table = _known(X)
         return open_stream(X) if table is None else table
     raise TypeError(f"expected {KINDS_OF_TABLES}, got {type(X).__module__}.{type(X).__name__}")
+
+
+def refuse_strange(X: Any) -> None:
+    """ParameterError for what has columns, or rows with names, but is no table that is read here."""
+    first = X[0] if isinstance(X, (list, tuple)) and len(X) else None
+    if isinstance(first, Mapping):
+        raise ParameterError(
+            f"data of type {type(X).__name__} is no table: pass a table of its dictionaries, such as "
+            "polars.DataFrame(rows)"
+        )
+    if isinstance(X, Mapping):
+        what = "an empty dict" if not X else f"a dict with a key of type {_other_than_names(X)}"
+        raise ParameterError(f"{what} is no table: its keys must be the names of columns")
+    named = any(hasattr(X, name) for name in ("columns", "colnames", "data_vars", "column_names", "schema"))
+    if named and not isinstance(X, (np.ndarray, GaussianArray)):
+        raise ParameterError(
+            f"{type(X).__module__}.{type(X).__name__} is no table that is read here, which is "
+            f"{KINDS_OF_TABLES}: convert it first, such as by a method to_polars() or to_pandas()"
+        )
+
+
+def _other_than_names(X: Mapping[Any, Any]) -> str:
+    return type(next(key for key in X if not isinstance(key, str))).__name__
 
 
 def result_like(X: Any, columns: Mapping[str, Labels | Sequence[Any]]) -> Any:

@@ -11,7 +11,7 @@ from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ColumnError, ParameterError
 from ._groups import Groups, groups_from
-from ._open import is_table, open_table
+from ._open import is_table, open_table, refuse_strange
 from ._paths import are_paths
 from ._roles import require
 from ._table import Table
@@ -34,7 +34,10 @@ class Source:
             from ._files import open_files
 
             return cls(data, open_files(data))
-        return cls(data, open_table(data) if is_table(data) else None)
+        if is_table(data):
+            return cls(data, open_table(data))
+        refuse_strange(data)
+        return cls(data, None)
 
     def require(self, names: Iterable[str], advice: str) -> Self:
         """ColumnError for the first of these columns that a table has not."""
