@@ -20,6 +20,7 @@ __all__ = [
     "model_from_bytes",
     "model_to_bytes",
     "parameter_names",
+    "penalty_path",
     "probabilistic_rbf",
     "read_model",
     "write_model",
@@ -134,6 +135,21 @@ def fit(
     online: bool = False,
     before: Fitted | None = None,
 ) -> Fitted: ...
+def penalty_path(
+    kind: str,
+    params: str,
+    rows: _Given,
+    penalties: Sequence[float],
+    *,
+    codes: NDArray[np.uint32] | None = None,
+    n_classes: int = 0,
+    targets: _Floats | None = None,
+    variances: _Floats | None = None,
+    weights: _Floats | None = None,
+    groups: NDArray[np.uint32] | None = None,
+    n_jobs: int | None = None,
+    report: _Report | None = None,
+) -> tuple[_Floats, _Floats, _Floats, int]: ...
 def parameter_names(kind: str) -> list[str]: ...
 def check_parameters(kind: str, params: str) -> None: ...
 def group_folds(

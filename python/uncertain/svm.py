@@ -54,8 +54,11 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
     Parameters
     ----------
-    alpha : float, default=1e-3
-        Strength of the penalty, > 0; called lambda in the paper.
+    alpha : float or "auto", default=1e-3
+        Strength of the penalty, > 0; called lambda in the paper. "auto" chooses one of 13 between 1 and 1e-6
+        by cross-validation in 5 folds (of whole ``groups``): the strongest whose held-out log loss, with
+        probabilities as of ``probability=True``, is within one standard error of the best, see ``path_``. All
+        classes have the same. It does not depend on `random_state`.
     loss : {"expected_hinge", "hinge", "squared_hinge"}, default="expected_hinge"
         The loss of a row. "expected_hinge" is the one above. "hinge" is max(0, d_i), of the mean alone: the
         ordinary SVM, which ignores the error bars. "squared_hinge" is the mean of the squared hinge over the
@@ -86,7 +89,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
 
     Attributes
     ----------
-    {coef_, intercept_, kernel_map_, classes_}
+    {coef_, intercept_, kernel_map_, classes_, alpha_, path_}
     objective_ : float, or ndarray of shape (K,)
         J(w, b).
     optimality_gap_ : float, or ndarray of shape (K,)
@@ -125,11 +128,12 @@ class GSUClassifier(Kernelized, LinearClassifier):
     """
 
     _kinds = ("gsu",)
+    _penalty = "alpha"
     _advice = "raise max_iter or alpha, or scale the features"
 
     def __init__(
         self,
-        alpha: float = 1e-3,
+        alpha: float | Literal["auto"] = 1e-3,
         *,
         loss: Literal["expected_hinge", "hinge", "squared_hinge"] = "expected_hinge",
         kernel: Kernel = "linear",

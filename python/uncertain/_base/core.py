@@ -24,6 +24,7 @@ from .._data.typing import Booleans, Floats
 from .._data.validation import seed_from
 from .._uncertain import Fitted, Gaussians, check_parameters, fit, parameter_names
 from ..exceptions import ParameterError
+from .penalty import choose, is_auto
 from .progress import reporter
 
 CLASSES: dict[str, list[type[Core]]] = {}
@@ -34,6 +35,8 @@ class Core:
 
     _kinds: ClassVar[tuple[str, ...]] = ()
     """The kinds of the core that the class stands for."""
+    _penalty: ClassVar[str] = ""
+    """The parameter that may be "auto": `alpha` or `C`."""
     _model: Fitted
     n_features_in_: int
 
@@ -53,7 +56,15 @@ class Core:
         given = {name: own[name] for name in names if name in own}
         if "seed" in names and "random_state" in own:
             given["seed"] = seed_from(own["random_state"])
+        if self._tuned:
+            # Any number will do until one is chosen.
+            given[self._penalty] = inspect.signature(type(self)).parameters[self._penalty].default
         return given
+
+    @property
+    def _tuned(self) -> bool:
+        """Is the penalty chosen by cross-validation?"""
+        return bool(self._penalty) and is_auto(self._penalty, getattr(self, self._penalty))
 
     @classmethod
     def _arguments(cls, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -75,11 +86,18 @@ class Core:
     ) -> Fitted:
         """One fit by the core to rows, maybe with marks of gaps; `known` is what is known of them."""
         known.setdefault("n_jobs", getattr(self, "n_jobs", None))
+        if self._tuned:
+            found, self.path_ = choose(self._kind, self._penalty, parameters, rows, reporter(self), known)
+            parameters = encoded(decoded(parameters) | {self._penalty: found})
+        else:
+            self.__dict__.pop("path_", None)  # of an earlier fit
         return fit(self._kind, parameters, rows, report=reporter(self), **known)
 
     def _keep(self, model: Fitted) -> Self:
         """Set the attributes that a fit leaves behind; a classifier has its `classes_` before."""
         self._model = model
+        if self._penalty:
+            setattr(self, f"{self._penalty}_", float(decoded(model.parameters)[self._penalty]))
         self._attributes(model.arrays(), decoded(model.header))
         return self
 

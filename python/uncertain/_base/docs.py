@@ -33,8 +33,11 @@ targets = y : array-like of shape (n,)
 sample_weight : array-like of shape (n,), default=None
     Weights >= 0; a row of weight 0 is as good as absent.
 groups : array-like of shape (n,), default=None
-    What rows of one object share, such as its name: where ``probability=True`` holds rows out to
-    calibrate, rows of one group are held out together. Nothing else depends on them.
+    What rows of one object share, such as its name: where ``probability=True``, or a penalty that is
+    "auto", holds rows out, rows of one group are held out together. Nothing else depends on them.
+groups_of_path = groups : array-like of shape (n,), default=None
+    What rows of one object share, such as its name: where a penalty that is "auto" holds rows out, rows of
+    one group are held out together. Nothing else depends on them.
 scores = ndarray of shape (n,), or (n, K) for more than two classes
     Positive for ``classes_[1]`` in the case of two classes.
 kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
@@ -67,6 +70,14 @@ probability : bool, default=False
     times the work.
 seed_of_folds = random_state : int, RandomState or None, default=None
     Seed of the folds of ``probability``.
+alpha_ : float
+    The alpha in use.
+C_ : float
+    The C in use.
+path_ : dict of ndarrays
+    With "auto": the penalties tried, the strongest first; their "mean_loss" on held-out rows; the
+    "standard_error" of its difference from the best over the folds; and "fold_losses" (penalties x folds).
+    Not in model files.
 n_jobs : int or None, default=None
     Number of threads; None is the environment's default (``OMP_NUM_THREADS``, threadpoolctl), -1 every
     processor. The result does not depend on it.
@@ -132,7 +143,7 @@ def _entries(text: str) -> dict[str, str]:
 
 
 ENTRIES = _entries(SHARED)
-PLACE = re.compile(r"^( *)\{([a-z_0-9X]+(?:, [a-z_0-9X]+)*)\}$", re.MULTILINE)
+PLACE = re.compile(r"^( *)\{([a-z_0-9XC]+(?:, [a-z_0-9XC]+)*)\}$", re.MULTILINE)
 
 
 def _filled(doc: str) -> str:

@@ -55,6 +55,7 @@ def held_out_scatter(
     """
     counted = np.ones(len(y), dtype=bool) if weights is None else weights > 0.0
     unfitted = quiet(fitted)
+    unfitted[-1].set_params(alpha=fitted[-1].alpha_)  # chosen once
     residuals: list[Floats] = []
     variances: list[Floats] = []
     tested: list[Ints] = []

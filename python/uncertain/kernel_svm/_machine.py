@@ -29,7 +29,7 @@ class KernelMachine(Core, BaseEstimator):
     matrix is kept; precomputed and user-defined kernels come to it as matrices of values.
     """
 
-    C: float
+    C: float | Literal["auto"]
     kernel: str | Kernel
     sigma: float | Literal["median"]
     coupling: Literal["shared", "independent"]

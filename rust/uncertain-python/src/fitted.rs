@@ -95,6 +95,54 @@ fn numbers(values: Vector<'_>) -> Option<Vec<f64>> {
     values.map(|values| values.as_array().to_vec())
 }
 
+/// What is known of the rows of a fit: classes or targets, with weights and groups; else these two alone.
+struct Supervised {
+    labels: Option<Labels>,
+    targets: Option<Targets>,
+    weights: Option<Weights>,
+    groups: Option<Vec<u32>>,
+}
+
+impl Supervised {
+    fn of(
+        codes: Codes<'_>,
+        n_classes: usize,
+        targets: Vector<'_>,
+        variances: Vector<'_>,
+        weights: Vector<'_>,
+        groups: Codes<'_>,
+    ) -> BorderResult<Self> {
+        let (mut weights, mut groups) = (numbers(weights), groups.map(|groups| groups.as_array().to_vec()));
+        let labels = match codes {
+            None => None,
+            Some(codes) => {
+                let mut labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
+                if let Some(weights) = weights.take() {
+                    labels = labels.with_weights(weights)?;
+                }
+                if let Some(groups) = groups.take() {
+                    labels = labels.with_groups(groups)?;
+                }
+                Some(labels)
+            }
+        };
+        let targets = match numbers(targets) {
+            None => None,
+            Some(targets) => {
+                let mut targets = Targets::new(targets)?;
+                if let Some(variances) = numbers(variances) {
+                    targets = targets.with_variances(variances)?;
+                }
+                if let Some(weights) = weights.take() {
+                    targets = targets.with_weights(weights)?;
+                }
+                Some(targets)
+            }
+        };
+        Ok(Self { labels, targets, weights: weights.map(Weights::new).transpose()?, groups })
+    }
+}
+
 /// Fit a model or transform of this kind.
 ///
 /// `codes` are classes 0 .. n_classes, `targets` numbers with their `variances`, `outputs` (outputs, n) numbers of which
@@ -122,36 +170,10 @@ pub(crate) fn fit(
     before: Option<&Fitted>,
 ) -> BorderResult<Fitted> {
     let threads = threads::resolve(n_jobs)?;
-    let (mut weights, mut groups) = (numbers(weights), groups.map(|groups| groups.as_array().to_vec()));
-    let labels = match codes {
-        None => None,
-        Some(codes) => {
-            let mut labels = Labels::new(codes.as_array().to_vec(), n_classes)?;
-            if let Some(weights) = weights.take() {
-                labels = labels.with_weights(weights)?;
-            }
-            if let Some(groups) = groups.take() {
-                labels = labels.with_groups(groups)?;
-            }
-            Some(labels)
-        }
-    };
-    let targets = match numbers(targets) {
-        None => None,
-        Some(targets) => {
-            let mut targets = Targets::new(targets)?;
-            if let Some(variances) = numbers(variances) {
-                targets = targets.with_variances(variances)?;
-            }
-            if let Some(weights) = weights.take() {
-                targets = targets.with_weights(weights)?;
-            }
-            Some(targets)
-        }
-    };
+    let Supervised { labels, targets, weights, groups } =
+        Supervised::of(codes, n_classes, targets, variances, weights, groups)?;
     let outputs: Option<Vec<Vec<f64>>> =
         outputs.map(|outputs| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect());
-    let weights = weights.map(Weights::new).transpose()?;
     let graphs: Vec<Option<Square>> =
         graphs.unwrap_or_default().into_iter().map(|graph| graph.map(Square::from)).collect();
     let (before, held) = (before.map(|fitted| &*fitted.inner), Held::from(rows));
@@ -166,6 +188,38 @@ pub(crate) fn fit(
         }
     })?;
     Ok(step.into())
+}
+
+/// Held-out losses along a path of penalties, the strongest first: (losses by penalty and fold, their means, standard
+/// errors of the difference from the best, number of the one to take).
+#[pyfunction]
+#[pyo3(signature = (kind, params, rows, penalties, *, codes=None, n_classes=0, targets=None, variances=None,
+                    weights=None, groups=None, n_jobs=None, report=None))]
+pub(crate) fn penalty_path<'py>(
+    py: Python<'py>,
+    kind: &str,
+    params: &str,
+    rows: Given<'_>,
+    penalties: Vec<f64>,
+    codes: Codes<'py>,
+    n_classes: usize,
+    targets: Vector<'py>,
+    variances: Vector<'py>,
+    weights: Vector<'py>,
+    groups: Codes<'py>,
+    n_jobs: Option<i64>,
+    report: Option<Py<PyAny>>,
+) -> BorderResult<(Matrix<'py>, Floats<'py>, Floats<'py>, usize)> {
+    let threads = threads::resolve(n_jobs)?;
+    let Supervised { labels, targets, weights, groups } =
+        Supervised::of(codes, n_classes, targets, variances, weights, groups)?;
+    let held = Held::from(rows);
+    let path = interrupt::run(py, report, |control| {
+        let known = Training { labels, targets, n_classes, weights, groups, ..Training::new(held.rows()?) };
+        Step::path(kind, params, &penalties, threads, &known, control)
+    })?;
+    let (losses, means, errors) = (path.losses, path.means, path.errors);
+    Ok((losses.into_pyarray(py), means.into_pyarray(py), errors.into_pyarray(py), path.chosen))
 }
 
 /// The names of the parameters of a kind.

@@ -25,7 +25,7 @@ mod _uncertain {
     #[pymodule_export]
     use super::file::{model_from_bytes, model_to_bytes, read_model, write_model};
     #[pymodule_export]
-    use super::fitted::{Fitted, check_parameters, fit, parameter_names};
+    use super::fitted::{Fitted, check_parameters, fit, parameter_names, penalty_path};
     #[pymodule_export]
     use super::folds::group_folds;
     #[pymodule_export]

@@ -106,15 +106,27 @@ pub(crate) struct Present<'a, S: Clone> {
     pub known: Cow<'a, S>,
     /// Their numbers among all rows, where others were left out.
     kept: Option<Vec<usize>>,
+    /// All rows.
+    count: usize,
 }
 
 impl<'a, S: Supervision> Present<'a, S> {
     /// The rows of positive weight, the only ones that a fit is to see: nothing is copied when those are all.
     pub(crate) fn of(data: &GaussianArray, known: &'a S) -> Result<Self> {
         let Some(kept) = known.weights().and_then(Weights::positive_rows) else {
-            return Ok(Self { data: data.clone(), known: Cow::Borrowed(known), kept: None });
+            return Ok(Self { data: data.clone(), known: Cow::Borrowed(known), kept: None, count: data.n_rows() });
         };
-        Ok(Self { data: data.take(&kept)?, known: Cow::Owned(known.take(&kept)?), kept: Some(kept) })
+        Ok(Self {
+            data: data.take(&kept)?,
+            known: Cow::Owned(known.take(&kept)?),
+            kept: Some(kept),
+            count: data.n_rows(),
+        })
+    }
+
+    /// How many rows there were, with those that do not count.
+    pub(crate) fn all_rows(&self) -> usize {
+        self.count
     }
 
     /// The number of a row among all rows.

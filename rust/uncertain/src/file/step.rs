@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 use crate::kernel::features;
 use crate::model::{discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, linear::Regressor, minimax, robust};
 use crate::state::{
-    Answers, Arrays, Fitted, Named, Parameters, Parts, RowsHeader, Take, Tensor, Training, Valid, With, from_named,
-    names, read_rows, to_named, write_rows,
+    Answers, Arrays, Fitted, Named, Parameters, Parts, PenaltyPath, RowsHeader, Take, Tensor, Training, Valid, With,
+    from_named, names, read_rows, to_named, write_rows,
 };
 use crate::transform::{
     GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, LinearMap, SubspaceProjector,
@@ -78,6 +78,24 @@ macro_rules! steps {
             ) -> Result<Self> {
                 match kind {
                     $($kind => fit::<$model>(params, threads, training, control).map(Self::from),)*
+                    other => Err(unknown(other)),
+                }
+            }
+
+            /// Held-out losses of this kind along a path of penalties, the strongest first.
+            ///
+            /// # Errors
+            /// A kind without a penalty to choose, and those of [`fit`](Self::fit).
+            pub fn path(
+                kind: &str,
+                params: &str,
+                penalties: &[f64],
+                threads: Option<usize>,
+                training: &Training<'_>,
+                control: &Control,
+            ) -> Result<PenaltyPath> {
+                match kind {
+                    $($kind => <$model>::path(&checked::<$model>(params, threads)?, penalties, training, control),)*
                     other => Err(unknown(other)),
                 }
             }

@@ -28,8 +28,8 @@ impl Folds {
         let counts = labels.counts();
         if let Some(class) = counts.iter().position(|&n| n < 2) {
             return Err(Error::Data(format!(
-                "probabilities need at least 2 rows (of positive weight) of every class for cross-validation, \
-                 but class {class} has {}; fit without probabilities or add rows",
+                "cross-validation (for probabilities, or a penalty that is \"auto\") needs at least 2 rows (of positive \
+                 weight) of every class, but class {class} has {}; fit without it or add rows",
                 counts[class]
             )));
         }

@@ -15,6 +15,7 @@ pub mod linear;
 pub mod minimax;
 mod one_vs_one;
 pub(crate) mod one_vs_rest;
+mod penalty_path;
 pub mod platt;
 pub mod probability;
 mod report;

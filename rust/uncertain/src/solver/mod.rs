@@ -114,8 +114,7 @@ fn fit(
             }
         }
         let start = match start {
-            // The smoothing finds out by itself, in one pass, that it is not needed.
-            Some(x) => Start { x: x.to_vec(), epsilon: 0.1, factor: None },
+            Some(x) => Start { x: x.to_vec(), epsilon: strategy::first_epsilon(objective, x), factor: None },
             None => first_guess(objective, options, control)?,
         };
         solve(kind, objective, start, options, control)

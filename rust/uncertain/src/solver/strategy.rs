@@ -15,8 +15,24 @@ use super::{Ended, Options, Solution, SolverKind, Start, Status, cone, interior,
 const LBFGS_ITERATIONS: usize = 5000;
 /// Barrier parameter after a sample of computed rows.
 const COMPUTED_MU: f64 = 0.2;
+/// Smoothing or barrier parameter at a guess.
+const GUESSED: f64 = 0.1;
 /// Barrier parameter, in units of J, with which the interior-point method goes on after smoothing.
 const HANDED_OVER: f64 = 0.05;
+
+/// The smoothing or barrier parameter of a start that is somebody's guess, near the optimum as a rule. Smooth rows need
+/// none there, which one pass finds out; one that is wider than they are would be narrowed until the
+/// interior-point method had to take over. At w = 0 no row has spread.
+pub(super) fn first_epsilon(objective: &LinearObjective<'_>, x: &[f64]) -> f64 {
+    let is_zero = x.split_last().is_none_or(|(_, w)| w.iter().all(|w| *w == 0.0));
+    if is_zero || is_kinked(objective) { GUESSED } else { 0.0 }
+}
+
+/// Do rows have kinks that no spread smooths?
+fn is_kinked(objective: &LinearObjective<'_>) -> bool {
+    let facts = objective.facts();
+    facts.loss.smoothness() == Smoothness::Kinked || facts.exact
+}
 
 /// Solve from `start`.
 pub(super) fn solve(
@@ -29,7 +45,7 @@ pub(super) fn solve(
     let (facts, computed) = (objective.facts(), objective.source().is_some());
     let largest = if computed { interior::LARGEST_COMPUTED } else { interior::LARGEST };
     let hand_over = facts.dim <= largest && facts.loss.dual(0).is_some();
-    let kinked = facts.loss.smoothness() == Smoothness::Kinked || facts.exact;
+    let kinked = is_kinked(objective);
     let solution = if hand_over && facts.exact && !computed {
         points::minimize(objective, start.x, start.epsilon, options, control)?
     } else if hand_over && kinked {

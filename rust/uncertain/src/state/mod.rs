@@ -13,6 +13,7 @@ mod arrays;
 mod gaussians;
 pub(crate) mod number;
 mod params;
+mod penalty_path;
 mod training;
 
 use std::fmt::Debug;
@@ -29,6 +30,7 @@ pub(crate) use arrays::Take;
 pub use arrays::{Arrays, Named, Parts, Tensor};
 pub(crate) use gaussians::{Header as RowsHeader, read as read_rows, write as write_rows};
 pub use params::{Parameters, Valid, from_named, names, to_named};
+pub use penalty_path::PenaltyPath;
 pub(crate) use training::complete;
 pub use training::{Square, Training};
 
@@ -111,6 +113,12 @@ pub trait Fitted: Clone + PartialEq + Debug + Send + Sync {
         _control: &Control,
     ) -> Result<Self> {
         Err(Error::Data("this is not fitted in batches".into()))
+    }
+
+    /// Held-out losses along a path of penalties (the strongest first), and which one to take; the penalty of the
+    /// parameters does not matter.
+    fn path(_: &Valid<Self::Params>, _penalties: &[f64], _: &Training<'_>, _: &Control) -> Result<PenaltyPath> {
+        Err(Error::Data("this has no penalty to choose".into()))
     }
 
     /// Its arrays, and the rest of it.

@@ -5,9 +5,11 @@ use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels};
 use crate::error::Result;
 use crate::loss::{Loss, LossKind};
-use crate::model::linear::{TwoClasses, fit_one_vs_rest};
+use crate::model::linear::{TwoClasses, fit_one_vs_rest, path_one_vs_rest};
+use crate::model::penalty_path::TOL;
 use crate::objective::Problem;
-use crate::solver::fit_linear;
+use crate::solver::{Options, Solution, fit_linear};
+use crate::state::PenaltyPath;
 
 impl ValidParams {
     /// Fit a model to rows with labels.
@@ -19,10 +21,7 @@ impl ValidParams {
         let p = &self.0;
         let loss = p.loss.build(None);
         let fit = |rows: &TwoClasses<'_>, control: &Control| {
-            // The plain hinge sees means alone; exact rows have faster solvers.
-            let points = (p.loss == LossKind::Hinge).then(|| rows.data.collapse(Collapse::Zero)).transpose()?;
-            let rows = TwoClasses { data: points.as_ref().unwrap_or(rows.data), ..*rows };
-            let solution = fit_linear(&self.problem(&rows, &*loss), p.solver, &p.options, None, control)?;
+            let solution = self.solve(rows, p.alpha, &*loss, &p.options, None, control)?;
             let steps = online::steps_worth(p.solver, &solution);
             Ok((solution, steps))
         };
@@ -30,10 +29,46 @@ impl ValidParams {
         Ok(Model { linear, steps: steps.into_iter().max().unwrap_or(0) })
     }
 
+    /// Held-out log losses of these alphas, the largest first, by cross-validation of warm-started fits; the alpha of
+    /// the parameters does not matter, and all hyperplanes have the same one.
+    ///
+    /// # Errors
+    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
+    pub fn path(
+        &self,
+        data: &GaussianArray,
+        labels: &Labels,
+        alphas: &[f64],
+        control: &Control,
+    ) -> Result<PenaltyPath> {
+        let p = &self.0;
+        let loss = p.loss.build(None);
+        let options = Options { tol: p.options.tol.max(TOL), ..p.options };
+        path_one_vs_rest(data, labels, alphas, p.threads, control, |rows, alpha, start, control| {
+            self.solve(rows, alpha, &*loss, &options, start, control)
+        })
+    }
+
+    /// One hyperplane.
+    fn solve(
+        &self,
+        rows: &TwoClasses<'_>,
+        alpha: f64,
+        loss: &dyn Loss,
+        options: &Options,
+        start: Option<&[f64]>,
+        control: &Control,
+    ) -> Result<Solution> {
+        // The plain hinge sees means alone; exact rows have faster solvers.
+        let points = (self.0.loss == LossKind::Hinge).then(|| rows.data.collapse(Collapse::Zero)).transpose()?;
+        let rows = TwoClasses { data: points.as_ref().unwrap_or(rows.data), ..*rows };
+        fit_linear(&self.problem(&rows, alpha, loss), self.0.solver, options, start, control)
+    }
+
     /// The minimisation behind one hyperplane.
-    pub(super) fn problem<'a>(&self, rows: &TwoClasses<'a>, loss: &'a dyn Loss) -> Problem<'a> {
+    pub(super) fn problem<'a>(&self, rows: &TwoClasses<'a>, alpha: f64, loss: &'a dyn Loss) -> Problem<'a> {
         let &TwoClasses { data, targets, weights } = rows;
-        let (alpha, fit_intercept) = (self.0.alpha, self.0.fit_intercept);
+        let fit_intercept = self.0.fit_intercept;
         Problem { data, targets, weights, alpha, fit_intercept, loss }
     }
 }

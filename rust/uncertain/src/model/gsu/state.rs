@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training};
+use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Training};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,6 +31,15 @@ impl Fitted for Model {
         control: &Control,
     ) -> Result<Self> {
         params.partial_fit(before, training.complete()?, training.labels()?, control)
+    }
+
+    fn path(
+        params: &ValidParams,
+        penalties: &[f64],
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<PenaltyPath> {
+        params.path(training.complete()?, training.labels()?, penalties, control)
     }
 
     fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {

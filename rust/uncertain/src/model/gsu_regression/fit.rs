@@ -18,6 +18,17 @@ impl ValidParams {
     /// # Errors
     /// Sizes that do not fit, an objective that overflows, [`Error::Interrupted`].
     pub fn fit(&self, data: &GaussianArray, targets: &Targets, control: &Control) -> Result<Regressor> {
+        self.fit_from(data, targets, None, control)
+    }
+
+    /// [`fit`](Self::fit) that starts from another model.
+    pub(super) fn fit_from(
+        &self,
+        data: &GaussianArray,
+        targets: &Targets,
+        start: Option<&Regressor>,
+        control: &Control,
+    ) -> Result<Regressor> {
         targets.check_rows(data.n_rows())?;
         let rows = Present::of(data, targets)?;
         let (data, targets, variances) = (&rows.data, rows.known.values(), rows.known.variances());
@@ -41,7 +52,11 @@ impl ValidParams {
             LossKind::EpsilonInsensitive { epsilon } if is_exact => Some(epsilon / scale),
             _ => None,
         };
-        let solve = || fit_linear(&problem, params.solver, &params.options, None, control);
+        let start: Option<Vec<f64>> = start.map(|from| {
+            let b = if params.fit_intercept { (from.intercept - center) / scale } else { 0.0 };
+            from.coef.iter().map(|w| w / scale).chain([b]).collect()
+        });
+        let solve = || fit_linear(&problem, params.solver, &params.options, start.as_deref(), control);
         let solution = parallel::install(params.threads, || match tube {
             Some(epsilon) => tube::fit(&problem, epsilon, params.solver, &params.options, solve, control),
             None => solve(),

@@ -31,6 +31,7 @@
 
 mod fit;
 mod params;
+mod path;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Regressor;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training};
+use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Training};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +21,16 @@ impl Fitted for Regressor {
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         params.fit(training.complete()?, training.targets()?, control)
+    }
+
+    fn path(
+        params: &ValidParams,
+        penalties: &[f64],
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<PenaltyPath> {
+        let (rows, targets) = (training.complete()?, training.targets()?);
+        params.path(rows, targets, training.groups.as_deref(), penalties, control)
     }
 
     fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {

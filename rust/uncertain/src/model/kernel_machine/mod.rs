@@ -8,6 +8,7 @@
 
 mod basis;
 mod kernel;
+mod path;
 mod shared_rows;
 mod source;
 mod state;
@@ -15,6 +16,7 @@ mod state;
 pub use basis::Basis;
 pub use kernel::Kernel;
 pub(in crate::model) use kernel::kernel_values;
+pub(crate) use path::{Machine, no_path};
 pub(crate) use source::Source;
 pub use state::BasisHeader;
 pub(in crate::model) use state::{gram, read, write};

@@ -58,6 +58,7 @@ mod expansion;
 mod fit;
 mod fitted;
 mod params;
+mod path;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -9,9 +9,9 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::model::FitReport;
-use crate::model::kernel_machine::{BasisHeader, Kernel, gram, read, write};
+use crate::model::kernel_machine::{BasisHeader, Kernel, gram, no_path, read, write};
 use crate::model::platt::Sigmoid;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete};
+use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Training, complete};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,6 +33,19 @@ impl Fitted for Model {
                 let expansion = gram(data, |kernel| params.fit_kernel(kernel, labels, control))?;
                 Ok(Self { basis: None, expansion })
             }
+        }
+    }
+
+    fn path(
+        params: &ValidParams,
+        penalties: &[f64],
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<PenaltyPath> {
+        let (data, labels) = (training.complete()?, training.labels()?);
+        match params.params().kernel {
+            Kernel::Probabilistic => params.path(data, labels, penalties, control),
+            Kernel::Precomputed => Err(no_path()),
         }
     }
 

@@ -71,7 +71,7 @@ impl ValidParams {
 }
 
 /// The middle of the targets: an intercept takes it up, and what is left of them has all its digits.
-fn middle(targets: &[f64]) -> f64 {
+pub(super) fn middle(targets: &[f64]) -> f64 {
     let (least, most) = targets.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &t| (a.min(t), b.max(t)));
     0.5 * least + 0.5 * most
 }

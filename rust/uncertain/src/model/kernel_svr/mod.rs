@@ -25,6 +25,7 @@
 mod fit;
 mod fitted;
 mod params;
+mod path;
 mod state;
 #[cfg(test)]
 mod tests;

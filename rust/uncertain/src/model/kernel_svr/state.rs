@@ -8,8 +8,8 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::Result;
 use crate::model::FitReport;
-use crate::model::kernel_machine::{BasisHeader, Kernel, gram, read, write};
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete};
+use crate::model::kernel_machine::{BasisHeader, Kernel, gram, no_path, read, write};
+use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Training, complete};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +30,19 @@ impl Fitted for Model {
                 let expansion = gram(data, |kernel| params.fit_kernel(kernel, targets, control))?;
                 Ok(Self { basis: None, expansion })
             }
+        }
+    }
+
+    fn path(
+        params: &ValidParams,
+        penalties: &[f64],
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<PenaltyPath> {
+        let (data, targets) = (training.complete()?, training.targets()?);
+        match params.params().kernel {
+            Kernel::Probabilistic => params.path(data, targets, training.groups.as_deref(), penalties, control),
+            Kernel::Precomputed => Err(no_path()),
         }
     }
 

@@ -5,8 +5,10 @@ use super::{Method, ValidParams, adaptive, margin, total};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels, Weights};
 use crate::error::Result;
-use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest};
+use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest, path_one_vs_rest};
+use crate::model::penalty_path::TOL;
 use crate::parallel;
+use crate::state::PenaltyPath;
 
 /// A fitted member of the family.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,13 +32,8 @@ impl ValidParams {
     /// probabilities, numbers so large that the objective overflows, [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let p = &self.0;
-        let balls;
-        let data = if p.method == Method::Psvm {
-            balls = parallel::install(p.threads, || data.collapse(Collapse::Isotropic))??;
-            &balls
-        } else {
-            data
-        };
+        let balls = self.balls(data)?;
+        let data = balls.as_ref().unwrap_or(data);
         let fit = |rows: &TwoClasses<'_>, control: &Control| {
             let Outcome { solution, radii, history } = self.fit_rows(rows, control)?;
             Ok((solution, (radii, history)))
@@ -48,6 +45,27 @@ impl ValidParams {
             Some(kept) => radii.iter().map(|radii| spread_out(radii, &kept, data.n_rows())).collect(),
         };
         Ok(Model { linear, radii, history })
+    }
+
+    /// Held-out log losses of these C, the smallest first, by cross-validation; that of the parameters does not matter,
+    /// and all hyperplanes have the same one. The methods find their own starts.
+    ///
+    /// # Errors
+    /// Those of [`fit`](Self::fit), and too few rows or groups of a class.
+    pub fn path(&self, data: &GaussianArray, labels: &Labels, cs: &[f64], control: &Control) -> Result<PenaltyPath> {
+        let balls = self.balls(data)?;
+        let data = balls.as_ref().unwrap_or(data);
+        path_one_vs_rest(data, labels, cs, self.0.threads, control, |rows, c, _, control| {
+            let mut params = self.0.clone();
+            (params.c, params.options.tol) = (c, params.options.tol.max(TOL));
+            Ok(params.check()?.fit_rows(rows, control)?.solution)
+        })
+    }
+
+    /// The rows as PSVM takes them.
+    fn balls(&self, data: &GaussianArray) -> Result<Option<GaussianArray>> {
+        let collapse = || data.collapse(Collapse::Isotropic);
+        (self.0.method == Method::Psvm).then(|| parallel::install(self.0.threads, collapse)?).transpose()
     }
 
     /// One hyperplane. Rows that are held out are left out.

@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, number};
+use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Training, number};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,6 +25,15 @@ impl Fitted for Model {
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         params.fit(training.complete()?, training.labels()?, control)
+    }
+
+    fn path(
+        params: &ValidParams,
+        penalties: &[f64],
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<PenaltyPath> {
+        params.path(training.complete()?, training.labels()?, penalties, control)
     }
 
     fn write(&self, params: &ValidParams, arrays: &mut Arrays) -> Header {

@@ -61,6 +61,23 @@ impl<'a> Solver<'a> {
         solver
     }
 
+    /// Begin from these feasible coefficients instead of zero.
+    pub(super) fn start_from(&mut self, b: &[f64], control: &Control) -> Result<()> {
+        self.b.copy_from_slice(b);
+        let all: Vec<u32> = (0..b.len() as u32).collect();
+        let mut row = vec![0.0; b.len()];
+        for (p, &b) in b.iter().enumerate().filter(|(_, b)| **b != 0.0) {
+            control.check()?;
+            self.kernel.fill(p, &all, &mut row)?;
+            self.v_all.iter_mut().zip(&row).for_each(|(v, k)| *v -= b * k);
+        }
+        let targets = self.problem.targets;
+        let gains = b.iter().zip(targets).zip(&self.v_all).map(|((b, t), v)| 0.5 * b * (t + v));
+        self.dual = gains.sum::<f64>() - self.problem.epsilon * b.iter().map(|b| b.abs()).sum::<f64>();
+        self.take_up();
+        Ok(())
+    }
+
     pub(super) fn run(mut self, control: &Control) -> Result<Solution> {
         let n = self.b.len();
         let most = self.options.max_iter.unwrap_or(10_000_000.max(100 * n));

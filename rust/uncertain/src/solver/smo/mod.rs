@@ -101,13 +101,47 @@ pub struct Solution {
 /// # Errors
 /// Sizes that do not fit, numbers out of range, those of `kernel`, [`Error::Interrupted`].
 pub fn solve(kernel: &dyn KernelRows, problem: &Problem<'_>, options: &Options, control: &Control) -> Result<Solution> {
+    solve_from(kernel, problem, None, options, control)
+}
+
+/// [`solve`], starting from coefficients within the bounds, whose sum is 0.
+///
+/// # Errors
+/// Those of [`solve`]; a start that is not feasible.
+pub fn solve_from(
+    kernel: &dyn KernelRows,
+    problem: &Problem<'_>,
+    start: Option<&[f64]>,
+    options: &Options,
+    control: &Control,
+) -> Result<Solution> {
     options.check()?;
     problem.check(kernel.n_rows())?;
     control.check()?;
-    iterate::Solver::new(kernel, *problem, *options).run(control)
+    let mut solver = iterate::Solver::new(kernel, *problem, *options);
+    if let Some(start) = start {
+        problem.check_start(start)?;
+        solver.start_from(start, control)?;
+    }
+    solver.run(control)
 }
 
 impl Problem<'_> {
+    fn check_start(&self, b: &[f64]) -> Result<()> {
+        let n = self.targets.len();
+        if b.len() != n {
+            return Err(Error::shape("start", format!("{n} coefficients"), b.len()));
+        }
+        if let Some(row) = (0..n).find(|&i| !(self.lower[i] <= b[i] && b[i] <= self.upper[i])) {
+            return Err(Error::Data(format!("start: the coefficient of row {row}, {}, is out of its bounds", b[row])));
+        }
+        let (sum, size) = b.iter().fold((0.0, 0.0), |(sum, size), b| (sum + b, size + b.abs()));
+        if sum.abs() > 1e-9 * size {
+            return Err(Error::Data(format!("start: the coefficients sum to {sum}, not to 0")));
+        }
+        Ok(())
+    }
+
     fn check(&self, n: usize) -> Result<()> {
         if n == 0 {
             return Err(Error::Data("there are no rows to fit".into()));

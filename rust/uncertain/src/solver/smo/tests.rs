@@ -235,3 +235,29 @@ fn it_stops_when_asked() {
     let stopping = control.with_listener(move |_| listener.stop());
     assert_eq!(solve(&kernel, &problem, &tight(), &stopping), Err(Error::Interrupted));
 }
+
+#[test]
+fn a_feasible_start_leads_to_the_same_optimum() {
+    let (k, y) = cloud(300, 11);
+    let kernel = Dense::new(&k, y.len()).unwrap();
+    let smaller = svc(&kernel, &y, 1.0, &tight());
+    for epsilon in [0.0, 0.1] {
+        let (lower, upper) = boxes(&y, |_| 1.5);
+        let problem = Problem { targets: &y, epsilon, lower: &lower, upper: &upper };
+        let start: Vec<f64> = smaller.coef.iter().map(|b| 1.5 * b).collect();
+        let cold = solve(&kernel, &problem, &tight(), &Control::new()).unwrap();
+        let warm = solve_from(&kernel, &problem, Some(&start), &tight(), &Control::new()).unwrap();
+        assert!((warm.objective - cold.objective).abs() < 1e-9 * cold.objective);
+        assert!((warm.dual - cold.dual).abs() < 1e-9 * cold.objective, "{} {}", warm.dual, cold.dual);
+        let again = solve_from(&kernel, &problem, Some(&cold.coef), &tight(), &Control::new()).unwrap();
+        assert!(2 * again.iterations < cold.iterations, "{} {}", again.iterations, cold.iterations);
+        let refused =
+            |start: &[f64]| solve_from(&kernel, &problem, Some(start), &tight(), &Control::new()).unwrap_err();
+        assert!(refused(&start[1..]).to_string().contains("300 coefficients"));
+        let beyond: Vec<f64> = start.iter().map(|b| 2.0 * b).collect();
+        assert!(refused(&beyond).to_string().contains("out of its bounds"));
+        let mut one = vec![0.0; 300];
+        one[0] = 0.5;
+        assert!(refused(&one).to_string().contains("not to 0"));
+    }
+}

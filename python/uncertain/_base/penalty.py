@@ -1,0 +1,54 @@
+"""``alpha="auto"`` and ``C="auto"``: the strength of the penalty by cross-validation along a path.
+
+The path is the core's: the same five folds for every penalty, whole groups held out where there are groups,
+each fit starting from that of the stronger penalty before. What is chosen is the strongest penalty whose
+held-out loss is within one standard error (of the difference, over the folds) of the best.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from .._data.typing import Booleans, Floats
+from .._uncertain import Gaussians, penalty_path
+from ..exceptions import ParameterError
+
+AUTO = "auto"
+
+Rows: TypeAlias = Gaussians | tuple[Gaussians, Booleans | None]
+
+PATHS: dict[str, Floats] = {
+    "gsu": np.geomspace(1.0, 1e-6, 13),  # beyond 1 no row is outside of its margin, and w keeps its direction
+    "gsu-regression": np.geomspace(10.0, 1e-6, 15),
+    "robust": np.geomspace(1e-3, 1e3, 13),
+    "kernel-svc": np.geomspace(1e-3, 1e3, 13),
+    "kernel-svr": np.geomspace(1e-3, 1e3, 13),
+}
+"""The penalties tried by kind of model, the strongest first: two per factor of ten."""
+
+
+def is_auto(name: str, value: object) -> bool:
+    """Is the penalty to be chosen? ParameterError for another word."""
+    if isinstance(value, str) and value != AUTO:
+        raise ParameterError(f'{name} = {value!r}: must be a number > 0, or "auto"')
+    return isinstance(value, str)
+
+
+def choose(
+    kind: str, name: str, parameters: str, rows: Rows, report: Any, known: dict[str, Any]
+) -> tuple[float, dict[str, Floats]]:
+    """The penalty of that name, and what an estimator shows of the path as `path_`."""
+    if known.get("online"):
+        raise ParameterError(
+            f'{name} = "auto": partial_fit sees one batch at a time and cannot cross-validate: use fit, or a '
+            "number"
+        )
+    path = PATHS[kind]
+    asked = {k: v for k, v in known.items() if k not in ("online", "before")}
+    losses, means, errors, chosen = penalty_path(
+        kind, parameters, rows, path.tolist(), report=report, **asked
+    )
+    shown = {name: path.copy(), "mean_loss": means, "standard_error": errors, "fold_losses": losses}
+    return float(path[chosen]), shown

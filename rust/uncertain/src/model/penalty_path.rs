@@ -1,0 +1,51 @@
+//! What cross-validations along a path of penalties share: their folds, and how well their fits are solved.
+//!
+//! Every fold is fitted with every penalty, the strongest first, each fit starting from the one before where the
+//! method takes a start; [`PenaltyPath`](crate::state::PenaltyPath) says which one to take.
+
+use crate::error::{Error, Result};
+use crate::model::group_folds;
+
+/// Folds of the cross-validation, fewer where classes or groups are fewer.
+pub(crate) const FOLDS: usize = 5;
+/// Seed of the folds: the choice depends on the rows alone.
+pub(crate) const SEED: u64 = 0;
+/// Certified gap of the fits of the path at least: what held-out rows tell apart is coarser by far.
+pub(crate) const TOL: f64 = 1e-4;
+
+/// The fold of every row of a regression; whole groups.
+pub(crate) fn folds_of(n: usize, groups: Option<&[u32]>) -> Result<Vec<u32>> {
+    let alone: Vec<u32>;
+    let groups = match groups {
+        Some(groups) => groups,
+        None => {
+            alone = (0..n as u32).collect();
+            &alone
+        }
+    };
+    group_folds(&vec![0; n], 1, groups, FOLDS, SEED)
+}
+
+/// Refuses penalties that are no path.
+pub(crate) fn check_penalties(penalties: &[f64]) -> Result<()> {
+    match penalties.iter().find(|p| !(**p > 0.0 && p.is_finite())) {
+        Some(wrong) => Err(Error::parameter("penalties", wrong, "finite numbers > 0")),
+        None if penalties.is_empty() => Err(Error::parameter("penalties", "[]", "at least one number")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_are_of_whole_groups() {
+        let groups: Vec<u32> = (0..60).map(|i| i / 4).collect();
+        let folds = folds_of(60, Some(&groups)).unwrap();
+        assert!((0..60).all(|i| folds[i] == folds[4 * (i / 4)]));
+        assert_eq!(folds_of(60, None).unwrap().iter().max(), Some(&4));
+        assert!(folds_of(1, None).is_err());
+        assert!(check_penalties(&[1.0, 0.0]).is_err() && check_penalties(&[]).is_err());
+    }
+}

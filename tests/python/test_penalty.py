@@ -1,0 +1,254 @@
+"""``alpha="auto"`` and ``C="auto"``: the path against fits of its folds, groups, weights, refusals."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
+
+import uncertain
+from uncertain import (
+    AdaptiveHuberRegressor,
+    GaussianArray,
+    GaussianScaler,
+    GSUClassifier,
+    GSURegressor,
+    ProbabilisticKernelSVC,
+    ProbabilisticKernelSVR,
+    RobustSVC,
+)
+from uncertain._uncertain import group_folds
+from uncertain.exceptions import ParameterError, UncertainError
+
+
+def two_classes(n: int = 240, d: int = 6, seed: int = 0, classes: int = 2) -> tuple[GaussianArray, Any]:
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, d))
+    std = rng.uniform(0.1, 0.8, size=(n, d))
+    score = z[:, 0] - z[:, 1] + 0.7 * rng.normal(size=n)
+    y = np.digitize(score, np.quantile(score, np.arange(1, classes) / classes))
+    return GaussianArray(z + std * rng.normal(size=z.shape), std=std), y
+
+
+def numbers(n: int = 240, d: int = 6, seed: int = 0) -> tuple[GaussianArray, Any]:
+    X, _ = two_classes(n, d, seed)
+    y = X.means @ np.arange(1.0, d + 1) + 2.0 * np.random.default_rng(seed + 1).normal(size=n)
+    return X, y
+
+
+def assert_rule(estimator: Any, name: str) -> None:
+    """The strongest penalty within one standard error of the difference from the best, without a gap."""
+    path, losses = estimator.path_, estimator.path_["fold_losses"]
+    best = int(np.argmin(path["mean_loss"]))
+    differences = losses - losses[best]
+    errors = differences.std(axis=1, ddof=1) / np.sqrt(losses.shape[1])
+    assert_allclose(path["standard_error"], errors, atol=1e-12)
+    chosen = best
+    while chosen and path["mean_loss"][chosen - 1] - path["mean_loss"][best] <= errors[chosen - 1]:
+        chosen -= 1
+    assert getattr(estimator, f"{name}_") == path[name][chosen]
+    strength = 1.0 if name == "alpha" else -1.0
+    assert (np.diff(strength * path[name]) < 0).all()  # the strongest first
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])
+def test_the_path_of_a_regression_is_that_of_fits_of_its_folds(loss: Any) -> None:
+    X, y = numbers()
+    groups = np.arange(len(y)) // 3
+    model = GSURegressor("auto", loss=loss, epsilon=0.5).fit(X, y, groups=groups)
+    assert_rule(model, "alpha")
+    folds = group_folds(np.zeros(len(y), np.uint32), 1, groups.astype(np.uint32), 5, 0)
+    wanted = np.zeros((15, 5))
+    for k, alpha in enumerate(model.path_["alpha"]):
+        for fold in range(5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            one = GSURegressor(alpha, loss=loss, epsilon=0.5).fit(X[train], y[train])
+            mean, std = one.predict(X[test], return_std=True)
+            # The mean loss by quadrature over each row's residual.
+            nodes, c = np.polynomial.hermite.hermgauss(150)
+            z, c = np.sqrt(2) * nodes, c / np.sqrt(np.pi)
+            r = (y[test] - mean)[:, None] + std[:, None] * z
+            size = np.abs(r)
+            values = {
+                "squared": r**2 / 2,
+                "huber": np.where(size < 1.35, r**2 / 2, 1.35 * size - 1.35**2 / 2),
+                "epsilon_insensitive": np.maximum(size - 0.5, 0),
+            }[loss]
+            wanted[k, fold] = (values @ c).mean()
+    assert_allclose(model.path_["fold_losses"], wanted, rtol=5e-3)
+    again = GSURegressor(model.alpha_, loss=loss, epsilon=0.5).fit(X, y)
+    assert_allclose(model.coef_, again.coef_, rtol=1e-9)
+    assert not hasattr(again, "path_")
+    assert again.alpha_ == again.alpha
+
+
+def test_a_penalty_that_is_needed_is_found() -> None:
+    """40 exact rows in 30 dimensions, of which one matters: scikit-learn's ridge with the chosen penalty."""
+    rng = np.random.default_rng(0)
+    x, fresh = rng.normal(size=(40, 30)), rng.normal(size=(5_000, 30))
+    y = x[:, 0] + 1.5 * rng.normal(size=40)
+    model = GSURegressor("auto", loss="squared", tol=1e-10).fit(x, y)
+    assert model.alpha_ > 0.05
+    ridge = Ridge(alpha=40 * model.alpha_).fit(x, y)
+    assert_allclose(model.coef_, ridge.coef_, rtol=1e-4, atol=1e-7)
+    error = np.mean((model.predict(fresh) - fresh[:, 0]) ** 2)
+    least_squares = np.mean((GSURegressor(1e-6, loss="squared").fit(x, y).predict(fresh) - fresh[:, 0]) ** 2)
+    assert error < 0.2 * least_squares
+
+
+def test_the_path_of_a_classifier_is_its_held_out_log_loss() -> None:
+    """Probabilities of each penalty from held-out scores, by scikit-learn's log loss."""
+    X, y = two_classes()
+    groups = np.arange(len(y))
+    model = GSUClassifier("auto").fit(X, y, groups=groups)
+    assert_rule(model, "alpha")
+    folds = group_folds(y.astype(np.uint32), 2, groups.astype(np.uint32), 5, 0)
+    for k in (0, 4, 12):
+        alpha = float(model.path_["alpha"][k])
+        mean, std = np.zeros(len(y)), np.zeros(len(y))
+        for fold in range(5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            mean[test], std[test] = (
+                GSUClassifier(alpha).fit(X[train], y[train]).decision_distribution(X[test])
+            )
+        # The sigmoid is fitted to these scores: no other one has a smaller log loss by much.
+        nodes, c = np.polynomial.hermite.hermgauss(60)
+        f = mean[:, None] + np.sqrt(2) * std[:, None] * nodes
+
+        def loss(a: float, b: float, f: Any = f, c: Any = c) -> float:
+            p = (1 / (1 + np.exp(-np.clip(a * f + b, -500, 500)))) @ c / np.sqrt(np.pi)
+            return float(log_loss(y, p))
+
+        unit, middle = float(mean.std()), float(mean.mean())
+        starts = [(s / unit, -s * middle / unit) for s in (0.5, 2.0, 8.0)]
+        found = [minimize(lambda ab: loss(*ab), start, method="Nelder-Mead") for start in starts]
+        least = min(each.fun for each in found)
+        assert_allclose(model.path_["mean_loss"][k], least, rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (GSUClassifier("auto"), "alpha"),
+        (GSUClassifier("auto", kernel="rbf", max_rank=30, probability=True), "alpha"),
+        (RobustSVC("auto"), "C"),
+        (RobustSVC("auto", method="psvm"), "C"),
+        (ProbabilisticKernelSVC("auto", sigma="median"), "C"),
+        (ProbabilisticKernelSVC("auto", sigma="median", cache_size=0.05), "C"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classifiers(estimator: Any, name: str, classes: int) -> None:
+    X, y = two_classes(150, 4, classes=classes)
+    model = clone(estimator).fit(X, y)
+    assert_rule(model, name)
+    assert model.path_["fold_losses"].shape == (len(model.path_[name]), 5)
+    assert model.score(X, y) > 0.55
+    same = clone(estimator).set_params(random_state=7, n_jobs=1).fit(X, y)
+    assert_array_equal(same.path_["fold_losses"], model.path_["fold_losses"])
+    fixed = clone(estimator).set_params(**{name: getattr(model, f"{name}_")}).fit(X, y)
+    assert_array_equal(fixed.predict(X), model.predict(X))
+    again = pickle.loads(pickle.dumps(model))
+    assert getattr(again, f"{name}_") == getattr(model, f"{name}_")
+    assert_array_equal(again.path_[name], model.path_[name])
+
+
+def test_kernel_machines_count_held_out_mistakes() -> None:
+    X, y = two_classes(120, 3)
+    model = ProbabilisticKernelSVC("auto", sigma=2.0).fit(X, y, groups=np.arange(120))
+    folds = group_folds(y.astype(np.uint32), 2, np.arange(120, dtype=np.uint32), 5, 0)
+    for k in (3, 6, 10):
+        c = float(model.path_["C"][k])
+        for fold in range(5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            one = ProbabilisticKernelSVC(c, sigma=2.0).fit(X[train], y[train])
+            wrong = np.mean(one.predict(X[test]) != y[test])
+            # A score may be a rounding away from zero.
+            assert abs(wrong - model.path_["fold_losses"][k, fold]) <= 1.01 / len(test)
+    curve = np.sin(3 * X.means[:, 0])
+    kernel = ProbabilisticKernelSVR("auto", sigma=1.0, epsilon=0.05).fit(X, curve, groups=np.arange(120) // 2)
+    assert_rule(kernel, "C")
+    folds = group_folds(np.zeros(120, np.uint32), 1, np.arange(120, dtype=np.uint32) // 2, 5, 0)
+    for k in (3, 6, 9):
+        for fold in range(5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            one_svr = ProbabilisticKernelSVR(float(kernel.path_["C"][k]), sigma=1.0, epsilon=0.05)
+            off = np.abs(one_svr.fit(X[train], curve[train]).predict(X[test]) - curve[test])
+            expected = np.maximum(off - 0.05, 0).mean()
+            assert_allclose(kernel.path_["fold_losses"][k, fold], expected, rtol=0.03, atol=1e-3)
+
+
+def test_rows_without_weight_are_absent() -> None:
+    X, y = numbers(120)
+    weights = np.ones(len(y))
+    weights[::3] = 0.0
+    spoilt = np.where(weights == 0, 1e3, y)
+    groups = np.arange(len(y)) // 2
+    kept = weights > 0
+    for estimator in (GSURegressor("auto"), ProbabilisticKernelSVR("auto", sigma=3.0)):
+        a = clone(estimator).fit(X, spoilt, sample_weight=weights, groups=groups)
+        b = clone(estimator).fit(X[kept], y[kept], groups=groups[kept])
+        assert_array_equal(a.path_["fold_losses"], b.path_["fold_losses"])
+    codes = (y > np.median(y)).astype(int)
+    for classifier in (GSUClassifier("auto"), RobustSVC("auto")):
+        c = clone(classifier).fit(X, codes, sample_weight=weights)
+        d = clone(classifier).fit(X[kept], codes[kept])
+        assert_array_equal(c.path_["fold_losses"], d.path_["fold_losses"])
+
+
+def test_tables_files_and_groups(tmp_path: Path) -> None:
+    X, y = numbers(150, 2)
+    error = np.sqrt(X.covariances().diagonal(axis1=1, axis2=2))
+    table = pl.DataFrame(
+        {"a": X.means[:, 0], "a_err": error[:, 0], "b": X.means[:, 1], "b_err": error[:, 1], "y": y}
+    ).with_columns(night=pl.int_range(150) // 5)
+    model = uncertain.fit(table, target="y", groups="night", alpha="auto", meaning="spread")
+    last = model.pipeline_[-1]
+    direct = make_pipeline(GaussianScaler(), GSURegressor("auto"))
+    direct.fit(X, y, gsuregressor__groups=np.arange(150) // 5)
+    assert_allclose(last.path_["fold_losses"], direct[-1].path_["fold_losses"], rtol=1e-6)
+    assert model.residual_std_ is not None
+    model.save(tmp_path / "model")
+    again = uncertain.load(tmp_path / "model").pipeline_[-1]
+    assert (again.alpha, again.alpha_) == ("auto", last.alpha_)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (GSUClassifier(alpha="abc"), r"alpha = 'abc': must be a number > 0, or \"auto\""),  # type: ignore[arg-type]
+        (GSURegressor(alpha="Auto"), r"alpha = 'Auto': must be a number > 0, or \"auto\""),  # type: ignore[arg-type]
+        (GSURegressor(alpha=[1.0]), r"alpha = \[1.0\]: must be a number"),  # type: ignore[arg-type]
+        (GSURegressor(alpha=None), "alpha = None: must be a number"),  # type: ignore[arg-type]
+        (GSURegressor(alpha=-1.0), "alpha = -1: must be a finite number > 0"),
+        (RobustSVC(C="much"), r"C = 'much': must be a number > 0, or \"auto\""),  # type: ignore[arg-type]
+        (ProbabilisticKernelSVC(C="auto", n_components=10), 'C = "auto": must be a number'),
+        (ProbabilisticKernelSVC(C="auto", kernel="precomputed"), 'C = "auto": must be a number'),
+        (ProbabilisticKernelSVR(C="auto", kernel="precomputed"), 'C = "auto": must be a number'),
+    ],
+    ids=str,
+)
+def test_refusals(estimator: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        estimator.fit(np.eye(12) + 0.1, np.arange(12) % 2)
+
+
+def test_what_cannot_be_cross_validated() -> None:
+    with pytest.raises(ParameterError, match="partial_fit sees one batch"):
+        GSUClassifier("auto").partial_fit(np.eye(4), [0, 1, 0, 1], classes=[0, 1])
+    with pytest.raises(UncertainError, match=r"at least 2 rows .* of every class, but class 1 has 1"):
+        GSUClassifier("auto").fit(np.eye(4), [0, 0, 0, 1])
+    with pytest.raises(UncertainError, match="at least 2 groups"):
+        GSURegressor("auto").fit(np.eye(4), [0.0, 1.0, 2.0, 3.0], groups=[1, 1, 1, 1])
+    assert "alpha_" not in vars(AdaptiveHuberRegressor().fit(np.eye(4), [0.0, 1.0, 2.0, 3.0]))
