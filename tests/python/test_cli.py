@@ -184,7 +184,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("fit", table, "-p", "alhpa=1"), "unknown parameter 'alhpa'"),
         (("fit", table, "-p", "alpha"), "KEY=VALUE"),
         (("fit", table, "-p", "cov=x"), "an option of its own"),
-        (("fit", table, "-p", "alpha=abc"), 'alpha = "abc": must be a number'),
+        (("fit", table, "-p", "alpha=abc"), "alpha = 'abc': must be a number > 0, or \"auto\""),
         (("fit", table, "-p", "n_jobs=abc"), "n_jobs = 'abc': must be an integer"),
         (("fit", table, "-p", "sample_weight=w"), "an option of its own"),
         (("fit", table, "--weight", "w"), "no column 'w'"),

@@ -368,9 +368,9 @@ class Model:
         >>> X = uncertain.GaussianArray(x, std=[[0.1, 30.0]] * 200, feature_names=["mass", "age"])
         >>> model = uncertain.fit(X, 5 * x[:, 0] + 0.01 * x[:, 1], meaning="spread")
         >>> model.coef_.round(2)
-        array([[5.  , 0.01]])
+        array([[4.95, 0.01]])
         >>> model.summary(X).error_share.round(2)
-        array([[0.74, 0.26]])
+        array([[0.76, 0.24]])
         """
         rows = None if table is None else self._input(self._source(table))
         return summarised(self.pipeline_, self._target_name, self.classes_, rows)
