@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .minimax import MinimaxProbabilityClassifier
     from .preprocessing import (
         AsGaussians,
+        ErrorColumns,
         GaussianCollapser,
         GaussianColumnTransformer,
         GaussianDenoiser,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
         SubspaceProjector,
     )
     from .regression import GSURegressor
+    from .remeasured import RemeasuredClassifier, RemeasuredRegressor
     from .robust import RobustSVC
     from .svm import GSUClassifier
 
@@ -72,6 +74,7 @@ _ORIGINS = {
     "ProbabilisticKernelSVR": "kernel_svm",
     "MinimaxProbabilityClassifier": "minimax",
     "AsGaussians": "preprocessing",
+    "ErrorColumns": "preprocessing",
     "GaussianCollapser": "preprocessing",
     "GaussianColumnTransformer": "preprocessing",
     "GaussianDenoiser": "preprocessing",
@@ -81,6 +84,8 @@ _ORIGINS = {
     "LinearMap": "preprocessing",
     "SubspaceProjector": "preprocessing",
     "GSURegressor": "regression",
+    "RemeasuredClassifier": "remeasured",
+    "RemeasuredRegressor": "remeasured",
     "RobustSVC": "robust",
     "GSUClassifier": "svm",
 }
@@ -90,6 +95,7 @@ __all__ = [
     "AdaptiveHuberClassifier",
     "AdaptiveHuberRegressor",
     "AsGaussians",
+    "ErrorColumns",
     "GSUClassifier",
     "GSURegressor",
     "GaussianArray",
@@ -106,6 +112,8 @@ __all__ = [
     "ProbabilisticKernelFeatures",
     "ProbabilisticKernelSVC",
     "ProbabilisticKernelSVR",
+    "RemeasuredClassifier",
+    "RemeasuredRegressor",
     "Report",
     "RobustSVC",
     "SubspaceProjector",

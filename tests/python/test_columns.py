@@ -142,6 +142,8 @@ def test_exact_features_beside_noisy_ones(library: Any) -> None:
     assert alone.columns_.features == () and alone.gaussians(table).kind == "zero"
     assert "meaning" not in str(alone)
     assert every.score(table) >= model.score(table) - 0.05
+    only = uncertain.fit(table, target="kind", features=["airmass"], exact=["airmass"])
+    assert only.gaussians(table).shape == (N, 1) and "flux" in only.columns_.ignored
     listed = uncertain.fit(table, target="kind", features=["flux", "airmass"], exact=["airmass"])
     np.testing.assert_array_equal(listed.pipeline_[-1].coef_, model.pipeline_[-1].coef_)
 

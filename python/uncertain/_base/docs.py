@@ -103,6 +103,24 @@ em_verbose = verbose : int, default=0
     Print a line per step (the objective is the mean log-likelihood).
 em_callback = callback : callable, default=None
     Called with a ``Progress`` per step; an exception ends the fit.
+estimator : scikit-learn estimator or None, default=None
+    What learns from the columns; None is histogram gradient boosting with leaves of 20 rows and their copies.
+n_copies : int >= 1, default=8
+    How often every row is there, itself included.
+factors : "auto" or (smallest, largest), default="auto"
+    Of the errors of copies, uniform in their logarithm; three in eight copies have smaller errors than the
+    row, if `smallest` is below 1. "auto" is from 0.1 until the typical error is twice the spread of the data
+    (at most 32). If you know how large tomorrow's errors will be, say so: ``factors=(1, 4)``.
+per_feature : float in [0, 1], default=0.5
+    Share of the copied rows that have a factor for each feature instead of one for all.
+error_columns = columns : {"errors", "correlations"}, default="errors"
+    What the learner sees beside the means, see :class:`~uncertain.ErrorColumns`.
+copy_components = n_components : int >= 1, default=5
+    Gaussians of the `GaussianDenoiser` that draws true values for smaller errors.
+copy_seed = random_state : int, RandomState or None, default=None
+    Seed of the copies, and of the learner if it has one.
+learner_jobs = n_jobs : int or None, default=None
+    Passed on to a learner that has it.
 coef_ : ndarray of shape (1, d) or (K, d)
     w of each problem: one for two classes, one per class otherwise.
 intercept_ : ndarray of shape (1,) or (K,)

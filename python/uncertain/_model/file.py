@@ -68,7 +68,11 @@ def _parts(
             steps += step._steps()
             own = step._saved_params()
         else:
-            raise UncertainError(f"the model cannot be saved: step {name!r} is a {type(step).__name__}")
+            raise UncertainError(
+                f"the model cannot be saved: step {name!r} is a {type(step).__name__}, which holds another "
+                "library's "
+                "learner; joblib.dump(model.pipeline_, ...) or skops keep it"
+            )
         if not names and not features:
             features = [str(f) for f in getattr(step, "feature_names_in_", [])]
         names.append(name)

@@ -110,7 +110,9 @@ def fit(
         integers), which drops labels inconsistent with the fit; rows whose target is null are unlabelled;
         "usvc", "tsvc", "ausvc", "mpsvc", "psvm": the `RobustSVC` of that name;
         "minimax": `MinimaxProbabilityClassifier`; "discriminant": `GaussianDiscriminant`, which takes the
-        error bars for measurement error by itself.
+        error bars for measurement error by itself;
+        "remeasured": `RemeasuredClassifier` (`RemeasuredRegressor`): boosted trees, or any ``estimator=``,
+        taught what error bars mean by copies with larger and smaller ones.
     meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
         "measurement": a row is one noisy reading of a true value, so that the noise is in the mean already; a
         `GaussianDenoiser` in front replaces each reading by the posterior of its true value. A regression is

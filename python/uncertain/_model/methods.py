@@ -16,11 +16,23 @@ from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from ..minimax import MinimaxProbabilityClassifier
 from ..regression import GSURegressor
+from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..robust import RobustSVC
 from ..svm import GSUClassifier
 
 MethodName = Literal[
-    "auto", "gsu", "kernel", "huber", "discriminant", "minimax", "usvc", "tsvc", "ausvc", "mpsvc", "psvm"
+    "auto",
+    "gsu",
+    "kernel",
+    "huber",
+    "discriminant",
+    "minimax",
+    "usvc",
+    "tsvc",
+    "ausvc",
+    "mpsvc",
+    "psvm",
+    "remeasured",
 ]
 
 
@@ -51,6 +63,7 @@ METHODS = {
     "discriminant": Method(GaussianDiscriminant, measurement=True),
     "minimax": Method(MinimaxProbabilityClassifier),
     **{name: _robust(name) for name in ("usvc", "tsvc", "ausvc", "mpsvc", "psvm")},
+    "remeasured": Method(RemeasuredClassifier, RemeasuredRegressor, measurement=True),
 }
 
 EVERYWHERE = {"probability": True, "random_state": 0}

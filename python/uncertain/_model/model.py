@@ -29,6 +29,7 @@ from ..exceptions import ModelFileError, ParameterError, UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..regression import GSURegressor
+from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..tables._columns import Columns
 from ..tables._groups import Groups
 from ..tables._roles import listing
@@ -493,7 +494,8 @@ class Model:
         classifier = self.pipeline_[-1]
         names = [] if self.classes_ is None else list(map(repr, self.classes_.tolist()))
         classes = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-        status = "/".join(map(str, np.unique(classifier.status_)))
+        # Other libraries' learners have no status.
+        status = "/".join(map(str, np.unique(getattr(classifier, "status_", []))))
         gap = gap_of(self.pipeline_)
         certificate = f", objective certified within {gap:.1e} of the optimum (relative)"
         fitted = status if np.isnan(gap) else status + certificate
@@ -504,16 +506,15 @@ class Model:
             *self._meaning_line(),
             *([f"classes    {classes}"] if names else []),
             f"steps      {' -> '.join(type(step).__name__ for _, step in self.pipeline_.steps)}",
-            f"fit        {fitted}",
+            *([f"fit        {fitted}"] if fitted else []),
             *([] if self.residual_std_ is None else [self._scatter_text]),
         ]
         return "\n".join(lines)
 
     def _meaning_line(self) -> list[str]:
         """How the error bars were understood, where there are some that have a choice."""
-        measured = any(
-            isinstance(step, (GaussianDenoiser, GaussianDiscriminant)) for _, step in self.pipeline_.steps
-        )
+        by_itself = (GaussianDenoiser, GaussianDiscriminant, RemeasuredClassifier, RemeasuredRegressor)
+        measured = any(isinstance(step, by_itself) for _, step in self.pipeline_.steps)
         if self.columns_.features or measured:
             what = "each row is a noisy reading of true values" if measured else "each row is a population"
             return [f"meaning    {'measurement' if measured else 'spread'}: {what}"]

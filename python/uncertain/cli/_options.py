@@ -12,7 +12,7 @@ from ._columns import BARS, LISTS, PAIRS
 
 METHODS = (
     *("auto", "gsu", "kernel", "huber", "discriminant", "minimax"),
-    *("usvc", "tsvc", "ausvc", "mpsvc", "psvm"),
+    *("usvc", "tsvc", "ausvc", "mpsvc", "psvm", "remeasured"),
 )
 """Those of `uncertain.fit`, which is imported when it is needed: help must not take two seconds."""
 MEANINGS = ("auto", "spread", "measurement")

@@ -8,6 +8,7 @@ from ._as_gaussians import AsGaussians
 from ._collapser import GaussianCollapser
 from ._columns import GaussianColumnTransformer
 from ._denoiser import GaussianDenoiser
+from ._error_columns import ErrorColumns
 from ._imputer import GaussianImputer
 from ._kernel_map import KernelMap
 from ._linear_map import LinearMap
@@ -16,6 +17,7 @@ from ._subspace import SubspaceProjector
 
 __all__ = [
     "AsGaussians",
+    "ErrorColumns",
     "GaussianCollapser",
     "GaussianColumnTransformer",
     "GaussianDenoiser",

@@ -49,6 +49,8 @@ class Columns:
         for name in ("features", "exact", "categorical"):
             if getattr(self, name):
                 roles[name] = list(getattr(self, name))
+        if self.mean is None and (self.exact or self.categorical):
+            roles["features"] = list(self.features)  # that there are none is settled, too
         if self.corr is not None:
             roles["corr"] = self.corr
         return roles

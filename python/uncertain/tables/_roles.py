@@ -37,7 +37,7 @@ def check_roles(roles: Mapping[str, Any]) -> None:
     """
     for name, value in roles.items():
         if name in ("features", "exact", "categorical"):
-            _check_names(name, value)
+            _check_names(name, value, empty=bool(roles.get("exact") or roles.get("categorical")))
         elif name == "mean":
             if not isinstance(value, str):
                 raise _no_column(name, value)
@@ -195,7 +195,8 @@ def _filled(pattern: Any, feature: str) -> Any:
     return tuple(part.replace("{}", feature) for part in pattern)
 
 
-def _check_names(name: str, value: Any) -> None:
+def _check_names(name: str, value: Any, *, empty: bool) -> None:
+    """Names of columns; no `features` at all if there are others."""
     if name == "exact" and value == "all":
         return
     if isinstance(value, str) or not isinstance(value, Iterable):
@@ -205,7 +206,7 @@ def _check_names(name: str, value: Any) -> None:
             f"{name}={value!r}: must be a list of one or more column names, such as {example}{other}"
         )
     names = list(value)
-    if not all(isinstance(n, str) for n in names) or (name == "features" and not names):
+    if not all(isinstance(n, str) for n in names) or (name == "features" and not names and not empty):
         raise ParameterError(f"{name}={value!r}: must be a list of one or more column names")
     if len(set(names)) < len(names):
         raise ParameterError(f"{name}={value!r}: a column is named twice")

@@ -1,0 +1,151 @@
+"""``ErrorColumns``: Gaussians as plain columns, for any learner that knows no Gaussians.
+
+The size of an error enters as a logarithm, in units of the feature's spread: a factor in all errors is then a
+shift, and an exact value has a finite size.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+
+from .._base.docs import documented
+from .._base.gaps import TakesGaps
+from .._data.array import GaussianArray
+from .._data.options import check_option
+from .._data.typing import Floats
+from .._data.validation import RowsLike, check_rows
+
+FLOOR = 1e-3
+"""Errors below this, in units of the feature's spread, count as this: exact values have it."""
+
+BLOCK = 4096
+"""Rows whose covariance matrices are written out at a time."""
+
+
+@documented
+class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
+    """Every row as plain numbers: its means, the sizes of its errors and, if asked for, their correlations.
+
+    .. code-block:: text
+
+        x_1 ... x_d,  log10 max(s_1 / t_1, 1e-3) ... log10 max(s_d / t_d, 1e-3),  c_12 c_13 c_23 ...
+
+    with s_j the standard deviation of feature j in the row, t_j the standard deviation of the feature over
+    the fitted rows, and c_jk the correlations. A learner that gets these columns may use the sizes; it
+    takes them for properties of the row, and fails where errors have other sizes than in training (see
+    :class:`~uncertain.RemeasuredClassifier`, which mends that).
+
+    Parameters
+    ----------
+    columns : {"errors", "correlations", "means"}, default="errors"
+        "errors": means and sizes; "correlations": these and d (d - 1) / 2 correlations, 0 for exact values;
+        "means": the means alone.
+
+    Attributes
+    ----------
+    scale_ : ndarray of shape (d,)
+        t_j; 1 for a feature that does not vary.
+    {n_features_in_, feature_names_in_}
+
+    A missing value is NaN, and so is the size of its error.
+
+    Examples
+    --------
+    >>> from uncertain import ErrorColumns, GaussianArray
+    >>> X = GaussianArray([[0.0], [2.0]], std=[[0.1], [1.0]])
+    >>> ErrorColumns().fit_transform(X)
+    array([[ 0., -1.],
+           [ 2.,  0.]])
+    """
+
+    def __init__(self, columns: Literal["errors", "correlations", "means"] = "errors") -> None:
+        self.columns = columns
+
+    def fit(self, X: RowsLike, y: object = None) -> Self:
+        """Learn the spread of every feature.
+
+        Parameters
+        ----------
+        {readings}
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        check_option("columns", self.columns, ("errors", "correlations", "means"))
+        data, missing = check_rows(self, X, reset=True)
+        means = _with_gaps(np.asarray(data.means), missing)
+        known = ~np.isnan(means)
+        count = np.maximum(known.sum(axis=0), 1)
+        center = np.where(known, means, 0.0).sum(axis=0) / count
+        spread = np.sqrt(np.where(known, (means - center) ** 2, 0.0).sum(axis=0) / count)
+        self.scale_: Floats = np.where(spread > 0.0, spread, 1.0)
+        return self
+
+    def transform(self, X: RowsLike) -> Any:
+        """The columns of every row, shape (n, 2 d) for "errors".
+
+        Parameters
+        ----------
+        {readings}
+        """
+        check_is_fitted(self)
+        core, missing = check_rows(self, X, reset=False)
+        rows = GaussianArray._from_core(core)
+        means = _with_gaps(np.asarray(rows.means), missing)
+        if self.columns == "means":
+            return means.copy()
+        std, correlations = _deviations(rows, correlations=self.columns == "correlations")
+        sizes = _with_gaps(np.log10(np.maximum(std / self.scale_, FLOOR)), missing)
+        return np.hstack([means, sizes, *correlations])
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
+        """Names of the columns: x, log_error_x, correlation_x_y."""
+        check_is_fitted(self)
+        names = [str(name) for name in _check_feature_names_in(self, input_features)]
+        out = list(names)
+        if self.columns != "means":
+            out += [f"log_error_{name}" for name in names]
+        if self.columns == "correlations":
+            out += [f"correlation_{a}_{b}" for k, a in enumerate(names) for b in names[k + 1 :]]
+        return np.asarray(out, dtype=object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = True
+        return tags
+
+
+def _with_gaps(values: Floats, missing: NDArray[np.bool_] | None) -> Floats:
+    return values if missing is None else np.where(missing, np.nan, values)
+
+
+def deviations(rows: GaussianArray) -> Floats:
+    """Standard deviations of the features of every row, shape (n, d)."""
+    return _deviations(rows, correlations=False)[0]
+
+
+def _deviations(rows: GaussianArray, *, correlations: bool) -> tuple[Floats, list[Floats]]:
+    """Standard deviations (n, d), and the correlations as a list of one array (n, d (d - 1) / 2), if any."""
+    n, d = rows.shape
+    std = np.zeros((n, d))
+    above = np.triu_indices(d, 1)
+    found = [np.zeros((n, len(above[0])))] if correlations else []
+    if rows.kind == "zero":
+        return std, found
+    for start in range(0, n, BLOCK):
+        part = slice(start, start + BLOCK)
+        block = rows[part] if correlations else rows[part].collapse("diagonal")
+        cov = block.covariances()
+        std[part] = np.sqrt(np.diagonal(cov, axis1=1, axis2=2))
+        if correlations:
+            product = std[part, above[0]] * std[part, above[1]]
+            np.divide(cov[:, above[0], above[1]], product, out=found[0][part], where=product > 0.0)
+    return std, found

@@ -1,0 +1,236 @@
+"""Re-measured rows: copies are what they say they are, and learners that get them know what errors mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+import uncertain
+from uncertain import AsGaussians, ErrorColumns, GaussianArray, RemeasuredClassifier, RemeasuredRegressor
+from uncertain.exceptions import ParameterError, UncertainError
+from uncertain.remeasured import _drawn, _Readings
+
+KINDS = ("diagonal", "full", "shared", "low-rank")
+
+
+def true_values(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.multivariate_normal([0.0, 1.0], [[1.0, 0.6], [0.6, 2.0]], n)
+
+
+def noise_of(kind: str, n: int, rng: np.random.Generator) -> dict[str, Any]:
+    roots = rng.normal(size=(n, 2, 2)) * 0.3 + 0.2 * np.eye(2)
+    return {
+        "diagonal": {"std": rng.uniform(0.2, 0.6, (n, 2))},
+        "full": {"cov": roots @ roots.transpose(0, 2, 1)},
+        "shared": {"cov": np.array([[0.2, 0.1], [0.1, 0.3]])},
+        "low-rank": {"factor": roots[:, :, :1]},
+    }[kind]
+
+
+def read(z: np.ndarray, noise: dict[str, Any], rng: np.random.Generator) -> GaussianArray:
+    exact = GaussianArray(z, **noise)
+    return GaussianArray(2 * z - exact.sample(1, random_state=rng.integers(2**31)).means, **noise)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ends", [(1.0, 4.0), (0.2, 1.0), (0.2, 4.0)])
+@pytest.mark.parametrize("per_feature", [0.0, 1.0])
+def test_copies_have_the_errors_that_they_state(kind: str, ends: Any, per_feature: float) -> None:
+    """(x' - z) standardised by S' is N(0, I): also where z itself is only known through the reading."""
+    rng = np.random.default_rng(0)
+    n = 10_000
+    z = true_values(n, rng)
+    rows = read(z, noise_of(kind, n, rng), rng)
+    random = np.random.RandomState(0)
+    readings = _Readings(rows, None, ends[0] < 1.0, 1, None, random)
+    copy = readings.again(_drawn(rows.shape, ends, per_feature, random))
+    off, cov = copy.means - z, copy.covariances()
+    if ends[0] < 1.0:
+        # The drawn true value is another one than z, of the same distribution: compare with the population.
+        spread = np.array([[1.0, 0.6], [0.6, 2.0]])
+        off, cov = copy.means - [0.0, 1.0], cov + spread
+    if kind == "low-rank" and ends[0] >= 1.0:
+        off, cov = off[:, :1], cov[:, :1, :1]
+    standard = np.linalg.solve(np.linalg.cholesky(cov), off[..., None])[..., 0]
+    d = standard.shape[1]
+    np.testing.assert_allclose(standard.T @ standard / n, np.eye(d), atol=0.06)
+    np.testing.assert_allclose(standard.mean(axis=0), 0.0, atol=0.05)
+
+
+def test_factors() -> None:
+    random = np.random.RandomState(0)
+    rows = _drawn((5000, 3), (0.5, 8.0), 0.0, random)
+    assert (rows == rows[:, :1]).all() and rows.min() >= 0.5 and rows.max() <= 8.0
+    assert np.log(rows[:, 0]).mean() == pytest.approx(np.log(2.0), abs=0.04)
+    mixed = _drawn((5000, 3), (0.5, 8.0), 0.25, random)
+    assert (mixed != mixed[:, :1]).any(axis=1).mean() == pytest.approx(0.25, abs=0.03)
+
+
+def two_classes(n: int, scale: float, seed: int) -> tuple[GaussianArray, np.ndarray]:
+    """The class with larger values is also measured worse, which is a trap."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    z = rng.normal(size=(n, 3)) + 1.5 * y[:, None]
+    std = scale * (0.15 + 0.15 * y[:, None]) * rng.uniform(0.7, 1.3, (n, 3))
+    return GaussianArray(z + std * rng.normal(size=z.shape), std=std), y
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [None, RandomForestClassifier(50, min_samples_leaf=5, random_state=0)],
+    ids=["boosting", "forest"],
+)
+def test_larger_errors_at_prediction_do_not_mislead(learner: Any) -> None:
+    train, y = two_classes(800, 1.0, 0)
+    test, truth = two_classes(2000, 4.0, 1)
+    plain = make_pipeline(
+        ErrorColumns(), clone(learner) if learner is not None else HistGradientBoostingClassifier()
+    ).fit(train, y)
+    model = RemeasuredClassifier(learner, random_state=0).fit(train, y)
+    assert model.score(test, truth) > plain.score(test, truth) + 0.1
+    same, labels = two_classes(2000, 1.0, 2)
+    assert model.score(same, labels) > 0.9
+
+
+def test_smaller_errors_at_prediction() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(3000) % 2
+    z = 0.6 * rng.normal(size=(3000, 2)) + np.array([0.0, 2.0]) * y[:, None]
+    noisy = GaussianArray(z + 2.0 * rng.normal(size=z.shape), std=2.0)
+    sharp = GaussianArray(z, std=0.3)
+    up = RemeasuredClassifier(factors=(1.0, 8.0), random_state=0).fit(noisy, y)
+    both = RemeasuredClassifier(random_state=0).fit(noisy, y)
+    assert both.factors_[0] == 0.1
+    # Precise rows may be judged with more confidence than any row that was seen.
+    losses = [log_loss(y, model.predict_proba(sharp)) for model in (up, both)]
+    assert losses[1] < 0.7 * losses[0]
+
+
+def test_regression_with_larger_errors() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(3000, 2))
+    target = np.sin(2 * z[:, 0]) + z[:, 1]
+
+    def at(scale: float) -> GaussianArray:
+        std = scale * rng.uniform(0.05, 0.2, z.shape)
+        return GaussianArray(z + std * rng.normal(size=z.shape), std=std)
+
+    train, test = at(1.0), at(6.0)
+    model = RemeasuredRegressor(random_state=0).fit(train, target)
+    linear = RemeasuredRegressor(LinearRegression(), random_state=0).fit(train, target)
+    means = make_pipeline(ErrorColumns("means"), model._default()).fit(train, target)
+    assert model.score(test, target) > means.score(test, target) + 0.03
+    assert linear.score(test, target) > 0.3
+
+
+def test_exact_rows_are_the_learner_itself() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(100, 3)), np.arange(100) % 2
+    model = RemeasuredClassifier(LogisticRegression(), random_state=0).fit(x, y)
+    own = LogisticRegression().fit(ErrorColumns().fit_transform(x), y)
+    np.testing.assert_array_equal(
+        model.predict_proba(x), own.predict_proba(ErrorColumns().fit(x).transform(x))
+    )
+    assert model.factors_ == (1.0, 1.0)
+
+
+def test_it_repeats_itself_and_knows_weights() -> None:
+    X, y = two_classes(300, 1.0, 0)
+    first, second = (RemeasuredClassifier(random_state=3).fit(X, y).predict_proba(X) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    weights = np.where(np.arange(300) < 150, 0.0, 1.0)
+    model = RemeasuredClassifier(LogisticRegression(), n_copies=1).fit(X, y, weights)
+    own = LogisticRegression().fit(ErrorColumns().fit_transform(X), y, weights)
+    np.testing.assert_array_equal(model.estimator_.coef_, own.coef_)
+    copies = RemeasuredClassifier(LogisticRegression(), n_copies=4, random_state=0).fit(X, y, weights)
+    without = RemeasuredClassifier(LogisticRegression(), n_copies=4, random_state=0).fit(X, y)
+    assert not np.allclose(copies.estimator_.coef_, without.estimator_.coef_)
+    with pytest.raises(ParameterError, match="KNeighborsClassifier takes no weights"):
+        RemeasuredClassifier(KNeighborsClassifier()).fit(X, y, weights)
+    assert cross_val_score(RemeasuredClassifier(n_copies=3, random_state=0), X, y, cv=3).mean() > 0.8
+
+
+def test_gaps_are_infinite_errors() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    flux = rng.normal(3.0 * y, 1.0)
+    table = pl.DataFrame(
+        {
+            "flux": np.where(np.arange(400) % 5 == 0, np.nan, flux),
+            "flux_err": rng.uniform(0.1, 0.3, 400),
+            "mag": rng.normal(-2.0 * y, 1.0),
+            "mag_err": rng.uniform(0.1, 0.3, 400),
+        }
+    )
+    rows = AsGaussians(on_missing="impute").fit_transform(table)
+    model = RemeasuredClassifier(random_state=0).fit(rows, y)
+    assert model.score(rows, y) > 0.9
+    columns = model.error_columns_.transform(rows)
+    assert np.isnan(columns[0, [0, 2]]).all() and np.isfinite(columns[1]).all()
+    with pytest.raises(ValueError, match="NaN"):
+        RemeasuredClassifier(LogisticRegression()).fit(rows, y)
+
+
+def test_from_a_table() -> None:
+    X, y = two_classes(400, 1.0, 0)
+    std = np.sqrt(np.diagonal(X.covariances(), axis1=1, axis2=2))
+    columns = {f"x{j}": X.means[:, j] for j in range(3)} | {f"x{j}_err": std[:, j] for j in range(3)}
+    table = pl.DataFrame(columns | {"label": y, "height": X.means.sum(axis=1) + 0.5})
+    model = uncertain.fit(table.drop("height"), method="remeasured")
+    assert model.score(table) > 0.9 and "meaning    measurement" in str(model)
+    assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "scale", "classify"]
+    height = uncertain.fit(table.drop("label"), "height", method="remeasured", estimator=LinearRegression())
+    assert height.score(table) > 0.95
+    with pytest.raises(UncertainError, match=r"cannot be saved.*joblib"):
+        model.save("model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"n_copies": 0}, "n_copies = 0: must be an integer >= 1"),
+        ({"per_feature": 2.0}, "per_feature = 2.0"),
+        ({"factors": (4.0, 1.0)}, "the smallest and the largest factor"),
+        ({"factors": 3.0}, "the smallest and the largest factor"),
+        ({"columns": "sizes"}, 'must be one of "errors"'),
+    ],
+)
+def test_wrong_parameters(parameters: Any, words: str) -> None:
+    X, y = two_classes(40, 1.0, 0)
+    with pytest.raises(ParameterError, match=words):
+        RemeasuredClassifier(**parameters).fit(X, y)
+
+
+def test_error_columns() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(50, 3)) * [1.0, 5.0, 0.0]
+    roots = rng.normal(size=(50, 3, 3))
+    cov = roots @ roots.transpose(0, 2, 1)
+    X = GaussianArray(x, cov=cov, feature_names=["a", "b", "c"])
+    columns = ErrorColumns("correlations").fit(X)
+    std = np.sqrt(np.diagonal(cov, axis1=1, axis2=2))
+    corr = cov / std[:, :, None] / std[:, None, :]
+    expected = [x, np.log10(std / [x[:, 0].std(), x[:, 1].std(), 1.0]), corr[:, [0, 0, 1], [1, 2, 2]]]
+    np.testing.assert_allclose(columns.transform(X), np.hstack(expected), rtol=1e-12)
+    names = columns.get_feature_names_out().tolist()
+    assert names[3:] == [
+        "log_error_a",
+        "log_error_b",
+        "log_error_c",
+        "correlation_a_b",
+        "correlation_a_c",
+        "correlation_b_c",
+    ]
+    exact = columns.transform(GaussianArray(x, feature_names=["a", "b", "c"]))
+    np.testing.assert_allclose(exact[:, 3:6], -3.0)
+    assert not exact[:, 6:].any()
