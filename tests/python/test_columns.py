@@ -142,6 +142,10 @@ def test_exact_features_beside_noisy_ones(library: Any) -> None:
     assert alone.columns_.features == () and alone.gaussians(table).kind == "zero"
     assert "meaning" not in str(alone)
     assert every.score(table) >= model.score(table) - 0.05
+    flags = uncertain.fit(table, target="kind", exact=["flag"]).gaussians(table)
+    np.testing.assert_array_equal(flags.means[:, 1], columns["flag"].astype(float))
+    with pytest.raises(ColumnError, match=r"kin: exact= takes numbers.*categorical=\['kin'\]"):
+        uncertain.fit(library(columns | {"kin": columns["kind"]}), "kind", exact=["kin"])
     only = uncertain.fit(table, target="kind", features=["airmass"], exact=["airmass"])
     assert only.gaussians(table).shape == (N, 1) and "flux" in only.columns_.ignored
     listed = uncertain.fit(table, target="kind", features=["flux", "airmass"], exact=["airmass"])

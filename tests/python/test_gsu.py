@@ -218,6 +218,26 @@ def test_exact_answers_do_not_depend_on_the_seed(kernel: Any) -> None:
             np.testing.assert_array_equal(other.intercept_, fits[0].intercept_)
 
 
+@pytest.mark.parametrize("kind", ["diagonal", "full", "shared"])
+@pytest.mark.parametrize("alpha", [1e-2, 1e-4])
+def test_an_exact_feature_that_separates_beside_noisy_ones(kind: str, alpha: float) -> None:
+    """At the optimum every spread is zero, where the loss has a kink: w = (0, 0, 1), J = alpha / 2."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(80) % 2, 1, -1)
+    means = np.column_stack([rng.normal(y, 1.0), rng.normal(size=80), y])
+    std = rng.uniform(0.3, 0.6, 80)
+    cov = std[:, None, None] ** 2 * np.array([[1.0, 0.4, 0.0], [0.4, 2.0, 0.0], [0.0, 0.0, 0.0]])
+    X = {
+        "diagonal": GaussianArray(means, var=np.diagonal(cov, axis1=1, axis2=2)),
+        "full": GaussianArray(means, cov=cov),
+        "shared": GaussianArray(means, cov=cov[0]),
+    }[kind]
+    model = GSUClassifier(alpha).fit(X, y)
+    assert model.status_ == "converged" and model.optimality_gap_ <= 1e-6
+    np.testing.assert_allclose(model.objective_, alpha / 2, rtol=1e-5)
+    np.testing.assert_allclose(model.coef_, [[0.0, 0.0, 1.0]], atol=1e-3)
+
+
 def test_decision_and_its_distribution() -> None:
     for kind in KINDS:
         X, y = problem(kind)

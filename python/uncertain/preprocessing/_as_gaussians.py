@@ -340,7 +340,7 @@ def _warn_of_sentinels(table: Table, roles: Mapping[str, Any], categories: Mappi
     if "features" in roles:
         columns = [*columns, *(c for bar in bars_of(roles["features"], roles).values() for c in bar.columns)]
     found = []
-    for column in columns:
+    for column in (name for name in columns if table.type_of(name) == "number"):
         found += sentinels(column, read_columns(table, [column], "nan").to_numpy().ravel())
     lists = [roles[k] for k in ("mean", "std", "var") if "mean" in roles and is_list_column(k, roles.get(k))]
     for column in lists:

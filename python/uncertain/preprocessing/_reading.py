@@ -17,10 +17,11 @@ from .._data.asymmetric import split_normal
 from .._data.incomplete import Incomplete, hstack
 from .._data.typing import Booleans, Floats
 from .._uncertain import Gaussians, Rows
-from ..exceptions import ParameterError, ShapeError, UncertainError
+from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 from ..tables import Table
 from ..tables._names import ErrorBar
 from ..tables._roles import KINDS, bars_of, is_list_column, listing, pairs_of
+from ..tables._targets import is_missing
 from ._categories import Categories, one_hot
 
 _POWERS = {"std": 1, "var": 2, "cov": 2, "precision": -2, "factor": 1}
@@ -123,7 +124,7 @@ def _mixed(
         variances.append(variance)
         names.append(str(bar))
     for feature in exact:
-        columns.append(_numbers(table, feature, policy.values))
+        columns.append(_exact(table, feature, policy.values))
         variances.append(np.zeros(table.n_rows))
         names.append(feature)
     means_of = [*bars, *exact]
@@ -153,6 +154,23 @@ def _numbers(table: Table, column: str, missing: str, of: Sequence[str] = (), po
     if rows.width != 1:
         raise ShapeError(f"{column}: expected one number per row, got lists of {rows.width}")
     return rows.to_numpy()[:, 0]
+
+
+def _exact(table: Table, column: str, missing: str) -> Floats:
+    """A column of numbers, or of booleans as 0 and 1."""
+    if table.type_of(column) == "other":
+        values = [None if is_missing(value) else value for value in table.values(column)]
+        if any(isinstance(value, str) for value in values):
+            raise ColumnError(
+                f"{column}: exact= takes numbers, and this column holds strings; categorical=[{column!r}] "
+                "makes "
+                "a feature of zeros and ones for each of its values"
+            )
+        if values and all(value is None or isinstance(value, (bool, np.bool_)) for value in values):
+            if missing == "refuse" and None in values:
+                raise NullError(f"{column}: row {values.index(None)} is null; drop it, or fill it first")
+            return np.asarray([np.nan if value is None else float(value) for value in values])
+    return _numbers(table, column, missing)
 
 
 def arms_of(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:

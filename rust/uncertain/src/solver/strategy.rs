@@ -88,8 +88,8 @@ fn smooth(
     }
 }
 
-/// Where spreads vanish together at the optimum (a few directions per row, more features than rows) an interior-point
-/// method's steps end short. The cone-aware one goes on; for small problems of hinges Clarabel, whose cones are exact
+/// Where spreads vanish together at the optimum (a few directions per row, more features than rows; or exact features
+/// that separate the classes beside noisy ones) an interior-point method's steps end short. The cone-aware one goes on; for small problems of hinges Clarabel, whose cones are exact
 /// where ours can stall near 1e-5.
 fn last_resort(
     objective: &LinearObjective<'_>,

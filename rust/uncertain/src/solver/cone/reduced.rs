@@ -15,6 +15,9 @@ const LARGEST: usize = 2000;
 /// Products of one iteration (about two seconds of a core) up to which the method is taken.
 const MOST_WORK: usize = 20_000_000_000;
 
+/// Elements of the roots of all rows, 32 MB, up to which other kinds than factors are taken.
+const MOST_ROOTS: usize = 4_000_000;
+
 /// Rows with weight, in coordinates of their span.
 pub(super) struct Reduced {
     /// Coordinates D.
@@ -32,7 +35,7 @@ pub(super) struct Reduced {
 }
 
 /// (n, d, rank) of a problem whose rows are points, or have nothing but a factor.
-fn shape(objective: &LinearObjective<'_>) -> Option<(usize, usize, usize)> {
+fn thin_shape(objective: &LinearObjective<'_>) -> Option<(usize, usize, usize)> {
     if objective.source().is_some() {
         return None; // rows that are computed anew in every pass are too many for this
     }
@@ -43,6 +46,14 @@ fn shape(objective: &LinearObjective<'_>) -> Option<(usize, usize, usize)> {
         _ => return None,
     };
     Some((data.n_rows(), data.n_features(), rank))
+}
+
+/// The same, and of few rows of any kind in few features: their roots are factors, too.
+fn shape(objective: &LinearObjective<'_>) -> Option<(usize, usize, usize)> {
+    let data = objective.problem().data;
+    let (n, d) = (data.n_rows(), data.n_features());
+    let rooted = objective.source().is_none() && n.saturating_mul(d).saturating_mul(d) <= MOST_ROOTS;
+    thin_shape(objective).or(rooted.then_some((n, d, d)))
 }
 
 /// Can the method be applied at all?
@@ -59,7 +70,7 @@ pub(in crate::solver) fn fits(objective: &LinearObjective<'_>) -> bool {
 /// this one has ended at gaps of 1e-5.
 pub(in crate::solver) fn is_thin(objective: &LinearObjective<'_>) -> bool {
     let spread_counts = objective.problem().loss.smoothness() == Smoothness::WithSpread;
-    shape(objective).is_some_and(
+    thin_shape(objective).is_some_and(
         |(n, d, rank)| {
             if rank == 0 { n < d } else { spread_counts && n.saturating_mul(rank) <= 4 * d }
         },
@@ -78,6 +89,9 @@ impl Reduced {
                 let f = kind.factor.row(i);
                 (0..rank).for_each(|k| factors.extend(f.iter().skip(k).step_by(rank)));
             }
+        } else if rank > 0 {
+            let roots = data.roots()?;
+            rows.iter().for_each(|&i| factors.extend(&roots[i * d * d..(i + 1) * d * d]));
         }
         let count = rows.len() * (1 + rank);
         if count >= d {
