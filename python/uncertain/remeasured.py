@@ -236,15 +236,14 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
         X: RowsLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
+        *,
         groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the learner to the rows and their copies.
 
         Parameters
         ----------
-        {readings, labels, sample_weight}
-        groups : ignored
-            Nothing is held out here.
+        {readings, labels, sample_weight, no_groups}
 
         Returns
         -------
@@ -329,15 +328,14 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
         X: RowsLike,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
+        *,
         groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the learner to the rows and their copies.
 
         Parameters
         ----------
-        {readings, targets, sample_weight}
-        groups : ignored
-            Nothing is held out here.
+        {readings, targets, sample_weight, no_groups}
 
         Returns
         -------

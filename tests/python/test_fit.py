@@ -333,3 +333,18 @@ def test_curved_boundaries(tmp_path: Any) -> None:
         uncertain.fit(table, method="kernel", alpha=1.0)
     with pytest.raises(UncertainError, match="precomputed"):
         uncertain.fit(table, method="kernel", kernel="precomputed")
+
+
+def test_every_estimator_takes_weights_and_groups() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(24) % 2
+    X = GaussianArray(rng.normal(size=(24, 2)) + 2.0 * y[:, None], std=0.3)
+    kinds = [getattr(uncertain, name) for name in uncertain.__all__]
+    kinds = [
+        kind for kind in kinds if isinstance(kind, type) and hasattr(kind, "predict") and hasattr(kind, "fit")
+    ]
+    assert len(kinds) >= 11
+    for kind in kinds:
+        target = y if hasattr(kind, "decision_function") else X.means @ [1.0, -1.0]
+        fitted = kind().fit(X, target, sample_weight=np.ones(24), groups=np.arange(24) // 2)
+        assert fitted.predict(X).shape == (24,), kind

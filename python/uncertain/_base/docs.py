@@ -38,6 +38,8 @@ groups : array-like of shape (n,), default=None
 groups_of_path = groups : array-like of shape (n,), default=None
     What rows of one object share, such as its name: where a penalty that is "auto" holds rows out, rows of
     one group are held out together. Nothing else depends on them.
+no_groups = groups : ignored
+    Nothing is held out here; as in the other estimators.
 scores = ndarray of shape (n,), or (n, K) for more than two classes
     Positive for ``classes_[1]`` in the case of two classes.
 kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"

@@ -141,7 +141,14 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
 
     _kinds = ("huber",)
 
-    def fit(self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit to Gaussians, to exact points, or to a kernel matrix.
 
         Parameters
@@ -152,6 +159,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
             Targets; NaN (or None) for rows without a label.
         sample_weight : array-like of shape (n,), default=None
             Weights >= 0 of the labels; a row of weight 0 is as good as absent.
+        {no_groups}
 
         Returns
         -------
