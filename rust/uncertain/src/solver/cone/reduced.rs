@@ -84,14 +84,18 @@ impl Reduced {
         let rows: Vec<usize> = (0..data.n_rows()).filter(|&i| objective.weight(i) > 0.0).collect();
         let means: Vec<f64> = rows.iter().flat_map(|&i| data.means().row(i).iter().copied()).collect();
         let mut factors = Vec::with_capacity(rows.len() * rank * d);
-        if let Structure::Factor(kind) = data.covariances().structure() {
-            for &i in &rows {
-                let f = kind.factor.row(i);
-                (0..rank).for_each(|k| factors.extend(f.iter().skip(k).step_by(rank)));
+        match data.covariances().structure() {
+            Structure::Factor(kind) if kind.diagonal.is_none() => {
+                for &i in &rows {
+                    let f = kind.factor.row(i);
+                    (0..rank).for_each(|k| factors.extend(f.iter().skip(k).step_by(rank)));
+                }
             }
-        } else if rank > 0 {
-            let roots = data.roots()?;
-            rows.iter().for_each(|&i| factors.extend(&roots[i * d * d..(i + 1) * d * d]));
+            Structure::Zero => {}
+            _ => {
+                let roots = data.roots()?;
+                rows.iter().for_each(|&i| factors.extend(&roots[i * d * d..(i + 1) * d * d]));
+            }
         }
         let count = rows.len() * (1 + rank);
         if count >= d {
