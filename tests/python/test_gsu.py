@@ -218,7 +218,7 @@ def test_exact_answers_do_not_depend_on_the_seed(kernel: Any) -> None:
             np.testing.assert_array_equal(other.intercept_, fits[0].intercept_)
 
 
-@pytest.mark.parametrize("kind", ["diagonal", "full", "shared"])
+@pytest.mark.parametrize("kind", ["diagonal", "full", "shared", "factor beside diagonal"])
 @pytest.mark.parametrize("alpha", [1e-2, 1e-4])
 def test_an_exact_feature_that_separates_beside_noisy_ones(kind: str, alpha: float) -> None:
     """At the optimum every spread is zero, where the loss has a kink: w = (0, 0, 1), J = alpha / 2."""
@@ -231,6 +231,9 @@ def test_an_exact_feature_that_separates_beside_noisy_ones(kind: str, alpha: flo
         "diagonal": GaussianArray(means, var=np.diagonal(cov, axis1=1, axis2=2)),
         "full": GaussianArray(means, cov=cov),
         "shared": GaussianArray(means, cov=cov[0]),
+        "factor beside diagonal": GaussianArray(
+            means, factor=std[:, None, None] * [[1.0], [0.4], [0.0]], var=std[:, None] ** 2 * [0.0, 1.0, 0.0]
+        ),
     }[kind]
     model = GSUClassifier(alpha).fit(X, y)
     assert model.status_ == "converged" and model.optimality_gap_ <= 1e-6
