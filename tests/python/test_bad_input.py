@@ -146,7 +146,8 @@ def test_columns_that_hold_no_numbers() -> None:
     )
     for table in (frame, frame.to_arrow(), frame.to_pandas()):
         for column in ("name", "names", "flag"):
-            refuse(table, ColumnError, f"^{column}: ", features=["x", column])
+            if column != "flag":  # 0 and 1
+                refuse(table, ColumnError, f"^{column}: ", features=["x", column])
             refuse(table, ColumnError, f"^{column}: ", features=["x"], std=column)
     import pandas as pd
 

@@ -159,3 +159,9 @@ def test_the_callers_labels_are_not_written_to() -> None:
     y.flags.writeable = False
     targets, _ = targets_from(y, "y", "auto", 3)
     assert_array_equal(targets, y)
+
+
+def test_whole_floats_beyond_64_bits_are_no_labels() -> None:
+    for values in ([2.0**63, 1.0], [-(2.0**70), 1.0]):
+        with pytest.raises(UncertainError, match="fit into 64 bits"):
+            targets_from(values, "y", "classification", 2)

@@ -50,9 +50,11 @@ def spoilt(table: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+# Re-measured rows are random copies, and scikit-learn's trees count rows for their leaves.
+EXACT = {name: entry for name, entry in METHODS.items() if name != "remeasured"}
 CASES = [
-    *[(method, "label", "spread") for method in METHODS],
-    *[(method, "height", "spread") for method, entry in METHODS.items() if entry.regressor],
+    *[(method, "label", "spread") for method in EXACT],
+    *[(method, "height", "spread") for method, entry in EXACT.items() if entry.regressor],
     ("gsu", "label", "measurement"),
     ("gsu", "height", "measurement"),
 ]

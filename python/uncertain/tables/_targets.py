@@ -110,6 +110,8 @@ def _whole(values: Floats, what: str, task: str) -> Ints:
         raise UncertainError(
             f"{what}: row {row} is {values[row]}; class labels must be whole numbers, strings or booleans"
         )
+    if np.any(np.abs(values) >= 2.0**63):
+        raise UncertainError(f"{what}: integer labels must fit into 64 bits")
     return labels_from(values.astype(np.int64).tolist(), what, task)
 
 
