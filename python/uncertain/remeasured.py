@@ -4,9 +4,6 @@ Idea: a learner that gets the sizes of errors as columns takes them for properti
 tomorrow's errors are larger. So it also gets every row as it would have been read with larger and smaller
 errors, with the same label. Sizes then say nothing about the class but how much to trust a value.
 
-Larger errors are exact: noise is added to the reading. Smaller ones need the true value, which a
-`GaussianDenoiser` draws from what the reading leaves open; the reading is then taken again.
-
 Rejected: draws from the posterior alone, averaged over (the learner sees denoised rows and never learns what
 a bad one looks like; 3 points worse on Kepler's catalogue).
 """
@@ -30,15 +27,14 @@ from ._data.incomplete import Incomplete
 from ._data.typing import Floats, Labels, RandomState
 from ._data.validation import RowsLike, check_labels, check_numbers, check_rows, check_sample_weight
 from .exceptions import ParameterError
-from .preprocessing import ErrorColumns, GaussianDenoiser
-from .preprocessing._error_columns import deviations
+from .preprocessing import ErrorColumns
+from .preprocessing._readings import Readings, drawn_factors, true_values
 
 SMALLEST = 0.1
 """The smallest factor of "auto"."""
 WIDTH = 2.0
-"""How wide the errors of copies become with "auto", in units of the spread of the data: where nothing is
-left to
-learn from a value, larger errors need not be seen."""
+"""How wide the errors of copies become with "auto", in units of the spread of the data: where nothing is left
+to learn from a value, larger errors need not be seen."""
 WIDEST = 32.0
 """The largest factor of "auto"."""
 ITERATIONS = 300
@@ -76,28 +72,24 @@ class _Remeasured(BaseEstimator):
     ) -> Self:
         """Fit the learner to all copies; `y` has been checked."""
         self._check()
-        core, missing = check_rows(self, X, reset=True)
-        rows = GaussianArray._from_core(core, getattr(self, "feature_names_in_", None))
+        rows = self._rows(X, reset=True)
+        gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
         weights = check_sample_weight(sample_weight, len(rows))
         random = check_random_state(self.random_state)
-        exact = rows.kind == "zero" or not rows.trace().any()
+        exact = gaussians.kind == "zero" or not gaussians.trace().any()
         self.error_columns_ = ErrorColumns(self.columns)
-        given: RowsLike = rows if missing is None else Incomplete(rows, missing)
-        blocks = [self.error_columns_.fit_transform(given)]
+        blocks = [self.error_columns_.fit_transform(rows)]
         copies = 1 if exact else self.n_copies
-        self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(rows)
+        self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
+        smallest, largest = self.factors_
+        downwards = round((copies - 1) * DOWNWARDS) if smallest < 1.0 else 0
         if copies > 1:
-            readings = _Readings(
-                rows, missing, self.factors_[0] < 1.0, self.n_components, weights, random, classes
-            )
-            downwards = round((copies - 1) * DOWNWARDS) if self.factors_[0] < 1.0 else 0
-            for k in range(copies - 1):
-                ends = (self.factors_[0], 1.0) if k < downwards else (1.0, max(self.factors_[1], 1.0))
-                factors = _drawn(rows.shape, ends, self.per_feature, random)
-                copy = readings.again(factors)
-                blocks.append(
-                    self.error_columns_.transform(copy if missing is None else Incomplete(copy, missing))
-                )
+            truth = true_values(rows, self.n_components, weights, random, classes) if downwards else None
+            readings = Readings(rows, random, truth)
+        for k in range(copies - 1):
+            ends = (smallest, 1.0) if k < downwards else (1.0, max(largest, 1.0))
+            factors = drawn_factors(rows.shape, ends, self.per_feature, random)
+            blocks.append(self.error_columns_.transform(readings.again(factors)))
         learner = self._learner(copies, len(rows), random)
         arguments: dict[str, Any] = {}
         if weights is not None:
@@ -119,8 +111,7 @@ class _Remeasured(BaseEstimator):
             if not pair or not 0.0 < self.factors[0] <= self.factors[1] < math.inf:
                 raise ParameterError(
                     f'factors = {self.factors!r}: must be "auto" or the smallest and the largest factor, '
-                    "such as "
-                    "(1, 4)"
+                    "such as (1, 4)"
                 )
 
     def _range(self, rows: GaussianArray) -> tuple[float, float]:
@@ -153,12 +144,14 @@ class _Remeasured(BaseEstimator):
     def _columns(self, X: RowsLike) -> Floats:
         """The columns that the learner knows."""
         check_is_fitted(self)
-        core, missing = check_rows(self, X, reset=False)
-        rows = GaussianArray._from_core(core, getattr(self, "feature_names_in_", None))
-        columns: Floats = self.error_columns_.transform(
-            rows if missing is None else Incomplete(rows, missing)
-        )
+        columns: Floats = self.error_columns_.transform(self._rows(X, reset=False))
         return columns
+
+    def _rows(self, X: RowsLike, *, reset: bool) -> GaussianArray | Incomplete:
+        """X as Gaussians with the names of the fit, and with gaps if it has some."""
+        core, missing = check_rows(self, X, reset=reset)
+        rows = GaussianArray._from_core(core, getattr(self, "feature_names_in_", None))
+        return rows if missing is None else Incomplete(rows, missing)
 
     def predict(self, X: RowsLike) -> Labels:
         """The learner's prediction from the row's means and the sizes of its errors.
@@ -187,20 +180,19 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     """Any classifier, taught what error bars mean by copies of rows as they would have been read with other
     errors.
 
-    Row i is a reading x_i = z_i + e_i of a true value z_i with known noise e_i ~ N(0, S_i). The learner
-    gets the
-    columns of :class:`~uncertain.ErrorColumns` of the row and of `n_copies` - 1 copies:
+    Row i is a reading x_i = z_i + e_i of a true value z_i with known noise e_i ~ N(0, S_i). The learner gets
+    the columns of :class:`~uncertain.ErrorColumns` of the row and of `n_copies` - 1 copies:
 
     .. code-block:: text
 
         larger errors, f > 1:   x' = x + sqrt(f^2 - 1) e',   e' ~ N(0, S),     S' = f^2 S
         smaller errors, f < 1:  x' = z' + f e',   z' drawn from p(z | x),      S' = f^2 S
 
-    with p(z | x) of a :class:`~uncertain.GaussianDenoiser`, fitted to each class by itself (labels are
-    known here). With a factor per feature, F = diag(f), larger errors add noise of covariance D S D, D =
-    diag(sqrt(f_j^2 - 1)), and the copy's covariance is S + D S D (for diagonal S that is F S F, and
-    correlations of the noise follow otherwise); smaller ones read z' with noise F S F. If all rows are
-    exact it is the learner itself.
+    with p(z | x) of a :class:`~uncertain.GaussianDenoiser`, fitted to each class of 20 rows or more by itself
+    (labels are known here). With a factor per feature, F = diag(f), larger errors add noise of covariance D S
+    D, D = diag(sqrt(f_j^2 - 1)), and the copy's covariance is S + D S D (for diagonal S that is F S F, and
+    correlations of the noise follow otherwise); smaller ones read z' with noise F S F. If all rows are exact
+    it is the learner itself.
 
     Parameters
     ----------
@@ -348,88 +340,11 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
         return HistGradientBoostingRegressor(**parameters)
 
 
-class _Readings:
-    """Rows that can be read again."""
-
-    def __init__(
-        self,
-        rows: GaussianArray,
-        missing: Any,
-        downwards: bool,
-        n_components: int,
-        weights: Floats | None,
-        random: np.random.RandomState,
-        classes: Labels | None = None,
-    ) -> None:
-        self.rows = rows
-        self.random = random
-        self.diagonal = rows.kind in ("diagonal", "isotropic")
-        self.truth: GaussianArray | None = None
-        if downwards:
-            self.truth = _true_values(rows, missing, n_components, weights, random, classes)
-
-    def again(self, factors: Floats) -> GaussianArray:
-        """The rows as read with errors of these sizes, (n, d), in units of their own."""
-        noise = self.rows.sample(1, self.random).means - self.rows.means
-        more = np.sqrt(np.maximum(factors**2 - 1.0, 0.0))
-        smaller = factors < 1.0
-        if not self.diagonal:
-            smaller = np.broadcast_to(smaller.any(axis=1, keepdims=True), smaller.shape)
-        means = self.rows.means + more * noise
-        if self.truth is not None and smaller.any():
-            read = self.truth.sample(1, self.random).means + factors * noise
-            means = np.where(smaller, read, means)
-        if self.diagonal:
-            return self._named(GaussianArray(means, std=factors * deviations(self.rows)))
-        cov = self.rows.covariances()
-        larger = cov + more[:, :, None] * cov * more[:, None, :]
-        scaled = factors[:, :, None] * cov * factors[:, None, :]
-        return self._named(GaussianArray(means, cov=np.where(smaller[:, :1, None], scaled, larger)))
-
-    def _named(self, copy: GaussianArray) -> GaussianArray:
-        return copy._named(self.rows.feature_names)
-
-
-def _true_values(
-    rows: GaussianArray,
-    missing: Any,
-    n_components: int,
-    weights: Floats | None,
-    random: np.random.RandomState,
-    classes: Labels | None,
-) -> GaussianArray:
-    """The posterior of each row's true value; of a class its own, as the label is known here."""
-    parts = (
-        [np.arange(len(rows))]
-        if classes is None
-        else [np.flatnonzero(classes == c) for c in np.unique(classes)]
-    )
-    found, order = [], []
-    for part in parts:
-        given = rows[part] if missing is None else Incomplete(rows[part], missing[part])
-        most = min(n_components, max(1, len(part) // 50))
-        denoiser = GaussianDenoiser(most, tol=1e-4, random_state=random.randint(2**31 - 1))
-        found.append(
-            denoiser.fit(given, sample_weight=None if weights is None else weights[part]).transform(given)
-        )
-        order.append(part)
-    return GaussianArray.concat(found)[np.argsort(np.concatenate(order))]
-
-
-def _drawn(
-    shape: tuple[int, int], ends: tuple[float, float], per_feature: float, random: np.random.RandomState
-) -> Floats:
-    """Factors (n, d), log-uniform between the ends: one for a row, or one for each of its features."""
-    low, high = np.log(ends[0]), np.log(ends[1])
-    of_rows = random.uniform(low, high, (shape[0], 1))
-    of_features = random.uniform(low, high, shape)
-    each = random.uniform(size=(shape[0], 1)) < per_feature
-    return np.exp(np.where(each, of_features, of_rows))
-
-
 def _has(model: _Remeasured, method: str) -> bool:
     """Has the learner this method? AttributeError with its name if not."""
-    learner = getattr(model, "estimator_", None) or model.estimator or model._default()
+    # Not by truth: a forest without trees counts them.
+    given = model._default() if model.estimator is None else model.estimator
+    learner = getattr(model, "estimator_", given)
     if not hasattr(learner, method):
         raise AttributeError(f"{type(learner).__name__} has no {method}")
     return True

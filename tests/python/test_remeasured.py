@@ -18,12 +18,12 @@ from sklearn.pipeline import make_pipeline
 import uncertain
 from uncertain import AsGaussians, ErrorColumns, GaussianArray, RemeasuredClassifier, RemeasuredRegressor
 from uncertain.exceptions import ParameterError, UncertainError
-from uncertain.remeasured import _drawn, _Readings
+from uncertain.preprocessing._readings import Readings, drawn_factors, true_values
 
 KINDS = ("diagonal", "full", "shared", "low-rank")
 
 
-def true_values(n: int, rng: np.random.Generator) -> np.ndarray:
+def drawn_values(n: int, rng: np.random.Generator) -> np.ndarray:
     return rng.multivariate_normal([0.0, 1.0], [[1.0, 0.6], [0.6, 2.0]], n)
 
 
@@ -49,11 +49,11 @@ def test_copies_have_the_errors_that_they_state(kind: str, ends: Any, per_featur
     """(x' - z) standardised by S' is N(0, I): also where z itself is only known through the reading."""
     rng = np.random.default_rng(0)
     n = 10_000
-    z = true_values(n, rng)
+    z = drawn_values(n, rng)
     rows = read(z, noise_of(kind, n, rng), rng)
     random = np.random.RandomState(0)
-    readings = _Readings(rows, None, ends[0] < 1.0, 1, None, random)
-    copy = readings.again(_drawn(rows.shape, ends, per_feature, random))
+    truth = true_values(rows, 1, None, random) if ends[0] < 1.0 else None
+    copy = Readings(rows, random, truth).again(drawn_factors(rows.shape, ends, per_feature, random))
     off, cov = copy.means - z, copy.covariances()
     if ends[0] < 1.0:
         # The drawn true value is another one than z, of the same distribution: compare with the population.
@@ -69,10 +69,10 @@ def test_copies_have_the_errors_that_they_state(kind: str, ends: Any, per_featur
 
 def test_factors() -> None:
     random = np.random.RandomState(0)
-    rows = _drawn((5000, 3), (0.5, 8.0), 0.0, random)
+    rows = drawn_factors((5000, 3), (0.5, 8.0), 0.0, random)
     assert (rows == rows[:, :1]).all() and rows.min() >= 0.5 and rows.max() <= 8.0
     assert np.log(rows[:, 0]).mean() == pytest.approx(np.log(2.0), abs=0.04)
-    mixed = _drawn((5000, 3), (0.5, 8.0), 0.25, random)
+    mixed = drawn_factors((5000, 3), (0.5, 8.0), 0.25, random)
     assert (mixed != mixed[:, :1]).any(axis=1).mean() == pytest.approx(0.25, abs=0.03)
 
 
@@ -158,6 +158,14 @@ def test_it_repeats_itself_and_knows_weights() -> None:
     with pytest.raises(ParameterError, match="KNeighborsClassifier takes no weights"):
         RemeasuredClassifier(KNeighborsClassifier()).fit(X, y, weights)
     assert cross_val_score(RemeasuredClassifier(n_copies=3, random_state=0), X, y, cv=3).mean() > 0.8
+
+
+def test_a_class_of_few_rows_and_a_learner_without_trees_yet() -> None:
+    X, y = two_classes(60, 1.0, 0)
+    labels = np.where(np.arange(60) == 7, 2, y)
+    model = RemeasuredClassifier(RandomForestClassifier(5, random_state=0), random_state=0)
+    assert hasattr(model, "predict_proba") and not hasattr(model, "decision_function")
+    assert model.fit(X, labels).predict_proba(X).shape == (60, 3)
 
 
 def test_gaps_are_infinite_errors() -> None:

@@ -186,10 +186,9 @@ def arms_of(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[F
             row = int(np.flatnonzero(wrong)[0])
             low, high = bar.columns
             raise UncertainError(
-                f"{low} and {high}: row {row} is {first[row]} and {second[row]} for {feature} = "
-                f"{value[row]}, which "
-                f"lies outside; if they are lengths and not limits, pass std={{{feature!r}: ({high!r}, "
-                f"{low!r})}}"
+                f"{low} and {high}: row {row} is {first[row]} and {second[row]}, and {feature} = "
+                f"{value[row]} lies outside; if they are lengths and not limits, pass "
+                f"std={{{feature!r}: ({high!r}, {low!r})}}"
             )
         return below, above
     swapped = (first < 0) & (second >= 0)
