@@ -46,7 +46,7 @@ class Subject:
         """A `Model` and a table (or what else it takes), or a fitted estimator and Gaussians or an array."""
         if isinstance(model, Model):
             estimator, rows, truth, codes = model._inspected(X, y, groups, labelled=labelled)
-            names = tuple(model._feature_names)
+            names = tuple(model.feature_names_)
         else:
             rows = X if isinstance(X, (GaussianArray, Incomplete)) else GaussianArray(X)  # type: ignore[arg-type]
             estimator, names, truth, codes = model, (), None, None

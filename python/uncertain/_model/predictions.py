@@ -1,0 +1,136 @@
+"""`Predictions`: what a model says of new rows, in the caller's kind of table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import r2_score
+
+from .._data.typing import ColumnOrValues
+from .._data.validation import TableLike
+from ..exceptions import ParameterError
+from ..regression import GSURegressor
+from .distribution import from_errors
+from .reader import Reader
+
+
+class Predictions(Reader):
+    """The predicting methods of `Model`."""
+
+    @property
+    def has_distribution_(self) -> bool:
+        """Does it answer `predict_distribution`?"""
+        return isinstance(self.pipeline_[-1], GSURegressor) and self.residual_std_ is not None
+
+    def predict(self, table: TableLike, *, append: bool = False) -> Any:
+        """The class of every row, in row order, with labels of their original type; or the predicted number.
+
+        A Polars, pandas or narwhals table gives a Series named like the target, pyarrow, DuckDB and other
+        streams a ChunkedArray, astropy (also FITS) a Column, paths a Polars Series, all else a NumPy array.
+
+        With ``append=True`` it is the table itself, a new one of the same kind with the new column
+        ``<target>_predicted`` at its end (``prediction`` if the target was no column). Lazy tables are
+        collected, paths give a Polars DataFrame, and FITS tables an astropy one. A column of that name is an
+        error: nothing is replaced.
+        """
+        new = self._appended_name("")
+        source = self._source(table, adds=[new] if append else None)
+        predicted = self.pipeline_.predict(self._input(source))
+        return source.append({new: predicted}) if append else source.answer_one(self._target_name, predicted)
+
+    def predict_proba(self, table: TableLike, *, append: bool = False) -> Any:
+        """The probability of every class, averaged over each row's own uncertainty.
+
+        A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
+        With ``append=True`` the caller's table as by `predict`, with columns ``p_<class>`` at its end.
+        """
+        if not hasattr(self.pipeline_, "predict_proba"):
+            name = type(self.pipeline_[-1]).__name__
+            hint = (
+                "a GSURegressor has predict_distribution"
+                if self.is_regression_
+                else 'fit with probability=True, or with another method such as "gsu"'
+            )
+            raise ParameterError(f"{name} gives no probabilities here; {hint}")
+        names = [f"p_{label}" if append else str(label) for label in self.classes_.tolist()]
+        source = self._source(table, adds=names if append else None)
+        probabilities = self.pipeline_.predict_proba(self._input(source))
+        if source.table is None:
+            return probabilities
+        columns = dict(zip(names, probabilities.T, strict=True))
+        return source.append(columns) if append else source.answer(columns)
+
+    def predict_distribution(self, table: TableLike, *, append: bool = False) -> Any:
+        """Of a `GSURegressor`: the prediction, and its standard deviation.
+
+        A table of the caller's kind with the columns
+
+        - ``<target>``: the prediction;
+        - ``<target>_std``: the standard deviation of the true target around it, sqrt(sigma^2 + s_i^2);
+        - ``<target>_std_from_errors``: s_i, the part of it that the row's own error bars make, such as
+          sqrt(w'S_i w); with ``meaning="measurement"`` S_i is what a `GaussianDenoiser` leaves open.
+
+        For arrays, the pair of arrays (prediction, whole standard deviation).
+        With ``append=True`` the caller's table as by `predict`, with these columns at its end; their names
+        begin with ``<target>_predicted``.
+
+        sigma is ``residual_std_``, the scatter of targets that no error bar explains. It was measured while
+        the model was fitted, as the most likely one of
+
+        .. code-block:: text
+
+            y_i - prediction_i ~ N(0, sigma^2 + s_i^2 + t_i^2)
+
+        over rows held out in 5 folds (of whole groups, if the fit had groups; rows count by their weights),
+        where t_i is the error bar of the target, if there is one. So the distribution is that of a *true*
+        target where the targets had error bars in the fit: to compare with a target measured to +- t, add t
+        in quadrature. Where they had none, their noise is in sigma, and the distribution is that of a target
+        as it would be measured. For more than 20,000 rows one split takes the place of the folds, whose model
+        is fitted to at most 20,000 rows.
+
+        Raises `ParameterError` for another estimator (of a kernel machine the exact s_i take longer than the
+        fit by far; ``predict(rows, return_std=True)`` of ``pipeline_[-1]`` gives them), and for a model that
+        does not know sigma: its file was written in Rust or by an older version, or it was fitted to too few
+        rows (or groups) to hold any out.
+        """
+        last = self.pipeline_[-1]
+        if not isinstance(last, GSURegressor):
+            raise ParameterError(
+                f"{type(last).__name__} predicts no distribution: GSURegressor does, and a classifier has "
+                "predict_proba"
+            )
+        if self.residual_std_ is None:
+            raise ParameterError(
+                "the model does not know the scatter of targets around its predictions (its file was written "
+                "in Rust or by an older version, or there were too few rows or groups to hold any out): fit "
+                "it again, or ask pipeline_[-1].predict(rows, return_std=True) what the error bars alone do"
+            )
+        endings = ("", "_std", "_std_from_errors")
+        source = self._source(table, adds=[self._appended_name(e) for e in endings] if append else None)
+        mean, from_rows = from_errors(self.pipeline_, self._input(source))
+        std = np.hypot(from_rows, self.residual_std_)
+        if source.table is None:
+            return mean, std
+        values = dict(zip(endings, (mean, std, from_rows), strict=True))
+        if append:
+            return source.append({self._appended_name(ending): v for ending, v in values.items()})
+        return source.answer({self._target_name + ending: v for ending, v in values.items()})
+
+    def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
+        """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
+
+        Pass `y` if the target is not a column.
+        """
+        source = self._source(table, y)
+        truth = self._truth(source, y, partial=self.is_regression_)
+        predicted = self.pipeline_.predict(self._input(source))
+        if self.is_regression_:
+            known = ~np.isnan(truth)
+            return float(r2_score(truth[known], predicted[known]))
+        return float(np.mean(predicted == truth))
+
+    def _appended_name(self, ending: str) -> str:
+        """The name of a prediction beside the caller's own columns."""
+        target = self.columns_.target
+        return ("prediction" if target is None else f"{target}_predicted") + ending

@@ -1,0 +1,168 @@
+"""What a fitted model reads: the columns of its fit, in whatever table they come.
+
+Rows, targets, groups and weights of a table, checked as `uncertain.fit` checked them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_regressor
+from sklearn.pipeline import Pipeline
+
+from .._data.array import GaussianArray
+from .._data.features import check_fitted_names
+from .._data.incomplete import Incomplete
+from .._data.numbers import gaps_as_nan
+from .._data.typing import ColumnOrValues, Floats, Labels
+from .._data.validation import TableLike
+from ..discriminant import GaussianDiscriminant
+from ..exceptions import ParameterError, UncertainError
+from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
+from ..tables._columns import Columns
+from ..tables._groups import Groups
+from ..tables._roles import listing
+from ..tables._source import Source
+from .coefficients import feature_names
+
+
+class Reader:
+    """A fitted pipeline and its columns; the base of `Model`."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        columns: Columns,
+        residual_std: float | None = None,
+        *,
+        n_rows: int | None = None,
+        seconds: float | None = None,
+    ) -> None:
+        self.pipeline_ = pipeline
+        self.columns_ = columns
+        self.is_regression_ = is_regressor(pipeline)
+        self.residual_std_ = residual_std
+        self.classes_: Any = getattr(pipeline[-1], "classes_", None)
+        self._n_rows = n_rows
+        self._seconds = seconds
+
+    @property
+    def feature_names_(self) -> list[str]:
+        """Names of the d features, in the order of `coef_`: the columns, or x0, x1, ... without names."""
+        return feature_names(self.pipeline_)
+
+    def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
+        """The targets of labelled rows, checked: the column of the fit, or `y`."""
+        return self._truth(Source.of(table).load([y, self.columns_.target]), y)
+
+    def gaussians(self, table: TableLike) -> GaussianArray:
+        """The rows as the model reads them, before scaling.
+
+        Gaps are filled as by a `GaussianImputer` that knows the distribution that the model has learned.
+        """
+        rows = self._rows(self._source(table))
+        return self._filled(rows) if isinstance(rows, Incomplete) else rows
+
+    def _source(self, table: TableLike, *labelled: object, adds: Sequence[str] | None = None) -> Source:
+        """The table, of which a lazy one is collected: what the model reads.
+
+        With `labelled` (columns, where they are names) also what it learned from. For an answer that `adds`
+        columns, all.
+        """
+        columns = self.columns_
+        reads = columns.needed()
+        source = Source.of(table).require(reads, f"the model reads {listing(reads)}")
+        if adds is not None:
+            return source.check_new(adds, "append=False")
+        learned = (columns.target, columns.target_std, columns.groups, columns.sample_weight, *labelled)
+        learned = learned if labelled else ()
+        return source.load([*columns.used(), *learned])
+
+    def _input(self, source: Source) -> Any:
+        """What the pipeline takes."""
+        return source.rows if self._n_reading else source.data
+
+    def _rows(self, source: Source) -> GaussianArray | Incomplete:
+        """The rows as the model reads them, with their gaps."""
+        rows = self._input(source)
+        for _, step in self.pipeline_.steps[: self._n_reading]:
+            rows = step.transform(rows)
+        if not isinstance(rows, (GaussianArray, Incomplete)):
+            rows = Incomplete.of(gaps_as_nan(rows, "X"))
+        return rows.gaussians if isinstance(rows, Incomplete) and not rows.missing.any() else rows
+
+    def _filled(self, rows: Incomplete) -> GaussianArray:
+        """Gaps filled by the first step that knows the distribution of the features, in the table's units."""
+        scalers: list[GaussianScaler] = []
+        for _, step in self.pipeline_.steps[self._n_reading :]:
+            if isinstance(step, GaussianScaler):
+                scalers.insert(0, step)
+            if isinstance(step, (GaussianImputer, GaussianDenoiser, GaussianDiscriminant)):
+                weights, means, covariances = step._mixture()
+                components = GaussianArray(means, cov=covariances, feature_names=rows.feature_names)
+                for scaler in scalers:
+                    components = scaler.inverse_transform(components)
+                imputer = GaussianImputer()
+                imputer._set((weights, components.means, components.covariances()))
+                check_fitted_names(imputer, rows.feature_names, reset=True)
+                return imputer.transform(rows)
+        row, feature = np.argwhere(rows.missing)[0]
+        raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')
+
+    def _truth(self, source: Source, y: ColumnOrValues | None, *, partial: bool = False) -> Labels:
+        """The targets; `partial`: NaN, or None for a label, where a row has none."""
+        target = self.columns_.target if y is None else y
+        if target is None:
+            what = "numbers" if self.is_regression_ else "labels"
+            raise ParameterError(f"the target is not a column of the table: pass the {what} as y")
+        task = "regression" if self.is_regression_ else "classification"
+        unit = self.columns_.target_unit if self.is_regression_ else None
+        truth, _ = source.targets(target, task, partial=partial, unit=unit)
+        if not self.is_regression_:
+            self._check_classes(truth)
+        return truth
+
+    def _check_classes(self, labels: Labels) -> None:
+        """Refuse labels that are no class of the model; None is none."""
+        known = set(self.classes_.tolist())
+        for row, label in enumerate(labels.tolist()):
+            if label is not None and label not in known:
+                classes = ", ".join(map(repr, self.classes_.tolist()))
+                raise UncertainError(
+                    f"{self._target_name}: row {row} is {label!r}, which the model does not know; "
+                    f"its classes are {classes}"
+                )
+
+    def _groups(self, source: Source, groups: ColumnOrValues | bool | None) -> Groups | None:
+        """The groups of a report: those that were asked for, else the column of the fit; False: none."""
+        known = self.columns_.groups
+        if groups is None and known is True:
+            raise ParameterError(
+                "the model was fitted with groups that were given as values: pass those of these rows as "
+                "groups=, or groups=False to take every row for an object of its own"
+            )
+        if groups is None and isinstance(known, str):
+            return source.groups(known, "the groups of the fit; pass another column or groups=False")
+        return None if groups is None or groups is False else source.groups(groups)
+
+    def _weights(self, source: Source, weights: ColumnOrValues | bool | None) -> Floats | None:
+        """The weights of a report: those that were asked for, else the column of the fit; False: none."""
+        known = self.columns_.sample_weight
+        if weights is None and known is True:
+            raise ParameterError(
+                "the model was fitted with weights that were given as values: pass those of these rows as "
+                "sample_weight=, or sample_weight=False to count every row once"
+            )
+        chosen = known if weights is None else weights
+        return source.weights(chosen) if chosen is not None and chosen is not False else None
+
+    @property
+    def _n_reading(self) -> int:
+        """The number of steps in front that make Gaussians of what is read."""
+        return int(isinstance(self.pipeline_[0], AsGaussians))
+
+    @property
+    def _target_name(self) -> str:
+        return self.columns_.target or "prediction"

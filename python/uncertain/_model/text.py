@@ -1,0 +1,48 @@
+"""What ``print(model)`` shows: rows, seconds, columns, the meaning of error bars, classes, steps, the fit."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._report.held_out import gap_of
+from ..discriminant import GaussianDiscriminant
+from ..preprocessing import GaussianDenoiser
+from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
+from .findings import Findings
+
+
+def text_of(model: Findings) -> str:
+    """All of it, a line each."""
+    classifier = model.pipeline_[-1]
+    names = [] if model.classes_ is None else list(map(repr, model.classes_.tolist()))
+    classes = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+    # Other libraries' learners have no status.
+    status = "/".join(map(str, np.unique(getattr(classifier, "status_", []))))
+    gap = gap_of(model.pipeline_)
+    certificate = f", objective certified within {gap:.1e} of the optimum (relative)"
+    fitted = status if np.isnan(gap) else status + certificate
+    size = "" if model._n_rows is None else f" from {model._n_rows:,} rows in {model._seconds:.2f} s"
+    lines = [
+        f"Model: {type(classifier).__name__}{size}",
+        *str(model.columns_).splitlines(),
+        *_meaning_line(model),
+        *([f"classes    {classes}"] if names else []),
+        f"steps      {' -> '.join(type(step).__name__ for _, step in model.pipeline_.steps)}",
+        *([f"fit        {fitted}"] if fitted else []),
+        *([] if model.residual_std_ is None else [_scatter_text(model.residual_std_)]),
+    ]
+    return "\n".join(lines)
+
+
+def _meaning_line(model: Findings) -> list[str]:
+    """How the error bars were understood, where there are some that have a choice."""
+    by_itself = (GaussianDenoiser, GaussianDiscriminant, RemeasuredClassifier, RemeasuredRegressor)
+    measured = any(isinstance(step, by_itself) for _, step in model.pipeline_.steps)
+    if model.columns_.features or measured:
+        what = "each row is a noisy reading of true values" if measured else "each row is a population"
+        return [f"meaning    {'measurement' if measured else 'spread'}: {what}"]
+    return ["meaning    spread: each row is a population"] if model.columns_.errors else []
+
+
+def _scatter_text(residual_std: float) -> str:
+    return f"scatter    {residual_std:.3g} (held-out residuals beyond error bars, standard deviation)"
