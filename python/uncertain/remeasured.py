@@ -11,7 +11,7 @@ a bad one looks like; 3 points worse on Kepler's catalogue).
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ from ._data.typing import Floats, Labels, RandomState
 from ._data.validation import RowsLike, check_labels, check_numbers, check_rows, check_sample_weight
 from .exceptions import ParameterError
 from .preprocessing import ErrorColumns
-from .preprocessing._readings import Readings, drawn_factors, true_values
+from .preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 
 SMALLEST = 0.1
 """The smallest factor of "auto"."""
@@ -41,6 +41,8 @@ ITERATIONS = 300
 """Trees of the default learner: copies are more to learn from than the rows alone."""
 DOWNWARDS = 3 / 8
 """The share of copies with smaller errors."""
+BLOCK = 16_384
+"""Rows that are read again at a time."""
 
 
 class _Remeasured(BaseEstimator):
@@ -77,27 +79,43 @@ class _Remeasured(BaseEstimator):
         weights = check_sample_weight(sample_weight, len(rows))
         random = check_random_state(self.random_state)
         exact = gaussians.kind == "zero" or not gaussians.trace().any()
-        self.error_columns_ = ErrorColumns(self.columns)
-        blocks = [self.error_columns_.fit_transform(rows)]
+        self.error_columns_ = ErrorColumns(self.columns).fit(rows)
         copies = 1 if exact else self.n_copies
         self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
-        smallest, largest = self.factors_
-        downwards = round((copies - 1) * DOWNWARDS) if smallest < 1.0 else 0
-        if copies > 1:
-            truth = true_values(rows, self.n_components, weights, random, classes) if downwards else None
-            readings = Readings(rows, random, truth)
-        for k in range(copies - 1):
-            ends = (smallest, 1.0) if k < downwards else (1.0, max(largest, 1.0))
-            factors = drawn_factors(rows.shape, ends, self.per_feature, random)
-            blocks.append(self.error_columns_.transform(readings.again(factors)))
         learner = self._learner(copies, len(rows), random)
         arguments: dict[str, Any] = {}
         if weights is not None:
             if not has_fit_parameter(learner, "sample_weight"):
                 raise ParameterError(f"sample_weight: {type(learner).__name__} takes no weights")
             arguments["sample_weight"] = np.tile(weights / copies, copies)
-        self.estimator_ = learner.fit(np.concatenate(blocks), np.tile(y, copies), **arguments)
+        table = self._copied(rows, y if classes is None else classes, weights, copies, random)
+        self.estimator_ = learner.fit(table, np.tile(y, copies), **arguments)
         return self
+
+    def _copied(
+        self,
+        rows: GaussianArray | Incomplete,
+        known: Labels,
+        weights: Floats | None,
+        copies: int,
+        random: np.random.RandomState,
+    ) -> Floats:
+        """The learner's columns of all rows, then of their copies; `known` are class codes or targets."""
+        n = len(rows)
+        smallest, largest = self.factors_
+        downwards = round((copies - 1) * DOWNWARDS) if smallest < 1.0 else 0
+        truth = self._truth(rows, known, weights, self.n_components, random) if downwards else None
+        table = np.empty((copies, n, len(self.error_columns_.get_feature_names_out())))
+        for start in range(0, n, BLOCK):  # so that covariances are written out for a block only
+            part = slice(start, start + BLOCK)
+            some = rows[part]
+            table[0, part] = self.error_columns_.transform(some)
+            readings = Readings(some, random, truth.posterior(some, known[part]) if truth else None)
+            for k in range(1, copies):
+                ends = (smallest, 1.0) if k <= downwards else (1.0, max(largest, 1.0))
+                factors = drawn_factors(some.shape, ends, self.per_feature, random)
+                table[k, part] = self.error_columns_.transform(readings.again(factors))
+        return table.reshape(copies * n, -1)
 
     def _check(self) -> None:
         if not isinstance(self.n_copies, (int, np.integer)) or self.n_copies < 1:
@@ -136,6 +154,8 @@ class _Remeasured(BaseEstimator):
         if "n_jobs" in learner.get_params() and self.n_jobs is not None:
             learner.set_params(n_jobs=self.n_jobs)
         return learner
+
+    _truth: ClassVar[type[TruthOfClasses] | type[TruthOfTargets]]
 
     @staticmethod
     def _default(**parameters: Any) -> Any:
@@ -222,6 +242,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     """
 
     classes_: Labels
+    _truth = TruthOfClasses
 
     def fit(
         self,
@@ -285,7 +306,8 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
     """Any regression, taught what error bars mean by copies of rows as they would have been read with other
     errors.
 
-    As :class:`~uncertain.RemeasuredClassifier`, which has the formulas.
+    As :class:`~uncertain.RemeasuredClassifier`, which has the formulas; true values of smaller errors are
+    drawn from p(z | x, y) of a :class:`~uncertain.GaussianDenoiser` of features and target beside each other.
 
     Parameters
     ----------
@@ -314,6 +336,8 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
     >>> bool(sharp > poor)
     True
     """
+
+    _truth = TruthOfTargets
 
     def fit(
         self,

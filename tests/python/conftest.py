@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
+# Threads of scikit-learn's trees that wait by spinning make several test processes on few cores eight times
+# slower. The OpenMP library reads this when it is loaded, with scikit-learn.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 Columns = Mapping[str, Any]
 

@@ -17,8 +17,9 @@ from sklearn.pipeline import make_pipeline
 
 import uncertain
 from uncertain import AsGaussians, ErrorColumns, GaussianArray, RemeasuredClassifier, RemeasuredRegressor
+from uncertain._data.incomplete import Incomplete
 from uncertain.exceptions import ParameterError, UncertainError
-from uncertain.preprocessing._readings import Readings, drawn_factors, true_values
+from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 
 KINDS = ("diagonal", "full", "shared", "low-rank")
 
@@ -52,7 +53,8 @@ def test_copies_have_the_errors_that_they_state(kind: str, ends: Any, per_featur
     z = drawn_values(n, rng)
     rows = read(z, noise_of(kind, n, rng), rng)
     random = np.random.RandomState(0)
-    truth = true_values(rows, 1, None, random) if ends[0] < 1.0 else None
+    codes = np.zeros(n, dtype=np.int64)
+    truth = TruthOfClasses(rows, codes, None, 1, random).posterior(rows, codes) if ends[0] < 1.0 else None
     copy = Readings(rows, random, truth).again(drawn_factors(rows.shape, ends, per_feature, random))
     off, cov = copy.means - z, copy.covariances()
     if ends[0] < 1.0:
@@ -131,6 +133,57 @@ def test_regression_with_larger_errors() -> None:
     means = make_pipeline(ErrorColumns("means"), model._default()).fit(train, target)
     assert model.score(test, target) > means.score(test, target) + 0.03
     assert linear.score(test, target) > 0.3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_smaller_errors_keep_the_slope(kind: str) -> None:
+    """Draws of true values have the joint law of true values and targets, which p(z | x) alone has not."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    z = drawn_values(n, rng)
+    y = z @ [2.0, -1.0] + rng.normal(size=n)
+    rows = read(z, noise_of(kind, n, rng), rng)
+    random = np.random.RandomState(0)
+    posterior = TruthOfTargets(rows, y, None, 1, random).posterior(rows, y)
+    drawn = posterior.sample(1, 0).means
+    slope = np.linalg.lstsq(np.column_stack([drawn, np.ones(n)]), y, rcond=None)[0][:2]
+    np.testing.assert_allclose(slope, [2.0, -1.0], atol=0.06)
+    gaps = Incomplete(rows, np.arange(n)[:, None] % 4 == [1, 2])
+    np.testing.assert_array_equal(
+        TruthOfTargets(gaps, y, None, 1, random).posterior(gaps, y).means.shape, (n, 2)
+    )
+
+
+def test_regression_with_smaller_errors() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(3000, 1))
+    y = np.where(z[:, 0] > 0, 3.0 * z[:, 0], -z[:, 0])
+    noisy = GaussianArray(z + rng.normal(size=z.shape), std=1.0)
+    new = rng.normal(size=(2000, 1))
+    sharp, expected = GaussianArray(new, std=0.2), np.where(new[:, 0] > 0, 3.0 * new[:, 0], -new[:, 0])
+    both = RemeasuredRegressor(random_state=0).fit(noisy, y)
+    up = RemeasuredRegressor(factors=(1.0, 8.0), random_state=0).fit(noisy, y)
+    assert both.score(sharp, expected) > up.score(sharp, expected) + 0.05
+
+
+def test_copies_are_made_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks change which random numbers a row gets, not what its columns mean."""
+    X, y = two_classes(300, 1.0, 0)
+    monkeypatch.setattr(uncertain.remeasured, "BLOCK", 64)
+    model = RemeasuredClassifier(n_copies=3, random_state=0).fit(X, y)
+    assert model.score(*two_classes(500, 1.0, 1)) > 0.9
+    seen: list[np.ndarray] = []
+
+    class Keeps(LogisticRegression):
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            seen.extend([X, y])
+            return super().fit(X, y, sample_weight)
+
+    RemeasuredClassifier(Keeps(), n_copies=3, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(seen[0][:300], ErrorColumns().fit_transform(X))
+    np.testing.assert_array_equal(seen[1], np.tile(y, 3))
+    rows = X.means
+    assert np.corrcoef(seen[0][300:600, 0], rows[:, 0])[0, 1] > 0.8  # copies stand beside their labels
 
 
 def test_exact_rows_are_the_learner_itself() -> None:

@@ -1,17 +1,19 @@
 """Rows as they would have been read with larger or smaller errors, for `RemeasuredClassifier` and its twin.
 
 Larger errors are exact: noise is added to the reading. Smaller ones need the true value, which is drawn from
-what the reading leaves open; where labels are known, from the distribution of the row's own class, as draws
-from a common one would blur the classes.
+what the reading *and the target* leave open: from the distribution of the row's own class, or from the joint
+distribution of features and target. Draws that forget the target would blur the classes and flatten slopes.
 """
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
-from .._data.typing import Floats, Labels
+from .._data.incomplete import Incomplete, hstack
+from .._data.typing import Floats, Ints, Labels
 from ._denoiser import GaussianDenoiser
 from ._error_columns import deviations
 
@@ -19,17 +21,17 @@ FEW = 20
 """Classes of fewer rows have no distribution of their own: that of all rows serves them."""
 ROWS_PER_COMPONENT = 50
 """Rows that each Gaussian of a denoiser must have at least."""
+MANY_ROWS = 20_000
+"""Rows that a denoiser learns from at most: a handful of Gaussians needs no more."""
+
+Rows: TypeAlias = GaussianArray | Incomplete
+Random: TypeAlias = np.random.RandomState
 
 
 class Readings:
     """Rows that can be read again; gaps stay gaps."""
 
-    def __init__(
-        self,
-        rows: GaussianArray | Incomplete,
-        random: np.random.RandomState,
-        truth: GaussianArray | None = None,
-    ) -> None:
+    def __init__(self, rows: Rows, random: Random, truth: GaussianArray | None = None) -> None:
         self.missing = rows.missing if isinstance(rows, Incomplete) else None
         self.rows = rows.gaussians if isinstance(rows, Incomplete) else rows
         self.random = random
@@ -37,7 +39,7 @@ class Readings:
         self.diagonal = self.rows.kind in ("diagonal", "isotropic")
         self.spread = deviations(self.rows) if self.diagonal else self.rows.covariances()
 
-    def again(self, factors: Floats) -> GaussianArray | Incomplete:
+    def again(self, factors: Floats) -> Rows:
         """The rows as read with errors of these sizes, (n, d), in units of their own."""
         noise = self.rows.sample(1, self.random).means - self.rows.means
         more = np.sqrt(np.maximum(factors**2 - 1.0, 0.0))
@@ -58,33 +60,59 @@ class Readings:
         return copy if self.missing is None else Incomplete(copy, self.missing)
 
 
-def true_values(
-    rows: GaussianArray | Incomplete,
-    n_components: int,
-    weights: Floats | None,
-    random: np.random.RandomState,
-    classes: Labels | None = None,
-) -> GaussianArray:
-    """The posterior of each row's true value, by a denoiser of all rows, or of those of its class."""
-    codes = np.zeros(len(rows), dtype=np.int64) if classes is None else classes
-    found, counts = np.unique(codes, return_counts=True)
-    common = np.isin(codes, found[counts < FEW])
-    groups = [np.flatnonzero(codes == code) for code in found[counts >= FEW]]
-    parts = [(part, part) for part in groups]
-    if common.any():
-        parts.append((np.arange(len(rows)), np.flatnonzero(common)))
-    posteriors = []
-    for learned, answered in parts:
-        most = min(n_components, max(1, len(learned) // ROWS_PER_COMPONENT))
-        denoiser = GaussianDenoiser(most, tol=1e-4, random_state=random.randint(2**31 - 1))
-        denoiser.fit(rows[learned], sample_weight=None if weights is None else weights[learned])
-        posteriors.append(denoiser.transform(rows[answered]))
-    order = np.concatenate([answered for _, answered in parts])
-    return GaussianArray.concat(posteriors)[np.argsort(order)]
+class TruthOfClasses:
+    """p(z | x, class): a denoiser for every class of at least 20 rows, and one of all rows for the others."""
+
+    def __init__(
+        self, rows: Rows, codes: Labels, weights: Floats | None, n_components: int, random: Random
+    ) -> None:
+        found, counts = np.unique(codes, return_counts=True)
+        own = found[counts >= FEW].tolist()
+        members = {code: np.flatnonzero(codes == code) for code in own}
+        if len(own) < len(found):
+            members[None] = np.arange(len(rows))
+        self.denoisers = {
+            code: _denoiser(rows, part, weights, n_components, random) for code, part in members.items()
+        }
+
+    def posterior(self, rows: Rows, codes: Labels) -> GaussianArray:
+        """What is open about the true values of these rows."""
+        keys = [code if code in self.denoisers else None for code in codes.tolist()]
+        parts = {key: np.flatnonzero([k == key for k in keys]) for key in dict.fromkeys(keys)}
+        found = [self.denoisers[key].transform(rows[part]) for key, part in parts.items()]
+        return GaussianArray.concat(found)[np.argsort(np.concatenate(list(parts.values())))]
+
+
+class TruthOfTargets:
+    """p(z | x, y): a denoiser of features and target beside each other, the target being exact."""
+
+    def __init__(
+        self, rows: Rows, y: Floats, weights: Floats | None, n_components: int, random: Random
+    ) -> None:
+        self.denoiser = _denoiser(_joint(rows, y), np.arange(len(y)), weights, n_components, random)
+
+    def posterior(self, rows: Rows, y: Floats) -> GaussianArray:
+        """What is open about the true values of these rows."""
+        return self.denoiser.transform(_joint(rows, y))[:, : rows.n_features]
+
+
+def _joint(rows: Rows, y: Floats) -> Rows:
+    return hstack([rows._named(None), GaussianArray(y[:, None])])
+
+
+def _denoiser(
+    rows: Rows, part: Ints, weights: Floats | None, n_components: int, random: Random
+) -> GaussianDenoiser:
+    """Fitted to these rows, or to some of them where they are many."""
+    if len(part) > MANY_ROWS:
+        part = np.sort(random.choice(part, MANY_ROWS, replace=False))
+    most = min(n_components, max(1, len(part) // ROWS_PER_COMPONENT))
+    denoiser = GaussianDenoiser(most, tol=1e-4, random_state=random.randint(2**31 - 1))
+    return denoiser.fit(rows[part], sample_weight=None if weights is None else weights[part])
 
 
 def drawn_factors(
-    shape: tuple[int, int], ends: tuple[float, float], per_feature: float, random: np.random.RandomState
+    shape: tuple[int, int], ends: tuple[float, float], per_feature: float, random: Random
 ) -> Floats:
     """Factors (n, d), log-uniform between the ends: one for a row, or one for each of its features."""
     low, high = np.log(ends)
