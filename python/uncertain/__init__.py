@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         uncertainty,
     )
     from ._data.array import GaussianArray
+    from ._errors.check import ErrorCheck, check_errors
     from ._model.fit import fit
     from ._model.model import Model, load
     from ._report.classes import Report
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 
 _ORIGINS = {
     "GaussianArray": "_data.array",
+    "ErrorCheck": "_errors.check",
+    "check_errors": "_errors.check",
     "fit": "_model.fit",
     "Model": "_model.model",
     "load": "_model.model",
@@ -95,6 +98,7 @@ __all__ = [
     "AdaptiveHuberClassifier",
     "AdaptiveHuberRegressor",
     "AsGaussians",
+    "ErrorCheck",
     "ErrorColumns",
     "GSUClassifier",
     "GSURegressor",
@@ -119,6 +123,7 @@ __all__ = [
     "SubspaceProjector",
     "UncertainError",
     "__version__",
+    "check_errors",
     "discriminant",
     "exceptions",
     "fit",

@@ -20,6 +20,7 @@ LAYERS = (
     {"_linear", "kernel_features"},
     {"an estimator"},
     {"_report"},
+    {"_errors"},
     {"_model"},
     {"inspection"},
     {"__init__", "demo"},

@@ -11,6 +11,7 @@ from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
 from .._data.validation import TableLike
+from .._errors.check import warn_if_off
 from .._report.classes import Report, compare
 from .._report.held_out import Distribution
 from .._report.huber import HuberReport, report_of_huber
@@ -19,8 +20,9 @@ from .._report.regression import RegressionReport, compare_regressions
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..tables._groups import Groups
 from .code import codes_of
-from .coefficients import hyperplanes
+from .coefficients import feature_names, hyperplanes
 from .distribution import from_errors
+from .measured import is_measured
 from .predictions import Predictions
 from .scatter import most_likely_scatter
 from .summary import Summary, summarised
@@ -83,6 +85,11 @@ class Findings(Predictions):
             ``folds_done`` says how many were.
         verbose : 1 writes a line about every fit to stderr.
         callback : hears of every fit, with a ``ReportProgress`` (task, fold, folds, seconds, remaining).
+
+        Warns
+        -----
+        UncertainWarning : if the model takes error bars for measurement error, and they are wrong by more
+            than 20 % and beyond doubt, see :func:`uncertain.check_errors` (on up to 2,000 rows).
         """
         pace = Pace(max_seconds=max_seconds, verbose=verbose, callback=callback)
         source = self._source(table, y, groups, sample_weight)
@@ -99,6 +106,8 @@ class Findings(Predictions):
             "codes": codes_of(self.pipeline_, self.columns_, source, table, by_column=by_column),
             "random_state": random_state,
         }
+        if is_measured(self.pipeline_):
+            warn_if_off(rows, feature_names(self.pipeline_), common["groups"], common["weights"])
         if isinstance(rest[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
             truth = self._truth(source, y, partial=True)
             return report_of_huber(rest, rows, truth, listed=listed, **common)

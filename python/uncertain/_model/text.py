@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._report.held_out import gap_of
-from ..discriminant import GaussianDiscriminant
-from ..preprocessing import GaussianDenoiser
-from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 from .findings import Findings
+from .measured import is_measured
 
 
 def text_of(model: Findings) -> str:
@@ -36,8 +34,7 @@ def text_of(model: Findings) -> str:
 
 def _meaning_line(model: Findings) -> list[str]:
     """How the error bars were understood, where there are some that have a choice."""
-    by_itself = (GaussianDenoiser, GaussianDiscriminant, RemeasuredClassifier, RemeasuredRegressor)
-    measured = any(isinstance(step, by_itself) for _, step in model.pipeline_.steps)
+    measured = is_measured(model.pipeline_)
     if model.columns_.features or measured:
         what = "each row is a noisy reading of true values" if measured else "each row is a population"
         return [f"meaning    {'measurement' if measured else 'spread'}: {what}"]

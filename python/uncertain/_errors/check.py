@@ -1,0 +1,334 @@
+"""`uncertain.check_errors`: are the stated error bars as large as the errors are?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.numbers import gaps_as_nan
+from .._data.options import check_option
+from .._data.typing import ColumnOrValues, Floats
+from .._data.validation import TableLike
+from .._report.html import Table
+from .._report.html import table as html_table
+from ..exceptions import ParameterError, UncertainError, UncertainWarning
+from ..preprocessing import AsGaussians
+from ..preprocessing._error_columns import deviations
+from ..tables._choose import choose_columns
+from ..tables._groups import Groups
+from ..tables._source import Source
+from .estimate import LEVELS, MOST_ROWS, Found, by_model, by_replicates
+
+ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
+
+REPORTED_ROWS = 2_000
+"""Most rows that a report looks at for this."""
+MOST_FEATURES = 50
+"""Of more features a report does not look at error bars, which would take longer than its fits."""
+TOLERATED = 1.2
+"""Error bars that are off by less than this factor change little."""
+
+
+@dataclass(frozen=True, repr=False)
+class ErrorCheck:
+    """How large errors are, as a factor of the error bars; the rows of every array are features.
+
+    ``print(check)`` shows all of it; `to_dict` is for data frames.
+    """
+
+    feature_names: tuple[str, ...]
+    factor: Floats
+    """k: the true errors are k times the stated ones. NaN where the table does not tell it."""
+    interval_68: Floats
+    """Shape (d, 2): the ends of the interval of k at 68 %; (0, inf) where the table does not tell it."""
+    interval_95: Floats
+    """At 95 %."""
+    by: tuple[str, ...]
+    """What tells it: "replicates", "model", or "" for nothing."""
+    notes: tuple[str, ...]
+    """Why a factor is not known, or in doubt."""
+    n_rows: int
+    _off: tuple[bool, ...] = ()
+    _doubtful: tuple[bool, ...] = ()
+
+    @classmethod
+    def _of(cls, names: Sequence[str], found: Sequence[Found], n_rows: int) -> ErrorCheck:
+        strict = len(LEVELS) - 1
+        off = [
+            not f.doubtful
+            and (
+                (f.factor > TOLERATED and f.intervals[strict].lower > 1.0)
+                or (f.factor < 1.0 / TOLERATED and f.intervals[strict].upper < 1.0)
+            )
+            for f in found
+        ]
+        return cls(
+            tuple(names),
+            np.array([f.factor for f in found]),
+            np.array([f.intervals[0] for f in found]),
+            np.array([f.intervals[1] for f in found]),
+            tuple(f.by for f in found),
+            tuple(f.note for f in found),
+            n_rows,
+            tuple(off),
+            tuple(f.doubtful for f in found),
+        )
+
+    @property
+    def off(self) -> tuple[str, ...]:
+        """Features whose error bars are wrong by more than 20 % and beyond doubt (at 99.9 %)."""
+        return tuple(name for name, wrong in zip(self.feature_names, self._off, strict=True) if wrong)
+
+    @property
+    def verdict(self) -> str:
+        """One sentence."""
+        if self.off:
+            parts = [self._said(self.feature_names.index(name)) for name in self.off[:5]]
+            more = f" and {len(self.off) - 5} others" if len(self.off) > 5 else ""
+            return f"Errors are not as large as the error bars say: {'; '.join(parts)}{more}."
+        told = sum(by != "" and not doubt for by, doubt in zip(self.by, self._doubtful, strict=True))
+        if not told:
+            return "These rows do not tell whether the error bars are right."
+        which = "" if told == len(self.by) else f" of {told} of {len(self.by)} features"
+        return f"The error bars{which} are as large as the errors, as far as these rows tell."
+
+    def _said(self, j: int) -> str:
+        low, high = self.interval_95[j]
+        name, factor = self.feature_names[j], self.factor[j]
+        return f"those of {name} are {factor:.2g} times as large ({low:.2g} to {high:.2g})"
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns "feature", "factor", "lower_68", "upper_68", "lower_95", "upper_95", "by", "note"."""
+        return {
+            "feature": list(self.feature_names),
+            "factor": self.factor.tolist(),
+            "lower_68": self.interval_68[:, 0].tolist(),
+            "upper_68": self.interval_68[:, 1].tolist(),
+            "lower_95": self.interval_95[:, 0].tolist(),
+            "upper_95": self.interval_95[:, 1].tolist(),
+            "by": list(self.by),
+            "note": list(self.notes),
+        }
+
+    def rows(self) -> Table:
+        """The same as texts, under a row of titles."""
+        lines: Table = [("feature", "true / stated", "68 %", "95 %", "by", "")]
+        for j, name in enumerate(self.feature_names):
+            known = self.by[j] != ""
+            lines.append(
+                (
+                    name,
+                    f"{self.factor[j]:.3g}" if known else "?",
+                    _ends(self.interval_68[j]) if known else "",
+                    _ends(self.interval_95[j]) if known else "",
+                    self.by[j],
+                    self.notes[j],
+                )
+            )
+        return lines
+
+    def __repr__(self) -> str:
+        lines = self.rows()
+        widths = [max(len(line[c]) for line in lines) for c in range(5)]
+        texts = [
+            line[0].ljust(widths[0])
+            + "".join("  " + line[c].rjust(widths[c]) for c in range(1, 5))
+            + ("  " + line[5] if line[5] else "")
+            for line in lines
+        ]
+        return "\n".join([self.verdict, "", *("  " + text.rstrip() for text in texts)])
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{self.verdict}</b></p>{html_table(self.rows())}"
+
+
+def check_errors(
+    table: TableLike,
+    *,
+    groups: ColumnOrValues | None = None,
+    sample_weight: ColumnOrValues | None = None,
+    mean: str | None = None,
+    std: ErrorColumns | None = None,
+    var: ErrorColumns | None = None,
+    cov: str | Mapping[tuple[str, str], str] | None = None,
+    precision: str | None = None,
+    factor: str | None = None,
+    bounds: ErrorColumns | None = None,
+    features: Sequence[str] | None = None,
+    corr: str | Mapping[tuple[str, str], str] | None = None,
+    on_missing: Literal["error", "point", "impute"] = "error",
+    n_components: int | Literal["auto"] = "auto",
+    random_state: int = 0,
+) -> ErrorCheck:
+    """Are the error bars right? How many times as large as stated the errors are, feature by feature.
+
+    Where rows are repeated readings of the same objects (`groups`), their scatter within objects says it
+    without a model: with readings x_gi of object g, errors s_gi, weights p_gi = 1 / s_gi^2, N readings and G
+    objects
+
+    .. code-block:: text
+
+        k^2 = sum_gi p_gi (x_gi - mean_g)^2 / (N - G),    an interval by chi-square with N - G degrees of
+        freedom
+
+    Otherwise, with a mixture of Gaussians for the true values (`GaussianDenoiser`) that is fitted to other
+    rows, the reading of feature j, given the readings x_o of the row's other features, is taken to be
+
+    .. code-block:: text
+
+        x_j | x_o  ~  sum_c w_c N(m_c, a v_c + k^2 s_j^2)
+
+    with v_c the conditional variance of the true value; k maximises the likelihood of held-out rows (5 folds,
+    of whole groups) with a free, and the interval is that of the profile likelihood, adjusted for tails that
+    are not Gaussian. So k is told by rows whose error bars differ: scatter must grow as they do. Where all
+    rows have the same error bars, T + k^2 S is the same for many pairs of T and k, and no factor is given.
+
+    The model assumes that true values spread no more where errors are larger (given the other features).
+    Errors in proportion to the value, such as 10 %, are not like that: take logarithms first. A factor is
+    called doubtful where residuals follow the error bars.
+
+    Parameters
+    ----------
+    table : as for :func:`uncertain.fit`; no target is needed, and every column with an error column is
+        checked.
+    groups : what readings of one and the same true value share: a column, or the values, one per row.
+    sample_weight : how much each row counts for the model (not among replicates): a column, or the values.
+    mean, std, var, cov, precision, factor, bounds, features, corr, on_missing : as for :func:`uncertain.fit`.
+    n_components : Gaussians of the mixture; "auto" chooses up to 5 by held-out likelihood.
+    random_state : seed of the folds, and of the 5,000 rows that are drawn of more.
+
+    Returns
+    -------
+    ErrorCheck
+        Prints as a table; `factor`, `interval_68`, `interval_95`, `by`, `notes` and `off` are its columns,
+        and ``to_dict()`` makes a data frame of them.
+
+    Raises
+    ------
+    UncertainError (a ValueError) : for columns that cannot be read, as `fit`; if there are no error bars.
+
+    Examples
+    --------
+    >>> import numpy as np, uncertain
+    >>> rng = np.random.default_rng(0)
+    >>> std = rng.uniform(0.1, 1.0, (2000, 2))
+    >>> truth = rng.normal(size=(2000, 2))
+    >>> readings = truth + std * [1.0, 2.0] * rng.normal(size=(2000, 2))
+    >>> check = uncertain.check_errors(uncertain.GaussianArray(readings, std=std, feature_names=["a", "b"]))
+    >>> check.off
+    ('b',)
+    >>> bool(check.interval_95[1, 0] < 2.0 < check.interval_95[1, 1])
+    True
+    """
+    check_option("on_missing", on_missing, ("error", "point", "impute"))
+    if n_components != "auto" and (not isinstance(n_components, int) or n_components < 1):
+        raise ParameterError(f'n_components={n_components!r}: must be an integer >= 1 or "auto"')
+    source = Source.of(table)
+    beside = {"groups": groups, "sample_weight": sample_weight}
+    given = {
+        "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
+        "bounds": bounds, "features": features, "corr": corr,
+    }  # fmt: skip
+    rows, names = _read(source, beside, given, on_missing)
+    together = None if groups is None else source.groups(groups)
+    weights = None if sample_weight is None else source.weights(sample_weight)
+    return checked(
+        rows,
+        names,
+        n_components=n_components,
+        replicates=together,
+        groups=together,
+        weights=weights,
+        random_state=random_state,
+    )
+
+
+def checked(
+    rows: GaussianArray | Incomplete,
+    names: Sequence[str],
+    *,
+    n_components: int | Literal["auto"] = "auto",
+    replicates: Groups | None = None,
+    groups: Groups | None = None,
+    weights: Floats | None = None,
+    most_rows: int = MOST_ROWS,
+    random_state: int = 0,
+) -> ErrorCheck:
+    """The check of rows that have been read; those of one of `replicates` have the same true value."""
+    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+    noisy = np.flatnonzero(deviations(gaussians).any(axis=0))
+    if not noisy.size:
+        raise UncertainError("there are no error bars to check: every value is exact")
+    rows = rows[:, noisy]
+    found: list[Found | None] = [None] * len(noisy)
+    if replicates is not None:
+        found = list(by_replicates(rows, replicates))
+    if any(f is None for f in found):
+        modelled = by_model(
+            rows,
+            n_components=n_components,
+            groups=groups,
+            weights=weights,
+            most_rows=most_rows,
+            random_state=random_state,
+        )
+        found = [m if f is None else f for f, m in zip(found, modelled, strict=True)]
+    return ErrorCheck._of(
+        [names[j] for j in noisy.tolist()], [f for f in found if f is not None], n_rows=len(rows)
+    )
+
+
+def warn_if_off(
+    rows: GaussianArray | Incomplete, names: Sequence[str], groups: Groups | None, weights: Floats | None
+) -> None:
+    """A warning with the features whose error bars are wrong beyond doubt; rows of a group may differ."""
+    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+    if not gaussians.trace().any() or len(names) > MOST_FEATURES:
+        return
+    check = checked(rows, names, groups=groups, weights=weights, most_rows=REPORTED_ROWS)
+    if check.off:
+        warnings.warn(
+            f"{check.verdict} See uncertain.check_errors(table); error columns can be multiplied by factors",
+            UncertainWarning,
+            stacklevel=3,
+        )
+
+
+def _read(
+    source: Source, beside: Mapping[str, object], given: dict[str, Any], on_missing: str
+) -> tuple[GaussianArray | Incomplete, list[str]]:
+    """The rows with error bars, and the names of their features."""
+    if source.table is None:
+        asked = [role for role, value in given.items() if value is not None]
+        asked += [role for role, value in beside.items() if isinstance(value, str)]
+        if asked:
+            raise ParameterError(f"{asked[0]}= names a column of a table, but these rows have none")
+        data = source.data
+        if not isinstance(data, (GaussianArray, Incomplete)):
+            data = Incomplete.of(gaps_as_nan(data, "table"))
+        names = data.feature_names or [f"x{j}" for j in range(data.n_features)]
+        return data, list(names)
+    with source.named():
+        columns = choose_columns(
+            source.names,
+            None,
+            type_of=source.table.type_of,
+            **{role: value if isinstance(value, str) else None for role, value in beside.items()},
+            **given,
+        )
+    source.load({*source.names} - {*columns.ignored})
+    reading = AsGaussians(**columns.roles(), on_missing=on_missing)
+    rows = reading.fit_transform(source.rows)
+    return rows, [str(name) for name in reading.get_feature_names_out()]
+
+
+def _ends(interval: Floats) -> str:
+    return f"{interval[0]:.3g} to {interval[1]:.3g}"

@@ -1,0 +1,16 @@
+"""Whether a model takes error bars for measurement error."""
+
+from __future__ import annotations
+
+from sklearn.pipeline import Pipeline
+
+from ..discriminant import GaussianDiscriminant
+from ..preprocessing import GaussianDenoiser
+from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
+
+BY_ITSELF = (GaussianDenoiser, GaussianDiscriminant, RemeasuredClassifier, RemeasuredRegressor)
+
+
+def is_measured(pipeline: Pipeline) -> bool:
+    """Is each row one noisy reading of true values, for some step?"""
+    return any(isinstance(step, BY_ITSELF) for _, step in pipeline.steps)

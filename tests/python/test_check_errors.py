@@ -1,0 +1,244 @@
+"""Are the error bars right? Factors and their intervals on rows whose true errors are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+import uncertain
+from uncertain import GaussianArray, UncertainError, check_errors
+from uncertain._errors.estimate import by_model, by_replicates
+from uncertain.exceptions import ColumnError, ParameterError, UncertainWarning
+from uncertain.preprocessing import GaussianDenoiser
+from uncertain.tables._groups import Groups
+
+Floats = NDArray[np.float64]
+
+
+def readings(n: int, factor: Floats, seed: int, corr: float = 0.0) -> GaussianArray:
+    """Correlated true values, and errors `factor` times as large as the error bars."""
+    rng = np.random.default_rng(seed)
+    d = len(factor)
+    z = rng.normal(size=(n, d)) @ np.linalg.cholesky(0.6 + 0.4 * np.eye(d)).T
+    std = 0.5 * np.exp(0.6 * rng.normal(size=(n, d)))
+    noise = corr + (1.0 - corr) * np.eye(d)
+    x = z + factor * std * (rng.normal(size=(n, d)) @ np.linalg.cholesky(noise).T)
+    if corr:
+        return GaussianArray(x, cov=std[:, :, None] * noise * std[:, None, :])
+    return GaussianArray(x, std=std)
+
+
+@pytest.mark.parametrize("corr", [0.0, 0.5])
+def test_factors_are_found(corr: float) -> None:
+    factor = np.array([1.0, 2.0, 0.5])
+    check = check_errors(readings(3000, factor, 0, corr), n_components=1)
+    assert np.all(np.abs(check.factor - factor) < 0.15)
+    half = (check.interval_95[:, 1] - check.interval_95[:, 0]) / 2
+    assert np.all(np.abs(check.factor - factor) < 2 * half) and np.all(half < 0.2)
+    assert np.all(check.interval_68[:, 0] >= check.interval_95[:, 0])
+    assert check.off == ("x1", "x2")
+    assert check.by == ("model",) * 3
+    assert "x1 are 2" in check.verdict and "x0" not in check.verdict
+
+
+def test_intervals_cover_as_they_say() -> None:
+    inside = []
+    for seed in range(60):
+        found = by_model(readings(250, np.array([1.0, 1.0]), seed), n_components=1)
+        inside += [[i.lower <= 1.0 <= i.upper for i in f.intervals] for f in found]
+    share = np.mean(inside, axis=0)  # of 120; standard errors 0.04, 0.02 and 0.003
+    assert abs(share[0] - 0.68) < 0.11
+    assert 0.90 < share[1] <= 0.99
+    assert share[2] > 0.98
+
+
+def test_the_profile_is_the_marginal_likelihood_of_one_feature() -> None:
+    """Of one feature and component the held-out law is N(x; mu, a T + k^2 s^2): an independent maximum."""
+    from scipy.optimize import minimize
+
+    X = readings(800, np.array([1.5]), 3)
+    found = by_model(X, n_components=1)[0]
+    x, s2 = X.means[:, 0], X.covariances()[:, 0, 0]
+
+    def loss(p: Floats) -> float:
+        v = np.exp(p[1]) + np.exp(2 * p[2]) * s2
+        return float(np.sum(np.log(v) + (x - p[0]) ** 2 / v))
+
+    best = minimize(loss, [0.0, 0.0, 0.0], method="BFGS")
+    assert found.factor == pytest.approx(np.exp(best.x[2]), rel=0.02)  # means are of other rows here
+    h, steps = 1e-3, np.eye(3)
+    hessian = [
+        [
+            (loss(best.x + h * (a + b)) - loss(best.x + h * (a - b)) - loss(best.x + h * (b - a))
+             + loss(best.x - h * (a + b))) / (4 * h * h)
+            for b in steps
+        ]
+        for a in steps
+    ]  # fmt: skip
+    se = found.factor * np.sqrt(2.0 * np.linalg.inv(hessian)[2, 2])  # the loss is twice the log-likelihood
+    half = (found.intervals[1].upper - found.intervals[1].lower) / 2
+    assert half == pytest.approx(1.96 * se, rel=0.15)
+
+
+def test_conditional_laws_are_those_of_the_joint_one() -> None:
+    """Against the joint Gaussian density of a row, changed in one error alone."""
+    from scipy.stats import multivariate_normal
+
+    from uncertain._errors.conditionals import conditionals
+
+    X = readings(30, np.ones(3), 5, corr=0.4)
+    denoiser = GaussianDenoiser(2, random_state=0).fit(readings(400, np.ones(3), 6))
+    factors = np.array([1.2, 0.7, 1.0])
+    laws = conditionals(denoiser, X, factors)
+    S = X.covariances()
+    for j, law in enumerate(laws):
+        others = [c for c in range(3) if c != j]
+        k = factors.copy()
+        k[j] = 1.7
+        logs = law.log_densities(0.0, 1.7)
+        for i in range(4):
+            V = denoiser.covariances_ + k[:, None] * S[i] * k
+            joint = [
+                w * multivariate_normal.pdf(X.means[i], m, v)
+                for w, m, v in zip(denoiser.weights_, denoiser.means_, V, strict=True)
+            ]
+            rest = [
+                w * multivariate_normal.pdf(X.means[i, others], m[others], v[np.ix_(others, others)])
+                for w, m, v in zip(denoiser.weights_, denoiser.means_, V, strict=True)
+            ]
+            want = np.log(sum(joint) / sum(rest))
+            # Log weights are known up to a number per row.
+            some = law.log_weights[:, i]
+            top = some.max()
+            got = logs[i] - (top + np.log(np.exp(some - top).sum()))
+            assert got == pytest.approx(want, abs=1e-8)
+
+
+def test_equal_error_bars_tell_nothing() -> None:
+    rng = np.random.default_rng(0)
+    X = GaussianArray(rng.normal(size=(500, 2)), std=[[0.3, 0.5]] * 500)
+    check = check_errors(X)
+    assert np.isnan(check.factor).all()
+    assert check.by == ("", "") and check.off == ()
+    assert "same error bar" in check.notes[0]
+    assert "do not tell" in check.verdict
+    assert np.isinf(check.interval_95[:, 1]).all()
+
+
+def test_replicates_need_no_model() -> None:
+    rng = np.random.default_rng(1)
+    objects = np.repeat(np.arange(150), 3)
+    std = rng.uniform(0.2, 1.0, (450, 1))
+    x = 5.0 * rng.normal(size=(150, 1))[objects] + 2.0 * std * rng.normal(size=(450, 1))
+    table = pl.DataFrame({"star": objects, "flux": x[:, 0], "flux_err": std[:, 0]})
+    check = check_errors(table, groups="star")
+    weights = 1.0 / std[:, 0] ** 2
+    squares = 0.0
+    for star in range(150):
+        mine = objects == star
+        mean = np.average(x[mine, 0], weights=weights[mine])
+        squares += float(weights[mine] @ (x[mine, 0] - mean) ** 2)
+    assert check.factor[0] == pytest.approx(np.sqrt(squares / 300))
+    ends = np.sqrt(squares / chi2.ppf([0.975, 0.025], 300))
+    assert check.interval_95[0] == pytest.approx(ends)
+    assert check.off == ("flux",) and check.by == ("replicates",)
+    # Equal error bars, too.
+    equal = check_errors(GaussianArray(x, std=0.6), groups=objects)
+    assert equal.by == ("replicates",)
+
+
+def test_replicates_with_gaps_and_outliers() -> None:
+    rng = np.random.default_rng(2)
+    objects = np.repeat(np.arange(200), 2)
+    x = rng.normal(size=(400, 1))
+    x[7] = 100.0
+    found = by_replicates(GaussianArray(x, std=1.0), Groups(objects.astype(np.uint32)))[0]
+    assert found is not None and found.factor > 3.0 and "far off" in found.note
+    table = pl.DataFrame({"x": [None, *rng.normal(size=3)], "x_err": [1.0] * 4, "g": [0, 0, 1, 1]})
+    check = check_errors(table, groups="g", on_missing="impute")
+    assert "2 readings of 1 objects" in check.notes[0] or "3 readings of 2 objects" in check.notes[0]
+    alone = by_replicates(GaussianArray(x, std=1.0), Groups(np.arange(400, dtype=np.uint32)))
+    assert alone == [None]
+
+
+def test_gaps_do_not_bias() -> None:
+    X = readings(2500, np.array([1.0, 2.0]), 8)
+    rng = np.random.default_rng(0)
+    columns = {}
+    std = np.sqrt(np.diagonal(X.covariances(), axis1=1, axis2=2))
+    for j, name in enumerate("ab"):
+        x = X.means[:, j].copy()
+        x[rng.uniform(size=len(x)) < 0.2] = np.nan
+        columns |= {name: x, f"{name}_err": std[:, j]}
+    check = check_errors(pl.DataFrame(columns), on_missing="impute", n_components=1)
+    assert check.off == ("b",)
+    assert check.interval_95[1, 0] < 2.0 < check.interval_95[1, 1]
+    assert check.interval_95[0, 0] < 1.0 < check.interval_95[0, 1]
+
+
+def test_true_values_that_differ_with_errors_put_the_factor_in_doubt() -> None:
+    rng = np.random.default_rng(4)
+    z = np.exp(rng.normal(size=3000))
+    std = 0.1 * z  # ten percent of the value
+    X = GaussianArray((z + std * rng.normal(size=3000))[:, None], std=std[:, None])
+    check = check_errors(X)
+    assert "doubtful" in check.notes[0]
+    assert check.off == ()
+
+
+def test_weights_and_units_do_not_change_factors() -> None:
+    X = readings(600, np.array([1.0, 2.0]), 9)
+    std = np.sqrt(np.diagonal(X.covariances(), axis1=1, axis2=2))
+    scale = [1e-9, 1e7]
+    moved = GaussianArray(X.means * scale + 3.0 * np.array(scale), std=std * scale)
+    base = check_errors(X, n_components=1).factor
+    assert check_errors(moved, n_components=1).factor == pytest.approx(base, rel=1e-2)
+    weights = np.ones(700)
+    weights[600:] = 0.0
+    more = GaussianArray.concat([X, GaussianArray(rng_rows(100), std=0.1)])
+    assert check_errors(more, sample_weight=weights, n_components=1).factor == pytest.approx(base, rel=1e-2)
+
+
+def rng_rows(n: int) -> Floats:
+    return 50.0 * np.random.default_rng(0).normal(size=(n, 2))
+
+
+def test_columns_without_error_bars_and_few_rows() -> None:
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"a": rng.normal(size=8), "a_err": rng.uniform(0.1, 1, 8), "kind": ["x"] * 8})
+    check = check_errors(table)
+    assert check.feature_names == ("a",) and "too few" in check.notes[0]
+    assert list(check.to_dict()) == [
+        "feature", "factor", "lower_68", "upper_68", "lower_95", "upper_95", "by", "note",
+    ]  # fmt: skip
+    assert pl.DataFrame(check.to_dict()).height == 1
+    assert "<table>" in check._repr_html_() and "too few" in str(check)
+
+
+def test_refused() -> None:
+    with pytest.raises(UncertainError, match="no error bars"):
+        check_errors(np.ones((10, 2)))
+    with pytest.raises(ParameterError, match="n_components"):
+        check_errors(GaussianArray(np.ones((3, 1)), std=1.0), n_components=0)
+    with pytest.raises(ParameterError, match="groups= names a column"):
+        check_errors(GaussianArray(np.ones((3, 1)), std=1.0), groups="star")
+    with pytest.raises(ColumnError, match="no column 'star'"):
+        check_errors(pl.DataFrame({"a": [1.0], "a_err": [0.1]}), groups="star")
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_the_report_warns(factor: float) -> None:
+    X = readings(600, np.array([factor, 1.0]), 11)
+    std = np.sqrt(np.diagonal(X.covariances(), axis1=1, axis2=2))
+    table = pl.DataFrame(
+        {"a": X.means[:, 0], "a_err": std[:, 0], "b": X.means[:, 1], "b_err": std[:, 1]}
+    ).with_columns(kind=pl.when(pl.col("a") > 0).then(pl.lit("x")).otherwise(pl.lit("y")))
+    model = uncertain.fit(table, target="kind", method="gsu")
+    if factor == 1.0:
+        model.report(table, repeats=1, folds=2, meanings=False)
+        return
+    with pytest.warns(UncertainWarning, match=r"those of a are 2.*check_errors"):
+        model.report(table, repeats=1, folds=2, meanings=False)
