@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from ._data.array import GaussianArray
     from ._errors.check import ErrorCheck, check_errors
+    from ._data.incomplete import Incomplete
     from ._model.fit import fit
     from ._model.model import Model, load
     from ._report.classes import Report
@@ -64,6 +65,7 @@ _ORIGINS = {
     "GaussianArray": "_data.array",
     "ErrorCheck": "_errors.check",
     "check_errors": "_errors.check",
+    "Incomplete": "_data.incomplete",
     "fit": "_model.fit",
     "Model": "_model.model",
     "load": "_model.model",
@@ -109,6 +111,7 @@ __all__ = [
     "GaussianDiscriminant",
     "GaussianImputer",
     "GaussianScaler",
+    "Incomplete",
     "KernelMap",
     "LinearMap",
     "MinimaxProbabilityClassifier",

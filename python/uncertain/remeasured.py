@@ -14,12 +14,14 @@ import math
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils import Tags, check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from threadpoolctl import threadpool_limits
 
 from ._base.docs import documented
 from ._data.array import GaussianArray
@@ -39,7 +41,7 @@ WIDEST = 32.0
 """The largest factor of "auto"."""
 ITERATIONS = 300
 """Trees of the default learner: copies are more to learn from than the rows alone."""
-DOWNWARDS = 3 / 8
+DOWNWARDS = 1 / 4
 """The share of copies with smaller errors."""
 BLOCK = 16_384
 """Rows that are read again at a time."""
@@ -89,7 +91,10 @@ class _Remeasured(BaseEstimator):
                 raise ParameterError(f"sample_weight: {type(learner).__name__} takes no weights")
             arguments["sample_weight"] = np.tile(weights / copies, copies)
         table = self._copied(rows, y if classes is None else classes, weights, copies, random)
-        self.estimator_ = learner.fit(table, np.tile(y, copies), **arguments)
+        # The default learner has no n_jobs.
+        threads = None if self.n_jobs is None or self.estimator is not None else effective_n_jobs(self.n_jobs)
+        with threadpool_limits(threads, user_api="openmp"):
+            self.estimator_ = learner.fit(table, np.tile(y, copies), **arguments)
         return self
 
     def _copied(
@@ -103,7 +108,7 @@ class _Remeasured(BaseEstimator):
         """The learner's columns of all rows, then of their copies; `known` are class codes or targets."""
         n = len(rows)
         smallest, largest = self.factors_
-        downwards = round((copies - 1) * DOWNWARDS) if smallest < 1.0 else 0
+        downwards = 0 if smallest >= 1.0 else round((copies - 1) * (DOWNWARDS if largest > 1.0 else 1.0))
         truth = self._truth(rows, known, weights, self.n_components, random) if downwards else None
         table = np.empty((copies, n, len(self.error_columns_.get_feature_names_out())))
         for start in range(0, n, BLOCK):  # so that covariances are written out for a block only
@@ -112,8 +117,11 @@ class _Remeasured(BaseEstimator):
             table[0, part] = self.error_columns_.transform(some)
             readings = Readings(some, random, truth.posterior(some, known[part]) if truth else None)
             for k in range(1, copies):
-                ends = (smallest, 1.0) if k <= downwards else (1.0, max(largest, 1.0))
-                factors = drawn_factors(some.shape, ends, self.per_feature, random)
+                if k <= downwards:
+                    factors = drawn_factors(some.shape, (smallest, min(largest, 1.0)), 0.0, random)
+                else:
+                    ends = (max(smallest, 1.0), max(largest, 1.0))
+                    factors = drawn_factors(some.shape, ends, self.per_feature, random)
                 table[k, part] = self.error_columns_.transform(readings.again(factors))
         return table.reshape(copies * n, -1)
 
@@ -209,7 +217,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
         smaller errors, f < 1:  x' = z' + f e',   z' drawn from p(z | x),      S' = f^2 S
 
     with p(z | x) of a :class:`~uncertain.GaussianDenoiser`, fitted to each class of 20 rows or more by itself
-    (labels are known here). With a factor per feature, F = diag(f), larger errors add noise of covariance D S
+    (labels are known here). With factors per feature, F = diag(f), larger errors add noise of covariance D S
     D, D = diag(sqrt(f_j^2 - 1)), and the copy's covariance is S + D S D (for diagonal S that is F S F, and
     correlations of the noise follow otherwise); smaller ones read z' with noise F S F. If all rows are exact
     it is the learner itself.

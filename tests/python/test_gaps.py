@@ -291,3 +291,27 @@ def test_scaling_changes_no_discriminant_with_gaps(rng: np.random.Generator) -> 
     assert_allclose(
         scaled.decision_function(scaler.transform(rows)), plain.decision_function(rows), atol=1e-3
     )
+
+
+def test_rows_with_gaps_from_arrays() -> None:
+    rng = np.random.default_rng(0)
+    means = rng.normal(size=(60, 3))
+    std = rng.uniform(0.1, 0.3, (60, 3))
+    cov = std[:, :, None] * np.eye(3)
+    gap = rng.uniform(size=means.shape) < 0.2
+    gap[0] = [True, False, False]
+    values = np.where(gap, np.nan, means)
+    whole = Incomplete(GaussianArray(means, std=std), gap)
+    expected = GaussianDenoiser().fit_transform(whole)
+    given = Incomplete.of(values, std=np.where(gap, np.nan, std), feature_names=["a", "b", "c"])
+    np.testing.assert_array_equal(GaussianDenoiser().fit_transform(given).means, expected.means)
+    assert given.feature_names == ("a", "b", "c") and np.isnan(values[0, 0])
+    hidden = gap[:, :, None] | gap[:, None, :]
+    full = Incomplete.of(values, cov=np.where(hidden, np.nan, cov * std[:, None, :]))
+    np.testing.assert_allclose(GaussianDenoiser().fit_transform(full).means, expected.means, rtol=1e-9)
+    with pytest.raises(UncertainError, match=r"missing: must be True or False for each of 60 x 3"):
+        Incomplete(GaussianArray(means), gap[:, :2])
+    std[3, 1] = np.nan
+    gap[3] = False
+    with pytest.raises(UncertainError, match="row 3"):
+        Incomplete.of(np.where(gap, np.nan, means), std=std)

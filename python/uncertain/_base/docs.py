@@ -110,11 +110,12 @@ estimator : scikit-learn estimator or None, default=None
 n_copies : int >= 1, default=8
     How often every row is there, itself included.
 factors : "auto" or (smallest, largest), default="auto"
-    Of the errors of copies, uniform in their logarithm; three in eight copies have smaller errors than the
+    Of the errors of copies, uniform in their logarithm; a quarter of the copies have smaller errors than the
     row, if `smallest` is below 1. "auto" is from 0.1 until the typical error is twice the spread of the data
     (at most 32). If you know how large tomorrow's errors will be, say so: ``factors=(1, 4)``.
 per_feature : float in [0, 1], default=0.5
-    Share of the copied rows that have a factor for each feature instead of one for all.
+    Share of the rows in copies with larger errors in which only some features, a number drawn from 0 to d,
+    have the row's factor, and the others 1. Use 0 if all errors grow and shrink together.
 error_columns = columns : {"errors", "correlations"}, default="errors"
     What the learner sees beside the means, see :class:`~uncertain.ErrorColumns`.
 copy_components = n_components : int >= 1, default=5
@@ -122,7 +123,7 @@ copy_components = n_components : int >= 1, default=5
 copy_seed = random_state : int, RandomState or None, default=None
     Seed of the copies, and of the learner if it has one.
 learner_jobs = n_jobs : int or None, default=None
-    Passed on to a learner that has it.
+    Passed on to a learner that has it; the default one takes as many threads.
 coef_ : ndarray of shape (1, d) or (K, d)
     w of each problem: one for two classes, one per class otherwise.
 intercept_ : ndarray of shape (1,) or (K,)

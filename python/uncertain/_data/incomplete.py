@@ -1,7 +1,6 @@
 """Rows with gaps on their way to what takes them.
 
-A `GaussianArray` has no NaN: everything that computes with one relies on it. So gaps are marked beside it,
-and only `GaussianImputer`, `GaussianDenoiser`, `GaussianDiscriminant` and `GaussianScaler` take both.
+A `GaussianArray` has no NaN: everything that computes with one relies on it. So gaps are marked beside it.
 """
 
 from __future__ import annotations
@@ -10,7 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..exceptions import UncertainError
 from .array import GaussianArray
 from .features import column_numbers, rows_and_columns
 from .numbers import row_numbers
@@ -18,23 +19,74 @@ from .typing import Booleans, Floats, RandomState
 
 
 class Incomplete:
-    """Gaussians with marked features missing; their means and variances there are zero and mean nothing.
+    """Gaussian rows of which some features are missing; for those that can work with gaps.
 
-    What ``AsGaussians(on_missing="impute")`` gives; it has the length, shape and row indexing that
-    scikit-learn's splitters need.
+    A missing feature is one of infinite variance: what the `GaussianArray` holds in its place is never looked
+    at. The denoiser, the imputer, the discriminant, the scaler, `ErrorColumns` and re-measured learners take
+    such rows; ``AsGaussians(on_missing="impute")`` makes them from a table, `Incomplete.of` from arrays with
+    NaN. They have the length, shape, row and feature indexing of a `GaussianArray`.
+
+    Parameters
+    ----------
+    gaussians : GaussianArray of n rows
+        The rows, with any finite numbers where something is missing.
+    missing : array-like of bool, shape (n, d)
+        Which features of which rows are missing.
+
+    Raises
+    ------
+    UncertainError
+        For another shape of `missing`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianDenoiser, Incomplete
+    >>> X = Incomplete.of([[0.0, 0.1], [1.0, 0.9], [2.0, 2.1], [3.0, np.nan]], std=0.1)
+    >>> X.missing.sum()
+    np.int64(1)
+    >>> bool(abs(GaussianDenoiser().fit_transform(X).means[3, 1] - 3.0) < 0.5)
+    True
     """
 
     __slots__ = ("gaussians", "missing")
 
-    def __init__(self, gaussians: GaussianArray, missing: Booleans) -> None:
+    def __init__(self, gaussians: GaussianArray, missing: ArrayLike) -> None:
+        marks = np.ascontiguousarray(missing)
+        if marks.shape != gaussians.shape or marks.dtype != bool:
+            raise UncertainError(
+                f"missing: must be True or False for each of {gaussians.shape[0]} x {gaussians.shape[1]} "
+                f"features, got shape {marks.shape} of {marks.dtype}"
+            )
         self.gaussians = gaussians
-        self.missing = np.ascontiguousarray(missing, dtype=bool)
+        self.missing: Booleans = marks
 
     @classmethod
-    def of(cls, values: Floats) -> Incomplete:
-        """Exact points with NaN for what is missing."""
+    def of(
+        cls, means: ArrayLike, *, feature_names: Sequence[str] | None = None, **errors: ArrayLike
+    ) -> Incomplete:
+        """Rows with NaN for what is missing.
+
+        Parameters
+        ----------
+        means : array-like of shape (n, d)
+            The values; NaN is a gap.
+        feature_names : list of d str, optional
+        std, var, cov : array-like, at most one
+            Error bars as of a `GaussianArray`; those of a gap may be NaN too.
+
+        Raises
+        ------
+        UncertainError
+            For a value whose error bar is NaN, and what `GaussianArray` refuses.
+        """
+        values = np.asarray(means, dtype=np.float64)
         missing = np.isnan(values)
-        return cls(GaussianArray(np.where(missing, 0.0, values)), missing)
+        given: dict[str, Any] = {
+            name: _without_gaps(np.asarray(each, dtype=np.float64), missing) for name, each in errors.items()
+        }
+        rows = GaussianArray(np.where(missing, 0.0, values), feature_names=feature_names, **given)
+        return cls(rows, missing)
 
     @property
     def n_features(self) -> int:
@@ -100,3 +152,12 @@ def hstack(blocks: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Inco
         return whole
     gaps = [b.missing if isinstance(b, Incomplete) else np.zeros(b.shape, dtype=bool) for b in blocks]
     return Incomplete(whole, np.hstack(gaps))
+
+
+def _without_gaps(errors: Floats, missing: Booleans) -> Floats:
+    """Error bars with zero in the place of gaps; other NaN stay, for GaussianArray to refuse."""
+    if errors.shape == missing.shape:
+        return np.where(missing, 0.0, errors)
+    if errors.shape == (*missing.shape, missing.shape[1]):
+        return np.where(missing[:, :, None] | missing[:, None, :], 0.0, errors)
+    return errors
