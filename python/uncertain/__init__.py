@@ -31,8 +31,8 @@ if TYPE_CHECKING:
         uncertainty,
     )
     from ._data.array import GaussianArray
-    from ._errors.check import ErrorCheck, check_errors
     from ._data.incomplete import Incomplete
+    from ._errors.check import ErrorCheck, check_errors
     from ._model.fit import fit
     from ._model.model import Model, load
     from ._report.classes import Report
