@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::kernel::features;
-use crate::model::{discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, linear::Regressor, minimax, robust};
+use crate::model::{
+    discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, linear::Regressor, minimax, robust, trees,
+};
 use crate::state::{
     Answers, Arrays, Fitted, Named, Parameters, Parts, PenaltyPath, RowsHeader, Take, Tensor, Training, Valid, With,
     from_named, names, read_rows, to_named, write_rows,
@@ -205,6 +207,8 @@ steps! { $
     KernelSvr(kernel_svr::Model) = "kernel-svr";
     /// A Huber regression or classifier; a graph given as a matrix is not saved.
     Huber(huber::Machine) = "huber";
+    /// Boosted trees on error columns.
+    Trees(trees::Model) = "trees";
 }
 
 impl Step {

@@ -20,6 +20,7 @@ pub mod platt;
 pub mod probability;
 mod report;
 pub mod robust;
+pub mod trees;
 
 pub use calibration::Calibration;
 pub use group_folds::group_folds;

@@ -1,0 +1,96 @@
+"""Trees from a file: what stands for scikit-learn's learner after loading.
+
+The core adds up the leaves; the last step, from scores to predictions, is scikit-learn's own function on an
+array of the same layout, so that answers are the learner's to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+from sklearn.utils.extmath import softmax
+from sklearn.utils.validation import check_array
+
+from .._base.core import encoded
+from .._data.incomplete import Incomplete
+from .._data.typing import Floats, Labels
+from .._uncertain import Fitted, Gaussians, Rows
+from ..exceptions import UncertainError
+
+
+def fitted(columns: str, link: str, factors: Any, arrays: dict[str, Floats]) -> Fitted:
+    """Trees behind error columns, as the core has them."""
+    header = encoded({"columns": columns, "link": link, "factors": list(factors)})
+    return Fitted.from_arrays("trees", "{}", header, arrays)
+
+
+class _Trees:
+    """Trees on columns that are there already."""
+
+    def __init__(self, link: str, arrays: dict[str, Floats], n_columns: int) -> None:
+        self.n_features_in_ = n_columns
+        self._link = link
+        # Scores are asked for: without a link in the core.
+        plain = "identity" if link == "log" else link
+        own = {name: values for name, values in arrays.items() if name != "scale"}
+        self._model = fitted("means", plain, (1.0, 1.0), {"scale": np.ones(n_columns), **own})
+
+    def _arrays(self) -> tuple[str, dict[str, Floats]]:
+        """The link, and the arrays for a file."""
+        arrays = self._model.arrays()
+        del arrays["scale"]
+        return self._link, arrays
+
+    def _raw_predict(self, X: ArrayLike) -> Floats:
+        """Sums of leaves, (n, K), in the order of memory that scikit-learn's have: sums over them depend on it."""
+        points = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
+        if points.shape[1] != self.n_features_in_:
+            raise UncertainError(f"X has {points.shape[1]} columns, the trees know {self.n_features_in_}")
+        missing = np.isnan(points)
+        if missing.any():
+            return np.asfortranarray(self._model.decision((Incomplete.of(points).gaussians._core, missing)))
+        rows = Gaussians(Rows.from_numpy(points, *points.shape))
+        return np.asfortranarray(self._model.decision(rows))
+
+    def __repr__(self) -> str:
+        sizes = self._model.arrays()["sizes"]
+        return f"{type(self).__name__}({len(sizes)} trees of scikit-learn's histogram gradient boosting)"
+
+
+class TreesClassifier(_Trees):
+    """A `HistGradientBoostingClassifier` from a file."""
+
+    def __init__(self, link: str, arrays: dict[str, Floats], n_columns: int, classes: Labels) -> None:
+        super().__init__(link, arrays, n_columns)
+        self.classes_ = classes
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The class of the largest score, of two classes by its sign."""
+        scores = self._raw_predict(X)
+        codes = (scores.ravel() > 0).astype(int) if scores.shape[1] == 1 else np.argmax(scores, axis=1)
+        return self.classes_[codes]
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Scores, (n,) for two classes, else (n, K)."""
+        scores = self._raw_predict(X)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """P(class), (n, K)."""
+        scores = self._raw_predict(X)
+        if scores.shape[1] > 1:
+            return np.asarray(softmax(scores))
+        second = expit(scores.squeeze(1))
+        return np.stack([1 - second, second], axis=1)
+
+
+class TreesRegressor(_Trees):
+    """A `HistGradientBoostingRegressor` from a file."""
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """Numbers, (n,)."""
+        scores = self._raw_predict(X).ravel()
+        return np.exp(scores) if self._link == "log" else scores

@@ -1,0 +1,79 @@
+"""`SavedTrees`: estimators whose learner gets error columns, in model files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from .._base.core import Core, decoded
+from .._uncertain import Fitted
+from ..preprocessing import ErrorColumns
+from .kept import TreesClassifier, TreesRegressor, _Trees, fitted
+from .scikit_learn import LEARNERS, TreeArrays, arrays_of, check_answers, probes
+
+
+class SavedTrees(Core):
+    """Mixin of what has a fitted learner `estimator_` behind `error_columns_`.
+
+    A file holds the columns' scales and the trees, if the learner is scikit-learn's histogram gradient boosting;
+    what comes back answers to the last bit as the learner did.
+    """
+
+    _kinds: ClassVar[tuple[str, ...]] = ()
+    estimator: Any
+    estimator_: Any
+    error_columns_: ErrorColumns
+    factors_: tuple[float, float]
+
+    def _steps(self) -> list[Fitted]:
+        columns = self.error_columns_
+        link, arrays = self._tree_arrays()
+        scale = np.ascontiguousarray(columns.scale_, dtype=np.float64)
+        return [fitted(columns.columns, link, self.factors_, {"scale": scale, **arrays})]
+
+    def _tree_arrays(self) -> tuple[str, Any]:
+        """Of the learner, its own or scikit-learn's."""
+        if isinstance(self.estimator_, _Trees):
+            return self.estimator_._arrays()
+        found = arrays_of(self.estimator_)
+        check_answers(self.estimator_, found, self._as_kept(found)._raw_predict(probes(found)))
+        return found.link, found.arrays
+
+    def _as_kept(self, found: TreeArrays) -> _Trees:
+        classes = getattr(self, "classes_", None)
+        return TreesRegressor(*found) if classes is None else TreesClassifier(*found, classes)
+
+    def _loaded(self, model: Fitted) -> Self:
+        header, arrays = decoded(model.header), model.arrays()
+        self.error_columns_ = ErrorColumns(header["columns"])
+        self.error_columns_.scale_ = arrays["scale"]
+        self.error_columns_.n_features_in_ = d = len(arrays["scale"])
+        self.factors_ = tuple(header["factors"])
+        n_columns = {"means": d, "errors": 2 * d}.get(header["columns"], 2 * d + d * (d - 1) // 2)
+        self.estimator_ = self._as_kept(TreeArrays(header["link"], arrays, n_columns))
+        return self
+
+    def _set_names(self, names: Sequence[str]) -> None:
+        super()._set_names(names)
+        self.error_columns_.feature_names_in_ = self.feature_names_in_
+
+    def _saved_params(self) -> dict[str, Any]:
+        saved = super()._saved_params()
+        given = self.estimator
+        if given is not None:
+            # By its name, one of LEARNERS: a fit to the same data is the same again.
+            saved["estimator"] = {"learner": type(given).__name__, **given.get_params(deep=False)}
+        return saved
+
+    def _set_saved(self, parameters: dict[str, Any]) -> None:
+        given = parameters.get("estimator")
+        if given is not None:
+            name = given.pop("learner", None)
+            if name not in LEARNERS:
+                raise ValueError(f"estimator = {name!r}")
+            parameters["estimator"] = LEARNERS[name]().set_params(**given)
+        if isinstance(parameters.get("factors"), list):
+            parameters["factors"] = tuple(parameters["factors"])
+        super()._set_saved(parameters)
