@@ -28,6 +28,7 @@ from ._data.array import GaussianArray
 from ._data.incomplete import Incomplete
 from ._data.typing import Floats, Labels, RandomState
 from ._data.validation import RowsLike, check_labels, check_numbers, check_rows, check_sample_weight
+from ._trees.saved import SavedTrees
 from .exceptions import ParameterError
 from .preprocessing import ErrorColumns
 from .preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
@@ -47,7 +48,7 @@ BLOCK = 16_384
 """Rows that are read again at a time."""
 
 
-class _Remeasured(BaseEstimator):
+class _Remeasured(SavedTrees, BaseEstimator):
     """What classifier and regressor share."""
 
     def __init__(
@@ -249,6 +250,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     True
     """
 
+    _kinds = ("trees",)
     classes_: Labels
     _truth = TruthOfClasses
 
@@ -345,6 +347,7 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
     True
     """
 
+    _kinds = ("trees",)
     _truth = TruthOfTargets
 
     def fit(

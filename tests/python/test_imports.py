@@ -17,7 +17,7 @@ LAYERS = (
     {"tables"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},
-    {"_linear", "kernel_features"},
+    {"_linear", "_trees", "kernel_features"},
     {"an estimator"},
     {"_report"},
     {"_errors"},

@@ -255,7 +255,7 @@ def test_from_a_table() -> None:
     height = uncertain.fit(table.drop("label"), "height", method="remeasured", estimator=LinearRegression())
     assert height.score(table) > 0.93
     with pytest.raises(UncertainError, match=r"cannot be saved.*joblib"):
-        model.save("model.safetensors")
+        height.save("model.safetensors")
 
 
 @pytest.mark.parametrize(

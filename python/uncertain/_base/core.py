@@ -15,10 +15,12 @@ from __future__ import annotations
 import inspect
 import json
 import math
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._data.typing import Booleans, Floats
 from .._data.validation import seed_from
@@ -39,6 +41,7 @@ class Core:
     """The parameter that may be "auto": `alpha` or `C`."""
     _model: Fitted
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -121,6 +124,14 @@ class Core:
         """Parameters for a model file."""
         saved: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
         return saved
+
+    def _set_saved(self, parameters: dict[str, Any]) -> None:
+        """Inverse of `_saved_params`."""
+        self.set_params(**parameters)  # type: ignore[attr-defined]
+
+    def _set_names(self, names: Sequence[str]) -> None:
+        """Names of features, of a model from a file."""
+        self.feature_names_in_ = np.asarray(names, dtype=object)
 
 
 def class_of(kind: str, *, classifier: bool) -> type[Core]:

@@ -69,9 +69,8 @@ def _parts(
             own = step._saved_params()
         else:
             raise UncertainError(
-                f"the model cannot be saved: step {name!r} is a {type(step).__name__}, which holds another "
-                "library's "
-                "learner; joblib.dump(model.pipeline_, ...) or skops keep it"
+                f"the model cannot be saved: step {name!r} is a {type(step).__name__}, which is not of this "
+                "library; joblib.dump(model.pipeline_, ...), skops or ONNX keep it"
             )
         if not names and not features:
             features = [str(f) for f in getattr(step, "feature_names_in_", [])]
@@ -112,7 +111,11 @@ def _assembled(
         raise _altered(f"{len(names)} names and {len(parameters)} parameters of {len(estimators)} steps")
     for step, given in zip(estimators, parameters, strict=False):
         try:
-            step.set_params(**{k: _unplain(v) for k, v in given.items()})
+            values = {k: _unplain(v) for k, v in given.items()}
+            if isinstance(step, Core):
+                step._set_saved(values)
+            else:
+                step.set_params(**values)
         except (TypeError, KeyError, ValueError) as error:
             raise _altered(str(error)) from error
     _name_features(estimators, features)
@@ -126,7 +129,10 @@ def _name_features(steps: Sequence[Any], features: Sequence[str]) -> None:
         if not (isinstance(step, AsGaussians) and step.roles_):  # which knows its columns
             if names is None or not len(names):
                 return
-            step.feature_names_in_ = np.asarray(names, dtype=object)
+            if isinstance(step, Core):
+                step._set_names(names)
+            else:
+                step.feature_names_in_ = np.asarray(names, dtype=object)
         names = step._names_out() if hasattr(step, "_names_out") else names
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copyreg
 import html
 import os
 from pathlib import Path
 from typing import Any
 
 from .._data.typing import Labels
-from ..exceptions import ModelFileError
+from ..exceptions import ModelFileError, UncertainError
 from ..tables._groups import Groups
 from ..tables._source import Source
 from .file import from_bytes, read, to_bytes, write
@@ -47,7 +48,10 @@ class Model(Findings):
         write(path, self.pipeline_, self.columns_, self.residual_std_)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_bytes, (to_bytes(self.pipeline_, self.columns_, self.residual_std_),)
+        try:
+            return _from_bytes, (to_bytes(self.pipeline_, self.columns_, self.residual_std_),)
+        except UncertainError:  # a learner that model files do not hold, but pickles do
+            return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
     def __repr__(self) -> str:
         return text_of(self)

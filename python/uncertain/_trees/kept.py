@@ -45,7 +45,7 @@ class _Trees:
         return self._link, arrays
 
     def _raw_predict(self, X: ArrayLike) -> Floats:
-        """Sums of leaves, (n, K), in the order of memory that scikit-learn's have: sums over them depend on it."""
+        """Sums of leaves, (n, K), in scikit-learn's order of memory, on which sums over them depend."""
         points = check_array(X, dtype=np.float64, order="C", ensure_all_finite="allow-nan")
         if points.shape[1] != self.n_features_in_:
             raise UncertainError(f"X has {points.shape[1]} columns, the trees know {self.n_features_in_}")
@@ -71,7 +71,8 @@ class TreesClassifier(_Trees):
         """The class of the largest score, of two classes by its sign."""
         scores = self._raw_predict(X)
         codes = (scores.ravel() > 0).astype(int) if scores.shape[1] == 1 else np.argmax(scores, axis=1)
-        return self.classes_[codes]
+        found: Labels = self.classes_[codes]
+        return found
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Scores, (n,) for two classes, else (n, K)."""

@@ -17,8 +17,8 @@ from .scikit_learn import LEARNERS, TreeArrays, arrays_of, check_answers, probes
 class SavedTrees(Core):
     """Mixin of what has a fitted learner `estimator_` behind `error_columns_`.
 
-    A file holds the columns' scales and the trees, if the learner is scikit-learn's histogram gradient boosting;
-    what comes back answers to the last bit as the learner did.
+    A file holds the columns' scales and the trees, if the learner is scikit-learn's histogram gradient
+    boosting; what comes back answers to the last bit as the learner did.
     """
 
     _kinds: ClassVar[tuple[str, ...]] = ()
@@ -70,10 +70,13 @@ class SavedTrees(Core):
     def _set_saved(self, parameters: dict[str, Any]) -> None:
         given = parameters.get("estimator")
         if given is not None:
-            name = given.pop("learner", None)
+            name = given.get("learner") if isinstance(given, dict) else None
             if name not in LEARNERS:
-                raise ValueError(f"estimator = {name!r}")
-            parameters["estimator"] = LEARNERS[name]().set_params(**given)
+                raise ValueError(f"estimator = {given!r}")
+            learner = LEARNERS[name]()
+            # Those of another version of scikit-learn do not matter to predictions.
+            known = learner.get_params(deep=False)
+            parameters["estimator"] = learner.set_params(**{k: v for k, v in given.items() if k in known})
         if isinstance(parameters.get("factors"), list):
             parameters["factors"] = tuple(parameters["factors"])
         super()._set_saved(parameters)

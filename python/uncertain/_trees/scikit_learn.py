@@ -1,8 +1,8 @@
 """The arrays of scikit-learn's histogram gradient boosting.
 
 They are private attributes of its estimators. So their names and types are looked at first, and then the
-arrays are asked about the places where a mistake would show, on both sides of every threshold and where a value is
-missing: what does not answer to the last bit as the learner itself is refused.
+arrays are asked about the places where a mistake would show, on both sides of thresholds and where a value
+is missing: what does not answer to the last bit as the learner itself is refused.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ def arrays_of(learner: Any) -> TreeArrays:
     """The arrays of a fitted learner; UncertainError where they cannot be had."""
     if type(learner) not in LEARNERS.values():
         raise UncertainError(
-            f"the model cannot be saved: a {type(learner).__name__} is another library's learner; {WAY_OUT}. The "
-            f"default learner can be saved, and so can any {' or '.join(LEARNERS)}"
+            f"the model cannot be saved: a {type(learner).__name__} is another library's learner; {WAY_OUT}. "
+            f"The default learner can be saved, and so can any {' or '.join(LEARNERS)}"
         )
     if getattr(learner, "is_categorical_", None) is not None:
         raise UncertainError(
-            f"the model cannot be saved: its {type(learner).__name__} has categorical_features, which a model "
-            f"file does not hold; {WAY_OUT}"
+            f"the model cannot be saved: its {type(learner).__name__} has categorical_features, which a "
+            f"model file does not hold; {WAY_OUT}"
         )
     _check_version()
     try:
@@ -77,9 +77,7 @@ def arrays_of(learner: Any) -> TreeArrays:
         trees = [predictor.nodes for iteration in learner._predictors for predictor in iteration]
     except (AttributeError, KeyError, TypeError) as error:
         raise _unknown(str(error)) from error
-    return TreeArrays(
-        link, {"baseline": baseline, **flattened(trees)}, int(learner.n_features_in_)
-    )
+    return TreeArrays(link, {"baseline": baseline, **flattened(trees)}, int(learner.n_features_in_))
 
 
 def flattened(trees: list[Any]) -> dict[str, Floats]:
@@ -94,7 +92,7 @@ def flattened(trees: list[Any]) -> dict[str, Floats]:
             raise _unknown("a split by categories")
         if (nodes["left"][split] != np.flatnonzero(split) + 1).any():
             raise _unknown("nodes in another order")
-    nodes = np.concatenate(trees) if trees else np.zeros(0, dtype=[(k, v) for k, v in FIELDS.items()])
+    nodes = np.concatenate(trees)
     split = nodes["is_leaf"] == 0
     # Where all values go left and only missing ones right, the threshold is infinite.
     threshold = np.minimum(nodes["num_threshold"], np.finfo(np.float64).max)
@@ -139,7 +137,7 @@ def _check_version() -> None:
 
 def _unknown(what: str) -> UncertainError:
     return UncertainError(
-        f"the model cannot be saved: scikit-learn {sklearn.__version__} keeps its trees in a way that is not known "
-        f"here ({what}); fit and save it with scikit-learn 1.6 to 1.9 or with a newer version of uncertain; else "
-        f"{WAY_OUT}"
+        f"the model cannot be saved: scikit-learn {sklearn.__version__} keeps its trees in a way that is not "
+        f"known here ({what}); fit and save it with scikit-learn 1.6 to 1.9 or with a newer version of "
+        f"uncertain; else {WAY_OUT}"
     )

@@ -9,3 +9,4 @@ mod mixture;
 mod regression;
 mod round_trip;
 mod support;
+mod trees;

@@ -63,7 +63,7 @@ impl Model {
         if link.n_classes(k).is_none() {
             return Err(Error::Data(format!("{k} scores do not go with the link {}", link.name())));
         }
-        if trees.len() % k != 0 {
+        if !trees.len().is_multiple_of(k) {
             return Err(Error::Data(format!("{} trees are not whole iterations of {k}", trees.len())));
         }
         if let Some(j) = trees.iter().filter_map(Tree::largest_column).max().filter(|&j| j >= columns.n_columns()) {

@@ -1,0 +1,299 @@
+"""Histogram trees in model files: what comes back answers to the last bit as scikit-learn's learner."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+import uncertain
+from uncertain import GaussianArray, RemeasuredClassifier, RemeasuredRegressor
+from uncertain._data.incomplete import Incomplete
+from uncertain._trees.kept import TreesClassifier, TreesRegressor
+from uncertain._trees.scikit_learn import arrays_of, probes
+from uncertain._uncertain import read_model, write_model
+from uncertain.cli import main
+from uncertain.exceptions import ModelFileError, UncertainError
+
+CLASSIFIER, REGRESSOR = HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+LEARNERS: dict[str, Any] = {
+    "two classes": CLASSIFIER(max_iter=30),
+    "three classes": CLASSIFIER(max_iter=20),
+    "eleven classes": CLASSIFIER(max_iter=5),
+    "stumps": CLASSIFIER(max_iter=20, max_depth=1),
+    "deep": CLASSIFIER(max_iter=5, max_leaf_nodes=None, min_samples_leaf=1, l2_regularization=0.1),
+    "numbers": REGRESSOR(max_iter=30),
+    "median": REGRESSOR(loss="absolute_error", max_iter=10),
+    "quantile": REGRESSOR(loss="quantile", quantile=0.9, max_iter=10),
+    "counts": REGRESSOR(loss="poisson", max_iter=20),
+    "gamma": REGRESSOR(loss="gamma", max_iter=20),
+    "stopped": REGRESSOR(early_stopping=True, max_iter=50, n_iter_no_change=2),
+}
+N_CLASSES = {"three classes": 3, "eleven classes": 11}
+
+
+def columns(n: int, seed: int) -> np.ndarray:
+    """Plain numbers, repeated ones, some rounded to 32 bits, some missing."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6)) * [1.0, 1e-8, 1e9, 1.0, 1.0, 1.0]
+    X[:, 3] = X[:, 3].round(1)
+    X[:, 4] = X[:, 4].astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 5] = np.where(rng.random(n) < 0.5, np.nan, 1.0)  # nothing to know but whether it is there
+    return X
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_bit_is_scikit_learns(name: str) -> None:
+    X, new = columns(600, 0), columns(2000, 1)
+    rng = np.random.default_rng(2)
+    signal = np.nan_to_num(X[:, 0]) + np.isnan(X[:, 5]) + rng.normal(size=len(X))
+    learner = clone(LEARNERS[name])
+    if isinstance(learner, CLASSIFIER):
+        k = N_CLASSES.get(name, 2)
+        y = np.array([f"class {j}" for j in range(k)])[np.argsort(np.argsort(signal)) * k // len(X)]
+    else:
+        y = np.round(np.exp(signal)) + 1.0 if name in ("counts", "gamma") else signal
+    learner.fit(X, y)
+    found = arrays_of(learner)
+    assert (found.arrays["value"] == np.finfo(float).max).any()  # a split between there and missing
+    kept = (
+        TreesClassifier(*found, learner.classes_) if hasattr(learner, "classes_") else TreesRegressor(*found)
+    )
+    edges = probes(found)
+    infinite = np.where(np.isnan(edges), np.inf, edges)
+    for rows in (X, new, edges, new[:1], new[:, ::-1][:, ::-1]):
+        for method in ("predict", "decision_function", "predict_proba"):
+            assert hasattr(kept, method) == hasattr(learner, method)
+            if hasattr(learner, method):
+                expected, got = getattr(learner, method)(rows), getattr(kept, method)(rows)
+                assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+                np.testing.assert_array_equal(got, expected)
+    with pytest.raises(ValueError, match="infinity"):
+        kept.predict(infinite)
+    with pytest.raises(UncertainError, match="5 columns, the trees know 6"):
+        kept.predict(X[:, :5])
+
+
+def noisy(n: int, d: int, seed: int, kind: str) -> GaussianArray | Incomplete:
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, d)) * 2.0
+    std = rng.uniform(0.1, 1.0, (n, d))
+    std[:, 0] *= rng.random(n) < 0.8  # some are exact
+    rows = GaussianArray(z, std=std)
+    if kind == "full":
+        roots = rng.normal(size=(n, d, d)) * 0.3
+        return GaussianArray(z, cov=roots @ roots.transpose(0, 2, 1))
+    if kind == "gaps":
+        missing = rng.random((n, d)) < 0.2
+        return Incomplete(GaussianArray(np.where(missing, 0.0, z), std=np.where(missing, 0.0, std)), missing)
+    return GaussianArray(z) if kind == "exact" else rows
+
+
+def target_of(rows: GaussianArray | Incomplete) -> np.ndarray:
+    means = rows.gaussians.means if isinstance(rows, Incomplete) else rows.means
+    return np.sin(means[:, 0]) + means[:, 1]
+
+
+def again(model: Any, tmp_path: Path, d: int) -> Any:
+    """Saved and loaded as the last step of a model of arrays."""
+    write_model(tmp_path / "m", model._steps(), getattr(model, "classes_", np.zeros(0)).tolist(), [], "{}")
+    return uncertain.load(tmp_path / "m").pipeline_[-1]
+
+
+@pytest.mark.parametrize("kind", ["diagonal", "full", "gaps", "exact"])
+@pytest.mark.parametrize("wanted", ["errors", "correlations"])
+def test_remeasured_learners_come_back(kind: str, wanted: Any, tmp_path: Path) -> None:
+    rows, new = noisy(300, 3, 0, kind), noisy(1000, 3, 1, kind)
+    y = target_of(rows)
+    labels = np.digitize(y, [-1.0, 1.0])
+    settings: dict[str, Any] = {"columns": wanted, "n_copies": 3, "random_state": 0}
+    for model, target in (
+        (RemeasuredClassifier(CLASSIFIER(max_iter=10), **settings), labels),
+        (RemeasuredClassifier(CLASSIFIER(max_iter=10), **settings), labels > 0),
+        (RemeasuredRegressor(REGRESSOR(max_iter=10), **settings), y),
+    ):
+        model.fit(rows, target)
+        loaded = again(model, tmp_path, 3)
+        assert type(loaded) is type(model) and "scikit-learn" in repr(loaded.estimator_)
+        np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+        if isinstance(model, RemeasuredClassifier):
+            np.testing.assert_array_equal(loaded.predict_proba(new), model.predict_proba(new))
+            np.testing.assert_array_equal(loaded.decision_function(new), model.decision_function(new))
+        assert loaded.factors_ == model.factors_
+        assert loaded.error_columns_.columns == wanted
+        np.testing.assert_array_equal(loaded.error_columns_.scale_, model.error_columns_.scale_)
+        # The core makes the columns itself; its logarithm may round another way, next to a threshold.
+        core = new.gaussians._core if isinstance(new, Incomplete) else new._core
+        given = (core, new.missing) if isinstance(new, Incomplete) else core
+        expected = model.estimator_._raw_predict(model.error_columns_.transform(new))
+        assert np.mean((model._steps()[0].decision(given) != expected).any(axis=1)) <= 0.002
+
+
+def table(n: int, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    z = rng.normal(size=(n, 2)) + y[:, None]
+    std = rng.uniform(0.1, 0.8, (n, 2))
+    x = z + std * rng.normal(size=z.shape)
+    return pl.DataFrame(
+        {
+            "u": x[:, 0],
+            "u_err": std[:, 0],
+            "v": x[:, 1],
+            "v_err": std[:, 1],
+            "label": [("a", "b", "c")[k] for k in y],
+            "value": z.sum(axis=1),
+        }
+    ).with_columns(pl.when(pl.int_range(n) % 17 == 0).then(None).otherwise(pl.col("v")).alias("v"))
+
+
+@pytest.mark.parametrize("target", ["label", "value"])
+def test_models_of_tables(target: str, tmp_path: Path) -> None:
+    data, new = (
+        table(n, seed).drop({"label": "value", "value": "label"}[target]) for n, seed in ((300, 0), (200, 1))
+    )
+    learner = {"label": CLASSIFIER(max_iter=8), "value": REGRESSOR(max_iter=8)}[target]
+    settings: dict[str, Any] = {"estimator": learner, "n_copies": 3, "random_state": 0, "factors": (0.5, 3)}
+    model = uncertain.fit(data, target, method="remeasured", on_missing="impute", **settings)
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    for loaded in (uncertain.load(path), pickle.loads(pickle.dumps(model))):
+        assert loaded.predict(new).equals(model.predict(new))
+        if target == "label":
+            assert loaded.predict_proba(new).equals(model.predict_proba(new))
+            assert loaded.classes_.tolist() == ["a", "b", "c"]
+        assert loaded.columns_ == model.columns_
+        step, own = loaded.pipeline_[-1], model.pipeline_[-1]
+        params, expected = step.get_params(), own.get_params()
+        assert type(params.pop("estimator")) is type(expected.pop("estimator"))
+        assert params == expected and step.factors == (0.5, 3)
+        assert step.feature_names_in_.tolist() == ["u", "v"]
+        assert step.error_columns_.get_feature_names_out().tolist() == [
+            "u",
+            "v",
+            "log_error_u",
+            "log_error_v",
+        ]
+        loaded.save(tmp_path / "again")
+        assert (tmp_path / "again").read_bytes() == path.read_bytes()
+        rows = model.pipeline_[:-1].transform(data)
+        refitted = clone(step).fit(rows, data[target].to_numpy())
+        np.testing.assert_array_equal(refitted.predict(rows), own.predict(rows))
+
+
+def test_the_command_line_reads_it(tmp_path: Path) -> None:
+    data = table(60).drop("value").filter(pl.col("label") != "c")
+    data.write_csv(tmp_path / "t.csv")
+    model = uncertain.fit(data, "label", method="remeasured", n_copies=2, on_missing="impute")
+    model.save(tmp_path / "m")
+    with pytest.raises(SystemExit) as end:
+        main(["predict", str(tmp_path / "m"), str(tmp_path / "t.csv"), "-o", str(tmp_path / "p.csv")])
+    assert end.value.code == 0
+    assert pl.read_csv(tmp_path / "p.csv").to_series(0).to_list() == model.predict(data).to_list()
+
+
+def test_a_given_learner_comes_back_with_its_parameters(tmp_path: Path) -> None:
+    data = table(200).drop("value")
+    learner = CLASSIFIER(max_iter=7, learning_rate=0.3, class_weight={0: 2.0, 1: 1.0, 2: 1.0})
+    model = uncertain.fit(data, "label", method="remeasured", estimator=learner, on_missing="impute")
+    model.save(tmp_path / "m")
+    loaded = uncertain.load(tmp_path / "m").pipeline_[-1].estimator
+    assert type(loaded) is CLASSIFIER and loaded.get_params() == learner.get_params()
+
+    steps, classes, features, about = read_model(tmp_path / "m")
+    for name in ("RandomForestClassifier", "os.system", "", None, ["a"]):
+        altered = json.loads(about)
+        pairs = altered["parameters"][-1]["estimator"]["pairs"]
+        altered["parameters"][-1]["estimator"]["pairs"] = [["learner", name], *pairs[1:]]
+        write_model(tmp_path / "altered", steps, classes, features, json.dumps(altered))
+        with pytest.raises(ModelFileError, match="altered"):
+            uncertain.load(tmp_path / "altered")
+    altered["parameters"][-1]["estimator"] = "HistGradientBoostingClassifier"
+    write_model(tmp_path / "altered", steps, classes, features, json.dumps(altered))
+    with pytest.raises(ModelFileError, match="altered"):
+        uncertain.load(tmp_path / "altered")
+
+
+@pytest.mark.parametrize(
+    ("target", "learner"),
+    [
+        ("label", RandomForestClassifier(5, random_state=0)),
+        ("value", RandomForestRegressor(5, random_state=0)),
+    ],
+)
+def test_other_learners_are_refused_but_pickled(target: str, learner: Any, tmp_path: Path) -> None:
+    data = table(100).drop({"label": "value", "value": "label"}[target])
+    model = uncertain.fit(
+        data, target, method="remeasured", estimator=learner, on_missing="impute", n_copies=2
+    )
+    with pytest.raises(
+        UncertainError, match=rf"{type(learner).__name__} .*joblib.*skops or ONNX.*default learner"
+    ):
+        model.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+    loaded = pickle.loads(pickle.dumps(model))
+    assert loaded.predict(data).equals(model.predict(data))
+    assert repr(loaded) == repr(model)
+
+
+class Renamed(HistGradientBoostingRegressor):  # type: ignore[misc]
+    """It might answer in another way."""
+
+
+def test_what_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.abs(columns(200, 0))
+    y = np.nan_to_num(X[:, 0])
+    rows = noisy(100, 2, 0, "diagonal")
+    with pytest.raises(UncertainError, match="a Renamed is another library's"):
+        arrays_of(Renamed(max_iter=2).fit(X, y))
+    codes = np.column_stack([X, np.arange(200) % 3])
+    with pytest.raises(UncertainError, match="categorical_features"):
+        arrays_of(REGRESSOR(max_iter=2, categorical_features=[6]).fit(codes, y))
+
+    model = RemeasuredRegressor(REGRESSOR(max_iter=3), n_copies=2, random_state=0).fit(rows, target_of(rows))
+    assert model._steps()
+    learner = model.estimator_
+    for version in ("1.5.2", "2.0.dev0", "next"):
+        with monkeypatch.context() as patch:
+            patch.setattr(sklearn, "__version__", version)
+            with pytest.raises(UncertainError, match=rf"{version}.*1\.6 to 1\.9.*joblib"):
+                model._steps()
+    predictor = learner._predictors[0][0]
+    nodes = predictor.nodes
+    renamed = nodes.astype(
+        [("threshold" if n == "num_threshold" else n, nodes.dtype[n]) for n in nodes.dtype.names]
+    )
+    swapped = nodes.copy()
+    swapped["left"], swapped["right"] = nodes["right"], nodes["left"]
+    strange = nodes.copy()
+    strange["is_categorical"] = 1
+    for other, why in ((renamed, "num_threshold"), (swapped, "another order"), (strange, "by categories")):
+        with monkeypatch.context() as patch:
+            patch.setattr(predictor, "nodes", other)
+            with pytest.raises(UncertainError, match=why):
+                model._steps()
+    with monkeypatch.context() as patch:
+        # A layout of the same names with another meaning shows in the answers.
+        usual = learner._raw_predict
+        patch.setattr(learner, "_raw_predict", lambda X: usual(np.nan_to_num(X)))
+        with pytest.raises(UncertainError, match="answer differently"):
+            model._steps()
+    with monkeypatch.context() as patch:
+        patch.delattr(learner, "_baseline_prediction")
+        with pytest.raises(UncertainError, match="_baseline_prediction"):
+            model._steps()
