@@ -34,14 +34,19 @@ class Catalogue:
     def __len__(self) -> int:
         return len(self.star)
 
-    def inflated(self, factor: float, rng: np.random.Generator) -> Catalogue:
-        """As if measured with errors `factor` times as large: noise is added, and the error bars say so."""
+    def inflated(self, factor: float | NDArray[np.float64], rng: np.random.Generator) -> Catalogue:
+        """As if measured with errors `factor` times as large (of all features, or one factor for each): noise
+        is added, and the error bars say so."""
         S = self.X.covariances()
         values, vectors = np.linalg.eigh(S)
         roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
         noise = (roots @ rng.normal(size=self.X.shape)[..., None])[..., 0]
-        means = self.X.means + np.sqrt(factor**2 - 1.0) * noise
-        return Catalogue(GaussianArray(means, cov=factor**2 * S), self.planet, self.star)
+        more = np.broadcast_to(np.sqrt(np.square(factor) - 1.0), self.X.shape[1])
+        return Catalogue(
+            GaussianArray(self.X.means + more * noise, cov=S + more[:, None] * S * more),
+            self.planet,
+            self.star,
+        )
 
 
 def read(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from kepler_catalogue import Catalogue
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.pipeline import make_pipeline
@@ -22,6 +22,7 @@ from uncertain import (
     GaussianScaler,
     GSUClassifier,
     ProbabilisticKernelSVC,
+    RemeasuredClassifier,
 )
 
 Grid = Mapping[str, Sequence[Any]]
@@ -51,6 +52,8 @@ WAYS: dict[str, Callable[[], list[Any]]] = {
     "in the densities": lambda: [GaussianScaler()],
     "none (scikit-learn)": lambda: [FunctionTransformer(means), StandardScaler()],
     "as features": lambda: [FunctionTransformer(means_and_errors), StandardScaler()],
+    "re-measured": list,
+    "re-measured, x 1 to 4": list,
 }
 """What happens to error bars before, or in, the model."""
 
@@ -115,6 +118,24 @@ def boosting(probability: bool) -> HistGradientBoostingClassifier:
     return HistGradientBoostingClassifier(random_state=0)
 
 
+def remeasured(probability: bool) -> RemeasuredClassifier:
+    return RemeasuredClassifier(random_state=0)
+
+
+def remeasured_in_range(probability: bool) -> RemeasuredClassifier:
+    """For who knows that all errors may grow up to four times: ``uncertain.fit(..., noise=(1, 4))``."""
+    return RemeasuredClassifier(factors=(1.0, 4.0), per_feature=0.0, random_state=0)
+
+
+def forest(probability: bool) -> RandomForestClassifier:
+    return RandomForestClassifier(200, min_samples_leaf=2, random_state=0)
+
+
+def remeasured_forest(probability: bool) -> RemeasuredClassifier:
+    grown = RandomForestClassifier(200, min_samples_leaf=8, random_state=0)
+    return RemeasuredClassifier(grown, random_state=0)
+
+
 FAMILIES: list[tuple[str, tuple[str, ...], Callable[[bool], Any], Grid]] = [
     (
         "linear SVM-GSU",
@@ -152,6 +173,10 @@ FAMILIES: list[tuple[str, tuple[str, ...], Callable[[bool], Any], Grid]] = [
         boosting,
         {"histgradientboostingclassifier__max_iter": (50, 150)},
     ),
+    ("gradient boosting", ("re-measured",), remeasured, {}),
+    ("gradient boosting", ("re-measured, x 1 to 4",), remeasured_in_range, {}),
+    ("random forest", ("none (scikit-learn)", "as features"), forest, {}),
+    ("random forest", ("re-measured",), remeasured_forest, {}),
 ]
 
 CANDIDATES = [Candidate(model, errors, last, grid) for model, ways, last, grid in FAMILIES for errors in ways]
