@@ -97,6 +97,7 @@ def write(frame: polars.DataFrame, path: str, kind: str | None) -> None:
     """To a file, or to standard output."""
     from ..exceptions import ColumnError
     from ..tables._files import write_table
+    from ..tables._replacing import replacing
 
     if path != STANDARD and kind is None:
         return write_table(frame, Path(path))
@@ -117,5 +118,6 @@ def write(frame: polars.DataFrame, path: str, kind: str | None) -> None:
         sys.stdout.buffer.write(data.getvalue())
         sys.stdout.buffer.flush()
         return None
-    Path(path).write_bytes(data.getvalue())
+    with replacing(path) as draft:
+        draft.write_bytes(data.getvalue())
     return None

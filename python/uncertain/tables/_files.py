@@ -17,6 +17,7 @@ from ._choose import choose_columns
 from ._formats import ASTROPY, TEXT, Format, format_of, is_remote
 from ._lazy import lazy_polars
 from ._paths import Paths, files_of, said
+from ._replacing import replacing
 from ._table import Table
 from ._text_files import scan_text
 from ._wrapped import WrappedTable
@@ -57,7 +58,7 @@ def read_table(path: Paths) -> pl.DataFrame:
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write in the format that the path's ending names."""
+    """Write in the format that the path's ending names; the old file is replaced as a whole, or not at all."""
     kind, compressed = format_of(str(path))
     nested = [n for n, t in frame.schema.items() if t.is_nested()]
     if kind in TEXT and nested:
@@ -67,13 +68,17 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
         )
     if compressed == ".zst" or (compressed and kind not in TEXT):
         raise ParameterError(f"{path}: {compressed} is read, not written; leave it out")
-    if kind in ASTROPY:
-        write_astropy(frame, path, kind)
-    elif kind in TEXT:
-        text = frame.write_csv(separator="," if kind == "csv" else "\t").encode()
-        path.write_bytes(gzip.compress(text) if compressed else text)
-    else:
-        getattr(frame, f"write_{kind}")(path)
+    with replacing(path) as draft:
+        if kind in ASTROPY:
+            write_astropy(frame, draft, kind)
+        elif kind in TEXT:
+            text = frame.write_csv(separator="," if kind == "csv" else "\t").encode()
+            draft.write_bytes(gzip.compress(text) if compressed else text)
+        else:
+            try:
+                getattr(frame, f"write_{kind}")(draft)
+            except pl.exceptions.PolarsError as error:
+                raise UncertainError(f"{path}: cannot be written ({error})") from error
 
 
 def _called(origin: str, table: Table) -> Table:
