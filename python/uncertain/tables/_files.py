@@ -58,7 +58,7 @@ def read_table(path: Paths) -> pl.DataFrame:
 
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
-    """Write in the format that the path's ending names; the old file is replaced as a whole, or not at all."""
+    """Write in the format that the path's ending names; an old file is replaced as a whole."""
     kind, compressed = format_of(str(path))
     nested = [n for n, t in frame.schema.items() if t.is_nested()]
     if kind in TEXT and nested:
