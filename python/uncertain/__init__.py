@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .kernel_features import ProbabilisticKernelFeatures
     from .kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
     from .minimax import MinimaxProbabilityClassifier
+    from .mixture import GaussianMixtureRegressor
     from .preprocessing import (
         AsGaussians,
         ErrorColumns,
@@ -78,6 +79,7 @@ _ORIGINS = {
     "ProbabilisticKernelSVC": "kernel_svm",
     "ProbabilisticKernelSVR": "kernel_svm",
     "MinimaxProbabilityClassifier": "minimax",
+    "GaussianMixtureRegressor": "mixture",
     "AsGaussians": "preprocessing",
     "ErrorColumns": "preprocessing",
     "GaussianCollapser": "preprocessing",
@@ -110,6 +112,7 @@ __all__ = [
     "GaussianDenoiser",
     "GaussianDiscriminant",
     "GaussianImputer",
+    "GaussianMixtureRegressor",
     "GaussianScaler",
     "Incomplete",
     "KernelMap",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 
@@ -12,9 +11,8 @@ from ._base.convergence import keep_reports, warn_unless_converged
 from ._base.docs import documented
 from ._base.progress import Callback
 from ._data.typing import Floats, RandomState
-from ._data.validation import RowsLike, check_gaussians, check_numbers, check_sample_weight
+from ._data.validation import RowsLike, check_gaussians, check_numbers, check_sample_weight, check_stds
 from ._linear.kernelized import Kernelized
-from .exceptions import UncertainError
 from .preprocessing._kernel_map import Kernel
 from .tables._groups import groups_from
 
@@ -180,7 +178,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         parameters = self._parameters()
         data = check_gaussians(self, X, reset=True)
         targets = check_numbers(y, X, self)
-        variances = None if y_std is None else self._variances(y_std, len(targets))
+        variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
         weights = check_sample_weight(sample_weight, len(targets))
         whole = None if groups is None else groups_from(groups, "groups", len(targets))
         known = {"targets": targets, "variances": variances, "weights": weights, "groups": whole}
@@ -207,18 +205,6 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
             return self._model.decision(rows, self.n_jobs)[:, 0]
         mean, std = self._model.decision_distribution(rows, self.n_jobs)
         return mean[:, 0], std[:, 0]
-
-    def _variances(self, y_std: ArrayLike, n: int) -> Floats:
-        std = np.asarray(y_std, dtype=np.float64)
-        if std.ndim > 1 or (std.ndim == 1 and len(std) != n):
-            raise UncertainError(f"y_std: expected one number or {n}, one per row, got shape {std.shape}")
-        std = np.broadcast_to(std, (n,))
-        bad = np.flatnonzero(~((std >= 0) & (std < np.inf)))
-        if bad.size:
-            row = int(bad[0])
-            raise UncertainError(f"y_std: row {row} is {std[row]}; standard deviations must be >= 0")
-        variances: Floats = std**2
-        return variances
 
     def _core_parameters(self) -> dict[str, Any]:
         given = super()._core_parameters()

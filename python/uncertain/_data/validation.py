@@ -190,6 +190,19 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats 
     return weights
 
 
+def check_stds(values: ArrayLike, name: str, n: int) -> Floats:
+    """Standard deviations >= 0, one per row; one number counts for all."""
+    std = np.asarray(values, dtype=np.float64)
+    if std.ndim > 1 or (std.ndim == 1 and len(std) != n):
+        raise UncertainError(f"{name}: expected one number or {n}, one per row, got shape {std.shape}")
+    std = np.broadcast_to(std, (n,))
+    bad = np.flatnonzero(~((std >= 0) & (std < np.inf)))
+    if bad.size:
+        row = int(bad[0])
+        raise UncertainError(f"{name}: row {row} is {std[row]}; standard deviations must be >= 0")
+    return std
+
+
 def check_weights(
     sample_weight: ArrayLike | None,
     class_weight: ClassWeight,

@@ -145,12 +145,14 @@ impl Supervised {
 
 /// Fit a model or transform of this kind.
 ///
-/// `codes` are classes 0 .. n_classes, `targets` numbers with their `variances`, `outputs` (outputs, n) numbers of which
+/// `codes` are classes 0 .. n_classes, `targets` numbers with their `variances` and covariances with the features
+/// (`crossed`, (n, d)), `outputs` (outputs, n) numbers of which
 /// some are NaN; `report(task, iteration, objective, gap)` hears of every iteration. With `online` it is one pass over
 /// these rows that goes on from `before`.
 #[pyfunction]
 #[pyo3(signature = (kind, params, rows, *, codes=None, n_classes=0, targets=None, variances=None, outputs=None,
-                    weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false, before=None))]
+                    crossed=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
+                    before=None))]
 pub(crate) fn fit(
     py: Python<'_>,
     kind: &str,
@@ -161,6 +163,7 @@ pub(crate) fn fit(
     targets: Vector<'_>,
     variances: Vector<'_>,
     outputs: Option<PyReadonlyArray2<'_, f64>>,
+    crossed: Option<PyReadonlyArray2<'_, f64>>,
     weights: Vector<'_>,
     groups: Codes<'_>,
     graphs: Option<Vec<Option<Graph<'_>>>>,
@@ -172,6 +175,13 @@ pub(crate) fn fit(
     let threads = threads::resolve(n_jobs)?;
     let Supervised { labels, targets, weights, groups } =
         Supervised::of(codes, n_classes, targets, variances, weights, groups)?;
+    let targets = match (targets, crossed) {
+        (Some(targets), Some(crossed)) => {
+            let values = crossed.as_array().iter().copied().collect();
+            Some(targets.with_feature_covariances(values, crossed.shape()[1])?)
+        }
+        (targets, _) => targets,
+    };
     let outputs: Option<Vec<Vec<f64>>> =
         outputs.map(|outputs| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect());
     let graphs: Vec<Option<Square>> =
@@ -348,6 +358,32 @@ impl Fitted {
     #[pyo3(signature = (rows, n_jobs=None))]
     fn log_proba<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.log_proba(rows, control))
+    }
+
+    /// Densities of the targets, mixtures of K normal distributions: weights, means, standard deviations, each (n, K).
+    #[pyo3(signature = (rows, n_jobs=None))]
+    fn densities<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Given<'_>,
+        n_jobs: Option<i64>,
+    ) -> PyResult<(Matrix<'py>, Matrix<'py>, Matrix<'py>)> {
+        let found = self.ask(py, rows, n_jobs, |model, rows, control| model.densities(rows, control))?;
+        let [weights, means, stds] = found.arrays();
+        let matrix = |values| PyArray2::from_owned_array(py, values);
+        Ok((matrix(weights), matrix(means), matrix(stds)))
+    }
+
+    /// Quantiles of these densities, (n, levels).
+    #[pyo3(signature = (rows, levels, n_jobs=None))]
+    fn quantiles<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Given<'_>,
+        levels: Vec<f64>,
+        n_jobs: Option<i64>,
+    ) -> PyResult<Matrix<'py>> {
+        self.matrix(py, rows, n_jobs, |model, rows, control| model.densities(rows, control)?.quantiles(&levels))
     }
 
     /// log p of every row, its own noise included.

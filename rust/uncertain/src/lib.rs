@@ -29,6 +29,7 @@
 pub mod control;
 pub mod data;
 pub mod deconvolution;
+pub mod density;
 pub mod error;
 pub mod file;
 pub mod kernel;
@@ -56,7 +57,7 @@ pub use kernel::probabilistic_rbf as probabilistic_kernel;
 pub use kernel::{PointKernel, median_gamma};
 pub use model::{
     discriminant, feature_svc, group_folds, gsu, gsu_regression, huber, kernel_svc, kernel_svr, linear, minimax,
-    robust, trees,
+    mixture_regression, robust, trees,
 };
 pub use params::Valid;
 

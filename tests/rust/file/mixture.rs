@@ -5,9 +5,9 @@ use uncertain::deconvolution::{self, Components};
 use uncertain::file::{self, Class, Saved, Step};
 use uncertain::gsu::Params;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
-use uncertain::{Control, Labels, discriminant};
+use uncertain::{Control, Labels, Targets, discriminant, mixture_regression};
 
-use crate::support::{data, refusal, seal, with_metadata};
+use crate::support::{data, refusal, seal, with_header, with_metadata};
 
 #[test]
 fn mixtures_come_back_and_must_be_distributions() {
@@ -98,4 +98,32 @@ fn altered_discriminants_are_refused() {
     altered(1, &["params", "em", "tol"], json!(-1), "tol = -1");
     altered(1, &["params", "em", "reg_covar"], json!(2), "reg_covar = 2");
     altered(1, &["surprise"], json!(1), "surprise");
+}
+
+#[test]
+fn regressions_with_errors_in_both_come_back() {
+    let (data, control) = (data(), Control::new());
+    let y = (0..36).map(|i| data.means().row(i)[0] + f64::from(i as u32 % 5)).collect();
+    let targets = Targets::new(y).unwrap().with_variances(vec![0.1; 36]).unwrap();
+    for k in [1, 2] {
+        let em = deconvolution::Params { components: Components::Fixed(k), ..Default::default() };
+        let params = em.check().unwrap();
+        let (model, _) = mixture_regression::fit(&params, &data, &targets, &control).unwrap();
+        assert_eq!(model.law().is_some(), k == 1);
+        let saved = Saved::new(vec![Step::new(model.clone(), params)], vec![]);
+        let bytes = file::save_to_bytes(&saved).unwrap();
+        let again = file::load_from_bytes(&bytes).unwrap();
+        assert_eq!(again, saved);
+        assert_eq!(file::save_to_bytes(&again).unwrap(), bytes);
+        let (means, stds) = again.predict_distribution(&data).unwrap();
+        assert_eq!((means, stds), model.densities(&data, &control).unwrap().moments());
+        assert_eq!(again.predict_targets(&data).unwrap(), model.densities(&data, &control).unwrap().moments().0);
+        if k == 1 {
+            let renamed = with_header(&bytes, |header| {
+                let tensor = header.as_object_mut().unwrap().remove("0.coef").unwrap();
+                header["0.slope"] = tensor;
+            });
+            assert!(refusal(&renamed).contains("`0.coef` is missing"));
+        }
+    }
 }

@@ -20,6 +20,8 @@ use crate::error::{Error, Result};
 pub struct Targets {
     values: Vec<f64>,
     variances: Option<Vec<f64>>,
+    /// n x d covariances with the errors of the features, row by row.
+    crossed: Option<Vec<f64>>,
     weights: Option<Weights>,
 }
 
@@ -31,7 +33,7 @@ impl Targets {
         }
         match values.iter().position(|y| !y.is_finite()) {
             Some(row) => Err(Error::NotFinite { what: "targets".into(), row, column: 0, value: values[row] }),
-            None => Ok(Self { values, variances: None, weights: None }),
+            None => Ok(Self { values, variances: None, crossed: None, weights: None }),
         }
     }
 
@@ -50,6 +52,19 @@ impl Targets {
             }
         }
         Ok(Self { variances: Some(variances), ..self })
+    }
+
+    /// The same targets whose errors go with those of the `d` features: n x d covariances, row by row. Whether they fit to
+    /// the variances on both sides is seen where the three come together.
+    pub fn with_feature_covariances(self, covariances: Vec<f64>, d: usize) -> Result<Self> {
+        let what = || "covariances of targets and features".to_owned();
+        if covariances.len() != self.len() * d {
+            return Err(Error::shape(what(), format!("{} x {d}", self.len()), covariances.len()));
+        }
+        if let Some(at) = covariances.iter().position(|c| !c.is_finite()) {
+            return Err(Error::NotFinite { what: what(), row: at / d, column: at % d, value: covariances[at] });
+        }
+        Ok(Self { crossed: Some(covariances), ..self })
     }
 
     /// The same targets with one weight >= 0 per row; at least one must be positive.
@@ -83,6 +98,12 @@ impl Targets {
         self.variances.as_deref()
     }
 
+    /// Covariances of their errors with those of the features, n x d, where they were given.
+    #[must_use]
+    pub fn feature_covariances(&self) -> Option<&[f64]> {
+        self.crossed.as_deref()
+    }
+
     /// The weights, where they were given.
     #[must_use]
     pub fn weights(&self) -> Option<&Weights> {
@@ -104,6 +125,10 @@ impl Targets {
         Ok(Self {
             values: pick(&self.values),
             variances: self.variances().map(pick),
+            crossed: self.crossed.as_ref().map(|crossed| {
+                let d = crossed.len() / self.len();
+                rows.iter().flat_map(|&i| &crossed[i * d..(i + 1) * d]).copied().collect()
+            }),
             weights: self.weights().map(|w| w.take(rows)).transpose()?,
         })
     }

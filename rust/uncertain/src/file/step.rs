@@ -9,7 +9,8 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::kernel::features;
 use crate::model::{
-    discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, linear::Regressor, minimax, robust, trees,
+    discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, linear::Regressor, minimax, mixture_regression,
+    robust, trees,
 };
 use crate::state::{
     Answers, Arrays, Fitted, Named, Parameters, Parts, PenaltyPath, RowsHeader, Take, Tensor, Training, Valid, With,
@@ -199,6 +200,8 @@ steps! { $
     Minimax(minimax::Model) = "minimax";
     /// A Gaussian discriminant.
     Discriminant(discriminant::Model) = "discriminant";
+    /// A regression with errors in features and target.
+    MixtureRegression(mixture_regression::Model) = "mixture-regression";
     /// A kernel classifier.
     KernelSvc(kernel_svc::Model) = "kernel-svc";
     /// A kernel classifier on features.

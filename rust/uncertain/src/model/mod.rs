@@ -13,6 +13,7 @@ pub mod kernel_svc;
 pub mod kernel_svr;
 pub mod linear;
 pub mod minimax;
+pub mod mixture_regression;
 mod one_vs_one;
 pub(crate) mod one_vs_rest;
 mod penalty_path;

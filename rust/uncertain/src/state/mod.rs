@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
+use crate::density::Densities;
 use crate::error::{Error, Result};
 
 pub(crate) use arrays::Take;
@@ -87,6 +88,11 @@ pub trait Answers {
     /// Its logarithm, which may be exact where the probability is 0 in rounding.
     fn log_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
         Ok(self.predict_proba(rows, control)?.mapv_into(f64::ln))
+    }
+
+    /// What a regression knows of the true target of every row.
+    fn densities(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Densities> {
+        Err(Error::Data("this has no densities of targets".into()))
     }
 
     /// log p(row).

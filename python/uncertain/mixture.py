@@ -1,0 +1,339 @@
+"""``GaussianMixtureRegressor``: regression with errors in x and y."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ._base.core import Core
+from ._base.docs import documented
+from ._base.em import Mixture, keep_progress, unpacked, warn_unless_ended
+from ._base.gaps import TakesGaps
+from ._base.progress import Callback
+from ._data.typing import Booleans, Floats, RandomState
+from ._data.validation import RowsLike, check_numbers, check_rows, check_sample_weight, check_stds
+from .exceptions import UncertainError
+
+__all__ = ["GaussianMixtureRegressor"]
+
+
+@documented
+class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
+    """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
+
+    Row i is one noisy reading (x_i, y_i) of a true pair, with known errors of both that may go together:
+
+    .. code-block:: text
+
+        (x_i, y_i) ~ sum_k pi_k N(mu_k, T_k + C_i),    C_i = [[S_i, c_i], [c_i', t_i^2]]
+
+    fitted by EM (extreme deconvolution, as in `GaussianDenoiser`); for one component Newton's method goes on
+    from there to the maximum of the likelihood. The prediction for a new row N(x, S) is the density of its
+    true target given the reading x and its errors S, again a mixture:
+
+    .. code-block:: text
+
+        V_k = T_k,xx + S,    weight proportional to pi_k N(x; mu_k,x, V_k)
+        mean mu_k,y + T_k,yx V_k^-1 (x - mu_k,x),    variance T_k,yy - T_k,yx V_k^-1 T_k,xy
+
+    A missing feature is one with infinite noise, in the fit and in predictions.
+
+    With one component it is the structural model of a line with errors in both variables: ``coef_``,
+    ``intercept_`` and ``intrinsic_scatter_`` are those of the law y = beta'x + alpha + N(0, s^2) *between
+    true values*, which least squares, and regressions that average over error bars such as `GSURegressor`,
+    flatten. All three have standard errors. Predictions are not that line: a vague reading x is drawn to the
+    other rows first, so that they are right on average. With more components the law is a curve.
+
+    Parameters
+    ----------
+    n_components : int or "auto", default=1
+        Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood of features
+        and target on held-out rows (3 folds); it stops after two more were no better.
+    {max_components, em_tol, em_max_iter, acceleration, reg_covar}
+    random_state : int, RandomState or None, default=None
+        Seed of k-means++, of the 5,000 rows that the start looks at, and of the folds of "auto".
+    {n_jobs}
+    {em_verbose, em_callback}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (d,)
+        beta = T_xx^-1 T_xy; of one component, as the five that follow.
+    intercept_ : float
+        alpha = mu_y - beta'mu_x.
+    intrinsic_scatter_ : float
+        s >= 0, a standard deviation: what is left of the scatter around the line when all error bars are
+        taken off. It counts the d + 1 degrees of freedom of the line: without errors s^2 = RSS / (n - d - 1).
+        0 where the error bars explain all of the scatter, and more.
+    coef_std_ : ndarray of shape (d,)
+        Standard errors of ``coef_``, from the observed information of the marginal likelihood (also of mu_x
+        and T_xx). With weights, of as many rows as they are worth, (sum c)^2 / sum c^2; for more than 20,000
+        rows from as many of them, evenly spaced.
+    intercept_std_ : float
+        Of ``intercept_``.
+    intrinsic_scatter_std_ : float
+        Of ``intrinsic_scatter_``; NaN where that is 0, the edge of what it may be. Within two standard
+        errors of 0 the distribution of s is far from normal.
+    weights_ : ndarray of shape (K,)
+        Shares pi_k.
+    means_ : ndarray of shape (K, d + 1)
+        mu_k, the target last.
+    covariances_ : ndarray of shape (K, d + 1, d + 1)
+        T_k, without the noise, the target last.
+    n_components_ : int
+        K.
+    log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
+        Mean log-likelihood per row (features and target) at the start and after every step that was kept,
+        never falling.
+    held_out_log_likelihoods_ : ndarray
+        Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
+    {em_n_iter_, em_status_, n_features_in_, feature_names_in_}
+
+    Raises
+    ------
+    {refused}
+
+    Warns
+    -----
+    {em_warning}
+
+    References
+    ----------
+    W. A. Fuller, Measurement Error Models, 1987. B. C. Kelly, Some aspects of measurement error in linear
+    regression of astronomical data, Astrophysical Journal 665, 2007, doi 10.1086/519947. J. Bovy, D. W. Hogg,
+    S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi 10.1214/10-AOAS439.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uncertain import GaussianArray, GaussianMixtureRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=2000)
+    >>> y = 2 * z + 1 + rng.normal(scale=0.1, size=2000)
+    >>> X = GaussianArray(z[:, None] + rng.normal(scale=0.5, size=(2000, 1)), std=0.5)
+    >>> model = GaussianMixtureRegressor().fit(X, y + rng.normal(scale=0.3, size=2000), y_std=0.3)
+    >>> bool(abs(model.coef_[0] - 2.0) < 2.5 * model.coef_std_[0])
+    True
+    >>> precise, vague = model.predict(GaussianArray([[2.0], [2.0]], std=[0.01, 2.0]))
+    >>> bool(precise > 4.5 and vague < 3.0)
+    True
+    """
+
+    _kinds = ("mixture-regression",)
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 1,
+        *,
+        max_components: int = 10,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        acceleration: Literal["squarem"] | None = "squarem",
+        reg_covar: float = 1e-6,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback = None,
+    ) -> None:
+        self.n_components = n_components
+        self.max_components = max_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.acceleration = acceleration
+        self.reg_covar = reg_covar
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(
+        self,
+        X: RowsLike,
+        y: ArrayLike,
+        y_std: ArrayLike | None = None,
+        xy_cov: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Fit to readings of features and target with their errors.
+
+        Parameters
+        ----------
+        {readings, targets}
+        y_std : float or array-like of shape (n,), default=None
+            Standard deviations of the targets' errors, >= 0; None: the targets are exact, and their noise is
+            in the scatter of the law.
+        xy_cov : array-like of shape (n, d), or (n,) for one feature, default=None
+            Covariances of each feature's error with the target's. Not looked at where a feature is missing.
+        {sample_weight, no_groups}
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        UncertainError
+            If a feature is missing in every row, or the errors of a row are no covariance matrix together.
+        """
+        parameters = self._parameters()
+        data, missing = check_rows(self, X, reset=True)
+        targets = check_numbers(y, X, self)
+        variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
+        known = {"targets": targets, "variances": variances}
+        if xy_cov is not None:
+            if variances is None:
+                raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
+            known["crossed"] = _checked_covariances(xy_cov, missing, (len(targets), data.n_features))
+        known["weights"] = check_sample_weight(sample_weight, len(targets))
+        self._keep(self._fitted(parameters, (data, missing), **known))
+        warn_unless_ended(self)
+        return self
+
+    def predict(self, X: RowsLike, return_std: bool = False) -> Any:
+        """Mean of each row's true target given its reading, and its standard deviation.
+
+        Parameters
+        ----------
+        {readings}
+        return_std : bool, default=False
+            Also return the standard deviation of the *true* target: the intrinsic scatter and what the row's
+            own errors leave open, with the parameters of the fit taken for known. To compare with a target
+            that was measured to +- t, add t in quadrature.
+
+        Returns
+        -------
+        mean : ndarray of shape (n,), or with `return_std` (mean, std)
+        """
+        rows = self._rows(X)
+        if not return_std:
+            return self._model.decision(rows, self.n_jobs)[:, 0]
+        mean, std = self._model.decision_distribution(rows, self.n_jobs)
+        return mean[:, 0], std[:, 0]
+
+    def predict_mixture(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
+        """The density of each row's true target: a mixture of K normal distributions.
+
+        Parameters
+        ----------
+        {readings}
+
+        Returns
+        -------
+        weights, means, stds : ndarrays of shape (n, K)
+            Shares (of a row 1), means and standard deviations of the components.
+        """
+        return self._model.densities(self._rows(X), self.n_jobs)
+
+    def predict_quantiles(self, X: RowsLike, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Floats:
+        """Quantiles of each row's true target.
+
+        Parameters
+        ----------
+        {readings}
+        quantiles : float or array-like of shape (q,), default=(0.05, 0.5, 0.95)
+            Probabilities in [0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n, q), or (n,) for one number
+        """
+        levels = np.asarray(quantiles, dtype=np.float64)
+        if levels.ndim > 1:
+            raise UncertainError(f"quantiles: expected a number or a list of them, got shape {levels.shape}")
+        found = self._model.quantiles(self._rows(X), levels.ravel().tolist(), self.n_jobs)
+        return found[:, 0] if levels.ndim == 0 else found
+
+    def sample_y(self, X: RowsLike, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
+        """Draws of each row's true target.
+
+        Parameters
+        ----------
+        {readings}
+        n_samples : int, default=1
+            Draws per row.
+        random_state : int, RandomState or None, default=0
+            Seed of the draws.
+
+        Returns
+        -------
+        ndarray of shape (n, n_samples)
+        """
+        weights, means, stds = self.predict_mixture(X)
+        rng = check_random_state(random_state)
+        shape = (len(weights), int(n_samples))
+        below = rng.uniform(size=shape)[:, :, None] > np.cumsum(weights, axis=1)[:, None, :-1]
+        drawn = below.sum(axis=2)
+        values: Floats = np.take_along_axis(means, drawn, axis=1)
+        values += np.take_along_axis(stds, drawn, axis=1) * rng.normal(size=shape)
+        return values
+
+    def _rows(self, X: RowsLike) -> Any:
+        check_is_fitted(self, "means_")
+        return check_rows(self, X, reset=False)
+
+    def _mixture(self) -> Mixture:
+        """The distribution of the true features alone."""
+        return self.weights_, self.means_[:, :-1], self.covariances_[:, :-1, :-1]
+
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        self.weights_, self.means_ = arrays["weights"], arrays["means"]
+        self.covariances_ = unpacked(arrays["covariances"], self.means_.shape[1])
+        self.n_components_ = len(self.weights_)
+        keep_progress(self, arrays, header)
+        for name in LAW:
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if "coef" in arrays:
+            self.coef_ = arrays["coef"]
+            self.intercept_ = float(arrays["intercept"][0])
+            self.intrinsic_scatter_ = float(arrays["scatter"][0])
+        if "coef_std" in arrays:
+            self.coef_std_ = arrays["coef_std"]
+            self.intercept_std_ = float(arrays["intercept_std"][0])
+            self.intrinsic_scatter_std_ = float(arrays.get("scatter_std", [np.nan])[0])
+
+    def __getattr__(self, name: str) -> Any:
+        if name in LAW and "n_components_" in self.__dict__:
+            if self.n_components_ > 1:
+                reason = f"a line belongs to one component, but there are {self.n_components_}"
+            else:
+                reason = (
+                    "the rows do not determine all parameters of the law, or have more than 50 features: "
+                    "refit to resampled rows (bootstrap) for its standard errors"
+                )
+            raise AttributeError(f"{name}: {reason}")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+LAW = (
+    "coef_",
+    "intercept_",
+    "intrinsic_scatter_",
+    "coef_std_",
+    "intercept_std_",
+    "intrinsic_scatter_std_",
+)
+"""Attributes of a single component."""
+
+
+def _checked_covariances(xy_cov: ArrayLike, missing: Booleans | None, shape: tuple[int, int]) -> Floats:
+    """(n, d) finite numbers, zero where a feature is missing."""
+    given = np.asarray(xy_cov, dtype=np.float64)
+    if given.ndim == 1 and shape[1] == 1:
+        given = given[:, None]
+    if given.shape != shape:
+        raise UncertainError(f"xy_cov: expected the shape {shape}, got {np.shape(xy_cov)}")
+    known: Floats = given.copy() if missing is None else np.where(missing, 0.0, given)
+    bad = np.argwhere(~np.isfinite(known))
+    if len(bad):
+        row, feature = bad[0]
+        raise UncertainError(
+            f"xy_cov: row {row}, feature {feature} is {known[row, feature]}; it must be finite"
+        )
+    return np.ascontiguousarray(known)

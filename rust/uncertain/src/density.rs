@@ -1,0 +1,162 @@
+//! [`Densities`]: what is known of the number behind every row, as mixtures of normal distributions.
+
+use ndarray::Array2;
+
+use crate::error::{Error, Result};
+use crate::parallel;
+use crate::special::{cdf, pdf, quantile};
+
+/// One component of the density of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Part {
+    /// Share, of all parts of the row 1.
+    pub weight: f64,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub std: f64,
+}
+
+/// Numbers per part, as they are stored: weight, mean, standard deviation.
+pub(crate) const NUMBERS: usize = 3;
+
+/// The densities of many rows, each with as many parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Densities {
+    components: usize,
+    values: Vec<f64>,
+}
+
+impl Densities {
+    /// Row by row and part by part, the [`NUMBERS`] of each.
+    pub(crate) fn new(components: usize, values: Vec<f64>) -> Self {
+        Self { components, values }
+    }
+
+    /// Components of every density.
+    #[must_use]
+    pub fn n_components(&self) -> usize {
+        self.components
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.values.len() / (self.components * NUMBERS)
+    }
+
+    /// The parts of one row's density.
+    pub fn row(&self, row: usize) -> impl Iterator<Item = Part> + Clone {
+        let len = self.components * NUMBERS;
+        let parts = self.values[row * len..(row + 1) * len].chunks_exact(NUMBERS);
+        parts.map(|part| Part { weight: part[0], mean: part[1], std: part[2] })
+    }
+
+    /// Mean and standard deviation of every row's density.
+    #[must_use]
+    pub fn moments(&self) -> (Vec<f64>, Vec<f64>) {
+        let of_row = |i: usize| {
+            let mean: f64 = self.row(i).map(|p| p.weight * p.mean).sum();
+            let variance: f64 = self.row(i).map(|p| p.weight * (p.std.powi(2) + (p.mean - mean).powi(2))).sum();
+            (mean, variance.sqrt())
+        };
+        (0..self.n_rows()).map(of_row).unzip()
+    }
+
+    /// The numbers below which a row's number lies with these probabilities, each in [0, 1]: n x levels.
+    ///
+    /// # Errors
+    /// A level that is no probability.
+    pub fn quantiles(&self, levels: &[f64]) -> Result<Array2<f64>> {
+        if let Some(level) = levels.iter().find(|level| !(0.0..=1.0).contains(*level)) {
+            return Err(Error::parameter("quantiles", level, "probabilities in [0, 1]"));
+        }
+        let mut out = Array2::zeros((self.n_rows(), levels.len()));
+        let values = out.as_slice_mut().unwrap_or_default();
+        parallel::fill_rows(values, levels.len(), |part, out| {
+            for (i, out) in part.zip(out.chunks_exact_mut(levels.len().max(1))) {
+                out.iter_mut().zip(levels).for_each(|(q, level)| *q = quantile_of(self.row(i), *level));
+            }
+            Ok(())
+        })?;
+        Ok(out)
+    }
+
+    /// Weights, means and standard deviations, each n x components.
+    #[must_use]
+    pub fn arrays(&self) -> [Array2<f64>; NUMBERS] {
+        [0, 1, 2].map(|which| {
+            Array2::from_shape_fn((self.n_rows(), self.components), |(i, k)| {
+                self.values[(i * self.components + k) * NUMBERS + which]
+            })
+        })
+    }
+}
+
+/// A quantile of a mixture: between the smallest and the largest of its components' own, by Newton's method
+/// inside a bracket, in the tail that is nearer.
+fn quantile_of(parts: impl Iterator<Item = Part> + Clone, level: f64) -> f64 {
+    let upper = level > 0.5;
+    let (sign, p) = if upper { (-1.0, 1.0 - level) } else { (1.0, level) };
+    let z = quantile(p);
+    if !z.is_finite() {
+        return sign * z;
+    }
+    let parts = parts.filter(|part| part.weight > 0.0);
+    let own = parts.clone().map(|part| sign * part.mean + z * part.std);
+    let (mut low, mut high) = own.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), q| (low.min(q), high.max(q)));
+    let mut x = 0.5 * (low + high);
+    for _ in 0..200 {
+        let (mut f, mut slope) = (-p, 0.0);
+        for Part { weight, mean, std } in parts.clone() {
+            let u = (x - sign * mean) / std;
+            f += weight * cdf(u);
+            slope += weight * pdf(u) / std;
+        }
+        let by = f / slope;
+        if f.abs() <= 1e-14 * p || by.abs() <= 4e-16 * x.abs() {
+            break;
+        }
+        if f > 0.0 {
+            high = x;
+        } else {
+            low = x;
+        }
+        let newton = x - by;
+        x = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+        if x <= low || x >= high {
+            break;
+        }
+    }
+    sign * x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_invert_the_distribution() {
+        // Two humps, one of them narrow and rare; then one normal distribution.
+        let values = vec![0.999, -1.0, 2.0, 0.001, 1e4, 1e-3, 1.0, 5.0, 3.0, 0.0, 0.0, 1.0];
+        let densities = Densities::new(2, values);
+        let levels = [1e-12, 0.03, 0.5, 0.998, 0.9995, 1.0 - 1e-9];
+        let quantiles = densities.quantiles(&levels).unwrap();
+        for (i, row) in quantiles.outer_iter().enumerate() {
+            for (q, level) in row.iter().zip(levels) {
+                let below: f64 = densities.row(i).map(|p| p.weight * cdf((q - p.mean) / p.std)).sum();
+                let above: f64 = densities.row(i).map(|p| p.weight * cdf((p.mean - q) / p.std)).sum();
+                assert!(
+                    (below / level - 1.0).abs() < 1e-9 && (above / (1.0 - level) - 1.0).abs() < 1e-6,
+                    "{i} {level}"
+                );
+            }
+        }
+        assert!((quantiles[[1, 2]] - 5.0).abs() < 1e-14);
+        let (means, stds) = densities.moments();
+        assert!((means[0] - (10.0 - 0.999)).abs() < 1e-9 && (stds[1] - 3.0).abs() < 1e-14);
+        assert_eq!(densities.quantiles(&[0.0, 1.0]).unwrap()[[0, 1]], f64::INFINITY);
+        assert!(densities.quantiles(&[f64::NAN]).unwrap_err().to_string().contains("quantiles"));
+        assert_eq!(densities.quantiles(&[]).unwrap().dim(), (2, 0));
+    }
+}

@@ -1,0 +1,104 @@
+//! The density of a row's true target: a mixture with one Gaussian per component.
+//!
+//! With o the features that a row has, V_k = T_k,oo + S_oo and r = x_o - mu_k,o:
+//! ```text
+//! weight    pi_k N(x_o; mu_k,o, V_k), normalised
+//! mean      mu_k,y + T_k,yo V_k^{-1} r
+//! variance  T_k,yy - T_k,yo V_k^{-1} T_k,oy
+//! ```
+//! All three are in one Cholesky factor L L' = [[V_k, T_oy], [T_yo, T_yy]], the target last: with z = L_oo^{-1} r and l the
+//! last row of L without its last element, they are -|z|^2 / 2 - sum log L_jj, mu_y + l'z and L_yy^2.
+
+use crate::control::Control;
+use crate::data::Incomplete;
+use crate::data::covariance::{packed_index, packed_len};
+use crate::deconvolution::Mixture;
+use crate::density::{Densities, NUMBERS};
+use crate::error::{Error, Result};
+use crate::parallel;
+
+/// Of every row, under the mixture of features and target.
+pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
+    let (d, components) = (joint.n_features() - 1, joint.n_components());
+    let data = rows.gaussians();
+    data.check_features(d)?;
+    let mut values = vec![0.0; data.n_rows() * components * NUMBERS];
+    parallel::fill_rows(&mut values, components * NUMBERS, |part, out| {
+        let mut row = Row { noise: vec![0.0; packed_len(d)], known: vec![], l: vec![], z: vec![] };
+        for (i, out) in part.zip(out.chunks_exact_mut(components * NUMBERS)) {
+            control.check()?;
+            row.known.clear();
+            row.known.extend((0..d).filter(|&j| !rows.is_missing(i, j)));
+            data.covariances().triangle(i, d, &mut row.noise);
+            for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
+                out.copy_from_slice(&row.under(joint, k, data.means().row(i)).ok_or_else(|| unusable(i))?);
+            }
+            normalise(out).ok_or_else(|| unusable(i))?;
+        }
+        Ok(())
+    })?;
+    Ok(Densities::new(components, values))
+}
+
+/// One row on its way, with memory.
+struct Row {
+    /// Packed triangle of S.
+    noise: Vec<f64>,
+    /// The features that are there.
+    known: Vec<usize>,
+    l: Vec<f64>,
+    z: Vec<f64>,
+}
+
+impl Row {
+    /// Log weight, mean and standard deviation under component `k`.
+    fn under(&mut self, joint: &Mixture, k: usize, x: &[f64]) -> Option<[f64; NUMBERS]> {
+        let (t, mean, y, o) = (joint.covariance(k), joint.mean(k), joint.n_features() - 1, &self.known);
+        let m = o.len() + 1;
+        self.l.resize(m * m, 0.0);
+        self.z.resize(m, 0.0);
+        let at = |i: usize| o.get(i).copied().unwrap_or(y);
+        let (mut log, mut centre, mut std) = (joint.weights()[k].ln(), mean[y], 0.0);
+        // Row by row of the factor; the row of z goes with it.
+        for i in 0..m {
+            for j in 0..=i {
+                let place = packed_index(at(i), at(j));
+                let value = t[place] + if i < o.len() { self.noise[place] } else { 0.0 };
+                let (a, b) = (&self.l[i * m..i * m + j], &self.l[j * m..j * m + j]);
+                let rest = value - a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+                if i == j && !(rest > 0.0 && rest.is_finite()) {
+                    return None;
+                }
+                self.l[i * m + j] = if i == j { rest.sqrt() } else { rest / self.l[j * m + j] };
+            }
+            let (line, pivot) = (&self.l[i * m..i * m + i], self.l[i * m + i]);
+            let along: f64 = line.iter().zip(&self.z).map(|(l, z)| l * z).sum();
+            if i < o.len() {
+                self.z[i] = (x[o[i]] - mean[o[i]] - along) / pivot;
+                log -= 0.5 * self.z[i].powi(2) + pivot.ln();
+            } else {
+                (centre, std) = (centre + along, pivot);
+            }
+        }
+        Some([log, centre, std])
+    }
+}
+
+/// Log weights to weights.
+fn normalise(row: &mut [f64]) -> Option<()> {
+    let logs = row.iter().step_by(NUMBERS);
+    let largest = logs.copied().fold(f64::NEG_INFINITY, f64::max);
+    let mut total = 0.0;
+    for part in row.chunks_exact_mut(NUMBERS) {
+        part[0] = (part[0] - largest).exp();
+        total += part[0];
+    }
+    row.iter_mut().step_by(NUMBERS).for_each(|w| *w /= total);
+    total.is_finite().then_some(())
+}
+
+fn unusable(row: usize) -> Error {
+    Error::Data(format!(
+        "row {row}: the density of its target cannot be computed; scale the features, or raise reg_covar"
+    ))
+}

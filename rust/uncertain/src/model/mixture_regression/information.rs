@@ -1,0 +1,315 @@
+//! Standard errors of a [`Law`]: the observed information of the marginal likelihood.
+//!
+//! Row i says l_i = -log|V| / 2 - r'V^{-1} r / 2 with V = T + C_i. With W = V^{-1}, a = W r and changes u of mu, E of T:
+//! ```text
+//! first    a'u + tr((a a' - W) E) / 2
+//! second   -u'W u - 2 u'W E a + tr(W E W E) / 2 - a'E W E a
+//! ```
+//! so that sums over rows of W, of products of two elements of W, of one of W and one or two of a are all there is to
+//! know: one matrix product. What is asked for are beta, alpha and s^2 beside mu_x and T_xx, in which T_xy = T_xx beta and
+//! T_yy = s^2 + beta'T_xx beta: in the coordinates y - beta'x and x - mu_x (of the fitted beta and mu_x) the law is
+//! beta = 0, T is a block of x and s^2, and second derivatives of (mu, T) in the new parameters are single elements.
+//! They matter where the likelihood is not stationary, at s = 0 and with the degrees of freedom of s^2.
+//!
+//! Weights are brought to a sum of as many rows as they are worth, (sum c)^2 / sum c^2. s^2 at 0 is held there.
+
+use crate::control::Control;
+use crate::data::Incomplete;
+use crate::data::covariance::{packed_index, packed_len};
+use crate::deconvolution::Mixture;
+use crate::error::Result;
+use crate::linalg::{cholesky, cholesky_solve, gemm};
+use crate::model::mixture_regression::law::{Errors, Law};
+use crate::model::mixture_regression::precision::{Precision, Weight};
+use crate::parallel;
+
+/// Beyond so many features the matrix of all parameters is too large.
+const MOST_FEATURES: usize = 50;
+/// Rows times squared elements of a covariance matrix that are few.
+const WORK: f64 = 1e10;
+/// Evenly spaced rows that stand for all where those are more.
+const MOST_ROWS: usize = 20_000;
+/// Rows per product.
+const BLOCK: usize = 64;
+/// Parts whose sums are held at once.
+const PARTS: usize = 4;
+
+/// Of these rows, whose component is `joint` with this law; `None` where the rows do not determine all parameters, or
+/// there are too many features.
+pub(super) fn standard_errors(
+    law: &Law,
+    joint: &Mixture,
+    rows: Incomplete<'_>,
+    weight: Weight<'_>,
+    control: &Control,
+) -> Result<Option<Errors>> {
+    let d = law.coef.len();
+    if d > MOST_FEATURES {
+        return Ok(None);
+    }
+    let counted: Vec<usize> = (0..rows.gaussians().n_rows()).filter(|&i| weight(i) > 0.0).collect();
+    let (total, squares) = counted.iter().fold((0.0, 0.0), |(t, s), &i| (t + weight(i), s + weight(i).powi(2)));
+    let some: Vec<usize> = if affordable(d, counted.len()) {
+        counted
+    } else {
+        let most = counted.len().min(MOST_ROWS);
+        (0..most).map(|k| counted[k * counted.len() / most]).collect()
+    };
+    let share: f64 = some.iter().map(|&i| weight(i)).sum::<f64>() / total;
+    let of_row = |i: usize| weight(i) * total / squares / share;
+    let sums = Sums::of(&law.coef, joint, rows, &some, &of_row, control)?;
+    Ok(errors(law, joint, &sums.information(joint)))
+}
+
+/// Is it cheap to look at all rows?
+pub(super) fn affordable(d: usize, n: usize) -> bool {
+    d <= MOST_FEATURES && (n as f64) * (packed_len(d + 1) as f64).powi(2) <= WORK
+}
+
+/// Sums over rows, in the coordinates y - beta'x.
+pub(super) struct Sums {
+    /// d + 1, the target last.
+    m: usize,
+    /// The log-likelihood.
+    pub log_likelihood: f64,
+    /// packed W times (packed W, packed a a', a, 1).
+    products: Vec<f64>,
+    /// Of a, then of the packed a a'.
+    linear: Vec<f64>,
+}
+
+impl Sums {
+    fn width(m: usize) -> usize {
+        2 * packed_len(m) + m + 1
+    }
+
+    pub(super) fn of(
+        coef: &[f64],
+        joint: &Mixture,
+        rows: Incomplete<'_>,
+        some: &[usize],
+        weight: Weight<'_>,
+        control: &Control,
+    ) -> Result<Self> {
+        let m = coef.len() + 1;
+        let (len, width) = (packed_len(m), Self::width(m));
+        let parts = parallel::map_parts_at_most(some.len(), PARTS, |part| -> Result<Self> {
+            let mut sums =
+                Self { m, log_likelihood: 0.0, products: vec![0.0; len * width], linear: vec![0.0; m + len] };
+            let (mut left, mut right) = (vec![0.0; len * BLOCK], vec![0.0; BLOCK * width]);
+            let mut precision = Precision::new(joint);
+            for block in some[part].chunks(BLOCK) {
+                control.check()?;
+                for (k, &i) in block.iter().enumerate() {
+                    precision.of(rows, i)?;
+                    let right = &mut right[k * width..(k + 1) * width];
+                    along_law(coef, &precision, right);
+                    let c = weight(i);
+                    sums.log_likelihood += c * precision.log_density;
+                    (0..len).for_each(|p| left[p * block.len() + k] = c * right[p]);
+                    let (aa, a) = (&right[len..2 * len], &right[2 * len..2 * len + m]);
+                    sums.linear.iter_mut().zip(a.iter().chain(aa)).for_each(|(s, x)| *s += c * x);
+                }
+                gemm(&left, &right, (len, block.len(), width), true, &mut sums.products);
+            }
+            Ok(sums)
+        })?;
+        let mut all = Self { m, log_likelihood: 0.0, products: vec![0.0; len * width], linear: vec![0.0; m + len] };
+        for part in parts {
+            let part = part?;
+            all.log_likelihood += part.log_likelihood;
+            all.products.iter_mut().zip(&part.products).for_each(|(a, b)| *a += b);
+            all.linear.iter_mut().zip(&part.linear).for_each(|(a, b)| *a += b);
+        }
+        Ok(all)
+    }
+
+    /// sum c W_p W_q, for packed places.
+    fn ww(&self, p: usize, q: usize) -> f64 {
+        self.products[p * Self::width(self.m) + q]
+    }
+
+    /// sum c W_p (a a')_q
+    fn waa(&self, p: usize, q: usize) -> f64 {
+        self.ww(p, packed_len(self.m) + q)
+    }
+
+    /// sum c W_p a_i
+    fn wa(&self, p: usize, i: usize) -> f64 {
+        self.ww(p, 2 * packed_len(self.m) + i)
+    }
+
+    /// sum c W_p
+    fn w(&self, p: usize) -> f64 {
+        self.wa(p, self.m)
+    }
+
+    /// The derivative of the likelihood by T_p.
+    fn gradient(&self, j: usize, k: usize) -> f64 {
+        let p = packed_index(j, k);
+        half(j, k) * (self.linear[self.m + p] - self.w(p))
+    }
+
+    /// The second derivative by two elements of mu or T.
+    fn second(&self, p: Place, q: Place) -> f64 {
+        let at = packed_index;
+        match (p, q) {
+            (Place::Mean(i), Place::Mean(j)) => -self.w(at(i, j)),
+            (Place::Mean(i), Place::Covariance(j, k)) | (Place::Covariance(j, k), Place::Mean(i)) => {
+                -half(j, k) * (self.wa(at(i, j), k) + self.wa(at(i, k), j))
+            }
+            (Place::Covariance(j, k), Place::Covariance(l, n)) => {
+                let trace = self.ww(at(j, n), at(k, l)) + self.ww(at(j, l), at(k, n));
+                let form = self.waa(at(j, l), at(k, n))
+                    + self.waa(at(j, n), at(k, l))
+                    + self.waa(at(k, l), at(j, n))
+                    + self.waa(at(k, n), at(j, l));
+                half(j, k) * half(l, n) * (trace - form)
+            }
+        }
+    }
+
+    /// Minus the second derivatives by beta (d), alpha, s^2, mu_x (d), T_xx.
+    pub(super) fn information(&self, joint: &Mixture) -> Information {
+        let (m, d) = (self.m, self.m - 1);
+        let t = |j: usize, k: usize| joint.covariance(0)[packed_index(j, k)];
+        let mut places: Vec<Place> = (0..d).map(|j| Place::Covariance(d, j)).collect();
+        places.extend([Place::Mean(d), Place::Covariance(d, d)]);
+        places.extend((0..d).map(Place::Mean));
+        places.extend((0..d).flat_map(|j| (0..=j).map(move |k| Place::Covariance(j, k))));
+        let q = places.len();
+        let plain: Vec<f64> = (0..q * q).map(|at| self.second(places[at / q], places[at % q])).collect();
+        // T_xy = T_xx beta, on both sides.
+        let mut h = plain.clone();
+        let mixed = |from: &[f64], row: &dyn Fn(usize) -> usize, j: usize| -> f64 {
+            (0..d).map(|k| t(j, k) * from[row(k)]).sum()
+        };
+        for c in 0..q {
+            (0..d).for_each(|j| h[j * q + c] = mixed(&plain, &|k| k * q + c, j));
+        }
+        let rows = h.clone();
+        for r in 0..q {
+            (0..d).for_each(|j| h[r * q + j] = mixed(&rows, &|k| r * q + k, j));
+        }
+        let mut add = |p: usize, r: usize, x: f64| {
+            h[p * q + r] += x;
+            if p != r {
+                h[r * q + p] += x;
+            }
+        };
+        let (of_mean, of_t) = (d + 2, |j: usize, k: usize| 2 * d + 2 + packed_index(j, k));
+        let target = self.linear[m - 1];
+        for j in 0..d {
+            (0..=j).for_each(|k| add(j, k, 2.0 * t(j, k) * self.gradient(d, d)));
+            add(j, of_mean + j, target);
+            for k in 0..d {
+                add(j, of_t(j, k), self.gradient(d, k));
+            }
+        }
+        h.iter_mut().for_each(|x| *x = -*x);
+        let along: Vec<f64> = (0..d).map(|k| self.gradient(d, k)).collect();
+        let mut gradient: Vec<f64> = (0..d).map(|j| (0..d).map(|k| t(j, k) * along[k]).sum()).collect();
+        gradient.extend([target, self.gradient(d, d)]);
+        gradient.extend_from_slice(&self.linear[..d]);
+        gradient.extend((0..d).flat_map(|j| (0..=j).map(move |k| (j, k))).map(|(j, k)| self.gradient(j, k)));
+        Information { h, gradient, q }
+    }
+}
+
+/// An element of mu or T.
+#[derive(Clone, Copy)]
+enum Place {
+    Mean(usize),
+    Covariance(usize, usize),
+}
+
+/// Minus the second derivatives, and the first ones, by beta (d), alpha at the mean of x, s^2, mu_x (d), T_xx.
+pub(super) struct Information {
+    h: Vec<f64>,
+    pub gradient: Vec<f64>,
+    pub q: usize,
+}
+
+impl Information {
+    /// An element of the matrix.
+    pub(super) fn at(&self, p: usize, r: usize) -> f64 {
+        self.h[p * self.q + r]
+    }
+
+    /// The inverse of the part of some parameters; `None` where it is not positive definite.
+    pub(super) fn factor(&self, some: &[usize]) -> Option<Factor> {
+        let q = some.len();
+        // In units of each parameter.
+        let unit: Vec<f64> = some.iter().map(|&p| self.at(p, p).sqrt()).collect();
+        if unit.iter().any(|u| !(*u > 0.0 && u.is_finite())) {
+            return None;
+        }
+        let element = |at: usize| self.at(some[at / q], some[at % q]) / unit[at / q] / unit[at % q];
+        let mut l: Vec<f64> = (0..q * q).map(element).collect();
+        let fine = cholesky(&mut l, q) && (0..q).all(|i| l[i * q + i] > 1e-7);
+        fine.then_some(Factor { l, unit })
+    }
+}
+
+/// A Cholesky factor in units of each parameter.
+pub(super) struct Factor {
+    l: Vec<f64>,
+    unit: Vec<f64>,
+}
+
+impl Factor {
+    /// The inverse times b.
+    pub(super) fn solve(&self, b: &[f64]) -> Vec<f64> {
+        let mut x: Vec<f64> = b.iter().zip(&self.unit).map(|(b, u)| b / u).collect();
+        cholesky_solve(&self.l, x.len(), &mut x);
+        x.iter().zip(&self.unit).map(|(x, u)| x / u).collect()
+    }
+}
+
+/// A change of an element beside the diagonal is one of two.
+fn half(j: usize, k: usize) -> f64 {
+    if j == k { 0.5 } else { 1.0 }
+}
+
+/// packed W, packed a a', a and 1 in the coordinates y - beta'x: there W is A^{-T} W A^{-1} with A^{-1} = [[1, 0], [beta', 1]].
+fn along_law(coef: &[f64], precision: &Precision<'_>, out: &mut [f64]) {
+    let (d, m) = (coef.len(), coef.len() + 1);
+    let (w, a, len) = (&precision.w, &precision.a, packed_len(m));
+    let last = w[d * m + d];
+    for j in 0..d {
+        for k in 0..=j {
+            out[packed_index(j, k)] =
+                w[j * m + k] + coef[j] * w[d * m + k] + w[d * m + j] * coef[k] + coef[j] * coef[k] * last;
+        }
+        out[packed_index(d, j)] = w[d * m + j] + coef[j] * last;
+        out[2 * len + j] = a[j] + coef[j] * a[d];
+    }
+    out[packed_index(d, d)] = last;
+    out[2 * len + d] = a[d];
+    out[2 * len + m] = 1.0;
+    for j in 0..m {
+        for k in 0..=j {
+            out[len + packed_index(j, k)] = out[2 * len + j] * out[2 * len + k];
+        }
+    }
+}
+
+fn errors(law: &Law, joint: &Mixture, information: &Information) -> Option<Errors> {
+    let (d, mean) = (law.coef.len(), joint.mean(0));
+    let boundary = law.scatter == 0.0;
+    let free: Vec<usize> = (0..information.q).filter(|&p| p != d + 1 || !boundary).collect();
+    let factor = information.factor(&free)?;
+    let column = |p: usize| {
+        let mut one = vec![0.0; free.len()];
+        one[p] = 1.0;
+        factor.solve(&one)
+    };
+    let columns: Vec<Vec<f64>> = (0..=d).map(column).collect();
+    let coef = (0..d).map(|j| columns[j][j].sqrt()).collect();
+    // alpha + beta'mu_x was the parameter.
+    let spread: f64 = (0..d).map(|j| (0..d).map(|k| mean[j] * columns[j][k] * mean[k]).sum::<f64>()).sum();
+    let crossed: f64 = (0..d).map(|j| mean[j] * columns[d][j]).sum();
+    let intercept = (columns[d][d] + spread - 2.0 * crossed).sqrt();
+    let scatter = (!boundary).then(|| column(d + 1)[d + 1].sqrt() / (2.0 * law.scatter));
+    Some(Errors { coef, intercept, scatter })
+}

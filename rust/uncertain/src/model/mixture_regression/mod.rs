@@ -1,0 +1,203 @@
+//! Regression with errors in x and y: a mixture of Gaussians for the true values of features and target together.
+//!
+//! A row's features and target are one noisy reading of true values that come from a mixture, the target last:
+//! ```text
+//! (x_i, y_i) ~ sum_k pi_k N(mu_k, T_k + C_i),    C_i = [[S_i, c_i], [c_i', tau_i^2]]
+//! ```
+//! by extreme deconvolution ([`deconvolution`]). The prediction for a new row (x, S) is the density of its true target given
+//! the reading, a mixture again ([`Densities`]), of which a missing feature has infinite noise.
+//!
+//! One component is the structural model of a line with errors in both variables (Fuller, Measurement Error Models,
+//! 1987, <https://doi.org/10.1002/9780470316665>): its [`Law`] with scatter and standard errors. More are a curve.
+
+mod conditional;
+mod information;
+mod joint;
+mod law;
+mod newton;
+mod precision;
+mod state;
+
+use crate::control::Control;
+use crate::data::{Incomplete, Targets};
+use crate::deconvolution::{Fitted, Mixture, Report, ValidParams};
+use crate::density::Densities;
+use crate::error::{Error, Result};
+use crate::parallel;
+
+pub use crate::deconvolution::Params;
+pub use law::{Errors, Law};
+
+/// A fitted regression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// Of features and target, the target last.
+    mixture: Mixture,
+    law: Option<Law>,
+    report: Option<Report>,
+}
+
+/// Fit to rows with the targets' own variances and covariances with the features; the second part of the result tells how EM
+/// went.
+///
+/// # Errors
+/// Targets of other rows, errors of a row that are no covariance matrix together, and those of
+/// [`ValidParams::fit`](crate::deconvolution::ValidParams).
+pub fn fit<'a>(
+    params: &ValidParams,
+    rows: impl Into<Incomplete<'a>>,
+    targets: &Targets,
+    control: &Control,
+) -> Result<(Model, Fitted)> {
+    let joint = joint::Joint::of(rows.into(), targets)?;
+    let rows = joint.rows();
+    let fitted = params.fit_rows(rows, targets.weights(), false, control)?;
+    let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
+    if fitted.mixture.n_components() == 1 {
+        let weight = |i: usize| targets.weight(i);
+        parallel::install(params.params().threads, || -> Result<()> {
+            let (mixture, _) = law::with_best_scatter(&fitted.mixture, rows, &weight, 0, control)?;
+            let (mixture, way) = newton::climbed(mixture, rows, &weight, control)?;
+            let degrees = mixture.n_features();
+            let (mixture, exact) = law::with_best_scatter(&mixture, rows, &weight, degrees, control)?;
+            let mut law = Law::of(&mixture)?;
+            if exact {
+                law.scatter = 0.0;
+            }
+            law.errors = information::standard_errors(&law, &mixture, rows, &weight, control)?;
+            (model.mixture, model.law) = (mixture, Some(law));
+            if let Some(report) = &mut model.report {
+                way.add_to(report);
+            }
+            Ok(())
+        })??;
+    }
+    Ok((model, fitted))
+}
+
+impl Model {
+    /// From a known distribution of features and target, the target last.
+    ///
+    /// # Errors
+    /// Fewer than two dimensions.
+    pub fn new(mixture: Mixture) -> Result<Self> {
+        if mixture.n_features() < 2 {
+            return Err(Error::shape(
+                "a mixture of features and target",
+                "at least 2 dimensions",
+                mixture.n_features(),
+            ));
+        }
+        let law = if mixture.n_components() == 1 { Some(Law::of(&mixture)?) } else { None };
+        Ok(Self { mixture, law, report: None })
+    }
+
+    /// The distribution of the true features and the true target, the target last.
+    #[must_use]
+    pub fn mixture(&self) -> &Mixture {
+        &self.mixture
+    }
+
+    /// The line of a single component.
+    #[must_use]
+    pub fn law(&self) -> Option<&Law> {
+        self.law.as_ref()
+    }
+
+    /// How the fit went, where there was one.
+    #[must_use]
+    pub fn report(&self) -> Option<&Report> {
+        self.report.as_ref()
+    }
+
+    /// Number of features, without the target.
+    #[must_use]
+    pub fn n_features(&self) -> usize {
+        self.mixture.n_features() - 1
+    }
+
+    /// The density of every row's true target, its own errors and gaps known.
+    ///
+    /// # Errors
+    /// Another number of features, [`Error::Interrupted`].
+    pub fn densities<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Densities> {
+        conditional::densities(&self.mixture, rows.into(), control)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Covariances, GaussianArray, Rows};
+    use crate::testing::Numbers;
+
+    const N: usize = 200;
+
+    /// y = 2 z - 1 with scatter 0.3, noise 0.5 on z, 0.2 on y, and 0.05 their covariance, the same for all rows.
+    fn problem() -> (GaussianArray, Targets) {
+        let mut numbers = Numbers::new(3);
+        let (mut x, mut y) = (vec![], vec![]);
+        for _ in 0..N {
+            let (z, e) = (numbers.normal(), numbers.normal());
+            x.push(z + 0.5 * e);
+            y.push(2.0 * z - 1.0 + 0.3 * numbers.normal() + 0.1 * e + 0.03f64.sqrt() * numbers.normal());
+        }
+        let noise = Covariances::from_std(Rows::from_vec(vec![0.5; N], 1).unwrap());
+        let targets = Targets::new(y).unwrap().with_variances(vec![0.04; N]).unwrap();
+        let targets = targets.with_feature_covariances(vec![0.05; N], 1).unwrap();
+        (GaussianArray::new(Rows::from_vec(x, 1).unwrap(), noise).unwrap(), targets)
+    }
+
+    fn moments(x: &[f64], y: &[f64]) -> (f64, f64, f64) {
+        let mean = |v: &[f64]| v.iter().sum::<f64>() / N as f64;
+        let (a, b) = (mean(x), mean(y));
+        let product = |u: &[f64], c: f64, v: &[f64], d: f64| {
+            u.iter().zip(v).map(|(u, v)| (u - c) * (v - d)).sum::<f64>() / N as f64
+        };
+        (product(x, a, x, a), product(x, a, y, b), product(y, b, y, b))
+    }
+
+    #[test]
+    fn equal_noise_is_taken_off_the_moments() {
+        let (data, targets) = problem();
+        let (model, fitted) = fit(&Params::new().check().unwrap(), &data, &targets, &Control::new()).unwrap();
+        let x: Vec<f64> = (0..N).map(|i| data.means().row(i)[0]).collect();
+        let (xx, xy, yy) = moments(&x, targets.values());
+        let law = model.law().unwrap();
+        let slope = (xy - 0.05) / (xx - 0.25);
+        assert!((law.coef[0] / slope - 1.0).abs() < 1e-9);
+        // The residual variance of the reading of y given that of x, over n - 2.
+        let scatter = (yy - xy * xy / xx) * N as f64 / (N - 2) as f64 - (yy - xy * xy / xx);
+        let without = yy - 0.04 - slope * (xy - 0.05);
+        assert!((law.scatter.powi(2) - without - scatter).abs() < 1e-9);
+        assert!(law.errors.as_ref().unwrap().scatter.is_some());
+        assert!(model.report().unwrap().history.windows(2).all(|h| h[1] >= h[0]));
+        assert!(fitted.mixture.n_components() == 1);
+    }
+
+    #[test]
+    fn predictions_shrink_readings_first() {
+        let (data, targets) = problem();
+        let (model, _) = fit(&Params::new().check().unwrap(), &data, &targets, &Control::new()).unwrap();
+        let (t, mean) = (model.mixture().covariance(0), model.mixture().mean(0));
+        let (centre, std) = model.densities(&data, &Control::new()).unwrap().moments();
+        let gain = t[1] / (t[0] + 0.25);
+        for i in 0..N {
+            assert!((centre[i] - mean[1] - gain * (data.means().row(i)[0] - mean[0])).abs() < 1e-12);
+            assert!((std[i].powi(2) - t[2] + gain * t[1]).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn errors_that_are_no_matrix_together_are_refused() {
+        let (data, targets) = problem();
+        let targets = targets.with_feature_covariances(vec![0.11; N], 1).unwrap();
+        let refused = fit(&Params::new().check().unwrap(), &data, &targets, &Control::new()).unwrap_err().to_string();
+        assert!(refused.contains("X and y") && refused.contains("row 0"), "{refused}");
+        let (_, targets) = problem();
+        assert!(targets.clone().with_feature_covariances(vec![0.0; 3], 1).is_err());
+        let bad = targets.with_feature_covariances([vec![0.0; 5], vec![f64::NAN], vec![0.0; N - 6]].concat(), 1);
+        assert!(bad.unwrap_err().to_string().contains("row 5"));
+        assert!(Model::new(Mixture::new(vec![1.0], vec![0.0], vec![1.0], 1).unwrap()).is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! The regression in files and other languages: the mixture of features and target, the target last; `coef` (d),
+//! `intercept` (1), `scatter` (1) of a single component, and their standard errors `coef_std`, `intercept_std`, `scatter_std`
+//! as far as they are known.
+
+use ndarray::Array2;
+
+use super::{Errors, Law, Model, Params, fit};
+use crate::control::Control;
+use crate::data::Incomplete;
+use crate::deconvolution::{Mixture, Progress, ValidParams};
+use crate::density::Densities;
+use crate::error::{Error, Result};
+use crate::state::{Answers, Arrays, Fitted, Parts, Training};
+
+impl Fitted for Model {
+    type Params = Params;
+    type Header = Option<Progress>;
+
+    fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
+        Ok(fit(params, training.rows, training.targets()?, control)?.0)
+    }
+
+    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Option<Progress> {
+        self.mixture.write(arrays);
+        if let Some(law) = &self.law {
+            arrays.vector("coef", &law.coef);
+            arrays.vector("intercept", &[law.intercept]);
+            arrays.vector("scatter", &[law.scatter]);
+            if let Some(errors) = &law.errors {
+                arrays.vector("coef_std", &errors.coef);
+                arrays.vector("intercept_std", &[errors.intercept]);
+                errors.scatter.iter().for_each(|std| arrays.vector("scatter_std", &[*std]));
+            }
+        }
+        self.report.as_ref().map(|report| report.write(arrays))
+    }
+
+    fn read(progress: Option<Progress>, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+        let mut model = Self::new(Mixture::read(parts)?)?;
+        let d = model.n_features();
+        if let Some(law) = &mut model.law {
+            *law = Law {
+                coef: parts.shaped("coef", &[d])?,
+                intercept: parts.shaped("intercept", &[1])?[0],
+                scatter: parts.shaped("scatter", &[1])?[0],
+                errors: None,
+            };
+            if let Some(coef) = parts.optional_shaped("coef_std", &[d])? {
+                let intercept = parts.shaped("intercept_std", &[1])?[0];
+                let scatter = parts.optional_shaped("scatter_std", &[1])?.map(|std| std[0]);
+                law.errors = Some(Errors { coef, intercept, scatter });
+            }
+        }
+        model.report = progress.map(|progress| progress.read(parts)).transpose()?;
+        Ok(model)
+    }
+
+    fn answers(&self) -> &dyn Answers {
+        self
+    }
+}
+
+impl Answers for Model {
+    fn n_features(&self) -> Option<usize> {
+        Some(self.n_features())
+    }
+
+    fn n_classes(&self) -> Option<usize> {
+        Some(0)
+    }
+
+    fn takes_gaps(&self) -> bool {
+        true
+    }
+
+    fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        column(self.densities(rows, control)?.moments().0)
+    }
+
+    fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+        let (means, stds) = self.densities(rows, control)?.moments();
+        Ok((column(means)?, column(stds)?))
+    }
+
+    fn densities(&self, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
+        self.densities(rows, control)
+    }
+}
+
+fn column(values: Vec<f64>) -> Result<Array2<f64>> {
+    Array2::from_shape_vec((values.len(), 1), values).map_err(|e| Error::Internal(format!("predictions: {e}")))
+}

@@ -1,0 +1,433 @@
+"""`GaussianMixtureRegressor` against the likelihood maximised by SciPy, dense formulas and simulations."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize
+from scipy.stats import multivariate_normal, norm
+
+import uncertain
+from uncertain import GaussianArray, GaussianMixtureRegressor, UncertainError
+from uncertain._data.incomplete import Incomplete
+from uncertain.exceptions import ConvergenceWarning
+
+Array = Any
+
+
+def readings(
+    seed: int, n: int, d: int = 2, scatter: float = 0.5, noise: float = 0.4, shift: float = 2.0
+) -> tuple[Array, Array, Array, Array]:
+    """Means, targets, (d + 1) x (d + 1) error covariances, and the slopes of the law; the intercept is 1."""
+    rng = np.random.default_rng(seed)
+    z = rng.multivariate_normal(np.zeros(d), 0.3 + 0.7 * np.eye(d), size=n) + shift
+    beta = np.array([2.0, -1.0, 0.5][:d])
+    y = 1.0 + z @ beta + scatter * rng.normal(size=n)
+    sizes = np.exp(0.4 * rng.normal(size=(n, d + 1))) * np.r_[np.full(d, noise), 0.3]
+    C = sizes[:, :, None] * (0.4 + 0.6 * np.eye(d + 1)) * sizes[:, None, :]
+    e = np.einsum("nij,nj->ni", np.linalg.cholesky(C), rng.normal(size=(n, d + 1)))
+    return z + e[:, :d], y + e[:, d], C, beta
+
+
+def fitted(x: Array, y: Array, C: Array, **parameters: Any) -> GaussianMixtureRegressor:
+    d = x.shape[1]
+    X = GaussianArray(x, cov=C[:, :d, :d])
+    return GaussianMixtureRegressor(**parameters).fit(X, y, np.sqrt(C[:, d, d]), C[:, :d, d])
+
+
+def of_law(p: Array, d: int) -> tuple[Array, Array]:
+    """Mean and covariance of (x, y) from slopes, intercept, s^2, mu_x and the triangle of T_xx."""
+    beta, alpha, variance, mu = p[:d], p[d], p[d + 1], p[d + 2 : 2 * d + 2]
+    T = np.zeros((d, d))
+    T[np.tril_indices(d)] = p[2 * d + 2 :]
+    T = T + np.tril(T, -1).T
+    joint = np.block([[T, (T @ beta)[:, None]], [(T @ beta)[None], np.array([[beta @ T @ beta + variance]])]])
+    return np.r_[mu, alpha + beta @ mu], joint
+
+
+def loss(p: Array, u: Array, C: Array, known: Array) -> float:
+    """Minus the marginal log-likelihood; missing numbers left out."""
+    mean, T = of_law(p, u.shape[1] - 1)
+    if np.linalg.eigvalsh(T)[0] <= 0.0:
+        return 1e9
+    total = 0.0
+    for pattern in np.unique(known, axis=0):
+        rows = (known == pattern).all(axis=1)
+        o = np.flatnonzero(pattern)
+        V = (T + C[rows])[:, o[:, None], o]
+        r = (u[rows] - mean)[:, o]
+        quad = np.einsum("ni,ni->n", r, np.linalg.solve(V, r[..., None])[..., 0])
+        total += 0.5 * float(np.sum(np.linalg.slogdet(V)[1] + quad))
+    return total
+
+
+def parameters_of(model: GaussianMixtureRegressor) -> Array:
+    d = model.n_features_in_
+    T = model.covariances_[0][:d, :d]
+    return np.r_[
+        model.coef_,
+        model.intercept_,
+        model.intrinsic_scatter_**2,
+        model.means_[0][:d],
+        T[np.tril_indices(d)],
+    ]
+
+
+def hessian(f: Any, p: Array) -> Array:
+    """By central differences."""
+    h = 1e-4 * np.maximum(np.abs(p), 0.1)
+    steps = np.diag(h)
+    q = len(p)
+    out = np.empty((q, q))
+    for i in range(q):
+        for j in range(i + 1):
+            a, b = steps[i], steps[j]
+            out[i, j] = out[j, i] = (f(p + a + b) - f(p + a - b) - f(p - a + b) + f(p - a - b)) / (
+                4 * h[i] * h[j]
+            )
+    return out
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_the_law_maximises_the_marginal_likelihood(gaps: bool) -> None:
+    n, d = 400, 2
+    x, y, C, _ = readings(1, n, d)
+    u = np.c_[x, y]
+    known = np.ones((n, d + 1), dtype=bool)
+    X: Any = GaussianArray(x, cov=C[:, :d, :d])
+    crossed = C[:, :d, d].copy()
+    if gaps:
+        known[:150, 0] = False
+        known[100:200, 1] = False
+        crossed[~known[:, :d]] = np.nan
+        X = Incomplete(X, ~known[:, :d])
+    model = GaussianMixtureRegressor().fit(X, y, np.sqrt(C[:, d, d]), crossed)
+    start = parameters_of(model)
+    found = minimize(loss, start, args=(u, C, known), method="BFGS", options={"gtol": 1e-4})
+    assert loss(start, u, C, known) - found.fun < 0.5  # that of the degrees of freedom
+    np.testing.assert_allclose(model.coef_, found.x[:d], rtol=1e-4)
+
+    # Given everything else, s^2 solves the equation with the degrees of freedom of the line.
+    mean, T = of_law(start, d)
+
+    def score(variance: float) -> float:
+        V = T.copy()
+        V[d, d] += variance - start[d + 1]
+        total = first = second = 0.0
+        for i in range(n):
+            o = np.flatnonzero(known[i])
+            W = np.linalg.inv((V + C[i])[np.ix_(o, o)])
+            w, a = W[-1, -1], (W @ (u[i] - mean)[o])[-1]
+            total, first, second = total + a * a - w, first + w, second + w * w
+        return total + (d + 1) * second / first
+
+    assert model.intrinsic_scatter_**2 == pytest.approx(brentq(score, 0.01, 1.0), rel=1e-8)
+
+    errors = np.sqrt(np.diag(np.linalg.inv(hessian(lambda p: loss(p, u, C, known), start))))
+    np.testing.assert_allclose(model.coef_std_, errors[:d], rtol=2e-3)
+    assert model.intercept_std_ == pytest.approx(errors[d], rel=2e-3)
+    assert model.intrinsic_scatter_std_ == pytest.approx(
+        errors[d + 1] / (2 * model.intrinsic_scatter_), rel=2e-3
+    )
+
+
+def test_without_errors_it_is_least_squares() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30, 3)) * [1.0, 100.0, 0.01] + [5.0, 0.0, 1.0]
+    y = x @ [1.0, 0.02, 300.0] + rng.normal(size=30)
+    model = GaussianMixtureRegressor(reg_covar=1e-12).fit(x, y)
+    A = np.c_[x, np.ones(30)]
+    beta, rss, *_ = np.linalg.lstsq(A, y, rcond=None)
+    np.testing.assert_allclose(np.r_[model.coef_, model.intercept_], beta, rtol=1e-7)
+    variance = rss[0] / (30 - 4)
+    assert model.intrinsic_scatter_ == pytest.approx(np.sqrt(variance), rel=1e-7)
+    errors = np.sqrt(np.diag(variance * np.linalg.inv(A.T @ A)))
+    np.testing.assert_allclose(np.r_[model.coef_std_, model.intercept_std_], errors, rtol=1e-6)
+    np.testing.assert_allclose(model.predict(x), A @ beta, rtol=1e-7)
+    np.testing.assert_allclose(model.predict(x, return_std=True)[1], np.sqrt(variance), rtol=1e-7)
+
+
+def test_the_slope_between_true_values_is_found_where_others_flatten_it() -> None:
+    """Noise of 0.5 on x of variance 1, y = 2 z: least squares 1.6."""
+    rng = np.random.default_rng(3)
+    z = rng.normal(size=20_000)
+    x = (z + 0.5 * rng.normal(size=z.size))[:, None]
+    model = GaussianMixtureRegressor().fit(GaussianArray(x, std=0.5), 2 * z)
+    assert abs(model.coef_[0] - 2.0) < 0.02
+    assert np.polyfit(x[:, 0], 2 * z, 1)[0] == pytest.approx(1.6, abs=0.02)
+    # The prediction is still the best guess: least squares' own.
+    assert np.polyfit(x[:, 0], model.predict(GaussianArray(x, std=0.5)), 1)[0] == pytest.approx(1.6, abs=0.02)
+
+
+def same(a: GaussianMixtureRegressor, b: GaussianMixtureRegressor, rtol: float = 1e-6) -> None:
+    np.testing.assert_allclose(a.coef_, b.coef_, rtol=rtol)
+    np.testing.assert_allclose(a.coef_std_, b.coef_std_, rtol=rtol)
+    assert a.intercept_ == pytest.approx(b.intercept_, rel=rtol)
+    assert a.intrinsic_scatter_ == pytest.approx(b.intrinsic_scatter_, rel=rtol)
+
+
+@pytest.mark.parametrize("y_std", [None, 0.3, "each"])
+@pytest.mark.parametrize("kind", ["zero", "isotropic", "diagonal", "low-rank", "factor", "full", "shared"])
+def test_every_kind_of_covariance_is_its_matrices(kind: str, y_std: Any) -> None:
+    rng = np.random.default_rng(5)
+    n, d = 300, 4
+    x, y, C, _ = readings(2, n, 3)
+    x = np.c_[x, rng.normal(size=n)]
+    sizes = rng.uniform(0.1, 0.5, (n, d))
+    arguments = {
+        "zero": {},
+        "isotropic": {"std": sizes[:, 0]},
+        "diagonal": {"std": sizes},
+        "low-rank": {"factor": 0.3 * rng.normal(size=(n, d, 1))},
+        "factor": {"factor": 0.3 * rng.normal(size=(n, d, 2)), "var": sizes**2},
+        "full": {"cov": np.einsum("ni,nj->nij", sizes, sizes) * (0.3 + 0.7 * np.eye(d))},
+        "shared": {"cov": 0.05 + 0.1 * np.eye(d)},
+    }
+    X = GaussianArray(x, **arguments[kind])
+    if y_std == "each":
+        y_std = np.sqrt(C[:, 3, 3])
+    dense = GaussianArray(x, cov=X.covariances())
+    model, other = (GaussianMixtureRegressor(tol=1e-10).fit(rows, y, y_std) for rows in (X, dense))
+    same(model, other)
+    np.testing.assert_allclose(model.predict(X), other.predict(dense), rtol=1e-7)
+    crossed = np.zeros((n, d))
+    if y_std is not None:
+        same(GaussianMixtureRegressor(tol=1e-10).fit(X, y, y_std, crossed), other)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_predictions_are_the_mixture_given_the_reading(k: int) -> None:
+    d = 2
+    x, y, C, _ = readings(4, 500, d)
+    y = y + np.sin(2 * x[:, 0])
+    model = fitted(x, y, C, n_components=k, random_state=0)
+    X = GaussianArray(x[:40], cov=C[:40, :d, :d])
+    weights, means, stds = model.predict_mixture(X)
+    for i in range(40):
+        logs = []
+        for j in range(k):
+            T, mu = model.covariances_[j], model.means_[j]
+            V = T[:d, :d] + C[i, :d, :d]
+            gain = np.linalg.solve(V, T[:d, d])
+            logs.append(np.log(model.weights_[j]) + multivariate_normal(mu[:d], V).logpdf(x[i]))
+            assert means[i, j] == pytest.approx(mu[d] + gain @ (x[i] - mu[:d]), rel=1e-10)
+            assert stds[i, j] == pytest.approx(np.sqrt(T[d, d] - gain @ T[:d, d]), rel=1e-8)
+        np.testing.assert_allclose(weights[i], np.exp(logs) / np.exp(logs).sum(), rtol=1e-9)
+    mean, std = model.predict(X, return_std=True)
+    np.testing.assert_allclose(mean, (weights * means).sum(1))
+    np.testing.assert_allclose(std**2, (weights * (stds**2 + means**2)).sum(1) - mean**2, rtol=1e-9)
+    levels = np.array([1e-6, 0.05, 0.5, 0.9, 1 - 1e-9])
+    q = model.predict_quantiles(X, levels)
+    below = (weights[:, None] * norm.cdf((q[:, :, None] - means[:, None]) / stds[:, None])).sum(2)
+    np.testing.assert_allclose(below, np.broadcast_to(levels, below.shape), rtol=1e-9)
+    np.testing.assert_array_equal(model.predict_quantiles(X, 0.5), q[:, 2])
+    assert (
+        np.isneginf(model.predict_quantiles(X, 0.0)).all()
+        and np.isposinf(model.predict_quantiles(X, 1.0)).all()
+    )
+    draws = model.sample_y(X, 20_000, random_state=1)
+    np.testing.assert_allclose(draws.mean(1), mean, atol=5 * std.max() / np.sqrt(20_000))
+    np.testing.assert_allclose((draws < q[:, 1:2]).mean(1), 0.05, atol=0.008)
+    np.testing.assert_array_equal(draws, model.sample_y(X, 20_000, random_state=1))
+
+
+def test_a_gap_is_infinite_noise() -> None:
+    d = 3
+    x, y, C, _ = readings(6, 300, d)
+    model = fitted(x, y, C, n_components=2, random_state=0)
+    gone = np.zeros((5, d), dtype=bool)
+    gone[0, 1] = gone[1, :2] = gone[2] = True
+    some = GaussianArray(x[:5], cov=C[:5, :d, :d])
+    vague = C[:5, :d, :d] * np.where(gone[:, :, None] | gone[:, None, :], 0.0, 1.0)
+    vague[:, range(d), range(d)] += np.where(gone, 1e12, 0.0)
+    for a, b in zip(
+        model.predict(Incomplete(some, gone), return_std=True),
+        model.predict(GaussianArray(np.where(gone, 0.0, x[:5]), cov=vague), return_std=True),
+        strict=True,
+    ):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    alone = model.weights_ @ model.means_[:, d]
+    assert model.predict(Incomplete(some, gone))[2] == pytest.approx(alone)
+    points = np.where(gone, np.nan, x[:5])
+    exact = model.predict(points)
+    assert exact[2] == pytest.approx(alone) and exact[3] == pytest.approx(model.predict(x[3:4])[0])
+
+
+def test_slopes_are_unbiased_and_intervals_cover() -> None:
+    """The larger simulation is benches/python/errors_in_both.py."""
+    found, errors = [], []
+    for seed in range(400):
+        x, y, C, beta = readings(100 + seed, 200)
+        model = fitted(x, y, C)
+        found.append(np.r_[model.coef_, model.intercept_, model.intrinsic_scatter_])
+        errors.append(np.r_[model.coef_std_, model.intercept_std_, model.intrinsic_scatter_std_])
+    truth = np.r_[beta, 1.0, 0.5]
+    off = np.array(found) - truth
+    assert (np.abs(off.mean(0)[:2] / beta) < 0.01 + 3 * off.std(0)[:2] / 20 / np.abs(beta)).all()
+    assert (np.abs(off.mean(0)) < 4 * off.std(0) / 20 + [0.02, 0.02, 0.02, 0.03]).all()
+    z = np.abs(off / np.array(errors))
+    np.testing.assert_allclose((z < 1).mean(0), 0.683, atol=0.07)  # three standard errors of 400
+    np.testing.assert_allclose((z < 1.96).mean(0), 0.95, atol=0.033)
+
+
+def test_standard_errors_are_those_of_a_bootstrap() -> None:
+    x, y, C, _ = readings(11, 400)
+    model = fitted(x, y, C)
+    rng = np.random.default_rng(0)
+    draws = []
+    for _ in range(300):
+        i = rng.integers(0, 400, 400)
+        again = fitted(x[i], y[i], C[i])
+        draws.append(np.r_[again.coef_, again.intercept_, again.intrinsic_scatter_])
+    errors = np.r_[model.coef_std_, model.intercept_std_, model.intrinsic_scatter_std_]
+    np.testing.assert_allclose(np.std(draws, axis=0), errors, rtol=0.25)
+
+
+def test_no_scatter_is_zero_with_an_edge() -> None:
+    rng = np.random.default_rng(2)
+    z = rng.normal(size=300)
+    x = (z + 0.3 * rng.normal(size=300))[:, None]
+    y = 2 * z + 0.1 * rng.normal(size=300)
+    model = GaussianMixtureRegressor().fit(GaussianArray(x, std=0.3), y, y_std=0.3)  # an error bar too large
+    assert model.intrinsic_scatter_ == 0.0 and np.isnan(model.intrinsic_scatter_std_)
+    assert 0.0 < model.coef_std_[0] < 0.1 and model.status_ == "converged"
+    u, C = np.c_[x, y], np.broadcast_to(np.diag([0.09, 0.09]), (300, 2, 2))
+    known = np.ones_like(u, dtype=bool)
+
+    def at_the_edge(p: Array) -> float:
+        return loss(np.r_[p[:2], 1e-9, p[2:]], u, C, known)
+
+    start = np.delete(parameters_of(model), 2)
+    best = minimize(at_the_edge, start, method="BFGS", options={"gtol": 1e-4}).x
+    np.testing.assert_allclose(start, best, rtol=1e-3, atol=1e-5)
+    errors = np.sqrt(np.diag(np.linalg.inv(hessian(at_the_edge, start))))
+    np.testing.assert_allclose([*model.coef_std_, model.intercept_std_], errors[:2], rtol=2e-3)
+    again = pickle.loads(pickle.dumps(model))
+    assert again.intrinsic_scatter_ == 0.0 and np.isnan(again.intrinsic_scatter_std_)
+
+
+def test_exact_rows_on_a_line_have_no_scatter() -> None:
+    x = np.linspace(0.0, 1.0, 20)[:, None]
+    model = GaussianMixtureRegressor().fit(x, 3 * x[:, 0] - 1)
+    assert model.coef_[0] == pytest.approx(3.0, rel=1e-4) and model.intrinsic_scatter_ < 1e-3
+
+
+def test_weights_count_rows() -> None:
+    x, y, C, _ = readings(8, 120)
+    weight = np.arange(120) % 3.0
+    rows = np.repeat(np.arange(120), weight.astype(int))
+    X, std, crossed = GaussianArray(x, cov=C[:, :2, :2]), np.sqrt(C[:, 2, 2]), C[:, :2, 2]
+    weighted = GaussianMixtureRegressor(tol=1e-10).fit(X, y, std, crossed, sample_weight=weight)
+    repeated = GaussianMixtureRegressor(tol=1e-10).fit(X[rows], y[rows], std[rows], crossed[rows])
+    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
+    scaled = GaussianMixtureRegressor(tol=1e-10).fit(X, y, std, crossed, sample_weight=7 * weight)
+    same(weighted, scaled)
+    # 40 rows of weight 1 and 40 of weight 2 are worth 120^2 / 200 = 72 rows.
+    same_but_for_size = repeated.coef_std_ * np.sqrt(120 / 72)
+    np.testing.assert_allclose(weighted.coef_std_, same_but_for_size, rtol=0.02)
+
+
+def test_several_components_have_no_line() -> None:
+    x, y, C, _ = readings(9, 200)
+    model = fitted(x, y, C, n_components=2, random_state=0)
+    assert not hasattr(model, "coef_")
+    with pytest.raises(AttributeError, match="scatter_: a line belongs to one component, but there are 2"):
+        _ = model.intrinsic_scatter_
+    model.set_params(n_components=1).fit(GaussianArray(x, std=0.4), y)
+    assert hasattr(model, "coef_std_")
+    with pytest.raises(AttributeError, match="no attribute 'coefs'"):
+        _ = model.coefs
+    assert not hasattr(GaussianMixtureRegressor(), "coef_")
+    chosen = GaussianMixtureRegressor("auto", max_components=3, random_state=0).fit(
+        GaussianArray(x, std=0.4), y
+    )
+    assert 1 <= chosen.n_components_ <= 3 and len(chosen.held_out_log_likelihoods_) <= 3
+
+
+def test_standard_errors_need_rows_that_determine_them() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 51))
+    model = GaussianMixtureRegressor().fit(x, x[:, 0] + rng.normal(size=60))
+    with pytest.raises(AttributeError, match=r"coef_std_: .* more than 50 features"):
+        _ = model.coef_std_
+    assert model.coef_.shape == (51,)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    x, y, C, _ = readings(10, 20)
+    X, std = GaussianArray(x, cov=C[:, :2, :2]), np.sqrt(C[:, 2, 2])
+    model = GaussianMixtureRegressor()
+    crossed = C[:, :2, 2].copy()
+    with pytest.raises(UncertainError, match=r"y_std: row 3 is -1.0"):
+        model.fit(X, y, np.where(np.arange(20) == 3, -1.0, std))
+    with pytest.raises(UncertainError, match="xy_cov= without y_std="):
+        model.fit(X, y, xy_cov=crossed)
+    with pytest.raises(UncertainError, match=r"xy_cov: expected the shape \(20, 2\), got \(20,\)"):
+        model.fit(X, y, std, crossed[:, 0])
+    crossed[4, 1] = np.nan
+    with pytest.raises(UncertainError, match="xy_cov: row 4, feature 1 is nan"):
+        model.fit(X, y, std, crossed)
+    crossed[4, 1] = 30.0
+    with pytest.raises(UncertainError, match=r"(?s)covariance of X and y.*row 4"):
+        model.fit(X, y, std, crossed)
+    model.fit(X, y, std)
+    with pytest.raises(UncertainError, match=r"quantiles = 1.5"):
+        model.predict_quantiles(X, 1.5)
+    with pytest.raises(UncertainError, match="quantiles: expected a number or a list"):
+        model.predict_quantiles(X, [[0.5]])
+    assert model.predict_quantiles(X, []).shape == (20, 0)
+
+
+def test_an_em_that_ends_early_says_so() -> None:
+    x, y, C, _ = readings(12, 200)
+    with pytest.warns(ConvergenceWarning, match="GaussianMixtureRegressor did not converge"):
+        fitted(x, y, C, n_components=5, max_iter=2, random_state=0)
+
+
+def test_a_pickle_answers_alike() -> None:
+    x, y, C, _ = readings(13, 100)
+    X = GaussianArray(x, cov=C[:, :2, :2])
+    for k in (1, 3):
+        model = fitted(x, y, C, n_components=k, random_state=0)
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(again.predict_quantiles(X), model.predict_quantiles(X))
+        if k == 1:
+            same(again, model, rtol=1e-15)
+            assert again.intrinsic_scatter_std_ == model.intrinsic_scatter_std_
+
+
+def test_a_curve_as_a_density() -> None:
+    """As photometric redshifts: colours that bend with z and noisier for some rows; 20 components."""
+    rng = np.random.default_rng(0)
+
+    def made(n: int) -> tuple[GaussianArray, Array]:
+        z = rng.gamma(3.0, 0.4, n)
+        colours = np.c_[np.sin(1.5 * z), np.cos(2.2 * z) + 0.4 * z, 0.5 * z + np.sin(4 * z) / 4]
+        truth = colours + 0.05 * rng.normal(size=colours.shape)
+        std = rng.uniform(0.02, 0.3, (n, 1)) * np.ones(3)
+        return GaussianArray(truth + std * rng.normal(size=truth.shape), std=std), z
+
+    (X, z), (new, true) = made(8000), made(4000)
+    model = GaussianMixtureRegressor(20, random_state=0).fit(X, z)
+    weights, means, stds = model.predict_mixture(new)
+    levels = (weights * norm.cdf((true[:, None] - means) / stds)).sum(1)
+    np.testing.assert_allclose(
+        np.quantile(levels, [0.05, 0.25, 0.5, 0.75, 0.95]), [0.05, 0.25, 0.5, 0.75, 0.95], atol=0.02
+    )
+    vague = new.trace() > 0.15
+    for rows in (vague, ~vague):
+        q = model.predict_quantiles(new[rows], [0.05, 0.95])
+        inside = (q[:, 0] < true[rows]) & (true[rows] < q[:, 1])
+        assert inside.mean() == pytest.approx(0.9, abs=0.04)
+    line = GaussianMixtureRegressor().fit(X, z)
+
+    def crps(m: GaussianMixtureRegressor) -> float:
+        draws = np.sort(m.sample_y(new, 100, random_state=0), axis=1)
+        rank = (2 * np.arange(1, 101) - 101) / 100**2
+        return float((np.abs(draws - true[:, None]).mean(1) - (draws * rank).sum(1)).mean())
+
+    assert crps(model) < 0.6 * crps(line)
+    assert uncertain.GaussianMixtureRegressor is GaussianMixtureRegressor
