@@ -74,7 +74,7 @@ def main() -> None:
     print(f"{'rows':<12}{'meaning':<14}{'1 sigma':>10}{'2 sigma':>12}{'1 sigma from errors':>22}")
     print(f"{'wanted':<26}{0.683:10.3f}{0.954:12.3f}")
     for meaning in ("spread", "measurement"):
-        model = uncertain.fit(made(2_000, 0), target="y", meaning=meaning)
+        model = uncertain.fit(made(2_000, 0), target="y", meaning=meaning, method="gsu")
         shown("made", meaning, shares(model, made(50_000, 1), "y"))
     if not (folder / "pantheon_plus_supernovae.parquet").exists():
         return
@@ -83,10 +83,10 @@ def main() -> None:
     for meaning in ("spread", "measurement"):
         found = []
         for train, test in folds:
-            model = uncertain.fit(table[train], target="m", groups="CID", meaning=meaning)
+            model = uncertain.fit(table[train], target="m", groups="CID", meaning=meaning, method="gsu")
             found.append(shares(model, table[test], "m"))
         shown("supernovae", meaning, [np.concatenate(part) for part in zip(*found, strict=True)])
-    whole = uncertain.fit(table, target="m", groups="CID", meaning="measurement", scale=False)
+    whole = uncertain.fit(table, target="m", groups="CID", meaning="measurement", scale=False, method="gsu")
     print(
         f"supernovae, measurement: slopes {whole.pipeline_[-1].coef_}, scatter {whole.residual_std_:.3f} mag"
     )

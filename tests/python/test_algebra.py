@@ -299,7 +299,7 @@ def test_columns_of_a_table_name_the_features(rng: np.random.Generator) -> None:
 
     x = rng.normal(size=(30, 2))
     table = pl.DataFrame({"a": x[:, 0], "a_err": 0.1, "b": x[:, 1], "b_err": 0.2, "label": x[:, 0] > 0})
-    model = uncertain.fit(table)
+    model = uncertain.fit(table, method="gsu")
     assert model.gaussians(table).feature_names == ("a", "b")
     assert model.pipeline_[-1].feature_names_in_.tolist() == ["a", "b"]
     with pytest.raises(UncertainError, match="order"):
@@ -307,13 +307,13 @@ def test_columns_of_a_table_name_the_features(rng: np.random.Generator) -> None:
     bare = GaussianArray(x, std=[[0.1, 0.2]] * 30)
     assert_array_equal(model.predict(bare), model.predict(table).to_numpy())
     lists = pl.DataFrame({"mean": x.tolist(), "label": x[:, 0] > 0})
-    assert uncertain.fit(lists, mean="mean").gaussians(lists).feature_names is None
+    assert uncertain.fit(lists, mean="mean", method="gsu").gaussians(lists).feature_names is None
 
 
 def test_model_files_keep_names(tmp_path: Any, rng: np.random.Generator) -> None:
     g = GaussianArray(rng.normal(size=(40, 3)), std=0.3, feature_names=NAMES)
     y = g.means[:, 0] > 0
-    model = uncertain.fit(g, y)
+    model = uncertain.fit(g, y, method="gsu")
     model.save(tmp_path / "model")
     again = uncertain.load(tmp_path / "model")
     for step in again.pipeline_:

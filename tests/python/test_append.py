@@ -50,7 +50,7 @@ def values(table: Any) -> dict[str, list[Any]]:
 def test_all_columns_come_back(kind: str, rng: np.random.Generator) -> None:
     columns = catalogue(rng)
     make = KINDS[kind]
-    model = uncertain.fit(columns, target="kind")
+    model = uncertain.fit(columns, target="kind", method="gsu")
     before = values(make(columns))
     table = make(columns)
     answer = model.predict(table, append=True)
@@ -68,7 +68,7 @@ def test_all_columns_come_back(kind: str, rng: np.random.Generator) -> None:
 
 def test_regression(rng: np.random.Generator) -> None:
     frame = pl.DataFrame(catalogue(rng)).drop("kind").with_columns(z=pl.col("g") * 0.1 + pl.col("r") * 0.2)
-    model = uncertain.fit(frame, target="z")
+    model = uncertain.fit(frame, target="z", method="gsu")
     alone = model.predict_distribution(frame)
     answer = model.predict_distribution(frame, append=True)
     assert answer.columns == [
@@ -83,7 +83,7 @@ def test_regression(rng: np.random.Generator) -> None:
 
 def test_pandas_keeps_its_index_and_levels(rng: np.random.Generator) -> None:
     frame = pd.DataFrame(catalogue(rng))
-    model = uncertain.fit(frame, target="kind")
+    model = uncertain.fit(frame, target="kind", method="gsu")
     some = frame.iloc[::-3]
     answer = model.predict(some, append=True)
     assert answer.index.equals(some.index)
@@ -95,18 +95,18 @@ def test_pandas_keeps_its_index_and_levels(rng: np.random.Generator) -> None:
 
 def test_units_and_masks_are_kept(rng: np.random.Generator) -> None:
     table = QTable(catalogue(rng), units={"g": "mag", "g_err": "mag"})
-    answer = uncertain.fit(table, target="kind").predict(table, append=True)
+    answer = uncertain.fit(table, target="kind", method="gsu").predict(table, append=True)
     assert type(answer) is QTable and answer["g"].unit == "mag" and answer["g"] is not table["g"]
     masked = Table(catalogue(rng), masked=True)
     masked["objid"].mask[3] = True
     for given in (masked, masked.as_array()):
-        answer = uncertain.fit(given, target="kind").predict(given, append=True)
+        answer = uncertain.fit(given, target="kind", method="gsu").predict(given, append=True)
         assert open_table(answer).values("objid")[2:5] == ["J002", None, "J004"]
 
 
 def test_paths_give_polars_frames(rng: np.random.Generator, tmp_path: Path) -> None:
     frame = pl.DataFrame(catalogue(rng))
-    model = uncertain.fit(frame, target="kind")
+    model = uncertain.fit(frame, target="kind", method="gsu")
     expected = frame.with_columns(model.predict(frame).alias("kind_predicted"))
     frame.write_parquet(tmp_path / "t.parquet")
     fits.BinTableHDU(Table(frame.to_dict(as_series=False))).writeto(tmp_path / "t.fits")
@@ -117,7 +117,7 @@ def test_paths_give_polars_frames(rng: np.random.Generator, tmp_path: Path) -> N
 
 def test_no_column_is_replaced(rng: np.random.Generator) -> None:
     frame = pl.DataFrame(catalogue(rng))
-    model = uncertain.fit(frame, target="kind")
+    model = uncertain.fit(frame, target="kind", method="gsu")
     once = model.predict(frame, append=True)
     assert model.predict_proba(once, append=True).width == frame.width + 3
     with pytest.raises(ColumnError, match="adds a column 'kind_predicted', but the table has one: rename"):
@@ -130,12 +130,12 @@ def test_no_column_is_replaced(rng: np.random.Generator) -> None:
 def test_arrays_have_no_columns_to_append_to(rng: np.random.Generator) -> None:
     columns = catalogue(rng)
     X, y = np.stack([columns["g"], columns["r"]], axis=1), columns["kind"]
-    model = uncertain.fit(X, y)
+    model = uncertain.fit(X, y, method="gsu")
     with pytest.raises(ParameterError, match="adds columns to a table, but data of type ndarray has none"):
         model.predict(X, append=True)
 
 
 def test_a_target_that_was_no_column(rng: np.random.Generator) -> None:
     frame = pl.DataFrame(catalogue(rng))
-    model = uncertain.fit(frame.drop("kind"), frame["kind"])
+    model = uncertain.fit(frame.drop("kind"), frame["kind"], method="gsu")
     assert model.predict(frame, append=True).columns == [*frame.columns, "prediction"]

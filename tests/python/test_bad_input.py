@@ -290,7 +290,7 @@ def test_a_wrong_type_of_a_parameter_is_named(method: Any, name: str, value: obj
 def test_types_are_called_what_users_call_them() -> None:
     rows = GaussianArray([[0.0], [0.1], [1.0], [1.1]], std=0.1)
     with pytest.raises(ParameterError, match=r"^max_iter = 1\.5: must be an integer$"):
-        fit(rows, [0, 0, 1, 1], max_iter=1.5)
+        fit(rows, [0, 0, 1, 1], max_iter=1.5, method="gsu")
     table = pl.DataFrame({"x": ["1.0", "2.0"], "x_err": [0.1, 0.1], "label": [0, 1]})
     with pytest.raises(ColumnError, match=r"^x: expected real numbers .*, got strings; cast"):
         AsGaussians(features=["x"], std="{}_err").fit(table)
@@ -301,13 +301,13 @@ def test_first_steps_that_go_wrong_say_what_to_do() -> None:
     with pytest.raises(
         ColumnError, match=r'no column \'label\'.*\(target="\.\.\." names the column to predict\)'
     ):
-        fit(table)
+        fit(table, method="gsu")
     with pytest.raises(NullError, match=r'^x: row 1 is null; .*; on_missing="impute" takes it for unknown$'):
-        fit(table, "kind")
+        fit(table, "kind", method="gsu")
     for value, advice in ((float("nan"), True), (float("inf"), False)):
         with pytest.raises(NotFiniteError) as caught:
-            fit(table.with_columns(pl.col("x").fill_null(value)), "kind")
+            fit(table.with_columns(pl.col("x").fill_null(value)), "kind", method="gsu")
         assert ("on_missing" in str(caught.value)) is advice
     with pytest.raises(ParameterError, match="data of type list is no table: pass a table"):
-        fit(table.to_dicts(), "kind")
-    assert len(fit(table, "kind", on_missing="impute", probability=False).predict(table)) == 3
+        fit(table.to_dicts(), "kind", method="gsu")
+    assert len(fit(table, "kind", on_missing="impute", probability=False, method="gsu").predict(table)) == 3

@@ -36,6 +36,10 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, [str(a) for a in arguments])
 
 
+GSU = ("--method", "gsu")
+"""One exact fit, where no choice is wanted."""
+
+
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     path = tmp_path / "table.parquet"
@@ -46,7 +50,7 @@ def table(tmp_path: Path) -> Path:
 @pytest.fixture
 def model(table: Path) -> Path:
     path = table.with_name("model.safetensors")
-    result = run("fit", table, "--out", path)
+    result = run("fit", *GSU, table, "--out", path)
     assert result.exit_code == 0, result.output
     assert "std = {}_err" in result.output
     return path
@@ -76,7 +80,7 @@ def test_groups(tmp_path: Path) -> None:
     path, model = tmp_path / "visits.parquet", tmp_path / "m.safetensors"
     label = ["low" if i // 3 % 2 else "high" for i in range(N)]
     pl.DataFrame(scalars() | {"patient": [i // 3 for i in range(N)], "label": label}).write_parquet(path)
-    fitted = run("fit", path, "--groups", "patient", "--out", model)
+    fitted = run("fit", *GSU, path, "--groups", "patient", "--out", model)
     assert "groups     patient (its rows stay together)" in fitted.output
     report = ("report", model, path, "--folds", 3, "--repeats", 1)
     assert "rows of one patient kept together (20 groups)" in run(*report).output
@@ -89,7 +93,7 @@ def test_groups(tmp_path: Path) -> None:
 def test_fit_options(table: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.safetensors"
     arguments = ("--features", "u", "--std", "{}_err", "--no-scale", "-p", "alpha=0.5", "-p", "solver=lbfgs")
-    result = run("fit", table, "--out", out, *arguments)
+    result = run("fit", *GSU, table, "--out", out, *arguments)
     assert result.exit_code == 0, result.output
     classifier = uncertain.load(out).pipeline_[-1]
     assert (classifier.alpha, classifier.solver, classifier.n_features_in_) == (0.5, "lbfgs", 1)
@@ -114,6 +118,7 @@ def test_fit_options(table: Path, tmp_path: Path) -> None:
         ),
         ("--mean position --factor F", {"mean": "position", "factor": "F"}),
         ("--handle-unknown ignore", {"handle_unknown": "ignore"}),
+        ("--effort fast --noise 1 4", {"effort": "fast", "noise": (1.0, 4.0)}),
         ("--weight w --groups patient", {"sample_weight": "w", "groups": "patient"}),
     ],
 )
@@ -141,10 +146,15 @@ def test_asymmetric_exact_and_categorical_columns(table: Path, tmp_path: Path) -
     wide, out = tmp_path / "wide.parquet", tmp_path / "m.safetensors"
     frame.write_parquet(wide)
     arguments = ("--std", "u=plus,minus", "--exact", "airmass", "--categorical", "survey", "--features", "u")
-    result = run("fit", wide, "--out", out, *arguments)
+    result = run("fit", *GSU, wide, "--out", out, *arguments)
     assert result.exit_code == 0, result.stderr
     model = uncertain.fit(
-        wide, features=["u"], std={"u": ("plus", "minus")}, exact=["airmass"], categorical=["survey"]
+        wide,
+        features=["u"],
+        std={"u": ("plus", "minus")},
+        exact=["airmass"],
+        categorical=["survey"],
+        method="gsu",
     )
     assert uncertain.load(out).columns_ == model.columns_
     assert uncertain.load(out).predict(wide).to_list() == model.predict(wide).to_list()
@@ -154,7 +164,10 @@ def test_asymmetric_exact_and_categorical_columns(table: Path, tmp_path: Path) -
 def test_convert_formats(ending: str, table: Path, tmp_path: Path) -> None:
     out = tmp_path / f"out{ending}"
     assert run("convert", table, out).exit_code == 0
-    assert uncertain.fit(out).predict(out).to_list() == uncertain.fit(table).predict(table).to_list()
+    assert (
+        uncertain.fit(out, method="gsu").predict(out).to_list()
+        == uncertain.fit(table, method="gsu").predict(table).to_list()
+    )
 
 
 def test_pack_and_unpack_keep_the_data(table: Path, tmp_path: Path) -> None:
@@ -168,9 +181,12 @@ def test_pack_and_unpack_keep_the_data(table: Path, tmp_path: Path) -> None:
     assert again.columns == ["id", "label", "x0", "x1", "x0_std", "x1_std"]
     original = pl.read_parquet(table)
     assert again["x1_std"].to_list() == original["v_err"].to_list()
-    expected = uncertain.fit(original, meaning="spread").predict(original).to_list()
-    assert uncertain.fit(frame).predict(frame).to_list() == expected
-    assert uncertain.fit(again, features=["x0", "x1"], meaning="spread").predict(again).to_list() == expected
+    expected = uncertain.fit(original, meaning="spread", method="gsu").predict(original).to_list()
+    assert uncertain.fit(frame, method="gsu").predict(frame).to_list() == expected
+    assert (
+        uncertain.fit(again, features=["x0", "x1"], meaning="spread", method="gsu").predict(again).to_list()
+        == expected
+    )
 
 
 def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> None:
@@ -184,7 +200,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("fit", table, "-p", "alhpa=1"), "unknown parameter 'alhpa'"),
         (("fit", table, "-p", "alpha"), "KEY=VALUE"),
         (("fit", table, "-p", "cov=x"), "an option of its own"),
-        (("fit", table, "-p", "alpha=abc"), "alpha = 'abc': must be a number > 0, or \"auto\""),
+        (("fit", *GSU, table, "-p", "alpha=abc"), "alpha = 'abc': must be a number > 0, or \"auto\""),
         (("fit", table, "-p", "n_jobs=abc"), "n_jobs = 'abc': must be an integer"),
         (("fit", table, "-p", "sample_weight=w"), "an option of its own"),
         (("fit", table, "--weight", "w"), "no column 'w'"),
@@ -198,7 +214,7 @@ def test_mistakes_are_one_sentence(table: Path, model: Path, tmp_path: Path) -> 
         (("predict", model, table, "--format", "xml"), "'xml' is not one of 'csv', 'tsv'"),
         (("fit", table, "--groups", "patient"), "no column 'patient'"),
         (("fit", table, "--method", "svc"), "'svc' is not one of 'auto', 'gsu'"),
-        (("fit", table, "--out", tmp_path / "no" / "such" / "folder"), "cannot be written"),
+        (("fit", *GSU, table, "--out", tmp_path / "no" / "such" / "folder"), "cannot be written"),
         (("predict", tmp_path / "absent.safetensors", table), "there is no file"),
         (("predict", broken, table), "not a usable model file"),
         (("predict", model, table, "--out", tmp_path / "x.doc"), "'.doc'"),
@@ -258,6 +274,7 @@ def test_choices_are_those_of_python() -> None:
         ("task", options.TASKS),
         ("on_missing", options.ON_MISSING),
         ("handle_unknown", options.HANDLE_UNKNOWN),
+        ("effort", options.EFFORTS),
     ):
         assert set(get_args(annotations[name])) == set(choices), name
         (option,) = [o for o in main.commands["fit"].params if o.name == name]
@@ -300,8 +317,11 @@ def test_standard_input_and_output(kind: str, table: Path, model: Path) -> None:
 def test_a_fit_to_standard_input(table: Path, tmp_path: Path) -> None:
     text = pl.read_parquet(table).write_csv()
     out = tmp_path / "m.safetensors"
-    assert CliRunner().invoke(main, ["fit", "-", "--out", str(out)], input=text).exit_code == 0
-    assert uncertain.load(out).predict(table).to_list() == uncertain.fit(table).predict(table).to_list()
+    assert CliRunner().invoke(main, ["fit", *GSU, "-", "--out", str(out)], input=text).exit_code == 0
+    assert (
+        uncertain.load(out).predict(table).to_list()
+        == uncertain.fit(table, method="gsu").predict(table).to_list()
+    )
 
 
 def test_several_files(table: Path, model: Path, tmp_path: Path) -> None:
@@ -310,7 +330,7 @@ def test_several_files(table: Path, model: Path, tmp_path: Path) -> None:
     frame[:20].write_csv(parts[0])
     frame[20:].write_csv(parts[1])
     together = tmp_path / "m.safetensors"
-    assert run("fit", *parts, "--out", together, "--progress").stderr.count("and 1 more") == 2
+    assert run("fit", *GSU, *parts, "--out", together, "--progress").stderr.count("and 1 more") == 2
     whole = uncertain.load(model).predict(table).to_list()
     assert uncertain.load(together).predict(table).to_list() == whole
     for given in (parts, [tmp_path / "part*.csv"]):
@@ -343,7 +363,7 @@ def test_kept_columns(table: Path, model: Path, tmp_path: Path) -> None:
     numbers = tmp_path / "numbers.parquet"
     frame.with_columns(label=pl.col("u") * 0.7 + 0.3).write_parquet(numbers)
     regression = tmp_path / "regression.safetensors"
-    assert run("fit", numbers, "--out", regression).exit_code == 0
+    assert run("fit", *GSU, numbers, "--out", regression).exit_code == 0
     appended = pl.read_csv(io.StringIO(run("predict", regression, numbers, "--append").stdout))
     predicted = uncertain.load(regression).predict(numbers).to_list()
     assert appended.columns[: frame.width + 1] == [*frame.columns, "predicted_label"]
@@ -354,7 +374,7 @@ def test_kept_columns(table: Path, model: Path, tmp_path: Path) -> None:
 
 
 def test_progress(table: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ("fit", table, "--out", tmp_path / "m.safetensors")
+    arguments = ("fit", *GSU, table, "--out", tmp_path / "m.safetensors")
     assert run(*arguments).stderr == ""  # no terminal
     said = run(*arguments, "--progress").stderr
     assert said.startswith(f"uncertain: fitting {table}\n") and "done in" in said
@@ -409,7 +429,7 @@ def test_an_error_of_the_program_keeps_its_traceback(table: Path, monkeypatch: p
         raise RuntimeError("unexpected")
 
     monkeypatch.setattr("uncertain._model.fit.fit", broken)
-    result = run("fit", table)
+    result = run("fit", *GSU, table)
     assert result.exit_code == 1
     assert isinstance(result.exception, RuntimeError)
     assert "please report it" in result.exception.__notes__[0]
@@ -478,15 +498,15 @@ def test_warnings_and_errors_of_a_call(table: Path, tmp_path: Path) -> None:
     frame.write_parquet(wide)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        said = run("fit", wide, "--out", out).stderr
+        said = run("fit", *GSU, wide, "--out", out).stderr
     assert (
         said.startswith("uncertain: warning: left out") and "--exact airmass,gap takes such columns" in said
     )
     frame.with_columns(u=pl.when(pl.col("u") > 0).then(pl.col("u"))).write_parquet(wide)
-    assert "--on-missing impute takes it" in run("fit", wide, "--exact", "none", "--out", out).stderr
+    assert "--on-missing impute takes it" in run("fit", *GSU, wide, "--exact", "none", "--out", out).stderr
     missing = tmp_path / "no" / "x.csv"
     assert run("predict", table, table).stderr.startswith(f"uncertain: {table}: not a usable model file")
-    run("fit", table, "--out", out)
+    run("fit", *GSU, table, "--out", out)
     assert (
         run("predict", out, table, "--out", missing).stderr
         == f"uncertain: {missing}: No such file or directory\n"

@@ -31,7 +31,9 @@ def test_the_table_holds_the_published_numbers() -> None:
 
 
 def test_every_method_is_certified_and_known_noise_is_used() -> None:
-    data = uncertain.fit(demo.wdbc(), target="diagnosis", probability=False).gaussians(demo.wdbc())
+    data = uncertain.fit(demo.wdbc(), target="diagnosis", probability=False, method="gsu").gaussians(
+        demo.wdbc()
+    )
     y = demo.wdbc()["diagnosis"].to_numpy()
     results = demo.race(demo.badly_measured(data), y, train_size=40, splits=4)
     assert [r.name for r in results] == [name for name, _ in demo.METHODS]

@@ -22,7 +22,7 @@ from uncertain import (
     ProbabilisticKernelSVC,
     UncertainError,
 )
-from uncertain._model.file import from_bytes, to_bytes
+from uncertain._model.file import Beside, from_bytes, to_bytes
 from uncertain.exceptions import ConvergenceWarning
 from uncertain.tables._columns import Columns
 
@@ -111,12 +111,12 @@ def test_model_files(approximation: Any, tmp_path: Path) -> None:
             n_components=25, approximation=approximation, probability=True, random_state=0, C=3.0
         ),
     ).fit(X, y)
-    data = to_bytes(pipeline, Columns.from_dict({}))
+    data = to_bytes(pipeline, Beside(Columns.from_dict({})))
     again, *_ = from_bytes(data)
     np.testing.assert_array_equal(again.predict_proba(X), pipeline.predict_proba(X))
     assert again[-1].get_params()["n_components"] == 25
     assert again[-1].approximation == approximation and again[-1].C == 3.0
-    assert to_bytes(again, Columns.from_dict({})) == data
+    assert to_bytes(again, Beside(Columns.from_dict({}))) == data
 
 
 @pytest.mark.parametrize(

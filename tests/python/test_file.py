@@ -57,7 +57,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 def test_round_trip(case: str, tmp_path: Path) -> None:
     columns, arguments = CASES[case]
     table = pl.DataFrame(columns)
-    model = uncertain.fit(table, **arguments)
+    model = uncertain.fit(table, **{"method": "gsu"} | arguments)
     path = tmp_path / "model.safetensors"
     model.save(path)
     for again in (uncertain.load(path), pickle.loads(pickle.dumps(model))):
@@ -108,7 +108,7 @@ def test_a_kernel_model_stores_its_support_rows_only(tmp_path: Path) -> None:
 def test_models_of_arrays_come_back(tmp_path: Path) -> None:
     columns = scalars()
     data = GaussianArray(np.stack([columns["u"], columns["v"]], axis=1), std=0.5)
-    model = uncertain.fit(data, columns["label"])
+    model = uncertain.fit(data, columns["label"], method="gsu")
     model.save(tmp_path / "m")
     again = uncertain.load(tmp_path / "m")
     np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data))
@@ -116,7 +116,7 @@ def test_models_of_arrays_come_back(tmp_path: Path) -> None:
 
 
 def test_a_pickle_holds_the_bytes_of_the_file(tmp_path: Path) -> None:
-    model = uncertain.fit(pl.DataFrame(scalars()))
+    model = uncertain.fit(pl.DataFrame(scalars()), method="gsu")
     model.save(tmp_path / "m")
     assert (tmp_path / "m").read_bytes() in pickle.dumps(model)
 
@@ -124,7 +124,7 @@ def test_a_pickle_holds_the_bytes_of_the_file(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     path = tmp_path_factory.mktemp("models") / "m"
-    uncertain.fit(pl.DataFrame(scalars())).save(path)
+    uncertain.fit(pl.DataFrame(scalars()), method="gsu").save(path)
     return path.read_bytes()
 
 
@@ -191,7 +191,7 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
 
 def test_labels_that_no_file_can_hold_are_refused() -> None:
     with pytest.raises(UncertainError):
-        uncertain.fit(pl.DataFrame(scalars() | {"label": [b"a", b"b"] * (N // 2)}))
+        uncertain.fit(pl.DataFrame(scalars() | {"label": [b"a", b"b"] * (N // 2)}), method="gsu")
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_labels_that_no_file_can_hold_are_refused() -> None:
     ],
 )
 def test_an_altered_description_is_refused_at_load(altered: dict[str, Any]) -> None:
-    pipeline = uncertain.fit(pl.DataFrame(scalars())).pipeline_
+    pipeline = uncertain.fit(pl.DataFrame(scalars()), method="gsu").pipeline_
     about = {
         "columns": {"target": "label", "features": ["u", "v"], "errors": {"std": "{}_err"}},
         "steps": ["gaussians", "classify"],

@@ -69,8 +69,8 @@ def values(column: Any) -> list[Any]:
 
 def test_every_table_library_gives_the_same_model(make: Callable[[dict[str, Any]], Any]) -> None:
     columns = scalars()
-    model = uncertain.fit(make(columns))
-    reference = uncertain.fit(polars_table(columns))
+    model = uncertain.fit(make(columns), method="gsu")
+    reference = uncertain.fit(polars_table(columns), method="gsu")
     np.testing.assert_array_equal(model.pipeline_[-1].coef_, reference.pipeline_[-1].coef_)
     assert model.columns_.features == ("u", "v")
     assert model.columns_.errors == {"std": "{}_err"}
@@ -80,7 +80,7 @@ def test_every_table_library_gives_the_same_model(make: Callable[[dict[str, Any]
 
 def test_answers_come_in_the_callers_kind_of_table(make: Callable[[dict[str, Any]], Any]) -> None:
     table = make(scalars())
-    model = uncertain.fit(table)
+    model = uncertain.fit(table, method="gsu")
     kinds = {
         "polars_table": (pl.Series, pl.DataFrame),
         "lazy_table": (pl.Series, pl.DataFrame),
@@ -103,13 +103,13 @@ def test_arrays_and_gaussians_need_no_table() -> None:
     columns = scalars()
     means = np.stack([columns["u"], columns["v"]], axis=1)
     std = np.stack([columns["u_err"], columns["v_err"]], axis=1)
-    model = uncertain.fit(GaussianArray(means, std=std), columns["label"])
-    reference = uncertain.fit(polars_table(columns), meaning="spread")
+    model = uncertain.fit(GaussianArray(means, std=std), columns["label"], method="gsu")
+    reference = uncertain.fit(polars_table(columns), meaning="spread", method="gsu")
     np.testing.assert_allclose(model.pipeline_[-1].coef_, reference.pipeline_[-1].coef_)
     assert isinstance(model.predict(GaussianArray(means, std=std)), np.ndarray)
     assert model.predict_proba(means).shape == (N, 2)
     assert model.score(means, columns["label"]) > 0.8
-    points = uncertain.fit(means, np.array(columns["label"]))
+    points = uncertain.fit(means, np.array(columns["label"]), method="gsu")
     assert points.predict(means[:3]).shape == (3,)
 
 
@@ -123,20 +123,21 @@ def test_list_columns_are_found_by_name(dtype: Any) -> None:
             "label": columns["label"],
         }
     )
-    model = uncertain.fit(table)
+    model = uncertain.fit(table, method="gsu")
     assert model.columns_.mean == "mean"
     assert model.columns_.errors == {"std": "std"}
-    reference = uncertain.fit(polars_table(columns), meaning="spread").pipeline_[-1].coef_
+    reference = uncertain.fit(polars_table(columns), meaning="spread", method="gsu").pipeline_[-1].coef_
     np.testing.assert_allclose(model.pipeline_[-1].coef_, reference, rtol=1e-4)
     renamed = table.rename({"mean": "position", "std": "s"})
     np.testing.assert_array_equal(
-        uncertain.fit(renamed, mean="position", std="s").pipeline_[-1].coef_, model.pipeline_[-1].coef_
+        uncertain.fit(renamed, mean="position", std="s", method="gsu").pipeline_[-1].coef_,
+        model.pipeline_[-1].coef_,
     )
 
 
 def test_correlations_make_full_covariances() -> None:
     columns = scalars() | {"u_v_corr": np.full(N, 0.5)}
-    model = uncertain.fit(pl.DataFrame(columns), features=["u", "v"], corr="{}_{}_corr")
+    model = uncertain.fit(pl.DataFrame(columns), features=["u", "v"], corr="{}_{}_corr", method="gsu")
     cov = model.gaussians(pl.DataFrame(columns)).covariances()
     np.testing.assert_allclose(cov[:, 0, 1], 0.5 * columns["u_err"] * columns["v_err"])
     assert model.columns_.ignored == ("id",)
@@ -153,7 +154,7 @@ TARGETS: dict[str, tuple[Any, list[Any]]] = {
 def test_labels_keep_their_type(kind: str, make: Callable[[dict[str, Any]], Any]) -> None:
     names, classes = TARGETS[kind]
     table = make(scalars() | {"label": [names[i % 2] for i in range(N)]})
-    model = uncertain.fit(table)
+    model = uncertain.fit(table, method="gsu")
     assert model.classes_.tolist() == classes
     predicted = values(model.predict(make(scalars())))
     assert {type(v) for v in predicted} == {type(classes[0])}
@@ -175,7 +176,7 @@ def test_categorical_targets_are_strings(label: Any) -> None:
     columns = scalars() | {"label": label}
     pandas_label = isinstance(label, (pd.Series, pd.Categorical))
     table = pd.DataFrame(columns) if pandas_label else pl.DataFrame(columns)
-    model = uncertain.fit(table)
+    model = uncertain.fit(table, method="gsu")
     assert model.classes_.tolist() == ["high", "low"]
     assert set(values(model.predict(table))) == {"high", "low"}
 
@@ -184,7 +185,7 @@ def test_more_than_two_classes() -> None:
     columns = scalars()
     columns["label"] = [("a", "b", "c")[i % 3] for i in range(N)]
     columns["u"] = np.asarray(columns["u"]) + 4.0 * (np.arange(N) % 3 == 1)
-    model = uncertain.fit(pl.DataFrame(columns))
+    model = uncertain.fit(pl.DataFrame(columns), method="gsu")
     assert model.predict_proba(pl.DataFrame(columns)).columns == ["a", "b", "c"]
     np.testing.assert_allclose(model.predict_proba(pl.DataFrame(columns)).sum_horizontal(), 1.0)
 
@@ -193,26 +194,26 @@ def test_more_than_two_classes() -> None:
 def test_a_file_is_fitted_in_one_line(ending: str, tmp_path: Any) -> None:
     frame, path = pl.DataFrame(scalars()), tmp_path / f"table{ending}"
     {".parquet": frame.write_parquet, ".csv": frame.write_csv, ".arrow": frame.write_ipc}[ending](path)
-    model = uncertain.fit(path)
-    assert model.predict(str(path)).to_list() == uncertain.fit(frame).predict(frame).to_list()
+    model = uncertain.fit(path, method="gsu")
+    assert model.predict(str(path)).to_list() == uncertain.fit(frame, method="gsu").predict(frame).to_list()
 
 
 def test_scaling_is_optional_and_parameters_reach_the_classifier() -> None:
     table = pl.DataFrame(scalars())
-    model = uncertain.fit(table, scale=False, alpha=0.1, solver="lbfgs", probability=False)
+    model = uncertain.fit(table, scale=False, alpha=0.1, solver="lbfgs", probability=False, method="gsu")
     assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "denoise", "classify"]
     assert model.pipeline_[-1].alpha == 0.1
     with pytest.raises(UncertainError, match="no probabilities here; fit with probability=True"):
         model.predict_proba(table)
-    assert uncertain.fit(table).pipeline_[-1].probability
+    assert uncertain.fit(table, method="gsu").pipeline_[-1].probability
 
 
 def test_missing_error_bars_are_exact_only_on_request() -> None:
     columns = scalars()
     columns["u_err"] = [None, *columns["u_err"][1:]]
     with pytest.raises(UncertainError, match=r"u_err.*row 0.*on_missing"):
-        uncertain.fit(pl.DataFrame(columns))
-    model = uncertain.fit(pl.DataFrame(columns), on_missing="point")
+        uncertain.fit(pl.DataFrame(columns), method="gsu")
+    model = uncertain.fit(pl.DataFrame(columns), on_missing="point", method="gsu")
     assert model.gaussians(pl.DataFrame(columns)).covariances()[0, 0, 0] == 0.0
 
 
@@ -261,30 +262,35 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 def test_refused_with_what_to_do(case: str) -> None:
     columns, arguments, message = REFUSED[case]
     with pytest.raises(UncertainError, match=message):
-        uncertain.fit(pl.DataFrame(columns), **arguments)
+        uncertain.fit(pl.DataFrame(columns), **{"method": "gsu"} | arguments)
 
 
 def test_whole_floats_are_labels_on_request() -> None:
     columns = scalars() | {"label": (np.arange(N) % 2 * 2 - 1).astype(float)}
-    assert uncertain.fit(pl.DataFrame(columns), task="classification").classes_.tolist() == [-1, 1]
+    assert uncertain.fit(pl.DataFrame(columns), task="classification", method="gsu").classes_.tolist() == [
+        -1,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("labels", [(-1.0, 1.0), (0.0, 1.0)])
 def test_two_textbook_labels_are_classes_though_they_are_floats(labels: tuple[float, float]) -> None:
     columns = scalars() | {"label": [labels[i % 2] for i in range(N)]}
-    model = uncertain.fit(pl.DataFrame(columns))
+    model = uncertain.fit(pl.DataFrame(columns), method="gsu")
     assert model.classes_.tolist() == [int(label) for label in labels]
     # Asked for numbers, they are numbers.
-    assert not hasattr(uncertain.fit(pl.DataFrame(columns), task="regression").pipeline_[-1], "classes_")
+    assert not hasattr(
+        uncertain.fit(pl.DataFrame(columns), task="regression", method="gsu").pipeline_[-1], "classes_"
+    )
 
 
 def test_arrays_have_no_columns() -> None:
     with pytest.raises(UncertainError, match="has no column 'label': pass the labels themselves"):
-        uncertain.fit(np.zeros((4, 2)))
+        uncertain.fit(np.zeros((4, 2)), method="gsu")
     with pytest.raises(UncertainError, match="std= names a column"):
-        uncertain.fit(np.zeros((4, 2)), [0, 1, 0, 1], std="u")
+        uncertain.fit(np.zeros((4, 2)), [0, 1, 0, 1], std="u", method="gsu")
     with pytest.raises(UncertainError, match="expected 4 labels, one per row, got 3"):
-        uncertain.fit(np.zeros((4, 2)), [0, 1, 0])
+        uncertain.fit(np.zeros((4, 2)), [0, 1, 0], method="gsu")
 
 
 @pytest.mark.parametrize("name", ["absent.parquet", "notes.doc", "notes.txt", "broken.parquet"])
@@ -293,7 +299,7 @@ def test_unreadable_files_are_refused(name: str, tmp_path: Any) -> None:
     if name != "absent.parquet":
         path.write_text("not a table")
     with pytest.raises((UncertainError, FileNotFoundError), match=name):
-        uncertain.fit(path)
+        uncertain.fit(path, method="gsu")
 
 
 def test_columns_are_chosen_from_names_alone() -> None:
@@ -322,7 +328,7 @@ def test_curved_boundaries(tmp_path: Any) -> None:
         }
     )
     model = uncertain.fit(table, method="kernel")
-    assert model.score(table) == 1.0 > uncertain.fit(table).score(table) + 0.2
+    assert model.score(table) == 1.0 > uncertain.fit(table, method="gsu").score(table) + 0.2
     assert "ProbabilisticKernelSVC" in repr(model) and model.pipeline_[-1].sigma == "median"
     np.testing.assert_allclose(model.predict_proba(table).sum_horizontal(), 1.0)
     report = model.report(table, folds=3, repeats=1, listed=3)

@@ -52,8 +52,8 @@ def test_tables_through_fit_report_file_and_command_line(
 ) -> None:
     table, missing = catalogue(160, 3)
     with pytest.raises(UncertainError, match="f0: row 0 is null"):
-        uncertain.fit(table, **way)
-    model = uncertain.fit(table, on_missing="impute", **way)
+        uncertain.fit(table, **{"method": "gsu"} | way)
+    model = uncertain.fit(table, on_missing="impute", **{"method": "gsu"} | way)
     assert [name for name, _ in model.pipeline_.steps] == steps
     assert model.score(table) > 0.7
     nothing = model.predict_proba(table[5:6]).to_numpy()
@@ -93,9 +93,9 @@ def test_tables_through_fit_report_file_and_command_line(
 def test_the_order_of_gaps_and_spread_in_the_other_meaning() -> None:
     """Spread still imputes; its report compares meanings without counting the prior twice."""
     table, _ = catalogue(160, 4)
-    spread = uncertain.fit(table, on_missing="impute", meaning="spread")
+    spread = uncertain.fit(table, on_missing="impute", meaning="spread", method="gsu")
     assert [n for n, _ in spread.pipeline_.steps] == ["gaussians", "impute", "scale", "classify"]
-    measured = uncertain.fit(table, on_missing="impute", meaning="measurement")
+    measured = uncertain.fit(table, on_missing="impute", meaning="measurement", method="gsu")
     a, b = (m.report(table, folds=3, repeats=2).meanings for m in (spread, measured))
     scores = [{m.name: m.scores for m in meanings.ranking} for meanings in (a, b)]
     for name in ("means only", "spread", "measurement", "discriminant"):
@@ -108,9 +108,9 @@ def test_arrays_may_have_gaps_only_where_the_caller_says_so(tmp_path: Path) -> N
     full = np.nan_to_num(x)
     for way in WAYS[:2]:
         with pytest.raises(UncertainError, match="row 1, "):
-            uncertain.fit(np.where(np.arange(160)[:, None] == 1, np.nan, full), y, **way)
-        careful = uncertain.fit(full, y, **way)
-        model = uncertain.fit(x, y, on_missing="impute", **way)
+            uncertain.fit(np.where(np.arange(160)[:, None] == 1, np.nan, full), y, **{"method": "gsu"} | way)
+        careful = uncertain.fit(full, y, **{"method": "gsu"} | way)
+        model = uncertain.fit(x, y, on_missing="impute", **{"method": "gsu"} | way)
         assert model.score(x, y) > 0.6
         assert model.report(x, y, folds=2, repeats=1).n_rows == 160
         for which, fitted in enumerate((careful, model)):
@@ -128,7 +128,7 @@ def test_arrays_may_have_gaps_only_where_the_caller_says_so(tmp_path: Path) -> N
 def test_a_report_says_nothing_of_a_meaning_that_gaps_make_impossible() -> None:
     table, _ = catalogue(160, 9)
     only_one = table.with_columns(f2=pl.when(pl.col("label") == "a").then(pl.col("f2")))
-    report = uncertain.fit(only_one, on_missing="impute").report(only_one, folds=2, repeats=1)
+    report = uncertain.fit(only_one, on_missing="impute", method="gsu").report(only_one, folds=2, repeats=1)
     assert report.meanings is not None
     assert {m.name for m in report.meanings.ranking} == {"means only", "spread", "measurement"}
     with pytest.raises(UncertainError, match="feature 2 is missing in every row of class 'b'"):
@@ -138,7 +138,7 @@ def test_a_report_says_nothing_of_a_meaning_that_gaps_make_impossible() -> None:
 def test_regression_with_gaps() -> None:
     table, _ = catalogue(160, 7)
     table = table.drop("label").with_columns(height=np.random.default_rng(0).normal(size=160))
-    model = uncertain.fit(table, target="height", on_missing="impute", meaning="measurement")
+    model = uncertain.fit(table, target="height", on_missing="impute", meaning="measurement", method="gsu")
     assert [n for n, _ in model.pipeline_.steps] == ["gaussians", "denoise", "scale", "collapse", "regress"]
     assert np.all(np.isfinite(model.predict(table).to_numpy()))
     assert model.report(table, folds=2, repeats=1).n_rows == 160

@@ -69,7 +69,7 @@ def test_a_grouped_report_says_what_new_objects_will_show_and_an_ungrouped_one_p
     ungrouped, grouped, truth, wrong_se, right_se = [], [], [], [], []
     for _ in range(4):
         table = table_of(*visits(rng, 60))
-        model = uncertain.fit(table, groups="patient", probability=False)
+        model = uncertain.fit(table, groups="patient", probability=False, method="gsu")
         new = table_of(*visits(rng, 1000, each=2))
         truth.append(model.score(new))
         report = model.report(table, repeats=2, meanings=False)
@@ -222,7 +222,7 @@ def test_metadata_routing_brings_groups_to_the_splitter_and_the_fit(
         assert [len(np.unique(groups)) for groups in seen] == [16, 16, 16]
         # The one-liner passes its parameters by step, whatever is switched on.
         table = table_of(rows, labels, objects)
-        assert uncertain.fit(table, groups="patient").columns_.groups == "patient"
+        assert uncertain.fit(table, groups="patient", method="gsu").columns_.groups == "patient"
         assert len(np.unique(seen[-1])) == 24
 
 
@@ -375,7 +375,7 @@ def test_standard_error_covers_the_spread_of_experiments_on_new_groups() -> None
 
 def test_groups_of_one_row_are_no_groups(rng: np.random.Generator) -> None:
     table = pl.DataFrame(scalars())
-    model = uncertain.fit(table)
+    model = uncertain.fit(table, method="gsu")
     grouped = model.report(table, groups="id", repeats=6, meanings=False)
     single = model.report(table, repeats=6, meanings=False)
     assert grouped.n_groups == 60
@@ -391,7 +391,7 @@ def test_a_regression_report_of_groups(rng: np.random.Generator) -> None:
         {"mean": means, "y": (centre[:, 0] + rng.standard_normal(30))[objects] + 0.1, "star": objects},
         schema_overrides={"mean": pl.Array(pl.Float64, D)},
     )
-    model = uncertain.fit(table, "y", mean="mean", std=None, groups="star", task="regression")
+    model = uncertain.fit(table, "y", mean="mean", std=None, groups="star", task="regression", method="gsu")
     report: Any = model.report(table, repeats=1)
     single: Any = model.report(table, repeats=1, groups=False)
     assert "180 rows, rows of one star kept together (30 groups)" in str(report)
@@ -411,15 +411,15 @@ def test_a_column_of_any_table(maker: Any) -> None:
     columns = scalars() | {"patient": [f"p{i // 4}" for i in range(60)], "patient_err": np.ones(60)}
     columns["label"] = ["ab"[(i // 4) % 2] for i in range(60)]
     table = maker(columns)
-    model = uncertain.fit(table, groups="patient")
+    model = uncertain.fit(table, groups="patient", method="gsu")
     assert model.columns_.features == ("u", "v")
     assert "patient" not in model.columns_.ignored
     assert "groups     patient (its rows stay together)" in repr(model)
     features = ["u", "v"]  # without groups= the column with error bars of its own would be one
-    values = uncertain.fit(table, features=features, groups=np.array(columns["patient"]))
+    values = uncertain.fit(table, features=features, groups=np.array(columns["patient"]), method="gsu")
     assert "groups     given as values" in repr(values)
     np.testing.assert_array_equal(values.pipeline_.predict_proba(table), model.pipeline_.predict_proba(table))
-    other = uncertain.fit(table, features=features).pipeline_.predict_proba(table)
+    other = uncertain.fit(table, features=features, method="gsu").pipeline_.predict_proba(table)
     assert np.abs(other - model.pipeline_.predict_proba(table)).max() > 1e-6
     report = model.report(table, repeats=1, meanings=False)
     assert report.to_dict()["n_groups"] == 15
@@ -432,13 +432,13 @@ def test_a_column_of_any_table(maker: Any) -> None:
 
 def test_arrays_with_groups(rng: np.random.Generator) -> None:
     rows, labels, objects = visits(rng, 20)
-    model = uncertain.fit(rows, labels, groups=objects)
+    model = uncertain.fit(rows, labels, groups=objects, method="gsu")
     report = model.report(rows, labels, groups=objects, repeats=1, meanings=False)
     assert report.n_groups == 20
     with pytest.raises(
         ParameterError, match="groups= names a column of a table, but a GaussianArray has none"
     ):
-        uncertain.fit(rows, labels, groups="patient")
+        uncertain.fit(rows, labels, groups="patient", method="gsu")
     with pytest.raises(ParameterError, match="'patient' names a column of a table, but these rows have none"):
         model.report(rows, labels, groups="patient")
 
@@ -453,7 +453,7 @@ def test_methods_without_folds_keep_the_groups_for_the_report(rng: np.random.Gen
 def test_files_keep_the_name_of_the_column(rng: np.random.Generator, tmp_path: Any) -> None:
     table = table_of(*visits(rng, 20))
     for groups in ("patient", table["patient"].to_list()):
-        model = uncertain.fit(table, groups=groups, exact=[])
+        model = uncertain.fit(table, groups=groups, exact=[], method="gsu")
         model.save(tmp_path / "model.safetensors")
         loaded = uncertain.load(tmp_path / "model.safetensors")
         assert loaded.columns_ == model.columns_
@@ -469,7 +469,7 @@ def test_what_is_wrong_with_groups_is_said_before_any_work(rng: np.random.Genera
 
     def refused(kind: type[Exception], match: str, table: Any = table, **given: Any) -> None:
         with pytest.raises(kind, match=match):
-            uncertain.fit(table, exact=[], **given)
+            uncertain.fit(table, exact=[], **{"method": "gsu"} | given)
 
     refused(ColumnError, "no column 'patients'; did you mean 'patient'", groups="patients")
     refused(ColumnError, "column 'label' is given as target and as groups", groups="label")
@@ -484,11 +484,11 @@ def test_what_is_wrong_with_groups_is_said_before_any_work(rng: np.random.Genera
     refused(ParameterError, "groups=7: must be the groups of the rows", groups=7)
     alone = [str(o) if label == "ill" else "x" for o, label in zip(objects, labels, strict=True)]
     refused(UncertainError, "class 'healthy' has rows in one group only", groups=alone)
-    model = uncertain.fit(table, groups=alone, exact=[], probability=False)
+    model = uncertain.fit(table, groups=alone, exact=[], probability=False, method="gsu")
     with pytest.raises(UncertainError, match="class 'healthy' has rows in one group only: cross-validation"):
         model.report(table, groups=alone)
     with pytest.raises(ColumnError, match=r"no column 'patient'.*the groups of the fit; pass another"):
-        uncertain.fit(table, groups="patient").report(table.drop("patient"))
+        uncertain.fit(table, groups="patient", method="gsu").report(table.drop("patient"))
     for estimator in (GSUClassifier(), ProbabilisticKernelSVC(), AdaptiveHuberClassifier()):
         with pytest.raises(NullError, match="groups: row 1 has no group"):
             estimator.fit(rows, labels, groups=[0.0, np.nan] * (len(rows) // 2) + [0.0] * (len(rows) % 2))

@@ -122,7 +122,7 @@ def test_a_file_that_only_the_core_wrote() -> None:
     # What Rust writes has no parameters of Python's: they come from the core's header.
     own, model = fitted("three", coupling="independent", n_neighbors=4, gamma=0.3)
     steps, classes, features, about = uncertain._uncertain.model_from_bytes(
-        uncertain._model.file.to_bytes(model.pipeline_, model.columns_)
+        uncertain._model.file.to_bytes(model.pipeline_, model._beside)
     )
     about = json.dumps({"columns": json.loads(about)["columns"]})
     pipeline, *_ = uncertain._model.file._assembled(steps, classes, features, about)

@@ -154,8 +154,8 @@ def test_tables_with_gaps(rng: np.random.Generator, tmp_path: Path) -> None:
         }
     )
     with pytest.raises(UncertainError, match="u: row 0 is null"):
-        uncertain.fit(frame)
-    model = uncertain.fit(frame, on_missing="impute", meaning="spread")
+        uncertain.fit(frame, method="gsu")
+    model = uncertain.fit(frame, on_missing="impute", meaning="spread", method="gsu")
     assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "impute", "scale", "classify"]
     assert model.score(frame) > 0.8
     rows = model.gaussians(frame)
@@ -165,5 +165,5 @@ def test_tables_with_gaps(rng: np.random.Generator, tmp_path: Path) -> None:
     model.save(path)
     assert_array_equal(uncertain.load(path).predict_proba(frame), model.predict_proba(frame))
     x = frame.select("u", "v").fill_null(float("nan")).to_numpy()
-    plain = uncertain.fit(x, y, on_missing="impute")
+    plain = uncertain.fit(x, y, on_missing="impute", method="gsu")
     assert plain.score(x, y) > 0.8 and plain.report(x, y, folds=2, repeats=1).n_rows == n

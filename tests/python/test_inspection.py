@@ -98,7 +98,7 @@ def test_importance_of_a_model_and_a_table(rng: np.random.Generator) -> None:
     columns = {"flux": 2.0 * y + rng.normal(size=160), "color": rng.normal(size=160)}
     columns |= {"flux_err": np.full(160, 0.3), "color_err": rng.uniform(0.1, 2.0, 160)}
     table = pl.DataFrame(columns | {"kind": np.where(y, "quasar", "star")})
-    model = uncertain.fit(table, target="kind")
+    model = uncertain.fit(table, target="kind", method="gsu")
     found = permutation_importance(model, table)
     assert found.names == ("flux", "color") and found.scoring == "accuracy"
     assert found.score == pytest.approx(model.score(table))
@@ -220,7 +220,7 @@ def test_larger_errors_flatten_the_dependence(rng: np.random.Generator) -> None:
     y = np.arange(200) % 2
     columns = {"x": 2.0 * y + rng.normal(size=200), "x_err": np.full(200, 0.2)}
     table = pl.DataFrame(columns | {"label": np.where(y, "quasar", "star")})
-    model = uncertain.fit(table, meaning="spread")
+    model = uncertain.fit(table, meaning="spread", method="gsu")
     ends = [-1.0, 3.0]
     exact, vague = (partial_dependence(model, table, "x", grid=ends, error=e) for e in ("zero", 3.0))
     assert exact.outputs == ("star",) and exact.names == ("x",)

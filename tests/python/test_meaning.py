@@ -34,7 +34,7 @@ def table() -> pl.DataFrame:
 
 
 def test_pipeline_file_and_pickle(table: pl.DataFrame, tmp_path: Path) -> None:
-    model = uncertain.fit(table, meaning="measurement")
+    model = uncertain.fit(table, meaning="measurement", method="gsu")
     assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "denoise", "scale", "classify"]
     # The classifier sees true values of unit variance, whatever the noise.
     moved = model.pipeline_[:-1].transform(table)
@@ -54,13 +54,15 @@ def test_measurement_wins_on_clean_rows_where_it_is_the_truth() -> None:
     y = catalogue(2000, 2)[0]["label"].to_numpy()
     columns = {f"f{j}": clean[:, j] for j in range(4)} | {f"f{j}_err": np.zeros(2000) for j in range(4)}
     points = pl.DataFrame(columns)
-    spread, measured = (uncertain.fit(train, meaning=m, alpha=1e-2) for m in ("spread", "measurement"))
+    spread, measured = (
+        uncertain.fit(train, meaning=m, alpha=1e-2, method="gsu") for m in ("spread", "measurement")
+    )
     score = [float(np.mean(m.predict(points).to_numpy() == y)) for m in (spread, measured)]
     assert score[1] > score[0] + 0.05, score
 
 
 def test_report_compares_meanings_on_the_same_folds(table: pl.DataFrame) -> None:
-    report = uncertain.fit(table, meaning="measurement").report(table, folds=3, repeats=2)
+    report = uncertain.fit(table, meaning="measurement", method="gsu").report(table, folds=3, repeats=2)
     meanings = report.meanings
     assert isinstance(meanings, Meanings)
     by_name = {m.name: m for m in meanings.ranking}
@@ -76,7 +78,7 @@ def test_report_compares_meanings_on_the_same_folds(table: pl.DataFrame) -> None
     assert meanings.verdict in str(report)
     assert json.loads(json.dumps(report.to_dict()))["meanings"]["verdict"] == meanings.verdict
     # The same comparison from a model of the other meaning.
-    other = uncertain.fit(table).report(table, folds=3, repeats=2).meanings
+    other = uncertain.fit(table, method="gsu").report(table, folds=3, repeats=2).meanings
     assert other is not None
     for m in other.ranking:
         assert_allclose(m.scores, by_name[m.name].scores, atol=0.02)
@@ -86,8 +88,8 @@ def test_no_comparison_without_error_bars_or_if_not_wanted(table: pl.DataFrame) 
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, size=60)
     exact = GaussianArray(rng.normal(size=(60, 2)) + y[:, None])
-    assert uncertain.fit(exact, y).report(exact, y, folds=2, repeats=1).meanings is None
-    report = uncertain.fit(table).report(table, folds=2, repeats=1, meanings=False)
+    assert uncertain.fit(exact, y, method="gsu").report(exact, y, folds=2, repeats=1).meanings is None
+    report = uncertain.fit(table, method="gsu").report(table, folds=2, repeats=1, meanings=False)
     assert report.meanings is None and report.to_dict()["meanings"] is None
 
 

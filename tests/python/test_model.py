@@ -13,7 +13,7 @@ from uncertain.exceptions import UncertainError
 
 @pytest.fixture(scope="module")
 def model() -> uncertain.Model:
-    return uncertain.fit(pl.DataFrame(scalars()))
+    return uncertain.fit(pl.DataFrame(scalars()), method="gsu")
 
 
 def test_repr_says_what_was_chosen(model: uncertain.Model) -> None:
@@ -65,7 +65,7 @@ def test_score_is_accuracy(model: uncertain.Model) -> None:
 
 def test_labels_given_as_values_are_asked_for_again() -> None:
     table = pl.DataFrame(scalars())
-    model = uncertain.fit(table.drop("label"), table["label"])
+    model = uncertain.fit(table.drop("label"), table["label"], method="gsu")
     assert model.predict(table).name == "prediction"
     with pytest.raises(UncertainError, match="pass the labels as y"):
         model.score(table.drop("label"))
@@ -81,5 +81,5 @@ def test_larger_error_bars_pull_probabilities_to_the_middle(model: uncertain.Mod
 
 def test_fit_is_reproducible() -> None:
     table = pl.DataFrame(scalars())
-    first, second = (uncertain.fit(table).predict_proba(table) for _ in range(2))
+    first, second = (uncertain.fit(table, method="gsu").predict_proba(table) for _ in range(2))
     assert first.equals(second)

@@ -213,7 +213,7 @@ def test_tables_files_and_groups(tmp_path: Path) -> None:
     table = pl.DataFrame(
         {"a": X.means[:, 0], "a_err": error[:, 0], "b": X.means[:, 1], "b_err": error[:, 1], "y": y}
     ).with_columns(night=pl.int_range(150) // 5)
-    model = uncertain.fit(table, target="y", groups="night", alpha="auto", meaning="spread")
+    model = uncertain.fit(table, target="y", groups="night", alpha="auto", meaning="spread", method="gsu")
     last = model.pipeline_[-1]
     direct = make_pipeline(GaussianScaler(), GSURegressor("auto"))
     direct.fit(X, y, gsuregressor__groups=np.arange(150) // 5)

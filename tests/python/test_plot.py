@@ -198,7 +198,7 @@ def test_a_model_and_its_table(tmp_path: Path) -> None:
     table = catalogue()
     path = tmp_path / "table.parquet"
     table.write_parquet(path)
-    model = uncertain.fit(table, target="kind", meaning="spread")
+    model = uncertain.fit(table, target="kind", meaning="spread", method="gsu")
     rows = model.gaussians(table)
     display = plot.GaussianDisplay.from_estimator(model, path, features=("size", "flux"))
     assert display.ax_.get_xlabel() == "size" and display.ax_.get_ylabel() == "flux"
@@ -235,7 +235,7 @@ def test_a_model_and_its_table(tmp_path: Path) -> None:
 
 def test_a_model_whose_table_has_gaps() -> None:
     table = catalogue(gaps=True)
-    model = uncertain.fit(table, target="kind", on_missing="impute")
+    model = uncertain.fit(table, target="kind", on_missing="impute", method="gsu")
     display = plot.GaussianDisplay.from_estimator(model, table, features=("flux", "color"))
     assert np.isfinite(display.data.means).all()
 
@@ -248,25 +248,26 @@ def test_a_huber_model_of_a_table(rng: np.random.Generator) -> None:
     model = uncertain.fit(table, target="y", method="huber", delta=0.4, kernel="linear", graph=None)
     display = plot.RefinementDisplay.from_estimator(model, wrong=np.arange(8))
     np.testing.assert_array_equal(display.removed, model.pipeline_[-1].removed_)
-    linear = uncertain.fit(table, target="y")
+    linear = uncertain.fit(table, target="y", method="gsu")
     with pytest.raises(UncertainError, match="GSURegressor has no refinements"):
         plot.RefinementDisplay.from_estimator(linear)
     with pytest.raises(UncertainError, match="GSURegressor has no decision_function"):
         plot.DecisionBoundaryDisplay.from_estimator(
-            uncertain.fit(catalogue().drop("kind"), target="size", features=["flux", "color"]), catalogue()
+            uncertain.fit(catalogue().drop("kind"), target="size", features=["flux", "color"], method="gsu"),
+            catalogue(),
         )
 
 
 def test_wrong_calls_with_models() -> None:
     table = catalogue(60)
-    model = uncertain.fit(table, target="kind", probability=False)
+    model = uncertain.fit(table, target="kind", probability=False, method="gsu")
     with pytest.raises(UncertainError, match=r"needs 2 features, got 3; .* such as flux, color, size"):
         plot.DecisionBoundaryDisplay.from_estimator(model, table)
     with pytest.raises(UncertainError, match="there is no feature 'w'; flux, color, size"):
         plot.GaussianDisplay.from_estimator(model, table, features=("w", "flux"))
     with pytest.raises(UncertainError, match="GSUClassifier gives no probabilities here"):
         plot.ReliabilityDisplay.from_estimator(model, table)
-    proba = uncertain.fit(table, target="kind")
+    proba = uncertain.fit(table, target="kind", method="gsu")
     with pytest.raises(UncertainError, match="needs the labels"):
         plot.ReliabilityDisplay.from_estimator(proba, table.drop("kind"))
     with pytest.raises(UncertainError, match="must be one of the classes"):

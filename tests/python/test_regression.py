@@ -182,7 +182,7 @@ def table(n: int = 120) -> pl.DataFrame:
 )
 def test_fit_to_a_target_of_floats(params: dict[str, Any], tmp_path: Path) -> None:
     frame = table()
-    model = uncertain.fit(frame, target="y", **params)
+    model = uncertain.fit(frame, target="y", **{"method": "gsu"} | params)
     assert model.is_regression_
     assert model.score(frame) > 0.8
     predicted = model.predict(frame)
@@ -209,36 +209,36 @@ def test_the_task_is_chosen_by_the_target() -> None:
     frame = table()
     whole = frame.with_columns(pl.Series("y", range(120)))
     with pytest.raises(UncertainError, match='task="regression"'):
-        uncertain.fit(whole, target="y")
-    assert uncertain.fit(whole, target="y", task="regression").is_regression_
-    assert uncertain.fit(frame.drop("y"), target=frame["y"].to_numpy()).is_regression_
+        uncertain.fit(whole, target="y", method="gsu")
+    assert uncertain.fit(whole, target="y", task="regression", method="gsu").is_regression_
+    assert uncertain.fit(frame.drop("y"), target=frame["y"].to_numpy(), method="gsu").is_regression_
     with pytest.raises(UncertainError, match="row 1 has no target"):
-        uncertain.fit(frame.with_columns(pl.Series("y", [1.5, None] * 60)), target="y")
+        uncertain.fit(frame.with_columns(pl.Series("y", [1.5, None] * 60)), target="y", method="gsu")
     with pytest.raises(ParameterError, match=r"probability.*GSURegressor"):
-        uncertain.fit(frame, target="y", probability=True)
+        uncertain.fit(frame, target="y", probability=True, method="gsu")
     with pytest.raises(UncertainError, match="predict_proba"):
-        uncertain.fit(frame.with_columns(pl.Series("y", ["a", "b"] * 60)), target="y").predict_distribution(
-            frame
-        )
+        uncertain.fit(
+            frame.with_columns(pl.Series("y", ["a", "b"] * 60)), target="y", method="gsu"
+        ).predict_distribution(frame)
 
 
 def test_the_report_compares_errors() -> None:
     frame = table()
-    report = uncertain.fit(frame, target="y").report(frame, repeats=2)
+    report = uncertain.fit(frame, target="y", method="gsu").report(frame, repeats=2)
     assert report.errors.shape == (10,)
     assert 0 < report.error < 1
     assert report.difference_se > 0
     assert report.verdict in str(report)
     assert json.loads(json.dumps(report.to_dict()))["n_rows"] == 120
     with pytest.raises(ParameterError, match="folds"):
-        uncertain.fit(frame, target="y").report(frame, folds=1)
+        uncertain.fit(frame, target="y", method="gsu").report(frame, folds=1)
 
 
 def test_the_command_line(tmp_path: Path) -> None:
     frame = table()
     path, model = str(tmp_path / "table.parquet"), str(tmp_path / "model.safetensors")
     frame.write_parquet(path)
-    uncertain.fit(frame, target="y").save(model)
+    uncertain.fit(frame, target="y", method="gsu").save(model)
     run = CliRunner()
     evaluated = run.invoke(main, ["evaluate", model, path])
     assert evaluated.exit_code == 0, evaluated.output
@@ -275,10 +275,10 @@ def with_target_errors() -> tuple[pl.DataFrame, np.ndarray]:
 
 def test_error_bars_of_the_target_are_used_and_are_no_feature(tmp_path: Path) -> None:
     frame, std = with_target_errors()
-    plain = uncertain.fit(frame.drop("y_err"), target="y")
-    named = uncertain.fit(frame.rename({"y_err": "dy"}), target="y", target_std="dy")
-    found = uncertain.fit(frame, target="y")
-    values = uncertain.fit(frame.drop("y_err"), target="y", target_std=std)
+    plain = uncertain.fit(frame.drop("y_err"), target="y", method="gsu")
+    named = uncertain.fit(frame.rename({"y_err": "dy"}), target="y", target_std="dy", method="gsu")
+    found = uncertain.fit(frame, target="y", method="gsu")
+    values = uncertain.fit(frame.drop("y_err"), target="y", target_std=std, method="gsu")
     data = found.gaussians(frame)
     by_hand = found.pipeline_[1:-1].transform(data)
     direct = GSURegressor(random_state=0).fit(by_hand, frame["y"].to_numpy(), y_std=std)
@@ -295,7 +295,16 @@ def test_error_bars_of_the_target_are_used_and_are_no_feature(tmp_path: Path) ->
     np.testing.assert_array_equal(again.predict(frame.drop("y", "y_err")), found.predict(frame))
     assert found.report(frame, repeats=1).error != plain.report(frame, repeats=1).error
     frame.write_parquet(tmp_path / "table.parquet")
-    arguments = ["fit", str(tmp_path / "table.parquet"), "--target", "y", "--target-std", "y_err"]
+    arguments = [
+        "fit",
+        str(tmp_path / "table.parquet"),
+        "--target",
+        "y",
+        "--target-std",
+        "y_err",
+        "--method",
+        "gsu",
+    ]
     run = CliRunner().invoke(main, [*arguments, "--out", str(path)])
     assert run.exit_code == 0, run.output
     np.testing.assert_array_equal(uncertain.load(path).predict(frame), found.predict(frame))
@@ -305,9 +314,9 @@ def test_error_bars_of_the_target_never_become_features() -> None:
     frame, _ = with_target_errors()
     # An error bar of the error bar would make y_err a feature.
     traps = frame.with_columns(pl.Series("y_err_std", np.full(120, 0.1)), kind=pl.Series(["a", "b"] * 60))
-    assert uncertain.fit(traps, target="y", exact=[]).columns_.features == ("x0", "x1")
+    assert uncertain.fit(traps, target="y", exact=[], method="gsu").columns_.features == ("x0", "x1")
     labels = traps.rename({"kind": "k", "y_err": "k_err", "y_err_std": "k_err_err"})
-    model = uncertain.fit(labels, target="k", exact=[])
+    model = uncertain.fit(labels, target="k", exact=[], method="gsu")
     assert model.columns_.features == ("x0", "x1") and "k_err" in model.columns_.ignored
 
 
@@ -328,14 +337,14 @@ def test_bad_error_bars_of_the_target(change: Any, arguments: Any, words: str) -
     frame, _ = with_target_errors()
     frame = frame.with_columns(**{name: pl.Series(values, strict=False) for name, values in change.items()})
     with pytest.raises(UncertainError, match=words):
-        uncertain.fit(frame, target="y", **arguments)
+        uncertain.fit(frame, target="y", **{"method": "gsu"} | arguments)
     with pytest.raises(ParameterError, match="target_std= names a column"):
-        uncertain.fit(rows(20, 2)[0], target=np.linspace(0, 1.5, 20), target_std="y_err")
+        uncertain.fit(rows(20, 2)[0], target=np.linspace(0, 1.5, 20), target_std="y_err", method="gsu")
 
 
 def test_a_missing_error_bar_may_mean_exact() -> None:
     frame, std = with_target_errors()
     gaps = frame.with_columns(pl.when(pl.col("y_err") > 0.5).then(pl.col("y_err")))
-    filled = uncertain.fit(frame, target="y", target_std=np.where(std > 0.5, std, 0.0))
-    model = uncertain.fit(gaps, target="y", on_missing="point")
+    filled = uncertain.fit(frame, target="y", target_std=np.where(std > 0.5, std, 0.0), method="gsu")
+    model = uncertain.fit(gaps, target="y", on_missing="point", method="gsu")
     np.testing.assert_array_equal(model.pipeline_[-1].coef_, filled.pipeline_[-1].coef_)

@@ -60,7 +60,7 @@ def test_the_law_is_found_and_predictions_are_as_good_as_least_squares(
 
 def test_spread_is_as_it_was() -> None:
     table, _, _ = readings(20_000)
-    model = uncertain.fit(table, target="y", loss="squared", meaning="spread", scale=False)
+    model = uncertain.fit(table, target="y", loss="squared", meaning="spread", scale=False, method="gsu")
     assert_allclose(model.pipeline_[-1].coef_[0], 2 / (1 + 2 * NOISE**2), rtol=0.03)
 
 
@@ -72,7 +72,9 @@ def test_features_that_are_measured_unequally_well() -> None:
     errors = rng.uniform(0.1, 1.0, size=(n, 2))
     X = GaussianArray(z + errors * rng.normal(size=z.shape), std=errors)
     y = z @ [2.0, -1.0] + 3 + 0.1 * rng.normal(size=n)
-    model = uncertain.fit(X, target=y, meaning="measurement", scale=False, loss="squared", alpha=1e-9)
+    model = uncertain.fit(
+        X, target=y, meaning="measurement", scale=False, loss="squared", alpha=1e-9, method="gsu"
+    )
     assert_allclose(model.pipeline_[-1].coef_, [2.0, -1.0], rtol=0.03)
     assert_allclose(model.pipeline_[-1].intercept_, 3.0, atol=0.1)
 
@@ -83,7 +85,7 @@ def test_the_deviation_of_a_prediction_is_that_of_the_posterior() -> None:
     z = rng.normal(size=(n, d))
     root = rng.normal(size=(n, d, d)) * 0.3
     X = GaussianArray(z + np.einsum("nij,nj->ni", root, rng.normal(size=(n, d))), cov=root @ root.mT)
-    model = uncertain.fit(X, target=z @ [1.0, 2.0, 3.0], meaning="measurement", scale=False)
+    model = uncertain.fit(X, target=z @ [1.0, 2.0, 3.0], meaning="measurement", scale=False, method="gsu")
     denoiser, last = model.pipeline_[1], model.pipeline_[-1]
     mu, T, S = denoiser.means_[0], denoiser.covariances_[0], X.covariances()
     gain = T @ np.linalg.inv(T + S)

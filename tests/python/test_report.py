@@ -23,7 +23,7 @@ def table() -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def report(table: pl.DataFrame) -> uncertain.Report:
-    return uncertain.fit(table).report(table, folds=4, repeats=2)
+    return uncertain.fit(table, method="gsu").report(table, folds=4, repeats=2)
 
 
 def test_numbers_fit_together(report: uncertain.Report) -> None:
@@ -43,7 +43,7 @@ def test_numbers_fit_together(report: uncertain.Report) -> None:
 def test_doubtful_rows_change_most_by_their_own_error_bar(
     report: uncertain.Report, table: pl.DataFrame
 ) -> None:
-    model = uncertain.fit(table)
+    model = uncertain.fit(table, method="gsu")
     gaussians, rest = model.gaussians(table), model.pipeline_[1:]
     change = np.abs(rest.predict_proba(gaussians) - rest.predict_proba(gaussians.collapse("zero")))[:, 0]
     assert report.doubtful_rows.tolist() == np.argsort(-change, kind="stable")[:10].tolist()
@@ -53,7 +53,9 @@ def test_doubtful_rows_change_most_by_their_own_error_bar(
 
 
 def test_without_calibration_the_chance_decides(table: pl.DataFrame) -> None:
-    report = uncertain.fit(table, probability=False).report(table, folds=3, repeats=1, listed=60)
+    report = uncertain.fit(table, probability=False, method="gsu").report(
+        table, folds=3, repeats=1, listed=60
+    )
     assert (np.diff(report.flip_probability) <= 0).all()
     assert np.isnan(report.probability_change).all()
 
@@ -68,7 +70,7 @@ def test_text_and_json(report: uncertain.Report) -> None:
 def test_exact_rows_change_nothing() -> None:
     columns = scalars() | {"u_err": np.zeros(N), "v_err": np.zeros(N)}
     table = pl.DataFrame(columns)
-    report = uncertain.fit(table).report(table, folds=3, repeats=2)
+    report = uncertain.fit(table, method="gsu").report(table, folds=3, repeats=2)
     assert report.flipped_rows.size == 0
     assert report.difference == 0
     assert report.doubtful_rows.size == 0
@@ -83,7 +85,7 @@ def test_a_real_difference_is_called_one() -> None:
     std = np.where(np.arange(d) == 0, 0.3, 3.0) * np.ones((n, 1))
     means = np.where(np.arange(d) == 0, 2.0 * y[:, None] - 1.0, 0.0) + std * rng.standard_normal((n, d))
     data = GaussianArray(means, std=std)
-    report = uncertain.fit(data, y, scale=False).report(data, y, folds=4, repeats=2)
+    report = uncertain.fit(data, y, scale=False, method="gsu").report(data, y, folds=4, repeats=2)
     assert report.difference > 2 * report.difference_se > 0
     assert report.verdict.startswith("The error bars raised the accuracy by ")
     truth, _, gaussians = report.flipped_labels.T
@@ -96,14 +98,14 @@ def test_more_classes_count_draws() -> None:
     columns["u"] = np.asarray(columns["u"]) + 4.0 * (k == 1)
     columns["v"] = np.asarray(columns["v"]) + 4.0 * (k == 2)
     table = pl.DataFrame(columns)
-    report = uncertain.fit(table).report(table, folds=3, repeats=1, listed=4)
+    report = uncertain.fit(table, method="gsu").report(table, folds=3, repeats=1, listed=4)
     assert report.doubtful_rows.shape == report.flip_probability.shape == (4,)
     assert ((report.flip_probability >= 0) & (report.flip_probability <= 1)).all()
     assert (np.diff(report.probability_change) <= 0).all()
 
 
 def test_few_rows_of_a_class(table: pl.DataFrame) -> None:
-    model = uncertain.fit(table)
+    model = uncertain.fit(table, method="gsu")
     few = pl.concat([table.filter(pl.col("label") == "low"), table.filter(pl.col("label") == "high").head(3)])
     assert model.report(few, repeats=1).folds == 3
     one = pl.concat([table.filter(pl.col("label") == "low"), table.filter(pl.col("label") == "high").head(1)])
@@ -114,7 +116,7 @@ def test_few_rows_of_a_class(table: pl.DataFrame) -> None:
 @pytest.mark.parametrize("argument", [{"folds": 1}, {"repeats": 0}, {"listed": -1}, {"folds": 2.5}])
 def test_bad_arguments(argument: dict[str, float], table: pl.DataFrame) -> None:
     with pytest.raises(UncertainError, match=next(iter(argument))):
-        uncertain.fit(table).report(table, **argument)  # type: ignore[arg-type]
+        uncertain.fit(table, method="gsu").report(table, **argument)  # type: ignore[arg-type]
 
 
 def test_standard_error_counts_splits_and_rows() -> None:

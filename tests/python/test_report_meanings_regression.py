@@ -27,7 +27,9 @@ def line(n: int = 800, seed: int = 0) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def report() -> uncertain.Report:
     table = line()
-    return uncertain.fit(table, target="y", meaning="measurement", loss="squared").report(table, repeats=2)
+    return uncertain.fit(table, target="y", meaning="measurement", loss="squared", method="gsu").report(
+        table, repeats=2
+    )
 
 
 def test_the_slopes_are_those_of_theory(report: uncertain.Report) -> None:
@@ -57,7 +59,7 @@ def test_equal_predictions_and_different_slopes_are_a_finding(report: uncertain.
 
 def test_a_model_of_spread_hears_that_measurement_predicts_better() -> None:
     table = line(seed=1)
-    report = uncertain.fit(table, target="y", meaning="spread").report(table, repeats=2)
+    report = uncertain.fit(table, target="y", meaning="spread", method="gsu").report(table, repeats=2)
     assert report.own == "spread" and report.winner == "measurement"
     assert report.verdict.startswith("The error bars raised the mean absolute error by ")
     assert 'meaning="measurement"' in report.code and 'meaning="spread"' in report.codes["spread"]
@@ -66,7 +68,7 @@ def test_a_model_of_spread_hears_that_measurement_predicts_better() -> None:
 def test_every_meaning_is_the_pipeline_that_fit_would_make() -> None:
     table = line(300)
     data, y = GaussianArray(table.select("z").to_numpy(), std=0.5), table["y"].to_numpy()
-    report = uncertain.fit(table, target="y", meaning="spread").report(
+    report = uncertain.fit(table, target="y", meaning="spread", method="gsu").report(
         table, folds=3, repeats=1, random_state=1
     )
     measured = make_pipeline(
@@ -80,7 +82,7 @@ def test_every_meaning_is_the_pipeline_that_fit_would_make() -> None:
         predicted = measured.fit(data[train], y[train]).predict(data[test])
         errors.append(np.abs(predicted - y[test]).mean())
     np.testing.assert_allclose(report.board.score("measurement", "mae").values, errors)
-    w = uncertain.fit(table, target="y", meaning="measurement").pipeline_
+    w = uncertain.fit(table, target="y", meaning="measurement", method="gsu").pipeline_
     np.testing.assert_allclose(
         report.coefficients.values[report.coefficients.names.index("measurement")], w[-1].coef_ / w[2].scale_
     )
@@ -93,11 +95,13 @@ def test_nothing_is_said_about_coefficients_that_do_not_differ() -> None:
         {"a": z[:, 0], "b": z[:, 1], "a_err": np.full(300, 0.01), "b_err": np.full(300, 0.01)}
         | {"y": z @ [1.0, -1.0] + 0.3 * rng.normal(size=300)}
     )
-    report = uncertain.fit(table, target="y", meaning="spread").report(table, repeats=1)
+    report = uncertain.fit(table, target="y", meaning="spread", method="gsu").report(table, repeats=1)
     assert report.finding == "" and report.verdict.startswith("The error bars changed nothing measurable")
-    plain = uncertain.fit(table, target="y", meaning="spread").report(table, repeats=1, meanings=False)
+    plain = uncertain.fit(table, target="y", meaning="spread", method="gsu").report(
+        table, repeats=1, meanings=False
+    )
     assert plain.meanings is None and plain.coefficients.names == ("means only", "spread")
-    curved = uncertain.fit(table, target="y", kernel="rbf", meaning="spread").report(
+    curved = uncertain.fit(table, target="y", kernel="rbf", meaning="spread", method="gsu").report(
         table, folds=2, repeats=1
     )
     assert curved.coefficients is None and curved.finding == ""
@@ -134,7 +138,7 @@ def test_the_jackknife_is_the_spread_over_samples() -> None:
 
 def test_without_a_complete_repeat_there_are_no_standard_errors() -> None:
     table = line(100)
-    report = uncertain.fit(table, target="y", meaning="spread").report(table, max_seconds=1e-9)
+    report = uncertain.fit(table, target="y", meaning="spread", method="gsu").report(table, max_seconds=1e-9)
     assert report.folds_done == 1 and np.isnan(report.coefficients.se).all()
     assert report.finding == "" and "+-" not in report.coefficients.rows()[1][1]
     assert (report.board.score("spread", "mae").values > 0).all()
@@ -143,7 +147,7 @@ def test_without_a_complete_repeat_there_are_no_standard_errors() -> None:
 
 def test_coefficients_are_in_the_units_of_the_table() -> None:
     table = line(200).with_columns(z=pl.col("z") * 1e3, z_err=pl.col("z_err") * 1e3)
-    model = uncertain.fit(table, target="y", meaning="spread")
+    model = uncertain.fit(table, target="y", meaning="spread", method="gsu")
     w = coefficients_of(model.pipeline_)
     assert w is not None and w[0] == pytest.approx(1.3e-3, rel=0.1)
     predicted = model.predict(pl.DataFrame({"z": [0.0, 1e3], "z_err": [1.0, 1.0]})).to_numpy()

@@ -121,7 +121,7 @@ def test_a_fold_without_a_class_has_no_auc_and_does_not_count() -> None:
 
 def test_probabilities_of_a_report_are_those_of_fits_calibrated_in_the_folds() -> None:
     table = catalogue(150, classes=3)
-    model = uncertain.fit(table, target="kind", meaning="spread")
+    model = uncertain.fit(table, target="kind", meaning="spread", method="gsu")
     report = model.report(table, folds=3, repeats=2, random_state=4, meanings=False)
     splits = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=4)
     data, y = model.gaussians(table), table["kind"].to_numpy()
@@ -143,7 +143,7 @@ def test_probabilities_of_a_report_are_those_of_fits_calibrated_in_the_folds() -
 
 def test_the_measure_that_ranks_is_chosen() -> None:
     table = catalogue()
-    model = uncertain.fit(table, target="kind", meaning="spread")
+    model = uncertain.fit(table, target="kind", meaning="spread", method="gsu")
     report = model.report(table, folds=3, repeats=1, scoring="brier", scorers=["roc_auc"])
     assert report.scoring == "brier" and "Brier score" in report.verdict
     assert [m.name for m in report.board.metrics] == ["accuracy", "roc_auc", "brier"]
@@ -159,9 +159,9 @@ def test_the_measure_that_ranks_is_chosen() -> None:
         model.report(table, scoring="r2")
     heights = catalogue(target="height")
     with pytest.raises(ParameterError, match="a coverage ranks nothing"):
-        uncertain.fit(heights, target="height").report(heights, scoring="coverage_68")
+        uncertain.fit(heights, target="height", method="gsu").report(heights, scoring="coverage_68")
     with pytest.raises(ParameterError, match="GSUClassifier gives no probabilities here"):
-        uncertain.fit(table, target="kind", probability=False).report(table, scoring="log_loss")
+        uncertain.fit(table, target="kind", probability=False, method="gsu").report(table, scoring="log_loss")
 
 
 def test_coverage_takes_the_scatter_of_other_folds() -> None:
@@ -185,7 +185,7 @@ def test_coverage_takes_the_scatter_of_other_folds() -> None:
 
 def test_progress_and_time(capsys: pytest.CaptureFixture[str]) -> None:
     table = catalogue(80)
-    model = uncertain.fit(table, target="kind", meaning="spread")
+    model = uncertain.fit(table, target="kind", meaning="spread", method="gsu")
     heard: list[ReportProgress] = []
     report = model.report(table, folds=2, repeats=2, verbose=1, callback=heard.append)
     written = capsys.readouterr()
@@ -234,11 +234,11 @@ def test_the_clock_stops_before_a_fold_that_would_be_late(monkeypatch: pytest.Mo
 def test_html_has_the_tables_the_pictures_and_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     table, heights = catalogue(80), catalogue(80, target="height")
-    report = uncertain.fit(table, target="kind").report(table, folds=2, repeats=1, listed=3)
+    report = uncertain.fit(table, target="kind", method="gsu").report(table, folds=2, repeats=1, listed=3)
     text = report._repr_html_()
     assert text.count("<table>") == 3 and text.count("data:image/svg+xml;base64,") == 2
     assert html.escape(report.verdict) in text and html.escape(report.code) in text
-    numbers = uncertain.fit(heights, target="height").report(heights, folds=2, repeats=1)
+    numbers = uncertain.fit(heights, target="height", method="gsu").report(heights, folds=2, repeats=1)
     assert "Coefficients" in numbers._repr_html_() and "flux1" in numbers._repr_html_()
     wrong = uncertain.fit(heights, target="height", method="huber").report(heights, folds=2, repeats=1)
     assert "Labels dropped by the fit" in wrong._repr_html_()
@@ -277,7 +277,7 @@ def run(code: str, **names: Any) -> uncertain.Model:
 )
 def test_the_code_of_every_candidate_fits_that_candidate(arguments: dict[str, Any]) -> None:
     table = catalogue(90)
-    model = uncertain.fit(table, target="kind", **arguments)
+    model = uncertain.fit(table, target="kind", **{"method": "gsu"} | arguments)
     report = model.report(table, folds=2, repeats=1, scorers="accuracy")
     again = run(report.codes[report.own], table=table, model=model)
     assert again.predict_proba(table).equals(model.predict_proba(table))
@@ -301,21 +301,26 @@ def test_the_code_names_what_differs_from_the_defaults(tmp_path: Any) -> None:
     table = catalogue(80)
     path = tmp_path / "table.parquet"
     table.write_parquet(path)
-    model = uncertain.fit(path, target="kind", alpha=0.01, meaning="spread")
+    model = uncertain.fit(path, target="kind", alpha=0.01, meaning="spread", method="gsu")
     line = model.report(path, folds=2, repeats=1).codes["spread"]
     assert line == f'uncertain.fit("{path}", target="kind", method="gsu", meaning="spread", alpha=0.01)'
     model.save(tmp_path / "m")
     again = uncertain.load(tmp_path / "m")  # a file knows it, too
     assert again.report(path, folds=2, repeats=1).codes["spread"] == line
     heights = catalogue(80, target="height")
-    measured = uncertain.fit(heights, target="height")
+    measured = uncertain.fit(heights, target="height", method="gsu")
     code = measured.report(heights, folds=2, repeats=1).codes["measurement"]
     assert code == 'uncertain.fit(table, target="height", method="gsu", meaning="measurement")'
     many = table.with_columns(
         patient=pl.Series(np.arange(80) // 2), label=pl.Series(1.0 + np.arange(80) % 4 // 2)
     )
     grouped = uncertain.fit(
-        many.drop("kind"), task="classification", groups="patient", probability=False, meaning="spread"
+        many.drop("kind"),
+        task="classification",
+        groups="patient",
+        probability=False,
+        meaning="spread",
+        method="gsu",
     )
     own = grouped.report(many, folds=2, repeats=1, meanings=False).codes["spread"]
     assert own == (
@@ -339,11 +344,11 @@ def test_the_winner_is_the_model_unless_another_one_is_clearly_better() -> None:
     X = GaussianArray(
         np.where(np.arange(d) == 0, 2.0 * y[:, None] - 1.0, 0.0) + std * rng.standard_normal((n, d)), std=std
     )
-    exact = uncertain.fit(X, y, scale=False)
+    exact = uncertain.fit(X, y, scale=False, method="gsu")
     report = exact.report(X, y, folds=4, repeats=2)
     assert report.board.difference("spread", MEANS_ONLY).counts and report.winner == "spread"
     assert report.reason == "The model as it is: nothing is better by more than two standard errors."
-    worse = uncertain.fit(X, y, scale=False, alpha=1e4).report(X, y, repeats=2)
+    worse = uncertain.fit(X, y, scale=False, alpha=1e4, method="gsu").report(X, y, repeats=2)
     assert worse.winner == "discriminant" and "discriminant" in worse.code
     assert worse.reason.startswith('Better than the model as it is: "discriminant", by ')
 
@@ -351,7 +356,7 @@ def test_the_winner_is_the_model_unless_another_one_is_clearly_better() -> None:
 def test_weights_are_those_of_the_fit() -> None:
     """A weight of two is the same as the row twice, in every fit of the report."""
     table = catalogue(90).with_columns(w=pl.Series(np.arange(90) % 3 / 1.0))
-    model = uncertain.fit(table, target="kind", sample_weight="w", meaning="spread")
+    model = uncertain.fit(table, target="kind", sample_weight="w", meaning="spread", method="gsu")
     report = model.report(table, folds=3, repeats=1, meanings=False, scorers="log_loss", random_state=4)
     data, y, w = model.gaussians(table), table["kind"].to_numpy(), table["w"].to_numpy()
     losses = []
@@ -364,7 +369,7 @@ def test_weights_are_those_of_the_fit() -> None:
     assert not np.allclose(plain.board.score("spread", "log_loss").values, losses)
     assert 'sample_weight="w"' in report.codes["spread"]
     assert run(report.codes["spread"], table=table).predict_proba(table).equals(model.predict_proba(table))
-    values = uncertain.fit(table.drop("w"), target="kind", sample_weight=w)
+    values = uncertain.fit(table.drop("w"), target="kind", sample_weight=w, method="gsu")
     with pytest.raises(ParameterError, match="weights that were given as values"):
         values.report(table)
     again = values.report(table.drop("w"), sample_weight=w, folds=2, repeats=1)
@@ -375,7 +380,7 @@ def test_probabilities_of_groups_are_calibrated_on_whole_groups() -> None:
     table = catalogue(120).with_columns(patient=pl.Series(np.arange(120) // 3))
     kinds = np.array(["quasar", "star"])[np.arange(120) // 3 % 2]
     table = table.with_columns(kind=pl.Series(kinds))
-    model = uncertain.fit(table, target="kind", groups="patient", meaning="spread")
+    model = uncertain.fit(table, target="kind", groups="patient", meaning="spread", method="gsu")
     report = model.report(table, folds=2, repeats=1, meanings=False, scorers="log_loss")
     data, codes = model.gaussians(table), table["patient"].to_numpy().astype(np.uint32)
     splits = Groups(codes).splits(2, 1, 0, kinds)

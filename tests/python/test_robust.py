@@ -301,7 +301,7 @@ def test_model_files_hold_all_that_answers_need(case: str, tmp_path: Path) -> No
     errors = {f"x{k}_err": np.sqrt(X.covariances()[:, k, k]) for k in range(2)}
     label = np.array(["a", "b", "c"])[np.arange(80) % 3] if "three" in case else y
     table = pl.DataFrame(columns | errors | {"label": label})
-    model = uncertain.fit(table, **ROBUST[case])
+    model = uncertain.fit(table, **{"method": "gsu"} | ROBUST[case])
     path = tmp_path / "model.safetensors"
     model.save(path)
     for again in (uncertain.load(path), pickle.loads(pickle.dumps(model))):

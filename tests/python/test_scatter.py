@@ -45,7 +45,7 @@ def coverage(predicted: pl.DataFrame, truth: pl.Series, k: float) -> float:
 
 @pytest.mark.parametrize("meaning", ["spread", "measurement"])
 def test_coverage_is_what_a_gaussian_promises(meaning: Any) -> None:
-    model = uncertain.fit(catalogue(2_000, 0), target="y", meaning=meaning)
+    model = uncertain.fit(catalogue(2_000, 0), target="y", meaning=meaning, method="gsu")
     fresh = catalogue(20_000, 1)
     predicted = model.predict_distribution(fresh)
     assert predicted.columns == ["y", "y_std", "y_std_from_errors"]
@@ -60,11 +60,11 @@ def test_coverage_is_what_a_gaussian_promises(meaning: Any) -> None:
 def test_error_bars_of_targets_are_not_scatter() -> None:
     """sigma is that of true targets; without their error bars it is that of measured ones."""
     table, fresh = catalogue(5_000, 2, target_error=0.8), catalogue(20_000, 3, target_error=0.8)
-    known = uncertain.fit(table.drop("y_true"), target="y", meaning="measurement")
+    known = uncertain.fit(table.drop("y_true"), target="y", meaning="measurement", method="gsu")
     assert known.columns_.target_std == "y_err"
     assert_allclose(known.residual_std_, SIGMA, rtol=0.15)
     assert_allclose(coverage(known.predict_distribution(fresh), fresh["y_true"], 1.0), 0.683, atol=0.025)
-    unknown = uncertain.fit(table.drop("y_true", "y_err"), target="y", meaning="measurement")
+    unknown = uncertain.fit(table.drop("y_true", "y_err"), target="y", meaning="measurement", method="gsu")
     assert_allclose(unknown.residual_std_, np.sqrt(SIGMA**2 + 0.8**2 * 4 / 3), rtol=0.1)
     assert_allclose(coverage(unknown.predict_distribution(fresh), fresh["y"], 1.0), 0.69, atol=0.03)
 
@@ -72,7 +72,7 @@ def test_error_bars_of_targets_are_not_scatter() -> None:
 def test_arrays_get_a_pair() -> None:
     table = catalogue(300, 4)
     X = GaussianArray(table["a", "b"].to_numpy(), std=table["a_err", "b_err"].to_numpy())
-    model = uncertain.fit(X, target=table["y"].to_numpy(), scale=False)
+    model = uncertain.fit(X, target=table["y"].to_numpy(), scale=False, method="gsu")
     mean, std = model.predict_distribution(X)
     assert_array_equal(mean, model.predict(X))
     own = np.sqrt(X.covariances().diagonal(axis1=1, axis2=2) @ model.pipeline_[-1].coef_ ** 2)
@@ -86,18 +86,18 @@ def test_groups_are_held_out_whole() -> None:
     place = rng.normal(size=(30, 25))[objects]  # enough features to tell the objects apart
     y = 3.0 * rng.normal(size=30)[objects] + 0.1 * rng.normal(size=600)
     X = GaussianArray(place + 0.01 * rng.normal(size=place.shape), std=0.01)
-    apart = uncertain.fit(X, target=y, groups=objects).residual_std_
-    mixed = uncertain.fit(X, target=y).residual_std_
+    apart = uncertain.fit(X, target=y, groups=objects, method="gsu").residual_std_
+    mixed = uncertain.fit(X, target=y, method="gsu").residual_std_
     assert apart is not None and mixed is not None
     assert apart > 2 * mixed
 
 
 def test_many_rows_are_split_once() -> None:
     table = catalogue(60_000, 6)
-    model = uncertain.fit(table, target="y", meaning="measurement")
+    model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
     assert_allclose(model.residual_std_, SIGMA, rtol=0.15)
     groups = np.arange(60_000) // 3
-    again = uncertain.fit(table, target="y", meaning="measurement", groups=groups)
+    again = uncertain.fit(table, target="y", meaning="measurement", groups=groups, method="gsu")
     assert_allclose(again.residual_std_, SIGMA, rtol=0.15)
 
 
@@ -122,26 +122,28 @@ def test_the_most_likely_scatter(case: str) -> None:
 
 def test_nothing_left_over_is_no_scatter() -> None:
     x = np.linspace(0.0, 1.0, 50)[:, None]
-    model = uncertain.fit(GaussianArray(x), target=3.0 * x[:, 0] + 0.5, loss="squared", alpha=1e-12)
+    model = uncertain.fit(
+        GaussianArray(x), target=3.0 * x[:, 0] + 0.5, loss="squared", alpha=1e-12, method="gsu"
+    )
     assert model.residual_std_ is not None
     assert 0.0 <= model.residual_std_ < 1e-6
 
 
 def test_too_few_rows_or_groups_know_no_scatter() -> None:
     table = catalogue(30, 8)
-    model = uncertain.fit(table, target="y", groups=[1] * 30)
+    model = uncertain.fit(table, target="y", groups=[1] * 30, method="gsu")
     assert model.residual_std_ is None
     assert not model.has_distribution_
     with pytest.raises(ParameterError, match="too few rows or groups"):
         model.predict_distribution(table)
     assert "scatter" not in repr(model)
-    model = uncertain.fit(table, target="y")
+    model = uncertain.fit(table, target="y", method="gsu")
     assert "scatter" in repr(model)
 
 
 def test_files_keep_it_and_say_where_there_is_none(tmp_path: Path) -> None:
     table = catalogue(200, 9)
-    model = uncertain.fit(table, target="y", meaning="measurement")
+    model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
     model.save(tmp_path / "model")
     for again in (uncertain.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
         assert again.residual_std_ == model.residual_std_
@@ -161,7 +163,11 @@ def test_a_fold_that_cannot_be_fitted_leaves_it_open() -> None:
     """The only group that has a feature cannot be held out."""
     table = catalogue(60, 10).with_columns(b=pl.when(pl.int_range(60) < 10).then("b"))
     model = uncertain.fit(
-        table, target="y", on_missing="impute", groups=np.where(np.arange(60) < 10, 0, np.arange(60))
+        table,
+        target="y",
+        on_missing="impute",
+        groups=np.where(np.arange(60) < 10, 0, np.arange(60)),
+        method="gsu",
     )
     assert model.residual_std_ is None
     assert np.isfinite(model.predict(table).to_numpy()).all()
@@ -169,7 +175,7 @@ def test_a_fold_that_cannot_be_fitted_leaves_it_open() -> None:
 
 def test_weights_count_in_the_scatter() -> None:
     table = catalogue(4_000, 11)
-    model = uncertain.fit(table, target="y", meaning="measurement")
+    model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
     rows, y = model.gaussians(table), table["y"].to_numpy().copy()
     weights = np.ones(4_000)
     weights[::4] = 0.0

@@ -122,4 +122,6 @@ def test_every_estimator_is_public() -> None:
         found.update(new)
         waiting += new
     bases = {base for kind in found for base in kind.__mro__[1:]}
-    assert found - bases <= set(ESTIMATORS)
+    # Averages are made by `uncertain.fit` alone.
+    leaves = {kind for kind in found - bases if not kind.__module__.startswith("uncertain._model")}
+    assert leaves <= set(ESTIMATORS)

@@ -81,7 +81,7 @@ def test_coefficients_of_regressions(meaning: Any, points: np.ndarray, rng: np.r
     y = points @ [2.0, 0.1, 50.0] + 7.0
     std = rng.uniform(0.1, 0.4, (N, 3)) * SCALES
     rows = GaussianArray(points + std * rng.normal(size=(N, 3)), std=std, feature_names=NAMES)
-    model = uncertain.fit(rows, y, meaning=meaning, alpha=1e-6)
+    model = uncertain.fit(rows, y, meaning=meaning, alpha=1e-6, method="gsu")
     if meaning == "spread":
         assert_coefficients(model, points)
         return
@@ -120,7 +120,9 @@ def test_columns_of_a_table(rng: np.random.Generator) -> None:
     table = pl.DataFrame(
         {"u": x[:, 0], "u_err": 0.1, "z": x[:, 1], "site": ["n", "s"] * (N // 2), "y": x @ [1.0, 2.0] + 0.5}
     )
-    model = uncertain.fit(table, "y", exact=["z"], categorical=["site"], meaning="spread", alpha=1e-8)
+    model = uncertain.fit(
+        table, "y", exact=["z"], categorical=["site"], meaning="spread", alpha=1e-8, method="gsu"
+    )
     assert model.feature_names_ == ["u", "z", "site_n", "site_s"]
     read = model.gaussians(table)
     assert read.feature_names == ("u", "z", "site_n", "site_s")
@@ -144,7 +146,7 @@ def test_columns_of_a_table(rng: np.random.Generator) -> None:
 def test_models_without_coefficients(
     options: Any, words: str, rows: GaussianArray, points: np.ndarray
 ) -> None:
-    model = uncertain.fit(rows, labels(points, 2), **options)
+    model = uncertain.fit(rows, labels(points, 2), **{"method": "gsu"} | options)
     with pytest.raises(AttributeError, match=words):
         _ = model.coef_
     with pytest.raises(AttributeError, match=words):
@@ -169,7 +171,7 @@ def test_steps_that_are_not_linear(step: Any, rows: GaussianArray, points: np.nd
 
 
 def test_coefficients_are_copies(rows: GaussianArray, points: np.ndarray) -> None:
-    model = uncertain.fit(rows, labels(points, 2), meaning="spread", scale=False)
+    model = uncertain.fit(rows, labels(points, 2), meaning="spread", scale=False, method="gsu")
     model.coef_[:] = 0.0
     model.intercept_[:] = 0.0
     assert model.coef_.any() and model.pipeline_[-1].coef_.any()
@@ -179,7 +181,7 @@ def test_coefficients_are_copies(rows: GaussianArray, points: np.ndarray) -> Non
 def test_summary_of_a_linear_model(n_classes: int, points: np.ndarray, rng: np.random.Generator) -> None:
     cov = random_covariances(rng, N, 3) * SCALES[:, None] * SCALES * 0.05
     rows = GaussianArray(points, cov=cov, feature_names=NAMES)
-    model = uncertain.fit(rows, labels(points, n_classes), meaning="spread")
+    model = uncertain.fit(rows, labels(points, n_classes), meaning="spread", method="gsu")
     bare, summary = model.summary(), model.summary(rows)
     assert bare.error_share is None
     for one in (bare, summary):
@@ -202,7 +204,7 @@ def test_summary_of_a_linear_model(n_classes: int, points: np.ndarray, rng: np.r
 
 def test_summary_of_exact_rows_and_of_many_features(rng: np.random.Generator) -> None:
     x = rng.normal(size=(100, 50))
-    model = uncertain.fit(x, (x[:, 0] > 0).astype(int), scale=False)
+    model = uncertain.fit(x, (x[:, 0] > 0).astype(int), scale=False, method="gsu")
     summary = model.summary(x)
     assert summary.error_share is not None and np.isnan(summary.error_share).all()
     assert summary.per_std is not None

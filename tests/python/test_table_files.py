@@ -51,9 +51,9 @@ def test_every_ending_is_written_and_read(ending: str, frame: pl.DataFrame, tmp_
     path = tmp_path / f"table{ending}"
     write_table(frame, path)
     assert_frame_equal(read_table(path), frame)
-    reference = uncertain.fit(frame, target="kind")
+    reference = uncertain.fit(frame, target="kind", method="gsu")
     for named in (path, str(path), [path], str(tmp_path / "*")):
-        model = uncertain.fit(named, target="kind")
+        model = uncertain.fit(named, target="kind", method="gsu")
         assert model.columns_ == reference.columns_
         assert model.pipeline_[-1].coef_.tobytes() == reference.pipeline_[-1].coef_.tobytes()
         predicted = model.predict(named)
@@ -182,7 +182,7 @@ def test_several_files_are_one_table(frame: pl.DataFrame, tmp_path: Path) -> Non
         assert_frame_equal(read_table(paths[::-1]), frame[[*range(20, 30), *range(10, 20), *range(10)]])
     with pytest.raises(ParameterError, match=r"make no table: .*part0\.csv and .*part0\.fits"):
         read_table(tmp_path)
-    model = uncertain.fit(str(tmp_path / "*.parquet"), target="kind")
+    model = uncertain.fit(str(tmp_path / "*.parquet"), target="kind", method="gsu")
     assert model.score(str(tmp_path / "*.csv")) == model.score(frame)
 
 
@@ -196,7 +196,7 @@ def test_folders(frame: pl.DataFrame, tmp_path: Path) -> None:
     read = read_table(tmp_path / "data")
     assert_frame_equal(read.drop("survey"), pl.concat([frame[15:], frame[:15]]))
     assert read["survey"].to_list() == ["des"] * 15 + ["sdss"] * 15
-    model = uncertain.fit(tmp_path / "data", target="kind", groups="objid")
+    model = uncertain.fit(tmp_path / "data", target="kind", groups="objid", method="gsu")
     assert model.columns_.ignored == ("survey",)
     with pytest.raises(FileNotFoundError, match="holds no table"):
         (tmp_path / "empty").mkdir()
@@ -271,7 +271,7 @@ def test_addresses_are_handed_to_polars(
         return frame.lazy()
 
     monkeypatch.setattr(pl, scan, noted)
-    model = uncertain.fit(address, target="kind")
+    model = uncertain.fit(address, target="kind", method="gsu")
     assert asked == [address] and model.score(frame) > 0.9
     asked.clear()
     if address.startswith("s3"):
@@ -342,8 +342,8 @@ def test_a_missing_column_is_named_with_the_file_and_what_the_model_reads(
 ) -> None:
     frame.write_parquet(tmp_path / "train.parquet")
     with pytest.raises(ColumnError, match=r"train\.parquet: there is no column 'kin'; did you mean 'kind'"):
-        uncertain.fit(tmp_path / "train.parquet", target="kin")
-    model = uncertain.fit(tmp_path / "train.parquet", target="kind")
+        uncertain.fit(tmp_path / "train.parquet", target="kin", method="gsu")
+    model = uncertain.fit(tmp_path / "train.parquet", target="kind", method="gsu")
     frame.drop("g_err").write_csv(tmp_path / "new.csv")
     ask: Callable[[Any], Any]
     for ask in (model.predict, model.predict_proba, model.gaussians):
@@ -366,12 +366,12 @@ def test_the_command_line_reads_and_writes_them_all(frame: pl.DataFrame, tmp_pat
     model, out = tmp_path / "m.safetensors", tmp_path / "out.ecsv"
     write_table(frame, tmp_path / "t.fits")
     for arguments in (
-        ("fit", tmp_path / "t.fits", "--target", "kind", "--out", model),
+        ("fit", tmp_path / "t.fits", "--method", "gsu", "--target", "kind", "--out", model),
         ("predict", model, tmp_path / "t.fits", "--append", "--out", out),
         ("evaluate", model, out),
     ):
         result = CliRunner().invoke(main, [str(argument) for argument in arguments])
         assert result.exit_code == 0, result.output
-    expected = uncertain.fit(frame, target="kind").predict(frame)
+    expected = uncertain.fit(frame, target="kind", method="gsu").predict(frame)
     assert_frame_equal(read_table(out).select(frame.columns), frame)
     assert read_table(out)["prediction"].to_list() == expected.to_list()

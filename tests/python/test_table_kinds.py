@@ -116,8 +116,8 @@ ANSWERS: dict[str, tuple[type, type]] = {
 def test_fit_and_predict_as_from_polars(kind: str, rng: np.random.Generator) -> None:
     columns, new = catalogue(rng), catalogue(rng)
     make = KINDS[kind]
-    reference = uncertain.fit(pl.DataFrame(columns), target="kind")
-    model = uncertain.fit(make(columns), target="kind")
+    reference = uncertain.fit(pl.DataFrame(columns), target="kind", method="gsu")
+    model = uncertain.fit(make(columns), target="kind", method="gsu")
     assert model.columns_ == reference.columns_
     assert model.pipeline_[-1].coef_.tobytes() == reference.pipeline_[-1].coef_.tobytes()
     assert list(model.classes_) == ["quasar", "star"]
@@ -263,14 +263,14 @@ def test_a_fits_file_of_several_tables_asks_which_one() -> None:
 
 def test_pandas_masked_types(rng: np.random.Generator) -> None:
     columns = catalogue(rng)
-    reference = uncertain.fit(pl.DataFrame(columns), target="kind")
+    reference = uncertain.fit(pl.DataFrame(columns), target="kind", method="gsu")
     table = pd.DataFrame(columns).convert_dtypes()
     assert str(table["g"].dtype) == "Float64"
-    model = uncertain.fit(table, target="kind")
+    model = uncertain.fit(table, target="kind", method="gsu")
     assert model.pipeline_[-1].coef_.tobytes() == reference.pipeline_[-1].coef_.tobytes()
     table.loc[3, "g"] = pd.NA
     with pytest.raises(NullError, match="g: row 3"):
-        uncertain.fit(table, target="kind")
+        uncertain.fit(table, target="kind", method="gsu")
 
 
 # Columns that are no numbers, names that are no strings
@@ -282,7 +282,7 @@ def test_columns_that_are_no_numbers_are_refused_only_if_asked_for(rng: np.rando
     table["sky"] = SkyCoord(np.arange(N), np.zeros(N), unit="deg")
     opened = open_table(table)
     assert not opened.is_numeric("time") and not opened.is_numeric("sky")
-    assert uncertain.fit(table, target="kind").score(table) > 0.9
+    assert uncertain.fit(table, target="kind", method="gsu").score(table) > 0.9
     with pytest.raises(
         ColumnError, match=r"'time' is of type Time, not numbers: .* such as table\['time'\]\.jd"
     ):
@@ -310,7 +310,7 @@ def test_pandas_names_of_several_levels_and_numbers() -> None:
 def test_columns_of_different_lengths_are_refused() -> None:
     table = {"a": [1.0, 2.0, 3.0], "a_err": [1.0, 2.0], "label": [1, 2, 1]}
     with pytest.raises(ShapeError, match="'a' has 3 values and 'a_err' 2"):
-        uncertain.fit(table)
+        uncertain.fit(table, method="gsu")
     with pytest.raises(ColumnError, match="one value per row"):
         open_table({"a": "x", "b": [1]}).numbers("a")
     with pytest.raises(ShapeError, match="one dimension"):
@@ -328,7 +328,7 @@ def test_the_callers_arrays_are_not_changed(rng: np.random.Generator) -> None:
     columns = catalogue(rng)
     table = QTable(columns, units={"g": u.mag, "g_err": u.mag})
     before = table.copy()
-    uncertain.fit(table, target="kind").predict(table)
+    uncertain.fit(table, target="kind", method="gsu").predict(table)
     assert (before == table).all() and before.colnames == table.colnames
 
 
@@ -343,7 +343,7 @@ def test_only_the_needed_columns_are_collected(rng: np.random.Generator) -> None
         return pl.col(name).map_batches(lambda s: (read.append(name), s)[1], return_dtype=pl.self_dtype())
 
     query = pl.LazyFrame(columns).with_columns(noted(name) for name in columns)
-    model = uncertain.fit(query, target="kind")
+    model = uncertain.fit(query, target="kind", method="gsu")
     assert sorted(read) == ["g", "g_err", "kind", "r", "r_err"]  # each once, and no objid
     read.clear()
     assert isinstance(model.predict(query), pl.Series)
@@ -400,9 +400,9 @@ def test_frames_that_narwhals_converts(rng: np.random.Generator) -> None:
     columns = catalogue(rng)
     table = Plugin(pl.DataFrame(columns))
     assert is_table(table)
-    model = uncertain.fit(table, target="kind")
+    model = uncertain.fit(table, target="kind", method="gsu")
     assert isinstance(model.predict(table), pa.ChunkedArray)
-    assert model.columns_ == uncertain.fit(columns, target="kind").columns_
+    assert model.columns_ == uncertain.fit(columns, target="kind", method="gsu").columns_
 
 
 def test_no_other_library_is_imported() -> None:
@@ -423,13 +423,13 @@ def test_what_has_columns_but_is_not_read_is_named() -> None:
         columns = ("a", "a_err", "label")
 
     with pytest.raises(ParameterError, match=r"\.Frame is no table that is read here, .*to_pandas"):
-        uncertain.fit(Frame(), target="label")
+        uncertain.fit(Frame(), target="label", method="gsu")
     with pytest.raises(ParameterError, match=r"list is no table: pass a table of its dictionaries"):
-        uncertain.fit([{"a": 1.0, "a_err": 0.1, "label": 0}], target="label")
+        uncertain.fit([{"a": 1.0, "a_err": 0.1, "label": 0}], target="label", method="gsu")
     with pytest.raises(ParameterError, match="a dict with a key of type int is no table"):
-        uncertain.fit({0: [1.0, 2.0]}, target="label")
+        uncertain.fit({0: [1.0, 2.0]}, target="label", method="gsu")
     with pytest.raises(ParameterError, match="an empty dict is no table"):
-        uncertain.fit({}, target="label")
+        uncertain.fit({}, target="label", method="gsu")
 
 
 def test_what_is_no_table_is_named() -> None:

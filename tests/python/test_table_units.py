@@ -71,7 +71,10 @@ def test_a_table_in_other_units_is_predicted_alike(target: str, table: QTable, t
     rest = {"kind": ["dist", "dist_err"], "dist": ["kind"]}[target]
     table.remove_columns(rest)
     frame, other = plain(table), in_other_units(table)
-    model, reference = uncertain.fit(table, target=target), uncertain.fit(frame, target=target)
+    model, reference = (
+        uncertain.fit(table, target=target, method="gsu"),
+        uncertain.fit(frame, target=target, method="gsu"),
+    )
     assert_allclose(model.pipeline_[-1].coef_, reference.pipeline_[-1].coef_, rtol=1e-9)
     model.save(tmp_path / "m.safetensors")
     for again in (model, uncertain.load(tmp_path / "m.safetensors"), pickle.loads(pickle.dumps(model))):
@@ -97,7 +100,16 @@ def test_files_keep_units_for_the_command_line(table: QTable, tmp_path: Path) ->
     table.remove_columns(["dist", "dist_err"])
     table.write(tmp_path / "train.fits")
     in_other_units(table).write(tmp_path / "new.fits")
-    arguments = ["fit", tmp_path / "train.fits", "-t", "kind", "-o", tmp_path / "m.safetensors"]
+    arguments = [
+        "fit",
+        tmp_path / "train.fits",
+        "--method",
+        "gsu",
+        "-t",
+        "kind",
+        "-o",
+        tmp_path / "m.safetensors",
+    ]
     assert CliRunner().invoke(main, list(map(str, arguments))).exit_code == 0
     for name in ("train", "new"):
         paths = [tmp_path / "m.safetensors", tmp_path / f"{name}.fits", "-o", tmp_path / f"{name}.csv"]
@@ -111,15 +123,15 @@ def test_files_keep_units_for_the_command_line(table: QTable, tmp_path: Path) ->
 def test_units_that_do_not_fit_are_refused(table: QTable) -> None:
     table["g_err"] = table["g_err"].value * u.s
     with pytest.raises(ColumnError, match="'g_err' is in s, but is needed in mag"):
-        uncertain.fit(table["g", "g_err", "kind"], target="kind")
+        uncertain.fit(table["g", "g_err", "kind"], target="kind", method="gsu")
     table["g_err"] = table["g_err"].value * u.mmag
-    model = uncertain.fit(table["g", "g_err", "kind"], target="kind")
+    model = uncertain.fit(table["g", "g_err", "kind"], target="kind", method="gsu")
     table["g"] = table["g"].value * u.Jy
     with pytest.raises(ColumnError, match="'g' is in Jy, but is needed in mag"):
         model.predict(table)
     table["dist_err"] = table["dist_err"].value * u.s
     with pytest.raises(ColumnError, match="'dist_err' is in s, but is needed in kpc"):
-        uncertain.fit(table["r", "r_err", "dist", "dist_err"], target="dist")
+        uncertain.fit(table["r", "r_err", "dist", "dist_err"], target="dist", method="gsu")
 
 
 def test_lists_with_units(rng: np.random.Generator) -> None:

@@ -88,13 +88,13 @@ def test_weights_count_rows_in_every_step(method: Any, target: str, meaning: Any
 def test_values_frames_and_files(tmp_path: Path) -> None:
     table = spoilt(rows())
     weights = table["importance"]
-    named = uncertain.fit(table.drop("height"), sample_weight="importance")
+    named = uncertain.fit(table.drop("height"), sample_weight="importance", method="gsu")
     assert "weights    importance" in repr(named)
     for given in (weights, weights.to_list(), weights.to_numpy(), pd.Series(weights.to_numpy())):
-        model = uncertain.fit(table.drop("height", "importance"), sample_weight=given)
+        model = uncertain.fit(table.drop("height", "importance"), sample_weight=given, method="gsu")
         assert_allclose(model.predict_proba(table)["up"], named.predict_proba(table)["up"], rtol=1e-9)
         assert "weights    given as values" in repr(model)
-    frame = uncertain.fit(table.drop("height").to_pandas(), sample_weight="importance")
+    frame = uncertain.fit(table.drop("height").to_pandas(), sample_weight="importance", method="gsu")
     assert_allclose(frame.pipeline_[-1].coef_, named.pipeline_[-1].coef_, rtol=1e-9)
     named.save(tmp_path / "model")
     for again in (uncertain.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
@@ -102,15 +102,19 @@ def test_values_frames_and_files(tmp_path: Path) -> None:
         # New rows need no weights.
         assert len(again.predict(table.drop("importance"))) == len(table)
     X = GaussianArray(table["u", "v"].to_numpy(), std=table["u_err", "v_err"].to_numpy())
-    array = uncertain.fit(X, target=table["label"].to_list(), sample_weight=weights, meaning="spread")
+    array = uncertain.fit(
+        X, target=table["label"].to_list(), sample_weight=weights, meaning="spread", method="gsu"
+    )
     assert "weights    given as values" in repr(array)
 
 
 def test_the_scatter_of_a_regression_counts_them() -> None:
     table = spoilt(rows(1200)).drop("label")
-    weighted = uncertain.fit(table, target="height", sample_weight="importance")
-    clean = uncertain.fit(table.filter(pl.col("importance") > 0).drop("importance"), target="height")
-    blind = uncertain.fit(table.drop("importance"), target="height")
+    weighted = uncertain.fit(table, target="height", sample_weight="importance", method="gsu")
+    clean = uncertain.fit(
+        table.filter(pl.col("importance") > 0).drop("importance"), target="height", method="gsu"
+    )
+    blind = uncertain.fit(table.drop("importance"), target="height", method="gsu")
     assert weighted.residual_std_ is not None and clean.residual_std_ is not None
     assert_allclose(weighted.residual_std_, clean.residual_std_, rtol=0.25)
     assert blind.residual_std_ is not None and blind.residual_std_ > 10 * clean.residual_std_ + 1
@@ -134,18 +138,20 @@ def test_wrong_weights(weights: Any, error: Any, message: str) -> None:
     table = rows().drop("height")
     if error is None:
         with pytest.raises(ColumnError, match="given as features and as sample_weight"):
-            uncertain.fit(table, features=["u", "v"], std="{}_err", sample_weight=weights)
+            uncertain.fit(table, features=["u", "v"], std="{}_err", sample_weight=weights, method="gsu")
         return
     with pytest.raises(error, match=message):
-        uncertain.fit(table, sample_weight=weights)
+        uncertain.fit(table, sample_weight=weights, method="gsu")
     if isinstance(weights, list) and len(weights) == 120:
         with pytest.raises(error, match=message.replace("sample_weight", "importance")):
-            uncertain.fit(table.with_columns(pl.Series("importance", weights)), sample_weight="importance")
+            uncertain.fit(
+                table.with_columns(pl.Series("importance", weights)), sample_weight="importance", method="gsu"
+            )
 
 
 def test_arrays_have_no_columns_of_weights() -> None:
     with pytest.raises(ParameterError, match="sample_weight= names a column of a table"):
-        uncertain.fit(np.eye(4), target=[0, 1, 0, 1], sample_weight="w")
+        uncertain.fit(np.eye(4), target=[0, 1, 0, 1], sample_weight="w", method="gsu")
 
 
 def test_estimators_name_row_and_value() -> None:

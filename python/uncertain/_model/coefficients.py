@@ -53,6 +53,11 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
     """
     last = pipeline[-1]
     name = type(last).__name__
+    if hasattr(last, "members_"):
+        raise AttributeError(
+            f"an average of {len(last.members_)} models has no coefficients of the features; its members are "
+            'pipeline_[-1].members_, and method="gsu" fits one linear model'
+        )
     if not isinstance(last, (LinearClassifier, GSURegressor)):
         raise AttributeError(
             f"{name} has no coefficients of the features: its score is not linear in them; linear models are "

@@ -23,35 +23,42 @@ from .._uncertain import Fitted, model_from_bytes, model_to_bytes, read_model, w
 from ..exceptions import ModelFileError, UncertainError
 from ..preprocessing import AsGaussians, KernelMap
 from ..tables._columns import Columns
+from .leaderboard import Leaderboard
 
 NOT_SAVED = ("n_jobs", "verbose", "callback")
 
 
-def to_bytes(pipeline: Pipeline, columns: Columns, residual_std: float | None = None) -> bytes:
-    """The bytes of the model file; `residual_std` is the scatter of a regression's targets."""
-    return model_to_bytes(*_parts(pipeline, columns, residual_std))
+class Beside(NamedTuple):
+    """What a model knows beside its pipeline."""
+
+    columns: Columns
+    residual_std: float | None = None
+    """The scatter of a regression's targets."""
+    leaderboard: Leaderboard | None = None
+    """Of a choice."""
 
 
-def from_bytes(data: bytes) -> tuple[Pipeline, Columns, float | None]:
+def to_bytes(pipeline: Pipeline, beside: Beside) -> bytes:
+    """The bytes of the model file."""
+    return model_to_bytes(*_parts(pipeline, beside))
+
+
+def from_bytes(data: bytes) -> tuple[Pipeline, Beside]:
     """Inverse of `to_bytes`; ModelFileError for anything else."""
     return _assembled(*model_from_bytes(data))
 
 
-def write(
-    path: str | os.PathLike[str], pipeline: Pipeline, columns: Columns, residual_std: float | None = None
-) -> None:
+def write(path: str | os.PathLike[str], pipeline: Pipeline, beside: Beside) -> None:
     """Write the model file; it appears complete or not at all."""
-    write_model(path, *_parts(pipeline, columns, residual_std))
+    write_model(path, *_parts(pipeline, beside))
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Pipeline, Columns, float | None]:
+def read(path: str | os.PathLike[str]) -> tuple[Pipeline, Beside]:
     """Inverse of `write`."""
     return _assembled(*read_model(path))
 
 
-def _parts(
-    pipeline: Pipeline, columns: Columns, residual_std: float | None
-) -> tuple[list[Fitted], list[Any], list[str], str]:
+def _parts(pipeline: Pipeline, beside: Beside) -> tuple[list[Fitted], list[Any], list[str], str]:
     """Steps, classes, feature names and the JSON object, as the extension takes them."""
     steps: list[Fitted] = []
     features: list[str] = []
@@ -76,20 +83,22 @@ def _parts(
             features = [str(f) for f in getattr(step, "feature_names_in_", [])]
         names.append(name)
         parameters.append({k: _plain(v) for k, v in own.items() if k not in NOT_SAVED})
-    about: dict[str, Any] = {"columns": columns.to_dict(), "steps": names, "parameters": parameters}
+    about: dict[str, Any] = {"columns": beside.columns.to_dict(), "steps": names, "parameters": parameters}
     if categories:
         about["categories"] = categories
     if units:
         about["units"] = units
-    if residual_std is not None:
-        about["residual_std"] = residual_std
+    if beside.residual_std is not None:
+        about["residual_std"] = beside.residual_std
+    if beside.leaderboard is not None:
+        about["leaderboard"] = beside.leaderboard.to_dict()
     classes = pipeline[-1].classes_.tolist() if hasattr(pipeline[-1], "classes_") else []
     return steps, classes, features, json.dumps(about)
 
 
 def _assembled(
     steps: Sequence[Fitted], classes: Sequence[Any], features: Sequence[str], text: str
-) -> tuple[Pipeline, Columns, float | None]:
+) -> tuple[Pipeline, Beside]:
     """Estimators with the attributes that fitting them would have given."""
     about = About.of(text)
     estimators = _estimators(steps, classes)
@@ -119,7 +128,9 @@ def _assembled(
         except (TypeError, KeyError, ValueError) as error:
             raise _altered(str(error)) from error
     _name_features(estimators, features)
-    return Pipeline(list(zip(names, estimators, strict=True))), columns, about.residual_std
+    return Pipeline(list(zip(names, estimators, strict=True))), Beside(
+        columns, about.residual_std, about.leaderboard
+    )
 
 
 def _name_features(steps: Sequence[Any], features: Sequence[str]) -> None:
@@ -145,6 +156,7 @@ class About(NamedTuple):
     categories: dict[str, list[Any]]
     residual_std: float | None = None
     units: dict[str, str] = {}  # noqa: RUF012
+    leaderboard: Leaderboard | None = None
 
     @classmethod
     def of(cls, text: str) -> About:
@@ -172,7 +184,12 @@ class About(NamedTuple):
         units = about.get("units", {})
         if not (isinstance(units, dict) and all(isinstance(unit, str) for unit in units.values())):
             raise _altered(f"units = {units!r}")
-        return cls(columns, steps, parameters, categories, scatter, units)
+        board = about.get("leaderboard")
+        try:
+            leaderboard = None if board is None else Leaderboard.from_dict(board)
+        except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
+            raise _altered(str(error)) from error
+        return cls(columns, steps, parameters, categories, scatter, units, leaderboard)
 
 
 def _altered(why: str) -> ModelFileError:

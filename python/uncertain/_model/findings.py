@@ -127,6 +127,18 @@ class Findings(Predictions):
         return compare(rest, rows, truth, listed=listed, meanings=meanings, **common)
 
     @property
+    def leaderboard_(self) -> Any:
+        """Of ``method="auto"``: the candidates, a Polars DataFrame, best first; None for a named method.
+
+        Columns: ``method``, ``meaning`` and ``parameters``; ``score``, the mean log loss (of numbers the root
+        mean square error) of rows held out, and ``score_se``; ``behind``, by how much it is worse than the
+        best candidate on the same rows, and ``behind_se``; ``accuracy`` (of classes); ``seconds`` of all its
+        fits; ``gap``, the certified one; ``weight``, its share in the model; ``note``: candidates that were
+        left out, with the reason, and models without error bars, which are there for comparison.
+        """
+        return None if self._leaderboard is None else self._leaderboard.frame()
+
+    @property
     def coef_(self) -> Floats:
         """Of a linear model: the coefficients w in the units of the table, shape (1, d) or (K, d).
 
@@ -160,7 +172,7 @@ class Findings(Predictions):
         >>> rng = np.random.default_rng(0)
         >>> x = rng.normal(size=(200, 2)) * [1.0, 100.0]
         >>> X = uncertain.GaussianArray(x, std=[[0.1, 30.0]] * 200, feature_names=["mass", "age"])
-        >>> model = uncertain.fit(X, 5 * x[:, 0] + 0.01 * x[:, 1], meaning="spread")
+        >>> model = uncertain.fit(X, 5 * x[:, 0] + 0.01 * x[:, 1], method="gsu", meaning="spread")
         >>> model.coef_.round(2)
         array([[4.95, 0.01]])
         >>> model.summary(X).error_share.round(2)

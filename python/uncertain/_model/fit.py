@@ -14,17 +14,16 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn import config_context
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
 from .._data.options import check_option
-from .._data.typing import ColumnOrValues, Floats
+from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, UncertainWarning
-from ..preprocessing import AsGaussians, GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
+from ..preprocessing import AsGaussians
 from ..regression import GSURegressor
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
@@ -32,8 +31,15 @@ from ..tables._names import SPREAD
 from ..tables._roles import KINDS, is_list_column
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
+from .average import fit_arguments
+from .choosing import choose
+from .leaderboard import Leaderboard
 from .methods import MethodName, chosen, estimator_of
 from .model import Model
+from .portfolio import Effort, Request
+from .settings import check_choice, re_measured_in, seed_of, settings_of_choice
+from .steps import steps_before, takes_gaps
+from .trial import Rows
 
 ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
 """Where error bars are: a column or a pattern, a dictionary {feature: column}, or a list."""
@@ -63,6 +69,9 @@ def fit(
     scale: bool = True,
     on_missing: Literal["error", "point", "impute"] = "error",
     handle_unknown: Literal["error", "ignore"] = "error",
+    effort: Effort = "normal",
+    noise: tuple[float, float] | None = None,
+    random_state: RandomState = 0,
     **params: Any,
 ) -> Model:
     """Fit a classifier, or a regression, to a table with error bars.
@@ -104,7 +113,9 @@ def fit(
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
         all whole numbers); "classification" also takes many integers, and whole floats, for labels.
     method : what learns; in brackets, for a target of numbers.
-        "gsu" (also "auto"): `GSUClassifier` (`GSURegressor`), linear unless ``kernel=`` is given;
+        "auto": a choice among several of the following by rows that are held out, see below; every other
+        method is one fit;
+        "gsu": `GSUClassifier` (`GSURegressor`), linear unless ``kernel=`` is given;
         "kernel": `ProbabilisticKernelSVC` (`ProbabilisticKernelSVR`), curved, up to some ten thousand rows;
         "huber": `AdaptiveHuberClassifier` (`AdaptiveHuberRegressor`, also for more than 20 different
         integers), which drops labels inconsistent with the fit; rows whose target is null are unlabelled;
@@ -129,9 +140,28 @@ def fit(
         use what the row has.
     handle_unknown : what a category means that was not there in the fit: "error" refuses it, "ignore" calls
         it none of the known ones.
+    effort : of ``method="auto"``: "fast" follows a rule and fits once (the linear SVM-GSU); "normal" is
+        seconds for small tables and about a minute for 20,000 rows; "high" takes kernel machines of up to
+        20,000 rows, more folds, and an average of models whatever the number of rows.
+    noise : the range of errors expected of new rows, as factors of those in the table: ``(1, 4)`` for errors
+        up to four times as large. "auto" chooses by held-out rows that are re-measured in this range (at its
+        ends and its geometric middle), and re-measured learners get it as ``factors``, with
+        ``per_feature=0``. Methods that are neither "auto" nor "remeasured" refuse it. By default the choice
+        is made for errors as they are.
+    random_state : seed of all that draws, also of the folds of a choice; a fit repeats itself bit for bit.
     **params : parameters of the method's estimator, such as ``alpha=1e-2`` or ``C=10.0``. Where there are
-        such parameters `probability` is True and `random_state` 0, and `sigma` of kernels is "median",
-        unless given.
+        such parameters `probability` is True, and `sigma` of kernels is "median", unless given. With "auto"
+        only `n_jobs`, ``verbose=1`` (a line of progress), `callback` (hears of every fit, as that of
+        `Model.report`), and `estimator`, the learner of the re-measured candidate.
+
+    The choice. Candidates are the linear SVM-GSU and kernel machines with a penalty from a path, for both
+    meanings unless `meaning` is given, Gaussian discriminants with 1 to 8 Gaussians per class, and boosted
+    trees on re-measured rows. All are tried on the same held-out rows (whole `groups`, weighted, at most
+    20,000 rows) by log loss, for numbers by squared error. From 1,000 rows on the simplest within one
+    standard error (of the paired difference) of the best is fitted to all rows; below, several good ones are
+    averaged, with weights of least held-out loss. ``model.leaderboard_`` lists all, those that could not take
+    part with the reason, and the best of each kind without error bars. With fewer than 20 rows nothing is
+    held out, and the rule of "fast" serves.
 
     Without column arguments, `mean` and the one of `cov`, `std`, `var`, `precision`, `factor` that exists are
     taken; else every scalar column with an error column: x_err, x_error, x_std, x_se, x_sigma, x_unc, xErr,
@@ -168,6 +198,7 @@ def fit(
     check_option("task", task, ("auto", "classification", "regression"))
     check_option("meaning", meaning, ("auto", "spread", "measurement"))
     check_option("on_missing", on_missing, ("error", "point", "impute"))
+    noise = check_choice(method, effort, noise)
     if not isinstance(scale, bool):
         raise ParameterError(f"scale={scale!r}: must be True or False")
 
@@ -180,51 +211,76 @@ def fit(
     with source.named():
         columns = _chosen_columns(source, beside, given)
     source.load({*source.names} - {*columns.ignored} | {*target_errors(source.names, columns.target)})
-    y, regression = source.targets(target, task, partial=entry.partial)
-    if regression and (codes := sentinel_warning(sentinels(columns.target or "target", y))):
-        warnings.warn(codes, UncertainWarning, stacklevel=2)
+    y, regression = source.targets(target, task, partial=entry is not None and entry.partial)
+    if regression and (coded := sentinel_warning(sentinels(columns.target or "target", y))):
+        warnings.warn(coded, UncertainWarning, stacklevel=2)
     if regression:
         columns = replace(columns, target_unit=source.unit(columns.target))
-    estimator = estimator_of(method, regression=regression, params=params)
-    known: dict[str, Any] = {}
-    if target_std is None and columns.automatic and isinstance(estimator, GSURegressor):
+    if entry is None:
+        params, estimator, knows_y_std = settings_of_choice(params), None, regression
+    else:
+        params = params if noise is None else re_measured_in(noise, params)
+        estimator = estimator_of(method, regression=regression, params=params, random_state=random_state)
+        knows_y_std = has_fit_parameter(estimator, "y_std")
+    if target_std is None and columns.automatic and knows_y_std:
         columns = columns.with_target_std(target_errors(source.names, columns.target))
         target_std = columns.target_std
+    y_std = None
     if target_std is not None:
-        known["y_std"] = _target_stds(source, target_std, estimator, on_missing, columns.target_unit)
+        if not knows_y_std:
+            raise _no_target_std(estimator)
+        missing = 0.0 if on_missing == "point" else None
+        y_std = source.target_stds(target_std, missing, unit=columns.target_unit)
     together = None if groups is None else source.groups(groups)
-    if together is not None:
-        if not isinstance(groups, str):
-            columns = replace(columns, groups=True)
-        if has_fit_parameter(estimator, "groups"):
-            known["groups"] = together.codes
+    if together is not None and not isinstance(groups, str):
+        columns = replace(columns, groups=True)
     weights = None if sample_weight is None else source.weights(sample_weight)
     if weights is not None and not isinstance(sample_weight, str):
         columns = replace(columns, sample_weight=True)
     if exact is None and features is None and mean is None:
         _warn_of_left_out(source, columns)
-    if meaning == "auto":
-        meaning = "measurement" if _are_readings(source, columns) else "spread"
-    measured = meaning == "measurement" and not entry.measurement
-    step = "regress" if regression else "classify"
+    usual = "measurement" if _are_readings(source, columns) else "spread"
     reading = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
-    before = _steps_before(estimator, source, reading, measured=measured, scale=scale)
-    pipeline = Pipeline([*before, (step, estimator)])
-
-    beside_rows = {f"{step}__{name}": value for name, value in known.items()}
-    if weights is not None:
-        able = [name for name, each in pipeline.steps if has_fit_parameter(each, "sample_weight")]
-        beside_rows |= {f"{name}__sample_weight": weights for name in able}
+    codes = None if together is None else together.codes
+    beside_y = {"sample_weight": weights, "groups": codes, "y_std": y_std}
     start = time.perf_counter()
-    with config_context(enable_metadata_routing=False):  # which would take names without steps
-        pipeline.fit(source.rows, y, **beside_rows)
-        if columns.features:  # whether two columns are limits or arms is learned from rows
-            settled = {kind: value for kind, value in reading.roles_.items() if kind in KINDS}
-            columns = replace(columns, errors=settled)
-        model = Model(pipeline, columns, n_rows=len(y))
-        if isinstance(estimator, GSURegressor):
+    board: Leaderboard | None = None
+    if entry is None or estimator is None:
+        rows = reading.fit_transform(source.rows)
+        asked = Request(
+            rows=rows,
+            y=y,
+            regression=regression,
+            meaning=meaning,
+            usual=usual,
+            effort=effort,
+            scale=scale,
+            impute=on_missing == "impute",
+            noise=noise,
+            random_state=seed_of(random_state),
+            settings=params,
+        )
+        chosen_one, board = choose(asked, Rows(rows, y, weights, together, y_std))
+        pipeline = Pipeline([("gaussians", reading), *chosen_one.steps])
+    else:
+        measured = (usual if meaning == "auto" else meaning) == "measurement" and not entry.measurement
+        before = steps_before(estimator, measured=measured, scale=scale, impute=on_missing == "impute")
+        # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
+        if source.table is not None or takes_gaps(estimator, measured=measured):
+            before.insert(0, ("gaussians", reading))
+        pipeline = Pipeline([*before, ("regress" if regression else "classify", estimator)])
+        beside_rows = fit_arguments(pipeline, beside_y)
+        with config_context(enable_metadata_routing=False):  # which would take names without steps
+            pipeline.fit(source.rows, y, **beside_rows)
+    if columns.features:  # whether two columns are limits or arms is learned from rows
+        settled = {kind: value for kind, value in reading.roles_.items() if kind in KINDS}
+        columns = replace(columns, errors=settled)
+    model = Model(pipeline, columns, n_rows=len(y), leaderboard=board)
+    if isinstance(pipeline[-1], GSURegressor):
+        beside_rows = fit_arguments(pipeline, beside_y)
+        with config_context(enable_metadata_routing=False):
             model._measure_scatter(
-                source, y, known=beside_rows, y_std=known.get("y_std"), weights=weights, groups=together
+                source, y, known=beside_rows, y_std=y_std, weights=weights, groups=together
             )
     model._seconds = time.perf_counter() - start
     return model
@@ -272,44 +328,9 @@ def _chosen_columns(source: Source, beside: Mapping[str, object], given: dict[st
     return Columns()
 
 
-def _target_stds(
-    source: Source,
-    target_std: ColumnOrValues,
-    estimator: BaseEstimator,
-    on_missing: str,
-    unit: str | None,
-) -> Floats:
-    """The error bars of the target, for the one estimator that knows them."""
-    if not isinstance(estimator, GSURegressor):
-        raise ParameterError(
-            "target_std=: only GSURegressor knows error bars of the target; it is the method "
-            f'"gsu" for numbers, but this is {type(estimator).__name__}'
-        )
-    return source.target_stds(target_std, 0.0 if on_missing == "point" else None, unit=unit)
-
-
-def _steps_before(
-    estimator: BaseEstimator,
-    source: Source,
-    reading: AsGaussians,
-    *,
-    measured: bool,
-    scale: bool,
-) -> list[tuple[str, BaseEstimator]]:
-    """What reads, fills and scales the rows for the estimator; `measured`: and takes off the noise."""
-    takes_gaps = measured or get_tags(estimator).input_tags.allow_nan
-    steps: list[tuple[str, BaseEstimator]] = []
-    # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
-    if source.table is not None or takes_gaps:
-        steps.append(("gaussians", reading))
-    if reading.on_missing == "impute" and not takes_gaps:
-        steps.append(("impute", GaussianImputer(random_state=0)))
-    if measured:
-        steps.append(("denoise", GaussianDenoiser(random_state=0)))
-    if scale:
-        # The spread of the true values is that of their posterior means and what is left of the noise.
-        steps.append(("scale", GaussianScaler(spread="total" if measured else "means")))
-    if measured and is_regressor(estimator):
-        # A target belongs to the one true value, and averages over its posterior shrink coefficients again.
-        steps.append(("collapse", GaussianCollapser()))
-    return steps
+def _no_target_std(estimator: BaseEstimator | None) -> ParameterError:
+    """The estimator does not know error bars of the target."""
+    return ParameterError(
+        "target_std=: only GSURegressor knows error bars of the target; it is the method "
+        f'"gsu" for numbers, but this is {type(estimator).__name__}'
+    )

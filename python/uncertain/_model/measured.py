@@ -12,5 +12,7 @@ BY_ITSELF = (GaussianDenoiser, GaussianDiscriminant, RemeasuredClassifier, Remea
 
 
 def is_measured(pipeline: Pipeline) -> bool:
-    """Is each row one noisy reading of true values, for some step?"""
+    """Is each row one noisy reading of true values, for some step, and for every member of an average?"""
+    if hasattr(pipeline[-1], "members_"):
+        return all(is_measured(member) for member in pipeline[-1].members_)
     return any(isinstance(step, BY_ITSELF) for _, step in pipeline.steps)

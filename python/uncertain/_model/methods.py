@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .._data.options import check_option
+from .._data.typing import RandomState
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
@@ -66,19 +67,25 @@ METHODS = {
     "remeasured": Method(RemeasuredClassifier, RemeasuredRegressor, measurement=True),
 }
 
-EVERYWHERE = {"probability": True, "random_state": 0}
+EVERYWHERE = {"probability": True}
 """Defaults of every estimator that has these parameters."""
 
 
-def chosen(method: str) -> Method:
-    """The method of a name; ParameterError for a name that is none."""
-    check_option("method", method, ("auto", *METHODS))
-    return METHODS["gsu" if method == "auto" else method]
+AUTO = "auto"
+"""The method that is a choice among others."""
 
 
-def estimator_of(method: str, *, regression: bool, params: dict[str, Any]) -> Any:
+def chosen(method: str) -> Method | None:
+    """The method of a name, None for "auto"; ParameterError for a name that is none."""
+    check_option("method", method, (AUTO, *METHODS))
+    return None if method == AUTO else METHODS[method]
+
+
+def estimator_of(
+    method: str, *, regression: bool, params: dict[str, Any], random_state: RandomState = 0
+) -> Any:
     """The unfitted estimator, its parameters checked by name."""
-    entry = chosen(method)
+    entry = METHODS[method]
     kind = entry.regressor if regression else entry.classifier
     if kind is None:
         able = _listed([name for name, m in METHODS.items() if m.regressor])
@@ -98,7 +105,8 @@ def estimator_of(method: str, *, regression: bool, params: dict[str, Any]) -> An
                 "kernel='precomputed': a table has no kernel matrix; "
                 f"use {kind.__name__}(kernel='precomputed') itself"
             )
-    everywhere = {name: value for name, value in EVERYWHERE.items() if name in known}
+    usual = EVERYWHERE | {"random_state": random_state}
+    everywhere = {name: value for name, value in usual.items() if name in known}
     return kind(**everywhere | entry.defaults | entry.fixed | params)
 
 

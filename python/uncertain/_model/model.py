@@ -8,11 +8,13 @@ import os
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from .._data.typing import Labels
 from ..exceptions import ModelFileError, UncertainError
 from ..tables._groups import Groups
 from ..tables._source import Source
-from .file import from_bytes, read, to_bytes, write
+from .file import Beside, from_bytes, read, to_bytes, write
 from .findings import Findings
 from .scatter import held_out_scatter
 from .text import text_of
@@ -43,13 +45,17 @@ class Model(Findings):
         rest = self.pipeline_[self._n_reading :]
         self.residual_std_ = held_out_scatter(rest, self._rows(source), y, groups=groups, **known)
 
+    @property
+    def _beside(self) -> Beside:
+        return Beside(self.columns_, self.residual_std_, self._leaderboard)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a safetensors file, which holds numbers and JSON and no code."""
-        write(path, self.pipeline_, self.columns_, self.residual_std_)
+        write(path, self.pipeline_, self._beside)
 
     def __reduce__(self) -> tuple[Any, ...]:
         try:
-            return _from_bytes, (to_bytes(self.pipeline_, self.columns_, self.residual_std_),)
+            return _from_bytes, (to_bytes(self.pipeline_, self._beside),)
         except UncertainError:  # a learner that model files do not hold, but pickles do
             return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
@@ -69,10 +75,14 @@ def load(path: str | os.PathLike[str]) -> Model:
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file {path}")
     try:
-        return Model(*read(path))
+        return _model_of(*read(path))
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
 
 def _from_bytes(data: bytes) -> Model:
-    return Model(*from_bytes(data))
+    return _model_of(*from_bytes(data))
+
+
+def _model_of(pipeline: Pipeline, beside: Beside) -> Model:
+    return Model(pipeline, beside.columns, beside.residual_std, leaderboard=beside.leaderboard)

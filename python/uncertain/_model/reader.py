@@ -26,6 +26,7 @@ from ..tables._groups import Groups
 from ..tables._roles import listing
 from ..tables._source import Source
 from .coefficients import feature_names
+from .leaderboard import Leaderboard
 
 
 class Reader:
@@ -39,6 +40,7 @@ class Reader:
         *,
         n_rows: int | None = None,
         seconds: float | None = None,
+        leaderboard: Leaderboard | None = None,
     ) -> None:
         self.pipeline_ = pipeline
         self.columns_ = columns
@@ -47,6 +49,7 @@ class Reader:
         self.classes_: Any = getattr(pipeline[-1], "classes_", None)
         self._n_rows = n_rows
         self._seconds = seconds
+        self._leaderboard = leaderboard
 
     @property
     def feature_names_(self) -> list[str]:

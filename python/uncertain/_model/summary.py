@@ -194,6 +194,10 @@ def _facts(last: Any, classes: Any) -> tuple[str, ...]:
     if hasattr(last, "priors_"):
         k, m = last.weights_.shape
         facts.append(_line("mixture", f"{m} Gaussian{'s' * (m > 1)} in each of {k} classes"))
+    if hasattr(last, "members_"):
+        for weight, member in zip(last.weights_, last.members_, strict=True):
+            steps = " -> ".join(type(step).__name__ for _, step in member.steps)
+            facts.append(_line("member", f"{weight:.2f} {steps}"))
     if hasattr(last, "removed_"):
         removed = last.removed_ if isinstance(last.removed_, list) else [last.removed_]
         facts.append(_line("labels", f"{sum(map(len, removed))} dropped as inconsistent with the fit"))

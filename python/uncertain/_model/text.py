@@ -22,6 +22,7 @@ def text_of(model: Findings) -> str:
     size = "" if model._n_rows is None else f" from {model._n_rows:,} rows in {model._seconds:.2f} s"
     lines = [
         f"Model: {type(classifier).__name__}{size}",
+        *([] if model._leaderboard is None else model._leaderboard.lines()),
         *str(model.columns_).splitlines(),
         *_meaning_line(model),
         *([f"classes    {classes}"] if names else []),
@@ -35,6 +36,9 @@ def text_of(model: Findings) -> str:
 def _meaning_line(model: Findings) -> list[str]:
     """How the error bars were understood, where there are some that have a choice."""
     measured = is_measured(model.pipeline_)
+    members = getattr(model.pipeline_[-1], "members_", ())
+    if len({is_measured(member) for member in members}) > 1:
+        return ["meaning    of each member its own"]
     if model.columns_.features or measured:
         what = "each row is a noisy reading of true values" if measured else "each row is a population"
         return [f"meaning    {'measurement' if measured else 'spread'}: {what}"]

@@ -22,6 +22,9 @@ from .base import aligned, amount
 from .board import MEANS_ONLY, Board, Difference
 from .html import Table
 
+AVERAGE = "average"
+"""The model itself, if it is an average of several."""
+
 
 @dataclass(frozen=True)
 class Meaning:
@@ -105,7 +108,9 @@ class Meanings:
 
 
 def own_meaning(pipeline: Pipeline) -> str:
-    """How this pipeline understands error bars."""
+    """How this pipeline understands error bars; an average of several has its members' ways."""
+    if hasattr(pipeline[-1], "members_"):
+        return AVERAGE
     if isinstance(pipeline[-1], GaussianDiscriminant):
         return "discriminant"
     denoised = any(isinstance(step, GaussianDenoiser) for _, step in pipeline.steps)
@@ -113,8 +118,13 @@ def own_meaning(pipeline: Pipeline) -> str:
 
 
 def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline]:
-    """Pipelines like this one for the meanings that it does not have itself; `gaps`: for rows with some."""
+    """Pipelines like this one for the meanings that it does not have itself; `gaps`: for rows with some.
+
+    With an average its members are compared.
+    """
     own = own_meaning(pipeline)
+    if own == AVERAGE:
+        return _members(pipeline)
     filling = (GaussianDenoiser, GaussianImputer)
     steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]
     if own == "discriminant":
@@ -135,6 +145,14 @@ def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipelin
     return others
 
 
+def _members(pipeline: Pipeline) -> dict[str, Pipeline]:
+    """The members of an average, by the place that they have in it."""
+    return {
+        f"member {k}, {type(member[-1]).__name__} ({own_meaning(member)})": clone(member)
+        for k, member in enumerate(pipeline[-1].members_, 1)
+    }
+
+
 def _scaled_by(pipeline: Pipeline, spread: str) -> Pipeline:
     copy = clone(pipeline)
     for _, step in copy.steps:
@@ -148,6 +166,8 @@ def regressions(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline
 
     A target belongs to the one true value, so that the posteriors' means alone are fitted.
     """
+    if own_meaning(pipeline) == AVERAGE:
+        return _members(pipeline)
     filling = (GaussianDenoiser, GaussianImputer, GaussianCollapser)
     steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]
     if own_meaning(pipeline) == "measurement":

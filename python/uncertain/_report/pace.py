@@ -42,7 +42,12 @@ class Pace:
     """The clock of a report."""
 
     def __init__(
-        self, *, max_seconds: float | None = None, verbose: int = 0, callback: ReportCallback = None
+        self,
+        *,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+        callback: ReportCallback = None,
+        title: str = "report",
     ) -> None:
         given: object = max_seconds
         number = type(given) is not bool and isinstance(given, Real) and float(given) > 0
@@ -53,6 +58,7 @@ class Pace:
                 f"callback must be a function of one ReportProgress, got {type(callback).__name__}"
             )
         self.max_seconds, self.verbose, self.callback = max_seconds, verbose, callback
+        self.title = title
         self.start = time.perf_counter()
         self.written = 0
 
@@ -84,7 +90,8 @@ class Pace:
             rest = min(rest, max(0.0, self.max_seconds - seconds))
         if self.verbose:
             self._write(
-                f"[report] fold {fold + 1} of {self.folds}, {task}: {seconds:.1f} s, about {rest:.0f} s to go"
+                f"[{self.title}] fold {fold + 1} of {self.folds}, {task}: {seconds:.1f} s, "
+                f"about {rest:.0f} s to go"
             )
         if self.callback is not None:
             self.callback(ReportProgress(task, fold + 1, self.folds, seconds, rest))

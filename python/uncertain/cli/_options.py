@@ -15,6 +15,7 @@ METHODS = (
     *("usvc", "tsvc", "ausvc", "mpsvc", "psvm", "remeasured"),
 )
 """Those of `uncertain.fit`, which is imported when it is needed: help must not take two seconds."""
+EFFORTS = ("fast", "normal", "high")
 MEANINGS = ("auto", "spread", "measurement")
 TASKS = ("auto", "classification", "regression")
 ON_MISSING = ("error", "point", "impute")
@@ -29,6 +30,8 @@ OPTIONS = (
     "task",
     "method",
     "meaning",
+    "effort",
+    "noise",
     "sample_weight",
 )
 """Arguments of `uncertain.fit` that have an option of their own, beside those of columns."""

@@ -9,6 +9,7 @@ import click
 
 from ._columns import column_options
 from ._options import (
+    EFFORTS,
     HANDLE_UNKNOWN,
     MEANINGS,
     METHODS,
@@ -37,6 +38,20 @@ from ._tables import STANDARD, called, read, table_argument
 @click.option("--method", default="auto", show_default=True, type=click.Choice(METHODS), help="What learns.")
 @click.option(
     "--meaning", default="auto", show_default=True, type=click.Choice(MEANINGS), help="What error bars are."
+)
+@click.option(
+    "--effort",
+    default="normal",
+    show_default=True,
+    type=click.Choice(EFFORTS),
+    help="How long to choose, with --method auto.",
+)
+@click.option(
+    "--noise",
+    nargs=2,
+    type=float,
+    metavar="LOW HIGH",
+    help="Errors expected of new rows, as factors of these: 1 4 for up to four times as large.",
 )
 @click.option("--no-scale", is_flag=True, help="Leave the features as they are.")
 @click.option(
@@ -69,6 +84,8 @@ def fit(
     task: Any,
     method: Any,
     meaning: Any,
+    effort: Any,
+    noise: tuple[float, float] | None,
     no_scale: bool,
     on_missing: Any,
     handle_unknown: Any,
@@ -87,7 +104,8 @@ def fit(
       uncertain fit stars.csv -t dist --target-std dist_err --features u,g,r --std "{}_unc"
       uncertain fit kepler.csv -t class --std period=period_err1,period_err2 --exact airmass
       uncertain fit visits.csv -t ill --groups patient --method discriminant
-      uncertain fit catalogue.csv -t kind -p alpha=1e-3 -p kernel=rbf -o curved.safetensors
+      uncertain fit catalogue.csv -t kind --method gsu -p alpha=1e-3 -p kernel=rbf -o curved.safetensors
+      uncertain fit catalogue.csv -t kind --noise 1 4
       uncertain fit nights/*.fits -t kind
       zcat big.csv.gz | uncertain fit - -t kind
     """
@@ -98,13 +116,15 @@ def fit(
         columns["exact"] = []
     with Progress(f"fitting {called(table)}", progress) as shown:
         if shown.shown and method != "minimax":  # which has no iterations to report
-            chosen["callback"] = shown.iteration
+            chosen["callback"] = shown.fold if method == "auto" else shown.iteration
         model = fit_table(
             read(table) if table == STANDARD else table,
             target,
             task=task,
             method=method,
             meaning=meaning,
+            effort=effort,
+            noise=noise,
             scale=not no_scale,
             on_missing=on_missing,
             handle_unknown=handle_unknown,

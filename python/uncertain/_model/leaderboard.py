@@ -1,0 +1,149 @@
+"""What a choice among models came to: every candidate with its held-out score; goes into the model file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+AVERAGE = "average"
+"""The method of an average."""
+LABELS = {"log_loss": "log loss", "rmse": "root mean square error"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A candidate. Numbers that do not exist are NaN."""
+
+    method: str
+    meaning: str
+    parameters: str = ""
+    score: float = float("nan")
+    """Mean held-out loss; less is better."""
+    score_se: float = float("nan")
+    behind: float = float("nan")
+    """By how much it is worse than the best candidate, on the same rows."""
+    behind_se: float = float("nan")
+    accuracy: float = float("nan")
+    """Of classes, the share of held-out rows whose class was predicted."""
+    seconds: float = float("nan")
+    """Of all its fits for the choice."""
+    gap: float = float("nan")
+    """The largest certified relative distance to the optimum of its fits."""
+    weight: float = 0.0
+    """Its share in the model: 1 for the chosen one, NaN for an average, which has the others."""
+    note: str = ""
+    """Why it was not tried, or that it is there for comparison."""
+
+    @property
+    def text(self) -> str:
+        """Method, meaning and parameters."""
+        inside = ", ".join(filter(None, [self.meaning, self.parameters]))
+        return f"{self.method} ({inside})" if inside else self.method
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All candidates, best first, and how they were compared."""
+
+    entries: tuple[Entry, ...]
+    measure: str
+    """ "log_loss" or "rmse"."""
+    chosen: str
+    """What became the model."""
+    effort: str
+    noise: tuple[float, float] | None
+    n_rows: int = 0
+    """Rows that the choice was made on; 0 if nothing was held out."""
+    folds: int = 0
+    """Fits of each candidate."""
+    n_groups: int | None = None
+    gain: float = float("nan")
+    """By how much the chosen one beats the best candidate without error bars."""
+    gain_se: float = float("nan")
+    without: str = ""
+    """The best candidate without error bars."""
+    random_state: int = 0
+
+    def frame(self) -> Any:
+        """A Polars DataFrame, a row for each candidate; null for what does not exist."""
+        import polars
+
+        columns: dict[str, Any] = {
+            f.name: [_known(getattr(entry, f.name)) for entry in self.entries] for f in fields(Entry)
+        }
+        text = {"method", "meaning", "parameters", "note"}
+        schema = {name: polars.String if name in text else polars.Float64 for name in columns}
+        frame = polars.DataFrame(columns, schema=schema)
+        return frame.drop("accuracy") if self.measure == "rmse" else frame
+
+    def lines(self) -> list[str]:
+        """What `print(model)` says of it."""
+        if not self.n_rows:
+            why = "by rule" if self.effort == "fast" else "by rule: too few rows to hold any out"
+            return [f"chosen     {self.chosen}, {why}"]
+        tried = sum(np.isfinite(e.score) and not e.note and e.method != AVERAGE for e in self.entries)
+        own = next((e for e in self.entries if e.text == self.chosen), self.entries[0])
+        groups = "" if self.n_groups is None else f" of {self.n_groups:,} groups"
+        errors = "" if self.noise is None else f", errors x {self.noise[0]:g} to {self.noise[1]:g}"
+        shares = [e for e in self.entries if 0.0 < e.weight < 1.0]
+        who = f"{self.chosen} of {len(shares)}" if shares else self.chosen
+        found = [
+            f"chosen     {who} of {tried} candidates",
+            *(f"           {entry.weight:.2f} {entry.text}" for entry in shares),
+            f"held out   {LABELS[self.measure]} {_pm(own.score, own.score_se)} "
+            f"({self.n_rows:,} rows{groups}, {self.folds} fits each{errors})",
+        ]
+        if np.isfinite(self.gain):
+            better = "better" if self.gain >= 0 else "worse"
+            found.append(
+                f"gain       {_pm(abs(self.gain), self.gain_se)} {better} than the means alone "
+                f"({self.without})"
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: NaN is None."""
+        own = {f.name: _known(getattr(self, f.name)) for f in fields(self) if f.name != "entries"}
+        entries = [{name: _known(value) for name, value in asdict(entry).items()} for entry in self.entries]
+        return own | {"entries": entries}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Leaderboard:
+        """Inverse of `to_dict`; TypeError or ValueError for what is none."""
+        own: dict[str, Any] = dict(given)
+        own["entries"] = tuple(_entry(entry) for entry in own["entries"])
+        own |= {name: _number(own[name]) for name in ("gain", "gain_se")}
+        if own["noise"] is not None:
+            own["noise"] = (float(own["noise"][0]), float(own["noise"][1]))
+        found = cls(**own)
+        texts = (found.measure, found.chosen, found.effort, found.without)
+        if not all(isinstance(text, str) for text in texts) or found.measure not in LABELS:
+            raise ValueError(f"leaderboard = {given!r}")
+        return found
+
+
+def _entry(given: Mapping[str, Any]) -> Entry:
+    text = {f.name for f in fields(Entry) if f.type == "str"}
+    values: dict[str, Any] = {
+        name: value if name in text else _number(value) for name, value in given.items()
+    }
+    if not all(isinstance(values.get(name, ""), str) for name in text):
+        raise ValueError(f"leaderboard entry = {given!r}")
+    return Entry(**values)
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _known(value: Any) -> Any:
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _pm(value: float, se: float) -> str:
+    """A value and its standard error, to two digits of the latter."""
+    places = min(max(1 - int(np.floor(np.log10(se))), 0), 6) if se > 0 else 4
+    return f"{value:.{places}f} +- {se:.{places}f}"

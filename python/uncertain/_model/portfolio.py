@@ -1,0 +1,195 @@
+"""The models that `method="auto"` chooses among, the simplest first, and why some cannot take part.
+
+A member stands for one call of `uncertain.fit` with a method, a meaning and parameters. Simple means few
+parameters to learn, then few seconds: lines, Gaussians per class, kernel machines, boosted trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.typing import Labels
+from .methods import METHODS, estimator_of
+from .steps import steps_before
+
+Effort: TypeAlias = Literal["fast", "normal", "high"]
+
+KERNEL_ROWS: dict[str, int] = {"normal": 5_000, "high": 20_000}
+"""Most rows for machines whose kernel matrix has a number for every pair of rows."""
+EM_WORK = 1e10
+"""Most rows times features cubed for Gaussians with noise of their own in each row: operations of one step of
+the EM."""
+TREE_WORK = 2e8
+"""Most rows times features times classes for boosted trees on copies."""
+ROWS_PER_GAUSSIAN = 10
+"""Rows that each Gaussian of a class must have at least; with a covariance of its own twice as many as there
+are features, too."""
+DISCRIMINANTS = ((True, 1), (True, 2), (False, 1), (True, 4), (False, 2), (False, 4), (False, 8))
+"""(one covariance for all, Gaussians per class), the simplest first."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A candidate, or why it is none."""
+
+    method: str
+    meaning: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    """What differs from the defaults of the method."""
+    pipeline: Pipeline | None = None
+    """Unfitted, over Gaussians; None if it cannot take part."""
+    penalty: str = ""
+    """The parameter that is still to be chosen along a path."""
+    reason: str = ""
+    """Why it cannot take part."""
+
+    @property
+    def given(self) -> str:
+        """Its parameters, for people."""
+        return ", ".join(f"{name}={_short(value)}" for name, value in self.parameters.items())
+
+    @property
+    def text(self) -> str:
+        """Method, meaning and parameters, for people."""
+        inside = ", ".join(filter(None, [self.meaning, self.given]))
+        return f"{self.method} ({inside})" if inside else self.method
+
+    def with_parameters(self, **changes: Any) -> Member:
+        """The same with other parameters of its estimator."""
+        assert self.pipeline is not None
+        last = self.pipeline.steps[-1][0]
+        pipeline = self.pipeline.set_params(**{f"{last}__{name}": value for name, value in changes.items()})
+        return replace(self, parameters=self.parameters | changes, pipeline=pipeline, penalty="")
+
+    def without(self, reason: str) -> Member:
+        """The same, left out."""
+        return replace(self, pipeline=None, reason=reason)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the members must be able to do."""
+
+    rows: GaussianArray | Incomplete
+    y: Labels
+    regression: bool
+    meaning: str
+    """ "auto", "spread" or "measurement", as the caller said."""
+    effort: Effort
+    usual: str
+    """What "auto" stands for where nothing is tried."""
+    scale: bool
+    impute: bool
+    noise: tuple[float, float] | None
+    random_state: int
+    settings: dict[str, Any]
+    """`n_jobs`, and `estimator` for the re-measured member; `verbose` and `callback` hear of the choice."""
+
+    @property
+    def exact(self) -> bool:
+        """Has no row an error bar?"""
+        rows = self.rows.gaussians if isinstance(self.rows, Incomplete) else self.rows
+        return rows.kind == "zero" or not rows.trace().any()
+
+
+def portfolio(asked: Request) -> list[Member]:
+    """All members, the simplest first; those that cannot take part say why."""
+    return list(_numbers(asked) if asked.regression else _classes(asked))
+
+
+def follows_rule(asked: Request, member: Member) -> bool:
+    """Is it what is fitted where nothing is tried?"""
+    return member.method == "gsu" and (asked.exact or member.meaning == asked.usual)
+
+
+def twin_of(asked: Request, member: Member) -> Member:
+    """The member without error bars: rows will be exact, which have no meaning."""
+    own = ("alpha", "C", "factors", "per_feature")
+    parameters = {name: value for name, value in member.parameters.items() if name not in own}
+    twin = _member(asked, member.method, "spread", parameters)
+    penalty = {"gsu": "alpha", "kernel": "C"}.get(member.method, "")
+    return replace(twin, meaning="means only", penalty=penalty)
+
+
+def _classes(asked: Request) -> Iterator[Member]:
+    _, counts = np.unique(asked.y, return_counts=True)
+    yield from _both(asked, "gsu", penalty="alpha")
+    for shared, gaussians in DISCRIMINANTS:
+        given: dict[str, Any] = ({} if shared else {"shared_covariance": False}) | (
+            {"n_components": gaussians} if gaussians > 1 else {}
+        )
+        member = _member(asked, "discriminant", "measurement", given)
+        least = max(ROWS_PER_GAUSSIAN, 0 if shared else 2 * asked.rows.n_features)
+        if (gaussians > 1 or not shared) and counts.min() < least * gaussians:
+            member = member.without(f"{counts.min()} rows of a class, fewer than {least * gaussians}")
+        yield _measured(asked, _em(asked, member))
+    yield from _both(asked, "kernel", penalty="C")
+    yield _trees(asked, len(counts))
+
+
+def _numbers(asked: Request) -> Iterator[Member]:
+    yield from _both(asked, "gsu", penalty="alpha")
+    yield from _both(asked, "kernel", penalty="C")
+    yield _trees(asked, 1)
+
+
+def _both(asked: Request, method: str, *, penalty: str) -> Iterator[Member]:
+    """A method with both meanings; exact rows have none."""
+    meanings = ("spread", "measurement") if asked.meaning == "auto" else (asked.meaning,)
+    for meaning in ("spread",) if asked.exact else meanings:
+        member = replace(_member(asked, method, meaning), penalty=penalty)
+        member = _em(asked, member) if meaning == "measurement" else member
+        n, most = len(asked.rows), KERNEL_ROWS.get(asked.effort, KERNEL_ROWS["normal"])
+        if method == "kernel" and n > most:
+            member = member.without(f'{n:,} rows, more than {most:,} (effort="{asked.effort}")')
+        yield member
+
+
+def _trees(asked: Request, n_classes: int) -> Member:
+    """Boosted trees (or the caller's learner) on re-measured rows."""
+    own = asked.settings.get("estimator")
+    known: dict[str, Any] = {} if own is None else {"estimator": own}
+    if asked.noise is not None:  # the errors of a new catalogue grow together
+        known |= {"factors": asked.noise, "per_feature": 0.0}
+    member = _member(asked, "remeasured", "measurement", known)
+    if own is None and len(asked.rows) * asked.rows.n_features * n_classes > TREE_WORK:
+        member = member.without("too many rows, features and classes for trees on copies")
+    return _measured(asked, member)
+
+
+def _member(asked: Request, method: str, meaning: str, parameters: dict[str, Any] | None = None) -> Member:
+    parameters = parameters or {}
+    estimator = estimator_of(
+        method, regression=asked.regression, params=parameters, random_state=asked.random_state
+    )
+    if "n_jobs" in asked.settings and "n_jobs" in estimator.get_params(deep=False):
+        estimator.set_params(n_jobs=asked.settings["n_jobs"])
+    measured = meaning == "measurement" and not METHODS[method].measurement
+    before = steps_before(estimator, measured=measured, scale=asked.scale, impute=asked.impute)
+    step = "regress" if asked.regression else "classify"
+    return Member(method, meaning, parameters, Pipeline([*before, (step, estimator)]))
+
+
+def _measured(asked: Request, member: Member) -> Member:
+    """Left out if error bars are spread, which the method cannot understand."""
+    if asked.meaning == "spread" and not asked.exact and not member.reason:
+        return member.without('takes error bars for measurement errors, not for meaning="spread"')
+    return member
+
+
+def _em(asked: Request, member: Member) -> Member:
+    """Left out if there are too many features for Gaussians with noise."""
+    if len(asked.rows) * float(asked.rows.n_features) ** 3 > EM_WORK and not member.reason:
+        return member.without(f"{asked.rows.n_features} features are too many for Gaussians with noise")
+    return member
+
+
+def _short(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

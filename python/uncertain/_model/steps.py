@@ -1,0 +1,31 @@
+"""What stands between the rows and an estimator: what fills gaps, takes off noise, and scales."""
+
+from __future__ import annotations
+
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.utils import get_tags
+
+from ..preprocessing import GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
+
+
+def takes_gaps(estimator: BaseEstimator, *, measured: bool) -> bool:
+    """May the rows have gaps? `measured`: behind a denoiser, for which a gap is infinite noise."""
+    return measured or bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def steps_before(
+    estimator: BaseEstimator, *, measured: bool, scale: bool, impute: bool
+) -> list[tuple[str, BaseEstimator]]:
+    """The steps in front of the estimator; `measured`: with one that takes off the noise."""
+    steps: list[tuple[str, BaseEstimator]] = []
+    if impute and not takes_gaps(estimator, measured=measured):
+        steps.append(("impute", GaussianImputer(random_state=0)))
+    if measured:
+        steps.append(("denoise", GaussianDenoiser(random_state=0)))
+    if scale:
+        # The spread of the true values is that of their posterior means and what is left of the noise.
+        steps.append(("scale", GaussianScaler(spread="total" if measured else "means")))
+    if measured and is_regressor(estimator):
+        # A target belongs to the one true value, and averages over its posterior shrink coefficients again.
+        steps.append(("collapse", GaussianCollapser()))
+    return steps

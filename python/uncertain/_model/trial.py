@@ -1,0 +1,148 @@
+"""Members tried on held-out rows: the same folds for all, whole groups, weights, and errors in a range.
+
+Losses are those of rows: -log of the probability that was given to what happened, or the square of a
+residual, so that differences of members are paired.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.typing import Floats, Ints, Labels
+from .._report.held_out import gap_of
+from ..exceptions import ConvergenceWarning, UncertainError
+from ..tables._groups import Groups
+from .average import fit_arguments
+from .deal import Fold
+
+SMALLEST = float(np.finfo(np.float64).eps)
+"""A probability counts as this at least, as in scikit-learn."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows with what is known of them."""
+
+    rows: GaussianArray | Incomplete
+    y: Labels
+    weights: Floats | None = None
+    groups: Groups | None = None
+    y_std: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, at: Ints) -> Rows:
+        """Some of them."""
+        return Rows(
+            self.rows[at],
+            self.y[at],
+            None if self.weights is None else self.weights[at],
+            None if self.groups is None else self.groups.take(at),
+            None if self.y_std is None else self.y_std[at],
+        )
+
+    def instead(self, rows: GaussianArray | Incomplete) -> Rows:
+        """The same with other Gaussians."""
+        return Rows(rows, self.y, self.weights, self.groups, self.y_std)
+
+    @property
+    def counts(self) -> Floats:
+        """How much each row counts."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    def fitted(self, pipeline: Pipeline) -> Pipeline:
+        """A copy of the pipeline, fitted to all of them."""
+        codes = None if self.groups is None else self.groups.codes
+        known = {"sample_weight": self.weights, "groups": codes, "y_std": self.y_std}
+        copy = clone(pipeline)
+        with config_context(enable_metadata_routing=False):
+            return copy.fit(self.rows, self.y, **fit_arguments(copy, known))
+
+
+@dataclass
+class Trial:
+    """What a member said of rows that it had not seen."""
+
+    answers: Floats
+    """Shape (repeats x sizes, n): probabilities of what happened, or predicted numbers; NaN if not asked."""
+    right: Floats | None = None
+    """Of classes, in the same shape: was the class predicted?"""
+    seconds: float = 0.0
+    """Of all fits, and of the path before."""
+    gap: float = field(default=float("nan"))
+    """The largest certified gap of the fits."""
+
+    def losses(self, y: Labels, *, regression: bool) -> Floats:
+        """Of each row, the mean over repeats and sizes of errors; NaN for rows that were never held out."""
+        losses = (self.answers - y) ** 2 if regression else -np.log(np.maximum(self.answers, SMALLEST))
+        return mean_known(losses)
+
+
+def mean_known(table: Floats) -> Floats:
+    """Means of columns over what is not NaN; NaN for a column without anything."""
+    known = ~np.isnan(table)
+    count = known.sum(axis=0)
+    sums = np.where(known, table, 0.0).sum(axis=0)
+    means: Floats = np.divide(sums, count, out=np.full(table.shape[1], np.nan), where=count > 0)
+    return means
+
+
+def tried(pipeline: Pipeline, known: Rows, fold: Fold, trial: Trial, classes: Labels | None) -> None:
+    """Fit to the rows that a fold leaves, and write down what is said of the others.
+
+    UncertainError if it cannot be fitted.
+    """
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        # Held-out rows judge it, whether or not it has converged.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = known.take(fold.train).fitted(pipeline)
+    trial.seconds += time.perf_counter() - start
+    trial.gap = float(np.fmax(trial.gap, gap_of(fitted)))
+    at, sizes = fold.test, fold.read
+    for k, rows in enumerate(sizes):
+        line = fold.repeat * len(sizes) + k
+        if classes is None:
+            predicted = fitted.predict(rows)
+            if not np.isfinite(predicted).all():
+                raise UncertainError("its predictions are not finite")
+            trial.answers[line, at] = predicted
+            continue
+        given = np.full((len(at), len(classes)), np.nan)
+        given[:, np.searchsorted(classes, fitted.classes_)] = fitted.predict_proba(rows)
+        truth = np.searchsorted(classes, known.y[at])
+        # Of a class that no row of the training has nothing can be said.
+        trial.answers[line, at] = given[np.arange(len(at)), truth]
+        assert trial.right is not None
+        trial.right[line, at] = np.nanargmax(given, axis=1) == truth
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means of losses with standard errors, over rows that count and groups that stay together."""
+
+    counts: Floats
+    groups: Groups | None = None
+
+    def of(self, losses: Floats) -> tuple[float, float]:
+        """Of the losses that are not NaN; formula in `choosing`."""
+        known = ~np.isnan(losses)
+        counts, loss = self.counts[known], losses[known]
+        mean = float(counts @ loss / counts.sum())
+        off: Floats = counts * (loss - mean)
+        if self.groups is not None:
+            codes = np.unique(self.groups.codes[known], return_inverse=True)[1]
+            off = np.bincount(codes, weights=off).astype(np.float64)
+        g = len(off)
+        se = np.sqrt(g / (g - 1) * np.sum(off**2)) / counts.sum() if g > 1 else np.nan
+        return mean, float(se)

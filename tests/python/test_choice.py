@@ -1,0 +1,389 @@
+"""`method="auto"`: what is tried, on which rows, what is chosen, and what the model says of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import minimize
+from sklearn.base import clone
+from sklearn.metrics import log_loss
+
+import uncertain
+from uncertain import GaussianArray, GaussianDiscriminant, RemeasuredClassifier
+from uncertain._model.average import AveragedClassifier, AveragedRegressor
+from uncertain._model.deal import dealt, plan, read_again, sizes_of
+from uncertain._model.deciding import Ranking, Tried
+from uncertain._model.leaderboard import Leaderboard
+from uncertain._model.portfolio import Member
+from uncertain._model.stacking import PRIOR, stacked
+from uncertain._model.trial import Means, Trial
+from uncertain.exceptions import ParameterError
+from uncertain.tables._groups import Groups
+
+RNG = np.random.default_rng
+
+
+def readings(n: int, seed: int = 0, d: int = 2) -> tuple[GaussianArray, Any]:
+    """Two Gaussian classes, read with errors of many sizes."""
+    rng = RNG(seed)
+    y = np.arange(n) % 2
+    z = rng.normal(size=(n, d)) + 1.5 * y[:, None]
+    std = np.exp(rng.normal(-0.5, 0.7, size=(n, 1))) * np.ones((n, d))
+    return GaussianArray(z + std * rng.normal(size=z.shape), std=std), y
+
+
+def catalogue(n: int, seed: int = 0) -> pl.DataFrame:
+    X, y = readings(n, seed)
+    std = np.sqrt(X.covariances()[:, [0, 1], [0, 1]])
+    return pl.DataFrame(
+        {"u": X.means[:, 0], "u_err": std[:, 0], "v": X.means[:, 1], "v_err": std[:, 1], "kind": y}
+    )
+
+
+@pytest.fixture(scope="module")
+def model() -> uncertain.Model:
+    return uncertain.fit(catalogue(150), target="kind")
+
+
+def test_the_leaderboard_says_what_was_tried(model: uncertain.Model) -> None:
+    board = model.leaderboard_
+    assert board.columns[:3] == ["method", "meaning", "parameters"]
+    tried = board.filter(pl.col("note") == "")
+    assert {"gsu", "kernel", "discriminant", "remeasured"} <= set(tried["method"])
+    assert {"spread", "measurement"} == set(tried.filter(pl.col("method") == "gsu")["meaning"])
+    members = tried.filter(pl.col("method") != "average")
+    assert members["score"].is_sorted() and members["behind"][0] == 0.0
+    assert members["weight"].sum() == pytest.approx(1.0)
+    assert (members["score_se"] > 0).all() and (members["seconds"] > 0).all()
+    assert members.filter(pl.col("method") == "gsu")["gap"].max() < 1e-5
+    np.testing.assert_allclose(members["score"] - members["score"][0], members["behind"], atol=1e-12)
+    # 75 rows of a class are too few for eight Gaussians of ten rows each.
+    left_out = board.filter(pl.col("note").str.starts_with("left out"))
+    assert left_out.filter(pl.col("parameters").str.contains("n_components=8")).height == 1
+    plain = board.filter(pl.col("meaning") == "means only")
+    assert set(plain["method"]) == {"gsu", "kernel", "discriminant", "remeasured"}
+    text = repr(model)
+    assert "chosen " in text and "better than the means alone" in text
+
+
+def test_a_fit_repeats_itself_to_the_last_bit(model: uncertain.Model) -> None:
+    heard: list[Any] = []
+    again = uncertain.fit(catalogue(150), target="kind", callback=heard.append)
+    table = catalogue(50, 1)
+    assert again.predict_proba(table).equals(model.predict_proba(table))
+    same = ["method", "parameters", "score", "behind_se", "weight"]
+    assert again.leaderboard_.select(same).equals(model.leaderboard_.select(same))
+    assert {progress.folds for progress in heard} == {5}
+    other = uncertain.fit(catalogue(150), target="kind", random_state=1)
+    assert other.leaderboard_["score"][0] != model.leaderboard_["score"][0]
+
+
+def test_a_callback_ends_the_fit() -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        uncertain.fit(catalogue(60), target="kind", callback=stop)
+
+
+def test_the_average_is_the_weighted_mean_of_its_members(model: uncertain.Model) -> None:
+    average = model.pipeline_[-1]
+    assert isinstance(average, AveragedClassifier)
+    rows = model.gaussians(catalogue(20, 2))
+    expected = sum(w * m.predict_proba(rows) for w, m in zip(average.weights_, average.members_, strict=True))
+    np.testing.assert_allclose(average.predict_proba(rows), expected)
+    np.testing.assert_allclose(average.predict_proba(rows).sum(axis=1), 1.0)
+    odds = np.log(expected[:, 1] / expected[:, 0])
+    np.testing.assert_allclose(average.decision_function(rows), odds)
+    with pytest.raises(AttributeError, match=r"an average of \d models has no coefficients"):
+        model.coef_  # noqa: B018
+    assert str(model.summary()).count("member ") == len(average.members_)
+    X, y = readings(60, 3)
+    np.testing.assert_array_equal(clone(average).fit(X, y).classes_, [0, 1])
+
+
+def test_a_report_compares_an_average_with_its_members() -> None:
+    table = catalogue(80)
+    model = uncertain.fit(table, target="kind")
+    report = model.report(table, folds=2, repeats=1, scorers="accuracy")
+    names = report.board.names
+    members = model.pipeline_[-1].members_
+    assert {"average", "means only"} < set(names) and len(names) == 2 + len(members)
+
+
+def test_fast_is_one_fit_by_rule() -> None:
+    table = catalogue(200)
+    fast = uncertain.fit(table, target="kind", effort="fast")
+    single = uncertain.fit(table, target="kind", method="gsu")
+    assert fast.predict_proba(table).equals(single.predict_proba(table))
+    assert fast.leaderboard_.height == 1 and "by rule" in repr(fast)
+    assert single.leaderboard_ is None
+    tiny = uncertain.fit(catalogue(8), target="kind")
+    assert "too few rows to hold any out" in repr(tiny)
+
+
+def test_a_leaderboard_survives_a_file(tmp_path: Path, model: uncertain.Model) -> None:
+    fast = uncertain.fit(catalogue(40), target="kind", effort="fast", noise=(1, 4))
+    fast.save(tmp_path / "m.safetensors")
+    again = uncertain.load(tmp_path / "m.safetensors")
+    assert again.leaderboard_.equals(fast.leaderboard_) and repr(again).count("chosen") == 1
+    board = model._leaderboard
+    assert board is not None
+    same = Leaderboard.from_dict(json.loads(json.dumps(board.to_dict())))
+    assert same.lines() == board.lines() and same.frame().equals(board.frame())
+    with pytest.raises((TypeError, ValueError)):
+        Leaderboard.from_dict(board.to_dict() | {"measure": "beauty"})
+
+
+def test_many_rows_get_the_simplest_of_the_best() -> None:
+    X, y = readings(1200)
+    model = uncertain.fit(X, y)
+    board = model.leaderboard_
+    (chosen,) = board.filter(pl.col("weight") == 1.0).to_dicts()
+    assert chosen["behind"] <= chosen["behind_se"] or chosen["behind"] == 0.0
+    # Two Gaussian classes of one covariance: nothing beats the discriminant that is made for them, or a line.
+    assert chosen["method"] in ("gsu", "discriminant") and "shared_covariance" not in chosen["parameters"]
+    assert len(model.pipeline_) > 1 and not isinstance(model.pipeline_[-1], AveragedClassifier)
+
+
+def test_numbers_are_chosen_by_squared_error() -> None:
+    rng = RNG(4)
+    z = rng.normal(size=(300, 1))
+    std = rng.uniform(0.05, 0.3, size=(300, 1))
+    X = GaussianArray(z + std * rng.normal(size=z.shape), std=std)
+    model = uncertain.fit(X, np.sin(3 * z[:, 0]))
+    board = model.leaderboard_
+    assert "accuracy" not in board.columns and model.is_regression_
+    tried = board.filter(pl.col("note") == "", pl.col("meaning") == "measurement")
+    by = dict(zip(tried["method"], tried["score"], strict=True))
+    assert by["kernel"] < 0.7 * by["gsu"]  # a sine is no line
+    rows = GaussianArray(z)
+    assert np.corrcoef(model.predict(rows), np.sin(3 * z[:, 0]))[0, 1] > 0.9
+    members = [uncertain.fit(X, z[:, 0], method=m).pipeline_ for m in ("gsu", "kernel")]  # type: ignore[arg-type]
+    average = AveragedRegressor.of(members, [3, 1])
+    expected = 0.75 * members[0].predict(rows) + 0.25 * members[1].predict(rows)
+    np.testing.assert_allclose(average.predict(rows), expected)
+
+
+def test_errors_of_the_target_are_known_to_those_that_can_use_them() -> None:
+    rng = RNG(5)
+    x = rng.normal(size=60)
+    noise = np.where(np.arange(60) % 4 == 0, 20.0, 0.1)
+    table = pl.DataFrame({"x": x, "x_err": 0.01, "y": 2 * x + noise * rng.normal(size=60), "y_err": noise})
+    model = uncertain.fit(table, target="y", effort="fast", meaning="spread")
+    assert model.columns_.target_std == "y_err"
+    assert model.coef_[0, 0] == pytest.approx(2.0, abs=0.1)
+
+
+@pytest.mark.parametrize("method", ["auto", "remeasured"])
+def test_noise_reaches_remeasured_learners(method: Any) -> None:
+    if method == "remeasured":
+        model = uncertain.fit(catalogue(60), target="kind", method="remeasured", noise=(1, 4), n_copies=2)
+        learner = model.pipeline_[-1]
+        assert (learner.factors, learner.per_feature) == ((1.0, 4.0), 0.0)
+        return
+    model = uncertain.fit(catalogue(60), target="kind", noise=(1, 4))
+    assert "errors x 1 to 4" in repr(model)
+    (row,) = model.leaderboard_.filter(
+        pl.col("method") == "remeasured", pl.col("meaning") != "means only"
+    ).to_dicts()
+    assert "factors=(1.0, 4.0)" in row["parameters"]
+
+
+def test_rows_are_read_again_with_errors_of_a_range() -> None:
+    np.testing.assert_allclose(sizes_of((1, 4)), [1.0, 2.0, 4.0])
+    assert sizes_of(None).tolist() == [1.0]
+    X, y = readings(4000)
+    for size, again in zip(
+        (0.5, 1.0, 2.0),
+        read_again(X, np.array([0.5, 1.0, 2.0]), y, False, None, np.random.RandomState(0)),
+        strict=True,
+    ):
+        assert isinstance(again, GaussianArray)
+        np.testing.assert_allclose(again.covariances(), size**2 * X.covariances())
+    # Twice the errors: noise of three times the variance is added.
+    added = (again.means - X.means) / np.sqrt(3 * X.covariances()[:, [0, 1], [0, 1]])
+    assert added.std() == pytest.approx(1.0, abs=0.03)
+
+
+def test_no_group_is_on_both_sides_and_every_row_is_held_out_once() -> None:
+    rng = RNG(6)
+    codes = rng.integers(0, 40, size=300).astype(np.uint32)
+    y = rng.integers(0, 3, size=300)
+    counted = np.flatnonzero(rng.uniform(size=300) < 0.9)
+    random = np.random.RandomState(0)
+    for groups in (None, Groups(codes)):
+        seen = np.zeros(300)
+        for _, train, test in dealt(y, groups, counted, 300, folds=5, repeats=2, random=random):
+            assert not set(train) & set(test)
+            seen[test] += 1
+            if groups is not None:
+                assert not set(codes[train]) & set(codes[test])
+            else:  # classes are spread evenly
+                shares = np.bincount(y[test], minlength=3) / len(test) - np.bincount(y[counted]) / len(
+                    counted
+                )
+                assert np.abs(shares).max() < 0.05
+        assert (seen[counted] == 2).all() and seen.sum() == 2 * len(counted)
+    alone = np.append(np.zeros(9, dtype=int), 1)
+    tests = [test for _, _, test in dealt(alone, None, np.arange(10), 10, folds=3, repeats=1, random=random)]
+    assert 9 not in np.concatenate(tests)  # the only row of its class is always learned from
+    assert plan(100, thorough=False) == (5, 5, 1) and plan(20_000, thorough=False) == (3, 1, 1)
+
+
+def test_groups_keep_a_memory_from_winning() -> None:
+    rng = RNG(7)
+    patient = np.repeat(np.arange(30), 5)
+    place = rng.normal(size=(30, 2)) * 3
+    X = GaussianArray(place[patient] + 0.01 * rng.normal(size=(150, 2)), std=0.01)
+    y = np.repeat(np.arange(30) % 2, 5)  # nothing about it is in the place
+    honest = uncertain.fit(X, y, groups=patient).leaderboard_
+    fooled = uncertain.fit(X, y).leaderboard_
+    members = pl.col("note") == ""
+    assert honest.filter(members)["score"].min() > 0.6  # log 2 is 0.69
+    assert fooled.filter(members)["score"].min() < 0.3
+
+
+def test_means_count_weights_and_groups() -> None:
+    rng = RNG(8)
+    losses, weights = rng.normal(size=50), rng.uniform(0.5, 2.0, size=50)
+    mean, se = Means(weights).of(losses)
+    assert mean == pytest.approx(np.average(losses, weights=weights))
+    # A weight of two is the row twice, in the mean; a group of two rows alike is one row, in the error.
+    assert Means(np.ones(50)).of(losses)[1] == pytest.approx(losses.std(ddof=1) / np.sqrt(50))
+    twice = np.repeat(losses, 2)
+    doubled = Means(np.ones(100), Groups(np.repeat(np.arange(50), 2).astype(np.uint32))).of(twice)
+    assert doubled == pytest.approx(Means(np.ones(50)).of(losses))
+    assert Means(weights).of(np.where(np.arange(50) < 25, losses, np.nan)) == pytest.approx(
+        Means(weights[:25]).of(losses[:25])
+    )
+    assert se > 0
+
+
+def test_the_simplest_within_one_standard_error() -> None:
+    noise = RNG(9).normal(size=400)
+
+    def tried(shift: float, spread: float) -> Tried:
+        losses = shift + spread * noise
+        return Tried(Member("gsu", "spread"), Trial(np.exp(-losses)[None]), losses)
+
+    # (mean difference, its standard error): 0.03 +- 0.05, 0.5 +- 0.05, the best.
+    centred = noise - noise.mean()
+    noise = centred / centred.std(ddof=1)
+    ranking = Ranking([tried(0.5, 1.0), tried(0.03, 1.0), tried(0.0, 0.0)], Means(np.ones(400)), None)
+    assert ranking.best == 2 and ranking.simplest == 1
+    mean, se = ranking.behind(1)
+    assert (mean, se) == (pytest.approx(0.03), pytest.approx(0.05))
+    worse = Ranking([tried(0.06, 1.0), tried(0.0, 0.0)], Means(np.ones(400)), None)
+    assert worse.simplest == 1
+
+
+def test_stacked_weights_have_the_least_loss() -> None:
+    rng = RNG(10)
+    given = rng.uniform(0.05, 0.95, size=(3, 500))
+    counts = rng.uniform(0.5, 1.5, size=500)
+    f = rng.normal(size=(3, 500))
+    y = 0.7 * f[0] + 0.3 * f[1] + 0.1 * rng.normal(size=500)
+
+    def least(loss: Any) -> Any:
+        found = minimize(
+            loss,
+            np.full(3, 1 / 3),
+            bounds=[(0, 1)] * 3,
+            constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+        )
+        rows = counts.sum() / counts.max()
+        return (rows * found.x + PRIOR / 3) / (rows + PRIOR)
+
+    np.testing.assert_allclose(
+        stacked(given, counts, None), least(lambda w: -(counts @ np.log(w @ given)) / 500), atol=2e-3
+    )
+    np.testing.assert_allclose(
+        stacked(f, counts, y), least(lambda w: counts @ (y - w @ f) ** 2 / 500), atol=2e-3
+    )
+
+
+def test_the_score_is_that_of_scikit_learn(model: uncertain.Model) -> None:
+    """A leaderboard's score of a discriminant is the log loss of fits to the same folds."""
+    board = model.leaderboard_
+    (row,) = board.filter(
+        pl.col("method") == "discriminant", pl.col("parameters") == "", pl.col("meaning") == "measurement"
+    ).to_dicts()
+    X, y = readings(150)
+    folds = dealt(y, None, np.arange(150), 150, folds=5, repeats=1, random=np.random.RandomState(0))
+    losses = []
+    for _, train, test in folds:
+        learner = uncertain.GaussianScaler().fit(X[train])
+        fitted = GaussianDiscriminant(random_state=0).fit(learner.transform(X[train]), y[train])
+        losses.append(log_loss(y[test], fitted.predict_proba(learner.transform(X[test]))))
+    assert row["score"] == pytest.approx(np.mean(losses), rel=1e-6)
+
+
+def test_what_cannot_take_the_data_says_why() -> None:
+    X, y = readings(60)
+    labels = np.where(np.arange(60) == 59, "odd", np.where(y, "b", "a"))
+    model = uncertain.fit(X, labels)  # one row of a class: no calibration can hold it out
+    board = model.leaderboard_
+    refused = board.filter(pl.col("note").str.starts_with("left out"))
+    assert refused.filter(pl.col("method") == "gsu").height == 2
+    assert refused["note"].str.contains("cross-validation").any()
+    assert set(model.classes_) == {"a", "b", "odd"}
+
+
+def test_meaning_narrows_the_choice() -> None:
+    X, y = readings(60)
+    spread = uncertain.fit(X, y, meaning="spread").leaderboard_
+    assert set(spread.filter(pl.col("note") == "")["method"]) <= {"gsu", "kernel", "average"}
+    assert spread["note"].str.contains("takes error bars for measurement errors").any()
+    exact = uncertain.fit(X.means, y).leaderboard_
+    assert exact.filter(pl.col("meaning") == "means only").is_empty()
+    assert exact.filter(pl.col("note") == "", pl.col("method") == "gsu").height == 1
+
+
+def test_gaps_and_weights() -> None:
+    table = catalogue(90).with_columns(u=pl.when(pl.int_range(90) % 9 > 0).then("u"))
+    weights = np.where(np.arange(90) < 60, 1.0, 0.0)
+    spoilt = table.with_columns(
+        kind=pl.when(pl.int_range(90) < 60).then("kind").otherwise(1 - pl.col("kind"))
+    )
+    model = uncertain.fit(spoilt, target="kind", on_missing="impute", sample_weight=weights)
+    assert model.score(table) > 0.7  # 0.5 if it had learned from the spoilt rows
+    tried = model.leaderboard_.filter(pl.col("note") == "")
+    assert {"gsu", "kernel", "discriminant", "remeasured"} <= set(tried["method"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"alpha": 1e-3}, "unknown parameter 'alpha'.*name the method, such as method=\"gsu\""),
+        ({"effort": "some"}, "effort"),
+        ({"method": "gsu", "effort": "high"}, 'method="gsu" is one fit'),
+        ({"noise": 4}, "smallest and the largest factor"),
+        ({"noise": (4, 1)}, "0 < smallest <= largest"),
+        ({"method": "gsu", "noise": (1, 4)}, "learns from the errors as they are"),
+        ({"method": "remeasured", "noise": (1, 4), "factors": (1, 2)}, "say one of them"),
+        ({"n_jobs": "all"}, "n_jobs = 'all': must be an integer"),
+    ],
+)
+def test_refusals_before_any_work(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        uncertain.fit(catalogue(40), target="kind", **given)
+
+
+def test_an_own_learner_takes_part() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = readings(60)
+    model = uncertain.fit(X, y, estimator=LogisticRegression())
+    (row,) = model.leaderboard_.filter(
+        pl.col("method") == "remeasured", pl.col("meaning") == "measurement"
+    ).to_dicts()
+    assert "LogisticRegression" in row["parameters"]
+    with pytest.raises(ParameterError, match="one number >= 0"):
+        AveragedClassifier.of([clone(model.pipeline_)], [-1.0])
+    assert RemeasuredClassifier().get_params()["estimator"] is None
