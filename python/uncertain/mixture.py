@@ -274,6 +274,16 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         values += np.take_along_axis(stds, drawn, axis=1) * rng.normal(size=shape)
         return values
 
+    def _distribution(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
+        """Mean, standard deviation, and what errors add to the scatter of the components' laws."""
+        mean, std = self.predict(X, return_std=True)
+        weights, _, stds = self.predict_mixture(X)
+        T, crossed = self.covariances_[:, :-1, :-1], self.covariances_[:, :-1, -1:]
+        slopes = np.linalg.solve(T, crossed)
+        scatter = self.covariances_[:, -1, -1] - (slopes * crossed).sum(axis=(1, 2))
+        added = np.maximum((weights * (stds**2 - scatter)).sum(axis=1), 0.0)
+        return mean, std, np.sqrt(added)
+
     def _rows(self, X: RowsLike) -> Any:
         check_is_fitted(self, "means_")
         return check_rows(self, X, reset=False)

@@ -6,6 +6,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.optimize import brentq, minimize
 from scipy.stats import multivariate_normal, norm
@@ -13,7 +14,7 @@ from scipy.stats import multivariate_normal, norm
 import uncertain
 from uncertain import GaussianArray, GaussianMixtureRegressor, UncertainError
 from uncertain._data.incomplete import Incomplete
-from uncertain.exceptions import ConvergenceWarning
+from uncertain.exceptions import ConvergenceWarning, UncertainWarning
 
 Array = Any
 
@@ -431,3 +432,83 @@ def test_a_curve_as_a_density() -> None:
 
     assert crps(model) < 0.6 * crps(line)
     assert uncertain.GaussianMixtureRegressor is GaussianMixtureRegressor
+
+
+def table_of(x: Array, y: Array, C: Array, **more: Array) -> pl.DataFrame:
+    std = np.sqrt(C[:, range(3), range(3)])
+    columns = {"c": x[:, 0], "c_err": std[:, 0], "s": x[:, 1], "s_err": std[:, 1]}
+    return pl.DataFrame(columns | {"mag": y, "mag_err": std[:, 2], "cov_c_s": C[:, 0, 1]} | more)
+
+
+def test_tables_name_the_covariances_with_the_target(tmp_path: Any) -> None:
+    x, y, C, _ = readings(20, 300)
+    direct = fitted(x, y, C)
+    std = np.sqrt(C[:, range(3), range(3)])
+    table = table_of(x, y, C, COV_mag_c=C[:, 0, 2], cov_s_mag=C[:, 1, 2])
+    model = uncertain.fit(table, target="mag", method="mixture")
+    last = model.pipeline_[-1]
+    same(last, direct, rtol=1e-9)
+    assert [type(step).__name__ for _, step in model.pipeline_.steps] == [
+        "AsGaussians",
+        "GaussianMixtureRegressor",
+    ]
+    assert model.columns_.ignored == () and model.columns_.target_std == "mag_err"
+    np.testing.assert_allclose(model.coef_[0], direct.coef_)
+    assert "measurement" in repr(model) and "slope" not in repr(model)
+
+    given = {"std": "{}_err", "target_std": "mag_err", "method": "mixture"}
+    pairs = {("c", "s"): "cov_c_s", ("mag", "c"): "q", ("s", "mag"): "r"}
+    named = table.rename({"COV_mag_c": "q", "cov_s_mag": "r"})
+    same(
+        uncertain.fit(named, "mag", features=["c", "s"], cov=pairs, **given).pipeline_[-1], direct, rtol=1e-9
+    )  # type: ignore[arg-type]
+    rho = (
+        table_of(x, y, C)
+        .with_columns(
+            c_mag_corr=C[:, 0, 2] / std[:, 0] / std[:, 2],
+            mag_s_corr=C[:, 1, 2] / std[:, 1] / std[:, 2],
+            c_s_corr=C[:, 0, 1] / std[:, 0] / std[:, 1],
+        )
+        .drop("cov_c_s")
+    )
+    same(uncertain.fit(rho, "mag", method="mixture").pipeline_[-1], direct, rtol=1e-9)
+    pattern = uncertain.fit(rho, "mag", features=["c", "s"], corr="{}_{}_corr", **given)  # type: ignore[arg-type]
+    same(pattern.pipeline_[-1], direct, rtol=1e-9)
+
+    distribution = model.predict_distribution(table)
+    mean, whole = direct.predict(GaussianArray(x, cov=C[:, :2, :2]), return_std=True)
+    np.testing.assert_allclose(distribution["mag"], mean)
+    np.testing.assert_allclose(distribution["mag_std"], whole)
+    from_errors = np.sqrt(whole**2 - direct.intrinsic_scatter_**2)
+    np.testing.assert_allclose(distribution["mag_std_from_errors"], from_errors, rtol=1e-6)
+    model.save(tmp_path / "model")
+    again = uncertain.load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_distribution(table)["mag_std"], distribution["mag_std"])
+    same(again.pipeline_[-1], direct, rtol=1e-9)
+    report = model.report(table, folds=3, repeats=1)
+    assert report.n_rows == 300 and "measurement" in str(report)
+
+
+def test_tables_with_gaps_and_wrong_columns() -> None:
+    x, y, C, _ = readings(21, 200)
+    gone = np.arange(200) < 30
+    table = table_of(x, y, C, cov_c_mag=C[:, 0, 2], cov_s_mag=C[:, 1, 2])
+    table = table.with_columns(pl.when(pl.Series(gone)).then(None).otherwise(pl.col("c")).alias("c"))
+    model = uncertain.fit(table, "mag", method="mixture", on_missing="impute")
+    marks = np.zeros((200, 2), dtype=bool)
+    marks[:30, 0] = True
+    crossed = np.where(marks, np.nan, C[:, :2, 2])
+    X = Incomplete(GaussianArray(x, cov=C[:, :2, :2]), marks)
+    same(model.pipeline_[-1], GaussianMixtureRegressor().fit(X, y, np.sqrt(C[:, 2, 2]), crossed), rtol=1e-8)
+    assert model.gaussians(table).means[:30, 0].std() > 0  # filled from the distribution of the features
+
+    bad = table_of(x, y, C).with_columns(c_mag_corr=pl.Series(np.where(gone, 1.5, 0.1)))
+    with pytest.raises(UncertainError, match=r"c_mag_corr: row 0 is 1.5"):
+        uncertain.fit(bad, "mag", method="mixture")
+    pairs = {("c", "mag"): "cov_c_mag"}
+    with pytest.raises(UncertainError, match=r'cov_c_mag is given for the target .*method="mixture"'):
+        uncertain.fit(table, "mag", cov=pairs, std="{}_err", features=["c", "s"], method="gsu")  # type: ignore[arg-type]
+    with pytest.raises(UncertainError, match="cov_c_mag needs the error bars of 'mag'"):
+        uncertain.fit(table.drop("mag_err"), "mag", cov=pairs, std="{}_err", features=["s"], method="mixture")  # type: ignore[arg-type]
+    with pytest.warns(UncertainWarning, match="left out"):
+        uncertain.fit(table_of(x, y, C, extra=x[:, 0]), "mag", method="mixture")

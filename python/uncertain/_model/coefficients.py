@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.typing import Floats
 from .._linear.classifier import LinearClassifier
+from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import (
     AsGaussians,
     GaussianCollapser,
@@ -58,10 +59,11 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
             f"an average of {len(last.members_)} models has no coefficients of the features; its members are "
             'pipeline_[-1].members_, and method="gsu" fits one linear model'
         )
-    if not isinstance(last, (LinearClassifier, GSURegressor)):
+    line = isinstance(last, GaussianMixtureRegressor) and hasattr(last, "coef_")
+    if not (line or isinstance(last, (LinearClassifier, GSURegressor))):
         raise AttributeError(
             f"{name} has no coefficients of the features: its score is not linear in them; linear models are "
-            'method="gsu" (without kernel=), "usvc" and its kin, and "minimax"'
+            'method="gsu" (without kernel=), "usvc" and its kin, "minimax", and "mixture" of one component'
         )
     map_: KernelMap | None = getattr(last, "kernel_map_", None)
     if map_ is not None:

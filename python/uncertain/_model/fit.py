@@ -31,6 +31,7 @@ from ..tables._names import SPREAD
 from ..tables._roles import KINDS, is_list_column
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
+from . import with_target as with_target_
 from .average import fit_arguments
 from .choosing import choose
 from .leaderboard import Leaderboard
@@ -84,9 +85,9 @@ def fit(
         array of exact points, with labels as `target`.
     target : name of the column of class labels (strings, booleans, integers, categoricals), or the labels
         themselves, one per row.
-    target_std : for the numbers of `GSURegressor`: the column of the target's standard deviations, or the
-        values, one per row. By default, where columns are found by name, y_err, y_error, y_std, y_se or
-        y_sigma for a target y. Such columns are never features.
+    target_std : for the numbers of `GSURegressor` and `GaussianMixtureRegressor`: the column of the target's
+        standard deviations, or the values, one per row. By default, where columns are found by name, y_err,
+        y_error, y_std, y_se or y_sigma for a target y. Such columns are never features.
     sample_weight : how much each row counts, >= 0: a column, or the values, one per row. Not a feature. It
         counts in every step (scales, distributions of true values, the fit, probabilities, the scatter of a
         regression); a row of weight 0 is as good as absent.
@@ -109,7 +110,8 @@ def fit(
         that has no other role.
     categorical : columns of categories (strings, booleans, integers): a feature of zeros and ones for each.
     corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``, or
-        {(a, b): column}; columns such as a_b_corr and cov_a_b are also found by name.
+        {(a, b): column}; columns such as a_b_corr and cov_a_b are also found by name. With
+        ``method="mixture"`` one of the pair may be the target.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
         all whole numbers); "classification" also takes many integers, and whole floats, for labels.
     method : what learns; in brackets, for a target of numbers.
@@ -122,6 +124,8 @@ def fit(
         "usvc", "tsvc", "ausvc", "mpsvc", "psvm": the `RobustSVC` of that name;
         "minimax": `MinimaxProbabilityClassifier`; "discriminant": `GaussianDiscriminant`, which takes the
         error bars for measurement error by itself;
+        "mixture": the same [`GaussianMixtureRegressor`, errors in x and y: the slopes between true values; it
+        also uses columns of covariances between the target's errors and the features'];
         "remeasured": `RemeasuredClassifier` (`RemeasuredRegressor`): boosted trees, or any ``estimator=``,
         taught what error bars mean by copies with larger and smaller ones.
     meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
@@ -208,9 +212,13 @@ def fit(
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
         "bounds": bounds, "features": features, "corr": corr, "exact": exact, "categorical": categorical,
     }  # fmt: skip
+    given, with_target = with_target_.split(given, target)
     with source.named():
         columns = _chosen_columns(source, beside, given)
-    source.load({*source.names} - {*columns.ignored} | {*target_errors(source.names, columns.target)})
+    if not with_target.columns:
+        with_target = with_target_.found(source.names, columns, given)
+    beside_target = {*target_errors(source.names, columns.target), *with_target.columns}
+    source.load({*source.names} - {*columns.ignored} | beside_target)
     y, regression = source.targets(target, task, partial=entry is not None and entry.partial)
     if regression and (coded := sentinel_warning(sentinels(columns.target or "target", y))):
         warnings.warn(coded, UncertainWarning, stacklevel=2)
@@ -231,6 +239,17 @@ def fit(
             raise _no_target_std(estimator)
         missing = 0.0 if on_missing == "point" else None
         y_std = source.target_stds(target_std, missing, unit=columns.target_unit)
+    xy_cov = None
+    if estimator is not None and has_fit_parameter(estimator, "xy_cov"):
+        if with_target.columns and (with_target.given or y_std is not None):
+            columns = columns.without_ignored(with_target.columns)
+            reader = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
+            xy_cov = with_target_.covariances(source, reader, with_target, str(target), y_std)
+    elif with_target.given and with_target.columns:
+        raise ParameterError(
+            f"{next(iter(with_target.columns))} is given for the target {target!r}: covariances with its "
+            'errors are used by method="mixture" for numbers'
+        )
     together = None if groups is None else source.groups(groups)
     if together is not None and not isinstance(groups, str):
         columns = replace(columns, groups=True)
@@ -242,7 +261,7 @@ def fit(
     usual = "measurement" if _are_readings(source, columns) else "spread"
     reading = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
     codes = None if together is None else together.codes
-    beside_y = {"sample_weight": weights, "groups": codes, "y_std": y_std}
+    beside_y = {"sample_weight": weights, "groups": codes, "y_std": y_std, "xy_cov": xy_cov}
     start = time.perf_counter()
     board: Leaderboard | None = None
     if entry is None or estimator is None:
@@ -331,6 +350,6 @@ def _chosen_columns(source: Source, beside: Mapping[str, object], given: dict[st
 def _no_target_std(estimator: BaseEstimator | None) -> ParameterError:
     """The estimator does not know error bars of the target."""
     return ParameterError(
-        "target_std=: only GSURegressor knows error bars of the target; it is the method "
-        f'"gsu" for numbers, but this is {type(estimator).__name__}'
+        "target_std=: only GSURegressor and GaussianMixtureRegressor know error bars of the target; "
+        f'they are the methods "gsu" and "mixture" for numbers, but this is {type(estimator).__name__}'
     )

@@ -5,10 +5,14 @@ from __future__ import annotations
 from sklearn.pipeline import Pipeline
 
 from ..discriminant import GaussianDiscriminant
+from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianDenoiser
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 
-BY_ITSELF = (GaussianDenoiser, GaussianDiscriminant, RemeasuredClassifier, RemeasuredRegressor)
+BY_ITSELF = (
+    *(GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor),
+    *(RemeasuredClassifier, RemeasuredRegressor),
+)
 
 
 def is_measured(pipeline: Pipeline) -> bool:

@@ -16,6 +16,7 @@ from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
 from ..kernel_svm import ProbabilisticKernelSVC, ProbabilisticKernelSVR
 from ..minimax import MinimaxProbabilityClassifier
+from ..mixture import GaussianMixtureRegressor
 from ..regression import GSURegressor
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..robust import RobustSVC
@@ -28,6 +29,7 @@ MethodName = Literal[
     "huber",
     "discriminant",
     "minimax",
+    "mixture",
     "usvc",
     "tsvc",
     "ausvc",
@@ -63,6 +65,7 @@ METHODS = {
     "huber": Method(AdaptiveHuberClassifier, AdaptiveHuberRegressor, partial=True),
     "discriminant": Method(GaussianDiscriminant, measurement=True),
     "minimax": Method(MinimaxProbabilityClassifier),
+    "mixture": Method(GaussianDiscriminant, GaussianMixtureRegressor, measurement=True),
     **{name: _robust(name) for name in ("usvc", "tsvc", "ausvc", "mpsvc", "psvm")},
     "remeasured": Method(RemeasuredClassifier, RemeasuredRegressor, measurement=True),
 }

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import r2_score
 
-from .._data.typing import ColumnOrValues
+from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from ..exceptions import ParameterError
+from ..mixture import GaussianMixtureRegressor
 from ..regression import GSURegressor
 from .distribution import from_errors
 from .reader import Reader
@@ -21,7 +22,10 @@ class Predictions(Reader):
     @property
     def has_distribution_(self) -> bool:
         """Does it answer `predict_distribution`?"""
-        return isinstance(self.pipeline_[-1], GSURegressor) and self.residual_std_ is not None
+        last = self.pipeline_[-1]
+        if isinstance(last, GaussianMixtureRegressor):
+            return True
+        return isinstance(last, GSURegressor) and self.residual_std_ is not None
 
     def predict(self, table: TableLike, *, append: bool = False) -> Any:
         """The class of every row, in row order, with labels of their original type; or the predicted number.
@@ -62,7 +66,7 @@ class Predictions(Reader):
         return source.append(columns) if append else source.answer(columns)
 
     def predict_distribution(self, table: TableLike, *, append: bool = False) -> Any:
-        """Of a `GSURegressor`: the prediction, and its standard deviation.
+        """Of a `GSURegressor` or `GaussianMixtureRegressor`: the prediction, and its standard deviation.
 
         A table of the caller's kind with the columns
 
@@ -89,18 +93,21 @@ class Predictions(Reader):
         as it would be measured. For more than 20,000 rows one split takes the place of the folds, whose model
         is fitted to at most 20,000 rows.
 
+        A `GaussianMixtureRegressor` knows the density of the true target itself: its deviation, and what the
+        row's errors add to the scatter of the law.
+
         Raises `ParameterError` for another estimator (of a kernel machine the exact s_i take longer than the
         fit by far; ``predict(rows, return_std=True)`` of ``pipeline_[-1]`` gives them), and for a model that
         does not know sigma: its file was written in Rust or by an older version, or it was fitted to too few
         rows (or groups) to hold any out.
         """
         last = self.pipeline_[-1]
-        if not isinstance(last, GSURegressor):
+        if not isinstance(last, (GSURegressor, GaussianMixtureRegressor)):
             raise ParameterError(
                 f"{type(last).__name__} predicts no distribution: GSURegressor does, and a classifier has "
                 "predict_proba"
             )
-        if self.residual_std_ is None:
+        if not self.has_distribution_:
             raise ParameterError(
                 "the model does not know the scatter of targets around its predictions (its file was written "
                 "in Rust or by an older version, or there were too few rows or groups to hold any out): fit "
@@ -108,14 +115,23 @@ class Predictions(Reader):
             )
         endings = ("", "_std", "_std_from_errors")
         source = self._source(table, adds=[self._appended_name(e) for e in endings] if append else None)
-        mean, from_rows = from_errors(self.pipeline_, self._input(source))
-        std = np.hypot(from_rows, self.residual_std_)
+        mean, std, from_rows = self._distribution(self._input(source))
         if source.table is None:
             return mean, std
         values = dict(zip(endings, (mean, std, from_rows), strict=True))
         if append:
             return source.append({self._appended_name(ending): v for ending, v in values.items()})
         return source.answer({self._target_name + ending: v for ending, v in values.items()})
+
+    def _distribution(self, rows: Any) -> tuple[Floats, Floats, Floats]:
+        """Prediction, whole standard deviation, and the part of it that errors make."""
+        if isinstance(self.pipeline_[-1], GaussianMixtureRegressor):
+            for _, step in self.pipeline_.steps[:-1]:
+                rows = step.transform(rows)
+            return self.pipeline_[-1]._distribution(rows)
+        assert self.residual_std_ is not None
+        mean, from_rows = from_errors(self.pipeline_, rows)
+        return mean, np.hypot(from_rows, self.residual_std_), from_rows
 
     def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.

@@ -20,6 +20,7 @@ from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError, UncertainError
+from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..tables._columns import Columns
 from ..tables._groups import Groups
@@ -27,6 +28,9 @@ from ..tables._roles import listing
 from ..tables._source import Source
 from .coefficients import feature_names
 from .leaderboard import Leaderboard
+
+KNOW_FEATURES = (GaussianImputer, GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor)
+"""Steps with a distribution of the features."""
 
 
 class Reader:
@@ -102,7 +106,7 @@ class Reader:
         for _, step in self.pipeline_.steps[self._n_reading :]:
             if isinstance(step, GaussianScaler):
                 scalers.insert(0, step)
-            if isinstance(step, (GaussianImputer, GaussianDenoiser, GaussianDiscriminant)):
+            if isinstance(step, KNOW_FEATURES):
                 weights, means, covariances = step._mixture()
                 components = GaussianArray(means, cov=covariances, feature_names=rows.feature_names)
                 for scaler in scalers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from ..preprocessing import GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
 
@@ -22,7 +23,7 @@ def steps_before(
         steps.append(("impute", GaussianImputer(random_state=0)))
     if measured:
         steps.append(("denoise", GaussianDenoiser(random_state=0)))
-    if scale:
+    if scale and not has_fit_parameter(estimator, "xy_cov"):  # which would have to be scaled as well
         # The spread of the true values is that of their posterior means and what is left of the noise.
         steps.append(("scale", GaussianScaler(spread="total" if measured else "means")))
     if measured and is_regressor(estimator):

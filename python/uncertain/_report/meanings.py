@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.typing import Floats
 from ..discriminant import GaussianDiscriminant
+from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..svm import GSUClassifier
 from .base import aligned, amount
@@ -113,7 +114,9 @@ def own_meaning(pipeline: Pipeline) -> str:
         return AVERAGE
     if isinstance(pipeline[-1], GaussianDiscriminant):
         return "discriminant"
-    denoised = any(isinstance(step, GaussianDenoiser) for _, step in pipeline.steps)
+    denoised = any(
+        isinstance(step, (GaussianDenoiser, GaussianMixtureRegressor)) for _, step in pipeline.steps
+    )
     return "measurement" if denoised else "spread"
 
 
@@ -168,6 +171,8 @@ def regressions(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline
     """
     if own_meaning(pipeline) == AVERAGE:
         return _members(pipeline)
+    if isinstance(pipeline[-1], GaussianMixtureRegressor):
+        return {}  # by nature
     filling = (GaussianDenoiser, GaussianImputer, GaussianCollapser)
     steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]
     if own_meaning(pipeline) == "measurement":

@@ -11,7 +11,7 @@ import click
 from ._columns import BARS, LISTS, PAIRS
 
 METHODS = (
-    *("auto", "gsu", "kernel", "huber", "discriminant", "minimax"),
+    *("auto", "gsu", "kernel", "huber", "discriminant", "minimax", "mixture"),
     *("usvc", "tsvc", "ausvc", "mpsvc", "psvm", "remeasured"),
 )
 """Those of `uncertain.fit`, which is imported when it is needed: help must not take two seconds."""

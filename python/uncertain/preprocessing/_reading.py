@@ -145,7 +145,7 @@ def _mixed(
         core = Gaussians(means_rows, var=Rows.from_numpy(np.ascontiguousarray(var), n, d), names=places)
     else:
         core = Gaussians(means_rows, names=places)
-    return _finished(_related(core, table, list(bars), roles, places), missing)
+    return _finished(_related(core, table, list(bars), roles, places, missing), missing)
 
 
 def _numbers(table: Table, column: str, missing: str, of: Sequence[str] = (), power: int = 1) -> Floats:
@@ -223,9 +223,16 @@ def _refuse_negative(error: Floats, column: str, kind: str) -> None:
 
 
 def _related(
-    core: Gaussians, table: Table, features: list[str], roles: Mapping[str, Any], names: dict[str, list[str]]
+    core: Gaussians,
+    table: Table,
+    features: list[str],
+    roles: Mapping[str, Any],
+    names: dict[str, list[str]],
+    missing: Booleans | None,
 ) -> Gaussians:
-    """With the correlations and covariances of pairs of features, S_jk = corr_jk s_j s_k; others stay 0."""
+    """With the correlations and covariances of pairs of features, S_jk = corr_jk s_j s_k; others stay 0, and
+    those of what is missing.
+    """
     corr = pairs_of(roles.get("corr"), features, table.names)
     listed = is_list_column("cov", roles.get("cov"))
     cov = {} if listed else pairs_of(roles.get("cov"), features, table.names, own=True)
@@ -237,7 +244,9 @@ def _related(
     j = np.asarray([place[a] for a, _ in pairs])
     k = np.asarray([place[b] for _, b in pairs])
     columns = list(pairs.values())
-    values = read_columns(table, columns, "refuse-error-bars").to_numpy()
+    values = read_columns(table, columns, "refuse-error-bars" if missing is None else "nan").to_numpy()
+    if missing is not None:
+        values = np.where(missing[:, j] | missing[:, k], 0.0, values)
     dense = core.covariances()
     std = np.sqrt(np.diagonal(dense, axis1=1, axis2=2))
     scale = std[:, j] * std[:, k]
@@ -310,7 +319,7 @@ def _gaussians(
         arguments["var"] = Rows.from_numpy(wide, n, d)
     core = Gaussians(means, names=names, **arguments)
     if "mean" not in roles:
-        core = _related(core, table, columns, roles, names)
+        core = _related(core, table, columns, roles, names, missing)
     return _finished(core, missing)
 
 

@@ -6,7 +6,7 @@ Idea: the choice is made from names and types alone, before any number is read, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -104,6 +104,10 @@ class Columns:
             )
         rest = tuple(name for name in self.ignored if name != found[0])
         return replace(self, target_std=found[0], ignored=rest)
+
+    def without_ignored(self, columns: Iterable[str]) -> Columns:
+        """The same, where these are used for the fit alone."""
+        return replace(self, ignored=tuple(name for name in self.ignored if name not in {*columns}))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Columns:
