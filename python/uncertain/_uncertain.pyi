@@ -11,12 +11,14 @@ __all__ = [
     "Fitted",
     "Gaussians",
     "Rows",
+    "average",
     "check_parameters",
     "effective_n_jobs",
     "expected_hinge",
     "fit",
     "group_folds",
     "median_pair_distance",
+    "members_of",
     "model_from_bytes",
     "model_to_bytes",
     "parameter_names",
@@ -171,6 +173,8 @@ def probabilistic_rbf(
 ) -> _Floats: ...
 def median_pair_distance(x: Gaussians, seed: int) -> float: ...
 def effective_n_jobs(n_jobs: int | None) -> int: ...
+def average(members: Sequence[Sequence[Fitted]], weights: Sequence[float]) -> Fitted: ...
+def members_of(fitted: Fitted) -> tuple[list[list[Fitted]], list[float]]: ...
 def model_to_bytes(
     steps: Sequence[Fitted], classes: Sequence[_Label], features: Sequence[str], columns: str
 ) -> bytes: ...

@@ -214,6 +214,8 @@ def test_labels_that_no_file_can_hold_are_refused() -> None:
         {"parameters": [{"kernel": "rbf"}]},
         {"parameters": [{}, {"kernel": "rbf"}]},
         {"parameters": [{}, {"nonsense": 1}]},
+        {"parameters": [{}, {"n_jobs": 64}]},
+        {"parameters": [{}, {"verbose": 1}]},
         {"parameters": [{}, {"class_weight": {"pairs": 3}}]},
         {"parameters": [{}, {"class_weight": {"pair": []}}]},
         {"parameters": [{}, {"class_weight": {"pairs": [[[], 1]]}}]},

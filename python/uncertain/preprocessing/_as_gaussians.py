@@ -239,10 +239,13 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _roles(self, X: Any) -> dict[str, Any]:
-        """The given roles, or those chosen by name."""
+    def _check_options(self) -> None:
         check_option("on_missing", self.on_missing, ("error", "point", "impute"))
         check_option("handle_unknown", self.handle_unknown, ("error", "ignore"))
+
+    def _roles(self, X: Any) -> dict[str, Any]:
+        """The given roles, or those chosen by name."""
+        self._check_options()
         given = {name: getattr(self, name) for name in _ROLES}
         roles = {name: value for name, value in given.items() if value is not None}
         if not isinstance(X, Table):

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Average, Class, Saved, Step};
 
 use crate::error::BorderResult;
 use crate::fitted::Fitted;
@@ -78,6 +78,23 @@ pub(crate) fn model_from_bytes(py: Python<'_>, bytes: &[u8]) -> BorderResult<Par
 #[pyfunction]
 pub(crate) fn read_model(py: Python<'_>, path: PathBuf) -> BorderResult<Parts> {
     Ok(parts(py.detach(|| file::read(path))?))
+}
+
+/// Fitted pipelines that answer together, each a list of steps, with weights that sum to 1.
+#[pyfunction]
+pub(crate) fn average(members: Vec<Vec<PyRef<'_, Fitted>>>, weights: Vec<f64>) -> BorderResult<Fitted> {
+    let steps = |steps: &Vec<PyRef<'_, Fitted>>| steps.iter().map(|fitted| Step::clone(&fitted.inner)).collect();
+    Ok(Step::of(Average::new(members.iter().map(steps).collect(), weights)?).into())
+}
+
+/// Inverse of [`average`].
+#[pyfunction]
+pub(crate) fn members_of(fitted: &Fitted) -> BorderResult<(Vec<Vec<Fitted>>, Vec<f64>)> {
+    let Step::Average(with) = &*fitted.inner else {
+        return Err(uncertain::Error::Data(format!("a {} has no members", fitted.inner.kind())).into());
+    };
+    let steps = |steps: &Vec<Step>| steps.iter().cloned().map(Fitted::from).collect();
+    Ok((with.model.members().iter().map(steps).collect(), with.model.weights().to_vec()))
 }
 
 fn saved(steps: &[PyRef<'_, Fitted>], classes: Vec<Label>, features: Vec<String>, columns: String) -> Saved {

@@ -23,7 +23,7 @@ mod threads;
 #[pymodule(gil_used = false)]
 mod _uncertain {
     #[pymodule_export]
-    use super::file::{model_from_bytes, model_to_bytes, read_model, write_model};
+    use super::file::{average, members_of, model_from_bytes, model_to_bytes, read_model, write_model};
     #[pymodule_export]
     use super::fitted::{Fitted, check_parameters, fit, parameter_names, penalty_path};
     #[pymodule_export]

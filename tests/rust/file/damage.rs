@@ -92,6 +92,18 @@ fn tensors_must_be_the_ones_the_header_promises() {
 }
 
 #[test]
+fn a_header_of_nothing_but_empty_tensors_is_refused_at_once() {
+    let mut header = String::from("{\"__metadata__\":{\"uncertain\":\"{}\"}");
+    for k in 0..200_000 {
+        header += &format!(",\"{k}\":{{\"dtype\":\"F64\",\"shape\":[0],\"data_offsets\":[0,0]}}");
+    }
+    header.push('}');
+    let begin = std::time::Instant::now();
+    assert!(refusal(&join(&header, b"")).contains("more than 65536 tensors"));
+    assert!(begin.elapsed().as_secs_f64() < 1.0, "{:?}", begin.elapsed());
+}
+
+#[test]
 fn repeated_names_are_refused_not_guessed() {
     let bytes = file::save_to_bytes(&binary()).unwrap();
     let (header, data) = split(&bytes);

@@ -1,5 +1,6 @@
 //! The model file: what goes in comes out, and nothing else is let in. One module per kind of step.
 
+mod average;
 mod damage;
 mod golden;
 mod huber;

@@ -81,5 +81,10 @@ fn files_are_written_whole_and_read_back() {
     let huge = directory.join("huge");
     std::fs::File::create(&huge).unwrap().set_len(1 << 40).unwrap();
     assert!(file::read(&huge).unwrap_err().to_string().contains("at most"));
+    // Neither a folder nor what never ends.
+    for other in [directory.clone(), "/dev/zero".into()].iter().filter(|path| path.exists()) {
+        let why = file::read(other).unwrap_err().to_string();
+        assert!(why.contains("no file") || why.contains("cannot be read"), "{why}");
+    }
     std::fs::remove_dir_all(&directory).unwrap();
 }

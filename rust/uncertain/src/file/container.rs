@@ -21,6 +21,8 @@ use crate::state::Tensor;
 const KEY: &str = "uncertain";
 /// Bytes of JSON header that are read at most.
 const MAX_HEADER: u64 = 16 << 20;
+/// Tensors at most.
+const MAX_TENSORS: usize = 1 << 16;
 
 fn refuse<T>(why: impl Into<String>) -> Result<T> {
     Err(Error::ModelFile(why.into()))
@@ -113,8 +115,10 @@ pub(super) fn check_length(start: &[u8], length: u64) -> Result<usize> {
     if length > MAX_BYTES {
         return refuse(format!("it has {length} bytes; model files have at most {MAX_BYTES}"));
     }
-    if header > length - 8 {
-        return refuse(format!("it is truncated: {} bytes are there of a header of {header}", length - 8));
+    // The length that a file is said to have may be less than what was read of it.
+    let behind = length.saturating_sub(8);
+    if header > behind {
+        return refuse(format!("it is truncated: {behind} bytes are there of a header of {header}"));
     }
     Ok(header as usize)
 }
@@ -132,6 +136,9 @@ fn check_names(header: &[u8]) -> Result<()> {
             while let Some((name, IgnoredAny)) = map.next_entry::<String, _>()? {
                 if !seen.insert(name.clone()) {
                     return Err(M::Error::custom(format_args!("`{name}` appears twice")));
+                }
+                if seen.len() > MAX_TENSORS {
+                    return Err(M::Error::custom(format_args!("more than {MAX_TENSORS} tensors")));
                 }
             }
             Ok(())

@@ -18,7 +18,11 @@ pub fn read(path: impl AsRef<Path>) -> Result<Saved> {
     let path = path.as_ref();
     let failed = |e: std::io::Error| Error::ModelFile(format!("{} cannot be read: {e}", path.display()));
     let mut file = File::open(path).map_err(failed)?;
-    let length = file.metadata().map_err(failed)?.len();
+    let about = file.metadata().map_err(failed)?;
+    if !about.is_file() {
+        return Err(Error::ModelFile(format!("{} is no file", path.display())));
+    }
+    let length = about.len();
     let mut bytes = Vec::new();
     (&mut file).take(8).read_to_end(&mut bytes).map_err(failed)?;
     container::check_length(&bytes, length)?;

@@ -25,7 +25,7 @@ pub use class::Class;
 pub use disk::{read, write};
 pub use header::FORMAT_VERSION;
 pub use saved::Saved;
-pub use step::Step;
+pub use step::{Average, Step};
 
 use container::{Container, pack};
 use header::Header;
@@ -74,9 +74,8 @@ pub fn step_from_bytes(bytes: &[u8]) -> Result<Step> {
 fn packed(saved: &Saved) -> Result<Vec<u8>> {
     let (mut steps, mut tensors) = (Vec::new(), Vec::new());
     for (k, step) in saved.steps.iter().enumerate() {
-        let (header, own) = step.write()?;
-        steps.push(header);
-        tensors.extend(own.into_iter().map(|named| (format!("{k}.{}", named.name), named.tensor)));
+        steps.push(step.header()?);
+        tensors.extend(step.tensors().into_iter().map(|named| (format!("{k}.{}", named.name), named.tensor)));
     }
     let header = Header::new(saved, steps);
     let mut bytes = pack(header.to_json()?, &tensors)?;

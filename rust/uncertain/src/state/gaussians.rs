@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 const MAX_FEATURES: usize = 1 << 24;
 
 /// What the arrays do not say.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Header {
     kind: Kind,

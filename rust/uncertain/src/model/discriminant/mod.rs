@@ -160,16 +160,25 @@ impl Model {
     }
 
     /// log P(c | x_i), n x C: exact under the model.
+    ///
+    /// # Errors
+    /// Rows of another size, a stop, and a row further than 1e154 standard deviations from all classes.
     pub fn log_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let rows = data.into();
         rows.gaussians().check_features(self.mixture.n_features())?;
         let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
         let k = self.mixture.n_components() / self.n_classes;
         let mut out: Vec<f64> = logs.chunks_exact(k).map(log_sum).collect();
-        for row in out.chunks_exact_mut(self.n_classes) {
+        for (i, row) in out.chunks_exact_mut(self.n_classes).enumerate() {
             // The largest comes off first: beside the log density of a row that is far from every class, -1e20
             // say, the logarithm of a sum is lost in rounding, and probabilities would add up to more than one.
             let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            if largest == f64::NEG_INFINITY {
+                return Err(Error::Data(format!(
+                    "row {i} is so far from every class that the square of its distance is no number any more, so \
+                     nothing can be said about its class; look at its units"
+                )));
+            }
             row.iter_mut().for_each(|x| *x -= largest);
             let evidence = log_sum(row);
             row.iter_mut().for_each(|x| *x -= evidence);
@@ -215,6 +224,22 @@ mod tests {
                     assert!((row.sum() - 1.0).abs() < 1e-14 && row.iter().all(|p| (0.0..=1.0).contains(p)), "{row}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn rows_beyond_all_numbers_are_refused_not_classified() {
+        let (data, labels) = problem(400);
+        let (model, _) = Params::default().check().unwrap().fit(&data, &labels, &Control::new()).unwrap();
+        for (size, std) in [(1e155, 0.1), (1e155, 0.0), (1e300, 1e3), (f64::MAX, 0.1)] {
+            let means = Rows::from_vec(vec![0.0, 0.0, size, 1.0], 2).unwrap();
+            let covariances = Covariances::from_std(Rows::from_vec(vec![std; 2], 1).unwrap());
+            let rows = GaussianArray::new(means, covariances).unwrap();
+            let control = Control::new();
+            let why = model.predict_proba(&rows, &control).unwrap_err().to_string();
+            assert!(why.starts_with("row 1"), "{why}");
+            assert!(model.predict(&rows, &control).is_err() && model.decision(&rows, &control).is_err());
+            assert!(model.predict(&rows.slice(0..1), &control).is_ok());
         }
     }
 

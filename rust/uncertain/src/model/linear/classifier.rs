@@ -65,7 +65,7 @@ impl Classifier {
     fn columns(&self, n: usize, column: impl Fn(usize, &[f64]) -> Result<Vec<f64>>) -> Result<Array2<f64>> {
         let mut out = Array2::zeros((n, self.intercept.len()));
         for k in 0..self.intercept.len() {
-            let values = column(k, &self.weights(k))?;
+            let values = scores::finite(column(k, &self.weights(k))?)?;
             out.column_mut(k).iter_mut().zip(values).for_each(|(out, value)| *out = value);
         }
         Ok(out)

@@ -26,11 +26,11 @@ impl Regressor {
     /// w'x_i + b of every row.
     pub fn predict(&self, data: &GaussianArray) -> Result<Vec<f64>> {
         data.check_features(self.n_features())?;
-        scores::means(data, &self.coef, self.intercept)
+        scores::finite(scores::means(data, &self.coef, self.intercept)?)
     }
 
     /// Means and standard deviations of the predictions under each row's own uncertainty: N(w'x_i + b, w'S_i w).
     pub fn predict_distribution(&self, data: &GaussianArray) -> Result<(Vec<f64>, Vec<f64>)> {
-        Ok((self.predict(data)?, scores::stds(data, &self.coef)?))
+        Ok((self.predict(data)?, scores::finite(scores::stds(data, &self.coef)?)?))
     }
 }

@@ -2,13 +2,24 @@
 
 use crate::data::GaussianArray;
 use crate::data::covariance::BlockVerbs;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::parallel;
 use crate::simd::{self, Power};
 use crate::with_kind;
 
 /// Rows whose covariance products are remembered at a time; only their quadratic forms are kept.
 const BLOCK: usize = 64;
+
+/// The same scores, or the first row whose score is more than a number can hold.
+pub(super) fn finite(scores: Vec<f64>) -> Result<Vec<f64>> {
+    match scores.iter().position(|score| !score.is_finite()) {
+        None => Ok(scores),
+        Some(row) => Err(Error::Data(format!(
+            "row {row}: its score, or the deviation of it, is more than a number can hold ({}); look at its units",
+            scores[row]
+        ))),
+    }
+}
 
 /// The mean score w'x_i + b of every row.
 pub(crate) fn means(data: &GaussianArray, w: &[f64], b: f64) -> Result<Vec<f64>> {
@@ -37,4 +48,44 @@ pub(crate) fn stds(data: &GaussianArray, w: &[f64]) -> Result<Vec<f64>> {
         stds
     })?;
     Ok(parts.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Classifier, Regressor};
+    use crate::data::{Covariances, GaussianArray, Rows};
+    use crate::model::FitReport;
+    use crate::solver::{Solution, Status};
+
+    /// Rows whose scores overflow, cancel to no number, or have deviations that overflow.
+    #[test]
+    fn scores_are_finite_or_refused() {
+        let weights = vec![2.0, 3.0];
+        let solution =
+            Solution { w: weights.clone(), b: 0.5, objective: 0.0, gap: 0.0, iterations: 1, status: Status::Converged };
+        let classifier = Classifier::of(2, std::slice::from_ref(&solution), None);
+        let regressor = Regressor { coef: weights, intercept: 0.5, fit: FitReport::from(&solution) };
+        for (x, std, fine) in [
+            ([1e300, -1e300], 1.0, true),
+            ([f64::MAX, 0.0], 1.0, false),
+            ([f64::MAX, -f64::MAX], 1.0, false),
+            ([0.0, 0.0], 1e150, true),
+        ] {
+            let covariances = Covariances::from_std(Rows::from_vec(vec![1.0, std], 1).unwrap());
+            let means = Rows::from_vec(vec![0.0, 0.0, x[0], x[1]], 2).unwrap();
+            let rows = GaussianArray::new(means, covariances).unwrap();
+            let answers = [
+                classifier.decision(&rows).map(drop),
+                classifier.decision_distribution(&rows).map(drop),
+                regressor.predict(&rows).map(drop),
+                regressor.predict_distribution(&rows).map(drop),
+            ];
+            for answer in answers {
+                match answer {
+                    Ok(()) => assert!(fine, "{x:?}"),
+                    Err(why) => assert!(!fine && why.to_string().starts_with("row 1"), "{x:?}: {why}"),
+                }
+            }
+        }
+    }
 }

@@ -1,5 +1,10 @@
 //! [`Step`]: every kind of thing that a model file holds and other languages fit, in one list.
 
+mod average;
+pub(super) mod chain;
+
+pub use average::Average;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -21,7 +26,7 @@ use crate::transform::{
 };
 
 /// What the header of a file says about a step.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StepHeader {
     kind: String,
@@ -30,6 +35,24 @@ pub(super) struct StepHeader {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rows: Option<RowsHeader>,
 }
+
+impl StepHeader {
+    fn is_average(&self) -> bool {
+        self.kind == AVERAGE
+    }
+}
+
+/// As they are written.
+impl PartialEq for StepHeader {
+    fn eq(&self, other: &Self) -> bool {
+        self.kind == other.kind
+            && self.params.get() == other.params.get()
+            && self.state.get() == other.state.get()
+            && self.rows == other.rows
+    }
+}
+
+const AVERAGE: &str = "average";
 
 /// The enum from its list: one line per kind, and nothing else to write for it here.
 macro_rules! steps {
@@ -212,6 +235,8 @@ steps! { $
     Huber(huber::Machine) = "huber";
     /// Boosted trees on error columns.
     Trees(trees::Model) = "trees";
+    /// Pipelines that answer together.
+    Average(Average) = "average";
 }
 
 impl Step {
@@ -262,15 +287,28 @@ impl Step {
         each!(self, with => to_named(with.params.params()))
     }
 
-    /// What the header says of it, and its tensors.
-    pub(super) fn write(&self) -> Result<(StepHeader, Vec<Named>)> {
+    /// What the header of a file says of it.
+    pub(super) fn header(&self) -> Result<StepHeader> {
         let mut arrays = Arrays::default();
         let (params, state) =
             each!(self, with => (raw(&with.params)?, raw(&with.model.write(&with.params, &mut arrays))?));
         let rows = self.rows().map(|rows| write_rows(rows, &mut arrays));
-        let kept = arrays.into_inner().into_iter().filter(|named| !named.aside).collect();
-        Ok((StepHeader { kind: self.kind().to_owned(), params, state, rows }, kept))
+        Ok(StepHeader { kind: self.kind().to_owned(), params, state, rows })
     }
+
+    /// Its tensors in a file.
+    pub(super) fn tensors(&self) -> Vec<Named> {
+        let mut arrays = each!(self, with => written(with).1);
+        if let Some(rows) = self.rows() {
+            write_rows(rows, &mut arrays);
+        }
+        arrays.into_inner().into_iter().filter(|named| !named.aside).collect()
+    }
+}
+
+fn written<M: Fitted>(with: &With<M>) -> (M::Header, Arrays) {
+    let mut arrays = Arrays::default();
+    (with.model.write(&with.params, &mut arrays), arrays)
 }
 
 fn fit<M: Fitted>(params: &str, threads: Option<usize>, training: &Training<'_>, control: &Control) -> Result<With<M>> {

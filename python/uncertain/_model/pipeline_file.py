@@ -1,0 +1,213 @@
+"""Pipelines as lists of the core's steps, for model files: names, parameters, and averages of pipelines.
+
+An average is one step of the core that holds the steps of its members; their names and parameters stand
+where the parameters of another step would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._base.core import Core, class_of, decoded
+from .._linear.kernelized import Kernelized
+from .._uncertain import Fitted, average, members_of
+from ..exceptions import ModelFileError, UncertainError
+from ..preprocessing import AsGaussians, KernelMap
+from .average import AveragedClassifier, AveragedRegressor
+
+NOT_SAVED = ("n_jobs", "verbose", "callback")
+
+Averaged = AveragedClassifier | AveragedRegressor
+
+
+class Listed(NamedTuple):
+    """A pipeline, or its steps behind those that read tables."""
+
+    steps: list[Fitted]
+    names: list[str]
+    parameters: list[dict[str, Any]]
+
+
+def listed(steps: Sequence[tuple[str, Any]]) -> Listed:
+    """The core's steps of fitted estimators; UncertainError for one that a file does not hold."""
+    found = Listed([], [], [])
+    for name, step in steps:
+        if isinstance(step, (AveragedClassifier, AveragedRegressor)):
+            members = [listed(member.steps) for member in step.members_]
+            found.steps.append(average([member.steps for member in members], step.weights_.tolist()))
+            own = {
+                "members": [{"steps": member.names, "parameters": member.parameters} for member in members]
+            }
+        elif isinstance(step, Core):
+            found.steps.extend(step._steps())
+            own = plain_parameters(step._saved_params())
+        else:
+            raise UncertainError(
+                f"the model cannot be saved: step {name!r} is a {type(step).__name__}, which is not of this "
+                "library; joblib.dump(model.pipeline_, ...), skops or ONNX keep it"
+            )
+        found.names.append(name)
+        found.parameters.append(own)
+    return found
+
+
+def estimators_of(
+    steps: Sequence[Fitted], parameters: Sequence[dict[str, Any]], classes: Sequence[Any]
+) -> list[Any]:
+    """The estimators of the steps, with these parameters if there are any: a file from Rust has none."""
+    estimators = _estimators(steps, parameters, classes)
+    last = estimators[-1]
+    if isinstance(last, Kernelized) and parameters and parameters[-1].get("kernel", "linear") != "linear":
+        # The map is the estimator's own, not a step of the pipeline.
+        own = estimators.pop(-2) if len(estimators) > 1 else None
+        if not isinstance(own, KernelMap):
+            raise altered("a kernel without its map")
+        last.kernel_map_, last.n_features_in_ = own, own.n_features_in_
+    if parameters and len(parameters) != len(estimators):
+        raise altered(f"{len(parameters)} parameters of {len(estimators)} steps")
+    for step, given in zip(estimators, parameters, strict=False):
+        set_parameters(step, given)
+    return estimators
+
+
+def _estimators(
+    steps: Sequence[Fitted], parameters: Sequence[dict[str, Any]], classes: Sequence[Any]
+) -> list[Any]:
+    """Without parameters; the number of features is known from the last one on backwards."""
+    estimators: list[Any] = []
+    d: int | None = None
+    for model in reversed(steps):
+        d = d if model.n_features is None else model.n_features
+        assert d is not None
+        if model.kind == "average":
+            about = parameters[-1].get("members") if parameters else None
+            estimators.insert(0, _averaged(model, about, classes))
+            continue
+        cls = class_of(model.kind, classifier=bool(model.n_classes))
+        estimator = cls(**cls._arguments(decoded(model.parameters)))
+        if model.n_classes:
+            estimator.classes_ = np.asarray(classes)  # type: ignore[attr-defined]
+        estimator.n_features_in_ = d
+        estimators.insert(0, estimator._loaded(model))
+    return estimators
+
+
+def _averaged(model: Fitted, about: Any, classes: Sequence[Any]) -> Averaged:
+    """The average of the members' pipelines; `about` has names and parameters, if Python wrote the file."""
+    members, weights = members_of(model)
+    about = [{}] * len(members) if about is None else about
+    if not (
+        isinstance(about, list) and len(about) == len(members) and all(isinstance(a, dict) for a in about)
+    ):
+        raise altered(f"an average of {len(members)} members described by {about!r}")
+    pipelines = []
+    for steps, own in zip(members, about, strict=True):
+        names, parameters = checked_steps(own)
+        estimators = estimators_of(steps, parameters, classes)
+        pipelines.append(named(estimators, names))
+    if model.n_classes and not all(hasattr(member, "predict_proba") for member in pipelines):
+        raise altered("a member of an average without probabilities")
+    kind = AveragedClassifier if model.n_classes else AveragedRegressor
+    found: Averaged = kind.of(pipelines, weights)
+    found.weights_ = np.asarray(weights)  # as they were, without another division by their sum
+    return found
+
+
+def checked_steps(about: dict[str, Any]) -> tuple[list[str], list[dict[str, Any]]]:
+    """Names and parameters of the steps in a description; ModelFileError for what Python did not write."""
+    steps, parameters = about.get("steps", []), about.get("parameters", [])
+    if not (isinstance(steps, list) and all(isinstance(name, str) for name in steps)):
+        raise altered(f"steps = {steps!r}")
+    if len(set(steps)) < len(steps):
+        raise altered(f"steps of the same name, {steps!r}")
+    if not (isinstance(parameters, list) and all(isinstance(given, dict) for given in parameters)):
+        raise altered(f"parameters = {parameters!r}")
+    return steps, parameters
+
+
+def named(estimators: Sequence[Any], names: Sequence[str]) -> Pipeline:
+    """Their pipeline."""
+    names = names or [type(step).__name__.lower() for step in estimators]
+    if len(names) != len(estimators):
+        raise altered(f"{len(names)} names of {len(estimators)} steps")
+    return Pipeline(list(zip(names, estimators, strict=True)))
+
+
+def name_features(steps: Sequence[Any], features: Sequence[str]) -> None:
+    """The names that the steps would have seen in the fit, as far as features keep theirs."""
+    names: Any = features
+    for step in steps:
+        if not (isinstance(step, AsGaussians) and step.roles_):  # which knows its columns
+            if names is None or not len(names):
+                return
+            if isinstance(step, Core):
+                step._set_names(names)
+            elif isinstance(step, (AveragedClassifier, AveragedRegressor)):
+                for member in step.members_:
+                    name_features([own for _, own in member.steps], names)
+            else:
+                step.feature_names_in_ = np.asarray(names, dtype=object)
+        names = step._names_out() if hasattr(step, "_names_out") else names
+
+
+def first_names(step: Any) -> list[str]:
+    """The names of features that a step has seen."""
+    if isinstance(step, (AveragedClassifier, AveragedRegressor)):
+        step = step.members_[0].steps[0][1]
+    return [str(name) for name in getattr(step, "feature_names_in_", [])]
+
+
+def altered(why: str) -> ModelFileError:
+    """What is said of a description that Python did not write."""
+    return ModelFileError(f"not a usable model file: its description of columns is altered ({why})")
+
+
+def set_parameters(step: Any, given: dict[str, Any]) -> None:
+    """Inverse of `plain_parameters`."""
+    if isinstance(step, (AveragedClassifier, AveragedRegressor)):
+        return
+    try:
+        values = {k: _unplain(v) for k, v in given.items()}
+        of_the_run = [name for name in values if name in NOT_SAVED]
+        if of_the_run:
+            raise ValueError(f"{of_the_run[0]} belongs to a run, not to a model")
+        if isinstance(step, Core):
+            step._set_saved(values)
+        else:
+            step.set_params(**values)
+    except (TypeError, KeyError, ValueError) as error:
+        raise altered(str(error)) from error
+
+
+def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Parameters for JSON, without those of the run."""
+    return {k: _plain(v) for k, v in parameters.items() if k not in NOT_SAVED}
+
+
+def _plain(value: Any) -> Any:
+    """A parameter for JSON: dictionaries keep the types of their keys, generators are forgotten."""
+    if isinstance(value, dict):
+        return {"pairs": [[_plain(k), _plain(v)] for k, v in value.items()]}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else None
+
+
+def _unplain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_key(k): _unplain(v) for k, v in value["pairs"]}
+    return value
+
+
+def _key(value: Any) -> Any:
+    """A key of a dictionary: a pair of names was a tuple."""
+    pair = isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) for name in value)
+    return tuple(value) if pair else value

@@ -1,0 +1,89 @@
+//! Steps one behind the other: transforms, then a classifier or regressor.
+
+use ndarray::Array2;
+
+use super::Step;
+use crate::control::Control;
+use crate::data::{GaussianArray, Incomplete};
+use crate::error::{Error, Result};
+use crate::state::{Answers, complete};
+
+const MAX_STEPS: usize = 64;
+
+/// Features of the rows and classes (0: none) of steps that fit together; else the reason why they do not.
+pub(in crate::file) fn sizes(steps: &[Step]) -> std::result::Result<(usize, usize), String> {
+    if steps.len() > MAX_STEPS {
+        return Err(format!("it has {} steps; at most {MAX_STEPS} make sense", steps.len()));
+    }
+    let transforms = steps.len().saturating_sub(1);
+    let (Some(n_classes), None) = (
+        steps.last().and_then(|step| step.answers().n_classes()),
+        steps[..transforms].iter().find(|step| step.answers().n_classes().is_some()),
+    ) else {
+        return Err("its steps must be transforms followed by one classifier or regressor".to_owned());
+    };
+    let d = steps.iter().find_map(|step| step.answers().n_features()).unwrap_or_default();
+    let mut here = d;
+    for step in steps.iter().map(Step::answers) {
+        if let Some(other) = step.n_features().filter(|&n| n != here) {
+            return Err(format!("its steps disagree about the number of features: {here} and {other}"));
+        }
+        here = step.n_features_out(here);
+    }
+    Ok((d, n_classes))
+}
+
+/// The rows that the last step sees, with the gaps that are left for it; by way of the transforms to `take`.
+pub(in crate::file) fn moved<'a>(
+    steps: &[Step],
+    rows: Incomplete<'a>,
+    take: impl Fn(&Step) -> bool,
+    control: &Control,
+) -> Result<(GaussianArray, Option<&'a [bool]>)> {
+    let (mut data, mut missing) = (rows.gaussians().clone(), rows.missing());
+    let steps = steps.iter().filter(|step| take(step)).map(Step::answers);
+    for step in steps.filter(|step| step.n_classes().is_none()) {
+        let rows = Incomplete::from_parts(&data, missing);
+        if !step.takes_gaps() {
+            complete(rows)?;
+        }
+        data = step.transform(rows, control)?;
+        missing = missing.filter(|_| step.keeps_gaps());
+    }
+    Ok((data, missing))
+}
+
+/// The last step, asked about rows; by way of the transforms to `take`.
+pub(in crate::file) fn ask<T>(
+    steps: &[Step],
+    rows: Incomplete<'_>,
+    take: impl Fn(&Step) -> bool,
+    control: &Control,
+    question: impl Fn(&dyn Answers, Incomplete<'_>) -> Result<T>,
+) -> Result<T> {
+    let (data, missing) = moved(steps, rows, take, control)?;
+    let Some(model) = steps.last().map(Step::answers) else {
+        return Err(Error::Data("there are no steps to ask".into()));
+    };
+    let rows = Incomplete::from_parts(&data, missing);
+    if !model.takes_gaps() {
+        complete(rows)?;
+    }
+    question(model, rows)
+}
+
+/// Means and standard deviations of a regression's predictions, n x 1. A collapser takes covariances away from the regression,
+/// not from the rows: the deviations are those without it.
+pub(in crate::file) fn distribution(
+    steps: &[Step],
+    rows: Incomplete<'_>,
+    control: &Control,
+) -> Result<(Array2<f64>, Array2<f64>)> {
+    let collapses = |step: &Step| matches!(step, Step::Collapser(_));
+    let (mut means, stds) =
+        ask(steps, rows, |step| !collapses(step), control, |model, rows| model.decision_distribution(rows, control))?;
+    if steps.iter().any(collapses) {
+        means = ask(steps, rows, |_| true, control, |model, rows| model.decision(rows, control))?;
+    }
+    Ok((means, stds))
+}

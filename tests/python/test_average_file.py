@@ -1,0 +1,228 @@
+"""Averages of pipelines in model files: members come back, and answer together as before."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+
+import uncertain
+from uncertain import (
+    GaussianArray,
+    GaussianCollapser,
+    GaussianDenoiser,
+    GaussianDiscriminant,
+    GaussianImputer,
+    GaussianScaler,
+    GSUClassifier,
+    GSURegressor,
+    Model,
+    ProbabilisticKernelSVC,
+    ProbabilisticKernelSVR,
+    RemeasuredClassifier,
+    RemeasuredRegressor,
+)
+from uncertain._model.average import AveragedClassifier, AveragedRegressor
+from uncertain._uncertain import average, members_of, read_model, write_model
+from uncertain.exceptions import ModelFileError, UncertainError
+
+WEIGHTS = [0.3, 0.1, 0.2, 0.4]
+
+
+def table(n: int, n_classes: int = 2, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    z = rng.normal(size=(n, 2)) + 1.5 * y[:, None]
+    std = rng.uniform(0.1, 0.8, (n, 2))
+    x = z + std * rng.normal(size=z.shape)
+    columns = {"u": x[:, 0], "u_err": std[:, 0], "v": x[:, 1], "v_err": std[:, 1]}
+    return pl.DataFrame(columns | {"label": [("a", "b", "c")[k] for k in y], "value": z @ [1.0, 2.0]})
+
+
+def classifiers() -> list[Pipeline]:
+    trees = HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5)
+    return [
+        Pipeline(
+            [("scale", GaussianScaler()), ("classify", GSUClassifier(probability=True, random_state=0))]
+        ),
+        Pipeline([("classify", GaussianDiscriminant(n_components=2, random_state=0))]),
+        Pipeline(
+            [
+                ("denoise", GaussianDenoiser(random_state=0)),
+                ("scale", GaussianScaler(spread="total")),
+                ("classify", GSUClassifier(kernel="rbf", gamma=0.3, probability=True, random_state=0)),
+            ]
+        ),
+        Pipeline([("classify", RemeasuredClassifier(trees, n_copies=2, random_state=0))]),
+    ]
+
+
+def regressors() -> list[Pipeline]:
+    trees = HistGradientBoostingRegressor(max_iter=5, min_samples_leaf=5)
+    return [
+        Pipeline([("scale", GaussianScaler()), ("regress", GSURegressor())]),
+        Pipeline(
+            [
+                ("denoise", GaussianDenoiser(random_state=0)),
+                ("collapse", GaussianCollapser()),
+                ("regress", GSURegressor()),
+            ]
+        ),
+        Pipeline([("regress", ProbabilisticKernelSVR(sigma="median"))]),
+        Pipeline([("regress", RemeasuredRegressor(trees, n_copies=2, random_state=0))]),
+    ]
+
+
+def averaged(data: pl.DataFrame, target: str, average: Any, **options: Any) -> Model:
+    """A model of the table whose last step is the average."""
+    other = {"label": "value", "value": "label"}[target]
+    model = uncertain.fit(data.drop(other), target, method="gsu", meaning="spread", **options)
+    reading = model.pipeline_[0]
+    average.fit(reading.transform(data), data[target].to_numpy())
+    return Model(Pipeline([("gaussians", reading), ("average", average)]), model.columns_)
+
+
+def same(model: Model, path: Path, new: pl.DataFrame) -> None:
+    model.save(path)
+    for loaded in (uncertain.load(path), pickle.loads(pickle.dumps(model))):
+        assert loaded.predict(new).equals(model.predict(new))
+        assert loaded.columns_ == model.columns_
+        own, step = model.pipeline_[-1], loaded.pipeline_[-1]
+        assert type(step) is type(own) and loaded.pipeline_.steps[-1][0] == "average"
+        assert step.weights_.tolist() == own.weights_.tolist()
+        assert [[name for name, _ in m.steps] for m in step.members_] == [
+            [name for name, _ in m.steps] for m in own.members_
+        ]
+        for a, b in zip(step.members_, own.members_, strict=True):
+            for (_, x), (_, y) in zip(a.steps, b.steps, strict=True):
+                assert type(x) is type(y)
+                assert repr(x.get_params()) == repr(y.get_params())
+                assert list(x.feature_names_in_) == list(y.feature_names_in_)
+        if not model.is_regression_:
+            assert loaded.predict_proba(new).equals(model.predict_proba(new))
+            rows = model.pipeline_[0].transform(new)
+            np.testing.assert_array_equal(step.decision_function(rows), own.decision_function(rows))
+        loaded.save(path.with_name("again"))
+        assert path.with_name("again").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_averages_of_classifiers(n_classes: int, tmp_path: Path) -> None:
+    data, new = table(90, n_classes), table(50, n_classes, seed=1)
+    model = averaged(data, "label", AveragedClassifier(classifiers(), WEIGHTS))
+    same(model, tmp_path / "m", new)
+    # The core adds up the same.
+    steps = read_model(tmp_path / "m")[0]
+    rows = model.pipeline_[0].transform(new)
+    expected = model.pipeline_[-1].predict_proba(rows)
+    np.testing.assert_allclose(steps[0].predict_proba(rows._core), expected, rtol=1e-12)
+    odds = steps[0].decision(rows._core)
+    np.testing.assert_allclose(
+        odds[:, 0] if n_classes == 2 else odds,
+        model.pipeline_[-1].decision_function(rows),
+        rtol=1e-9,
+        atol=1e-12,
+    )
+
+
+def test_averages_of_regressions(tmp_path: Path) -> None:
+    data, new = table(90), table(50, seed=1)
+    model = averaged(data, "value", AveragedRegressor(regressors(), WEIGHTS))
+    same(model, tmp_path / "m", new)
+    steps = read_model(tmp_path / "m")[0]
+    rows = model.pipeline_[0].transform(new)
+    np.testing.assert_allclose(
+        steps[0].decision(rows._core)[:, 0], model.pipeline_[-1].predict(rows), rtol=1e-12
+    )
+
+
+def test_gaps(tmp_path: Path) -> None:
+    data = table(90).with_columns(
+        pl.when(pl.int_range(90) % 7 == 0).then(None).otherwise(pl.col("v")).alias("v")
+    )
+    members = classifiers()[1:]
+    members.append(Pipeline([("impute", GaussianImputer(random_state=0)), *classifiers()[0].steps]))
+    model = averaged(data, "label", AveragedClassifier(members, WEIGHTS), on_missing="impute")
+    same(model, tmp_path / "m", data)
+
+
+def test_models_of_arrays(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = GaussianArray(rng.normal(size=(60, 2)) + y[:, None], std=0.3, feature_names=["u", "v"])
+    members = [*classifiers()[:2], Pipeline([("k", ProbabilisticKernelSVC(probability=True, sigma=1.0))])]
+    model = Model(
+        Pipeline([("average", AveragedClassifier(members, [1.0, 2.0, 1.0]).fit(X, y))]),
+        uncertain.fit(X, y, method="gsu").columns_,
+    )
+    model.save(tmp_path / "m")
+    loaded = uncertain.load(tmp_path / "m")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded.pipeline_[-1].members_[0][0].feature_names_in_.tolist() == ["u", "v"]
+    # A file from Rust says nothing about names and parameters.
+    steps, classes, features, _ = read_model(tmp_path / "m")
+    write_model(tmp_path / "rust", steps, classes, features, "{}")
+    np.testing.assert_array_equal(uncertain.load(tmp_path / "rust").predict_proba(X), model.predict_proba(X))
+    assert uncertain.load(tmp_path / "rust").pipeline_[-1].classes_.tolist() == [0, 1]
+
+
+def test_another_learner_inside_is_refused_but_pickled(tmp_path: Path) -> None:
+    data = table(60)
+    own = Pipeline([("classify", RemeasuredClassifier(LogisticRegression(), n_copies=2, random_state=0))])
+    model = averaged(data, "label", AveragedClassifier([classifiers()[1], own], [1, 1]))
+    with pytest.raises(UncertainError, match=r"LogisticRegression.*joblib"):
+        model.save(tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+    assert pickle.loads(pickle.dumps(model)).predict_proba(data).equals(model.predict_proba(data))
+
+
+def test_altered_descriptions_are_refused(tmp_path: Path) -> None:
+    data = table(60)
+    model = averaged(data, "label", AveragedClassifier(classifiers()[:2], [1, 1]))
+    model.save(tmp_path / "m")
+    steps, classes, features, text = read_model(tmp_path / "m")
+
+    def refused(change: Any) -> None:
+        about = json.loads(text)
+        about["parameters"][-1] = change(about["parameters"][-1])
+        write_model(tmp_path / "n", steps, classes, features, json.dumps(about))
+        with pytest.raises(ModelFileError, match="altered"):
+            uncertain.load(tmp_path / "n")
+
+    refused(lambda own: {"members": own["members"][:1]})
+    refused(lambda own: {"members": "both"})
+    refused(lambda own: {"members": [own["members"][0], 1]})
+    refused(lambda own: {"members": [own["members"][0], {"steps": [1], "parameters": [{}]}]})
+    refused(lambda own: {"members": [own["members"][0], own["members"][0]]})
+    refused(lambda own: {"members": [{"steps": ["x"], "parameters": [{}, {}]}, own["members"][1]]})
+    refused(lambda own: {"members": [own["members"][0], {"steps": ["x"], "parameters": [{"no": 1}]}]})
+
+
+def test_the_core_refuses_what_does_not_go_together() -> None:
+    data = table(60)
+    model = averaged(data, "label", AveragedClassifier(classifiers()[:2], [1, 3]))
+    lists = [
+        [s for _, step in member.steps for s in step._steps()] for member in model.pipeline_[-1].members_
+    ]
+    whole = average(lists, [0.25, 0.75])
+    members, weights = members_of(pickle.loads(pickle.dumps(whole)))
+    assert weights == [0.25, 0.75] and [[s.kind for s in m] for m in members] == [
+        ["scaler", "gsu"],
+        ["discriminant"],
+    ]
+    with pytest.raises(UncertainError, match="an average itself"):
+        average([[whole]], [1.0])
+    with pytest.raises(UncertainError, match="sum to 1"):
+        average(lists, [1.0, 1.0])
+    with pytest.raises(UncertainError, match="0 members"):
+        average([], [])
+    with pytest.raises(UncertainError, match="a gsu has no members"):
+        members_of(lists[0][-1])
