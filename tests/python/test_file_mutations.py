@@ -1,7 +1,7 @@
-"""Descriptions in model files, mutated with a right checksum: refused when they are loaded, or the model works.
+"""Descriptions in model files, mutated with a right checksum: refused at load, or the model works.
 
-The core guards its own header (tests/rust/file); this is what Python writes beside it. An error of Python's own, while
-loading or predicting, is a hole in the checks.
+The core guards its own header (tests/rust/file); this is what Python writes beside it. An error of Python's
+own, while loading or predicting, is a hole in the checks.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from uncertain._uncertain import read_model, write_model
 from uncertain.exceptions import ModelFileError, UncertainError
 
 STRANGE: list[Any] = [
-    None, True, 0, -1, 2**64, 1e308, 0.5, "", "u", "nonsense", "{}", "../../x", [], [[]], ["u", "u"], ["u"], {}, {"std": 5},
-    {"u": ["a", "b", "c"]}, {"pairs": []}, {"pairs": [[1]]}, {"pairs": [[[], []]]}, [[["a"]]],
+    None, True, 0, -1, 2**64, 1e308, 0.5, "", "u", "nonsense", "{}", "../../x",
+    [], [[]], ["u", "u"], ["u"], {},
+    {"std": 5}, {"u": ["a", "b", "c"]}, {"pairs": []}, {"pairs": [[1]]}, {"pairs": [[[], []]]}, [[["a"]]],
 ]  # fmt: skip
 ROUNDS = 150
 
@@ -56,6 +57,7 @@ def models() -> Iterator[tuple[str, Model]]:
     yield "regression", uncertain.fit(numbers.drop("label"), "u", std={"v": "v_err"}, method="gsu")
     yield "trees", uncertain.fit(numbers, "label", method="remeasured", estimator=trees, n_copies=2)
     first = uncertain.fit(numbers, "label", method="gsu", class_weight={"a": 1.0, "b": 2.0})
+    yield "chosen", uncertain.fit(numbers, "label")
     members = [
         Pipeline([("one", GaussianDiscriminant())]),
         Pipeline([("two", GSUClassifier(kernel="rbf", gamma=0.5, probability=True))]),
@@ -109,7 +111,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / name for name in found}
 
 
-@pytest.mark.parametrize("name", ["gsu", "huber", "regression", "trees", "average"])
+@pytest.mark.parametrize("name", ["gsu", "huber", "regression", "trees", "chosen", "average"])
 def test_mutated_descriptions(name: str, saved: dict[str, Path], tmp_path: Path) -> None:
     steps, classes, features, text = read_model(saved[name])
     data, rng = table(), random.Random(name)

@@ -120,7 +120,9 @@ class Leaderboard:
             own["noise"] = (float(own["noise"][0]), float(own["noise"][1]))
         found = cls(**own)
         texts = (found.measure, found.chosen, found.effort, found.without)
-        if not all(isinstance(text, str) for text in texts) or found.measure not in LABELS:
+        counts = (found.n_rows, found.folds, found.random_state, found.n_groups or 0)
+        sound = all(isinstance(text, str) for text in texts) and all(type(n) is int for n in counts)
+        if not sound or found.measure not in LABELS or not found.entries:
             raise ValueError(f"leaderboard = {given!r}")
         return found
 

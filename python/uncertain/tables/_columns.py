@@ -205,19 +205,26 @@ def _fits(role: str, value: object) -> bool:
     if role in ("features", "ignored", "exact", "categorical"):
         return _are_names(value)
     if role == "errors":
-        return isinstance(value, dict) and value.keys() <= set(KINDS) and all(map(_is_error, value.values()))
+        known = isinstance(value, dict) and value.keys() <= set(KINDS)
+        return known and all(_is_error(kind, own) for kind, own in value.items())  # type: ignore[attr-defined]
     if role == "corr":
-        return value is None or _is_error(value)
+        return value is None or _is_error(role, value)
     if role == "automatic":
         return isinstance(value, bool)
     return value is None or isinstance(value, str) or (role in ("groups", "sample_weight") and value is True)
 
 
-def _is_error(value: object) -> bool:
-    if isinstance(value, dict):
-        keys = all(isinstance(k, str) or _are_names(k) for k in value)
-        return keys and all(isinstance(c, str) or _are_names(c) for c in value.values())
-    return isinstance(value, str)
+def _is_error(kind: str, value: object) -> bool:
+    """A column, or columns of features; of pairs of them."""
+    if not isinstance(value, dict):
+        return isinstance(value, str)
+    if kind in ("cov", "corr"):
+        pairs = all(_are_names(key) and len(key) == 2 for key in value)
+        return pairs and all(isinstance(column, str) for column in value.values())
+    return all(
+        isinstance(name, str) and (isinstance(column, str) or (_are_names(column) and len(column) == 2))
+        for name, column in value.items()
+    )
 
 
 def _are_names(value: object) -> bool:
