@@ -22,7 +22,7 @@ LAYERS = [
     {"rows"},
     {"simd"},
     {"linalg", "special"},
-    {"data"},
+    {"data", "density"},
     {"state"},
     {"loss"},
     {"kernel", "objective"},
