@@ -159,7 +159,8 @@ def fit(
         `Model.report`), and `estimator`, the learner of the re-measured candidate.
 
     The choice. Candidates are the linear SVM-GSU and kernel machines with a penalty from a path, for both
-    meanings unless `meaning` is given, Gaussian discriminants with 1 to 8 Gaussians per class, and boosted
+    meanings unless `meaning` is given, Gaussian discriminants with 1 to 8 Gaussians per class (for numbers,
+    mixtures of 1 to 16 Gaussians of features and target), and boosted
     trees on re-measured rows. All are tried on the same held-out rows (whole `groups`, weighted, at most
     20,000 rows) by log loss, for numbers by squared error. From 1,000 rows on the simplest within one
     standard error (of the paired difference) of the best is fitted to all rows; below, several good ones are
@@ -240,7 +241,7 @@ def fit(
         missing = 0.0 if on_missing == "point" else None
         y_std = source.target_stds(target_std, missing, unit=columns.target_unit)
     xy_cov = None
-    if estimator is not None and has_fit_parameter(estimator, "xy_cov"):
+    if regression if estimator is None else has_fit_parameter(estimator, "xy_cov"):
         if with_target.columns and (with_target.given or y_std is not None):
             columns = columns.without_ignored(with_target.columns)
             reader = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
@@ -279,7 +280,7 @@ def fit(
             random_state=seed_of(random_state),
             settings=params,
         )
-        chosen_one, board = choose(asked, Rows(rows, y, weights, together, y_std))
+        chosen_one, board = choose(asked, Rows(rows, y, weights, together, y_std, xy_cov))
         pipeline = Pipeline([("gaussians", reading), *chosen_one.steps])
     else:
         measured = (usual if meaning == "auto" else meaning) == "measurement" and not entry.measurement

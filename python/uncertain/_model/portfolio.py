@@ -33,6 +33,8 @@ ROWS_PER_GAUSSIAN = 10
 are features, too."""
 DISCRIMINANTS = ((True, 1), (True, 2), (False, 1), (True, 4), (False, 2), (False, 4), (False, 8))
 """(one covariance for all, Gaussians per class), the simplest first."""
+MIXTURES = (1, 2, 4, 8, 16)
+"""Gaussians of features and target together."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,13 @@ def _classes(asked: Request) -> Iterator[Member]:
 
 def _numbers(asked: Request) -> Iterator[Member]:
     yield from _both(asked, "gsu", penalty="alpha")
+    for gaussians in MIXTURES:
+        given = {"n_components": gaussians} if gaussians > 1 else {}
+        member = _member(asked, "mixture", "measurement", given)
+        least = max(ROWS_PER_GAUSSIAN, 2 * (asked.rows.n_features + 1)) * gaussians
+        if len(asked.y) < least:
+            member = member.without(f"{len(asked.y)} rows, fewer than {least}")
+        yield _measured(asked, _em(asked, member))
     yield from _both(asked, "kernel", penalty="C")
     yield _trees(asked, 1)
 

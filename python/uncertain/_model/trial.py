@@ -37,6 +37,7 @@ class Rows:
     weights: Floats | None = None
     groups: Groups | None = None
     y_std: Floats | None = None
+    xy_cov: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -49,10 +50,11 @@ class Rows:
             None if self.weights is None else self.weights[at],
             None if self.groups is None else self.groups.take(at),
             None if self.y_std is None else self.y_std[at],
+            None if self.xy_cov is None else self.xy_cov[at],
         )
 
     def instead(self, rows: GaussianArray | Incomplete) -> Rows:
-        """The same with other Gaussians."""
+        """The same with other Gaussians, and no covariances of their errors with the target's."""
         return Rows(rows, self.y, self.weights, self.groups, self.y_std)
 
     @property
@@ -63,7 +65,9 @@ class Rows:
     def fitted(self, pipeline: Pipeline) -> Pipeline:
         """A copy of the pipeline, fitted to all of them."""
         codes = None if self.groups is None else self.groups.codes
-        known = {"sample_weight": self.weights, "groups": codes, "y_std": self.y_std}
+        known = {
+            "sample_weight": self.weights, "groups": codes, "y_std": self.y_std, "xy_cov": self.xy_cov
+        }  # fmt: skip
         copy = clone(pipeline)
         with config_context(enable_metadata_routing=False):
             return copy.fit(self.rows, self.y, **fit_arguments(copy, known))
