@@ -1,6 +1,7 @@
-"""Does a predicted standard deviation hold? Coverage of `Model.predict_distribution` on held-out rows.
+"""Do predicted deviations, intervals and sets hold? Coverage on rows that the model has not seen.
 
-    python benches/python/coverage.py --data ../shared/data
+    python benches/python/coverage.py --data ../shared/data      # `Model.predict_distribution`
+    python benches/python/coverage.py --conformal                # `predict_interval` and `predict_set`
 
 Rows made here, of which everything is known; and the Pantheon+ supernovae (Scolnic et al. 2022, Brout et al.
 2022, https://github.com/PantheonPlusSH0ES/DataRelease): the magnitude left over by the distance of the
@@ -22,13 +23,18 @@ from uncertain.tables._groups import Groups, groups_from
 SIGMAS = {"68.27 %": 1.0, "95.45 %": 2.0}
 
 
-def made(n: int, seed: int) -> pl.DataFrame:
-    """y = 2 a - b + c / 2 + noise of 0.4, of readings with errors between 0.05 and 1."""
+def made(n: int, seed: int, factor: float = 1.0, *, classes: bool = False) -> pl.DataFrame:
+    """y = 2 a - b + c / 2 + noise of 0.4, of readings with errors between 0.05 and 1 times the factor.
+
+    Or two classes of it: is y + noise of 0.5 positive?
+    """
     rng = np.random.default_rng(seed)
     z = rng.normal(size=(n, 3))
-    errors = rng.uniform(0.05, 1.0, size=z.shape)
+    errors = factor * rng.uniform(0.05, 1.0, size=z.shape)
     x = z + errors * rng.normal(size=z.shape)
     y = z @ [2.0, -1.0, 0.5] + 0.4 * rng.normal(size=n)
+    if classes:
+        y = np.where(y + 0.5 * rng.normal(size=n) > 0.0, "yes", "no")
     columns = {name: x[:, j] for j, name in enumerate("abc")}
     columns |= {f"{name}_err": errors[:, j] for j, name in enumerate("abc")}
     return pl.DataFrame(columns | {"y": y})
@@ -66,11 +72,66 @@ def shown(name: str, meaning: str, found: list[np.ndarray]) -> None:
     print(f"{name:<12}{meaning:<14}{one:10.3f}{two:12.3f}{errors:22.3f}")
 
 
+REGRESSIONS = ("gsu", "kernel", "huber", "remeasured")
+CLASSIFIERS = ("gsu", "kernel", "huber", "discriminant", "minimax", "usvc", "remeasured")
+
+
+def held(model: uncertain.Model, table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each answer at 90 % holds the truth; and how wide the interval, or large the set, is."""
+    if model.is_regression_:
+        ends = model.predict_interval(table)
+        inside = (ends["y_lower"] <= table["y"]) & (table["y"] <= ends["y_upper"])
+        return inside.to_numpy(), (ends["y_upper"] - ends["y_lower"]).to_numpy()
+    sets = model.predict_set(table).to_list()
+    inside = [truth in some for truth, some in zip(table["y"], sets, strict=True)]
+    return np.array(inside), np.array([len(some) for some in sets])
+
+
+def conformal(n: int, repeats: int) -> None:
+    """Print how often intervals and sets at 90 % hold the truth, by noise."""
+    print("| target | method | errors x 1 | of the best 30 % of rows | of the worst 30 % | errors x 2 | "
+          "accuracy x 1, x 2 | width or size x 1, x 2 |")  # fmt: skip
+    print("|---|---|---|---|---|---|---|---|")
+    for classes, methods in ((False, REGRESSIONS), (True, CLASSIFIERS)):
+        for method in methods:
+            shares = []
+            for seed in range(repeats):
+                model = uncertain.fit(made(n, seed, classes=classes), target="y", method=method)
+                row, sizes, scores = [], [], []
+                for factor in (1.0, 2.0):
+                    test = made(5_000, 100 + seed, factor, classes=classes)
+                    inside, size = held(model, test)
+                    noise = sum(
+                        w * test[f"{f}_err"].to_numpy() ** 2 for f, w in zip("abc", (4, 1, 0.25), strict=True)
+                    )
+                    low, high = np.quantile(noise, [0.3, 0.7])
+                    row.append(inside.mean())
+                    if factor == 1.0:
+                        row += [inside[noise < low].mean(), inside[noise > high].mean()]
+                    sizes.append(size.mean())
+                    scores.append(model.score(test))
+                shares.append(row + scores + sizes)
+            mean = np.mean(shares, axis=0)
+            held_ = " | ".join(f"{100 * share:.1f}" for share in mean[:4])
+            accuracy = "" if not classes else f"{100 * mean[4]:.1f}, {100 * mean[5]:.1f}"
+            target = "classes" if classes else "number"
+            print(
+                f"| {target} | {method} | {held_} | {accuracy} | {mean[6]:.2f}, {mean[7]:.2f} |", flush=True
+            )
+
+
 def main() -> None:
     """Print coverage."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    folder = parser.parse_args().data
+    parser.add_argument("--conformal", action="store_true")
+    parser.add_argument("--rows", type=int, default=2_000)
+    parser.add_argument("--repeats", type=int, default=5)
+    given = parser.parse_args()
+    if given.conformal:
+        conformal(given.rows, given.repeats)
+        return
+    folder = given.data
     print(f"{'rows':<12}{'meaning':<14}{'1 sigma':>10}{'2 sigma':>12}{'1 sigma from errors':>22}")
     print(f"{'wanted':<26}{0.683:10.3f}{0.954:12.3f}")
     for meaning in ("spread", "measurement"):

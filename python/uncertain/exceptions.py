@@ -12,6 +12,7 @@ __all__ = [
     "ColumnError",
     "ConvergenceWarning",
     "CovarianceWarning",
+    "ErrorSizesWarning",
     "MissingErrorBarsError",
     "ModelFileError",
     "NegativeVarianceError",
@@ -82,6 +83,10 @@ class ModelFileError(UncertainError):
 
 class UncertainWarning(UserWarning):
     """Base class of the warnings of this package."""
+
+
+class ErrorSizesWarning(UncertainWarning):
+    """The error bars of rows to predict are not like those that the model was fitted to."""
 
 
 class CovarianceWarning(UncertainWarning):

@@ -31,6 +31,7 @@ def extremes(size: float) -> GaussianArray:
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("options", [{}, {"meaning": "measurement"}, {"kernel": "quadratic"}], ids=str)
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.ErrorSizesWarning")  # as they should
 def test_probabilities_are_probabilities(method: str, options: dict[str, Any], k: int) -> None:
     if "kernel" in options and method not in ("gsu", "usvc"):
         pytest.skip("a kernel of its own, or none")

@@ -48,6 +48,7 @@ def test_pipeline_file_and_pickle(table: pl.DataFrame, tmp_path: Path) -> None:
     assert_array_equal(again.pipeline_["denoise"].covariances_, model.pipeline_["denoise"].covariances_)
 
 
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.ErrorSizesWarning")
 def test_measurement_wins_on_clean_rows_where_it_is_the_truth() -> None:
     train, _ = catalogue(60, 1)
     _, clean = catalogue(2000, 2)

@@ -64,7 +64,7 @@ def test_numbers(method: str, table: pl.DataFrame) -> None:
     assert isinstance(model.pipeline_[-1], kind)
     assert model.score(rows) > 0.4
     assert model.report(rows, folds=2, repeats=1).n_rows == len(rows)
-    assert model.has_distribution_ == (method in ("gsu", "mixture"))
+    assert model.has_distribution_ and (model.residual_std_ is not None) == (method == "gsu")
 
 
 def test_a_discriminant_denoises_by_itself(table: pl.DataFrame) -> None:

@@ -72,6 +72,7 @@ def test_labels_given_as_values_are_asked_for_again() -> None:
     assert model.score(table.drop("label"), table["label"]) > 0.8
 
 
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.ErrorSizesWarning")
 def test_larger_error_bars_pull_probabilities_to_the_middle(model: uncertain.Model) -> None:
     table = pl.DataFrame(scalars())
     vague = table.with_columns(u_err=pl.lit(30.0), v_err=pl.lit(30.0))

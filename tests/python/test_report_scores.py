@@ -297,6 +297,7 @@ def test_the_code_of_every_candidate_fits_that_candidate(arguments: dict[str, An
     assert report.code in str(report)
 
 
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.ErrorSizesWarning")
 def test_the_code_names_what_differs_from_the_defaults(tmp_path: Any) -> None:
     table = catalogue(80)
     path = tmp_path / "table.parquet"

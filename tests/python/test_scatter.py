@@ -15,8 +15,9 @@ from scipy import stats
 
 import uncertain
 from uncertain import GaussianArray
+from uncertain._model.calibrating import Training, calibrated
 from uncertain._model.file import from_bytes
-from uncertain._model.scatter import held_out_scatter, most_likely_scatter
+from uncertain._model.scatter import most_likely_scatter
 from uncertain._uncertain import model_to_bytes
 from uncertain.exceptions import ModelFileError, ParameterError
 
@@ -181,5 +182,6 @@ def test_weights_count_in_the_scatter() -> None:
     weights[::4] = 0.0
     y[::4] += 1000.0
     name = f"{model.pipeline_.steps[-1][0]}__sample_weight"
-    found = held_out_scatter(model.pipeline_[1:], rows, y, known={name: weights}, weights=weights)
+    training = Training(rows=rows, y=y, known={name: weights}, weights=weights)
+    found = calibrated(model.pipeline_[1:], training).residual_std
     assert_allclose(found, SIGMA, rtol=0.25)

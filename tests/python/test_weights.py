@@ -85,6 +85,7 @@ def test_weights_count_rows_in_every_step(method: Any, target: str, meaning: Any
     assert all(has_fit_parameter(step, "sample_weight") for _, step in weighted.pipeline_.steps[-1:])
 
 
+@pytest.mark.filterwarnings("ignore::uncertain.exceptions.ErrorSizesWarning")
 def test_values_frames_and_files(tmp_path: Path) -> None:
     table = spoilt(rows())
     weights = table["importance"]

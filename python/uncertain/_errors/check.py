@@ -31,6 +31,7 @@ REPORTED_ROWS = 2_000
 """Most rows that a report looks at for this."""
 MOST_FEATURES = 50
 """Of more features a report does not look at error bars, which would take longer than its fits."""
+COMMON = "smaller than stated, or features have errors in common (corr=, cov=)"
 TOLERATED = 1.2
 """Error bars that are off by less than this factor change little."""
 
@@ -58,7 +59,9 @@ class ErrorCheck:
     _doubtful: tuple[bool, ...] = ()
 
     @classmethod
-    def _of(cls, names: Sequence[str], found: Sequence[Found], n_rows: int) -> ErrorCheck:
+    def _of(
+        cls, names: Sequence[str], found: Sequence[Found], n_rows: int, *, independent: bool
+    ) -> ErrorCheck:
         strict = len(LEVELS) - 1
         off = [
             not f.doubtful
@@ -74,7 +77,10 @@ class ErrorCheck:
             np.array([f.intervals[0] for f in found]),
             np.array([f.intervals[1] for f in found]),
             tuple(f.by for f in found),
-            tuple(f.note for f in found),
+            tuple(
+                COMMON if wrong and independent and f.by == "model" and f.factor < 1.0 else f.note
+                for f, wrong in zip(found, off, strict=True)
+            ),
             n_rows,
             tuple(off),
             tuple(f.doubtful for f in found),
@@ -89,14 +95,17 @@ class ErrorCheck:
     def verdict(self) -> str:
         """One sentence."""
         if self.off:
-            parts = [self._said(self.feature_names.index(name)) for name in self.off[:5]]
-            more = f" and {len(self.off) - 5} others" if len(self.off) > 5 else ""
-            return f"Errors are not as large as the error bars say: {'; '.join(parts)}{more}."
+            return self._sentence(self.off)
         told = sum(by != "" and not doubt for by, doubt in zip(self.by, self._doubtful, strict=True))
         if not told:
             return "These rows do not tell whether the error bars are right."
         which = "" if told == len(self.by) else f" of {told} of {len(self.by)} features"
         return f"The error bars{which} are as large as the errors, as far as these rows tell."
+
+    def _sentence(self, names: Sequence[str]) -> str:
+        parts = [self._said(self.feature_names.index(name)) for name in names[:5]]
+        more = f" and {len(names) - 5} others" if len(names) > 5 else ""
+        return f"Errors are not as large as the error bars say: {'; '.join(parts)}{more}."
 
     def _said(self, j: int) -> str:
         low, high = self.interval_95[j]
@@ -193,7 +202,8 @@ def check_errors(
 
     The model assumes that true values spread no more where errors are larger (given the other features).
     Errors in proportion to the value, such as 10 %, are not like that: take logarithms first. A factor is
-    called doubtful where residuals follow the error bars.
+    called doubtful where residuals follow the error bars. Errors that features have in common make a factor
+    too small if the table does not tell their correlations.
 
     Parameters
     ----------
@@ -268,6 +278,7 @@ def checked(
     if not noisy.size:
         raise UncertainError("there are no error bars to check: every value is exact")
     rows = rows[:, noisy]
+    independent = rows.kind in ("isotropic", "diagonal") and len(noisy) > 1
     found: list[Found | None] = [None] * len(noisy)
     if replicates is not None:
         found = list(by_replicates(rows, replicates))
@@ -282,21 +293,27 @@ def checked(
         )
         found = [m if f is None else f for f, m in zip(found, modelled, strict=True)]
     return ErrorCheck._of(
-        [names[j] for j in noisy.tolist()], [f for f in found if f is not None], n_rows=len(rows)
+        [names[j] for j in noisy.tolist()],
+        [f for f in found if f is not None],
+        n_rows=len(rows),
+        independent=independent,
     )
 
 
 def warn_if_off(
     rows: GaussianArray | Incomplete, names: Sequence[str], groups: Groups | None, weights: Floats | None
 ) -> None:
-    """A warning with the features whose error bars are wrong beyond doubt; rows of a group may differ."""
+    """A warning with the features whose errors are larger than stated, beyond doubt."""
     gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
     if not gaussians.trace().any() or len(names) > MOST_FEATURES:
         return
     check = checked(rows, names, groups=groups, weights=weights, most_rows=REPORTED_ROWS)
-    if check.off:
+    # Errors that seem smaller than stated may as well be errors that features have in common.
+    larger = [name for name in check.off if check.factor[check.feature_names.index(name)] > 1.0]
+    if larger:
         warnings.warn(
-            f"{check.verdict} See uncertain.check_errors(table); error columns can be multiplied by factors",
+            f"{check._sentence(larger)} See uncertain.check_errors(table); "
+            "error columns can be multiplied by factors",
             UncertainWarning,
             stacklevel=3,
         )

@@ -7,7 +7,21 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from .._data.typing import Floats
+from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser
+
+
+def has_density(pipeline: Pipeline) -> bool:
+    """Does the last step say the whole deviation of a target by itself?"""
+    return isinstance(pipeline[-1], GaussianMixtureRegressor)
+
+
+def of_density(pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats, Floats]:
+    """Of such a step: the prediction, its whole deviation, and the part that errors make."""
+    for _, step in pipeline.steps[:-1]:
+        rows = step.transform(rows)
+    found: tuple[Floats, Floats, Floats] = pipeline[-1]._distribution(rows)
+    return found
 
 
 def from_errors(pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats]:

@@ -32,6 +32,9 @@ from .pipeline_file import (
     plain_parameters,
     set_parameters,
 )
+from .remembered import Remembered
+
+NOTHING = Remembered()
 
 
 class Beside(NamedTuple):
@@ -42,6 +45,8 @@ class Beside(NamedTuple):
     """The scatter of a regression's targets."""
     leaderboard: Leaderboard | None = None
     """Of a choice."""
+    remembered: Remembered = NOTHING
+    """Of the rows of the fit."""
 
 
 def to_bytes(pipeline: Pipeline, beside: Beside) -> bytes:
@@ -89,6 +94,8 @@ def _parts(pipeline: Pipeline, beside: Beside) -> tuple[list[Fitted], list[Any],
         about["residual_std"] = beside.residual_std
     if beside.leaderboard is not None:
         about["leaderboard"] = beside.leaderboard.to_dict()
+    if known := beside.remembered.to_dict():
+        about["remembered"] = known
     classes = pipeline[-1].classes_.tolist() if hasattr(pipeline[-1], "classes_") else []
     return steps, classes, features, json.dumps(about)
 
@@ -116,7 +123,7 @@ def _assembled(
         estimators.insert(0, first)
     pipeline = named(estimators, about.steps)
     name_features(estimators, features)
-    return pipeline, Beside(columns, about.residual_std, about.leaderboard)
+    return pipeline, Beside(columns, about.residual_std, about.leaderboard, about.remembered)
 
 
 class About(NamedTuple):
@@ -129,6 +136,7 @@ class About(NamedTuple):
     residual_std: float | None = None
     units: dict[str, str] = {}  # noqa: RUF012
     leaderboard: Leaderboard | None = None
+    remembered: Remembered = NOTHING
 
     @classmethod
     def of(cls, text: str) -> About:
@@ -151,9 +159,10 @@ class About(NamedTuple):
         board = about.get("leaderboard")
         try:
             leaderboard = None if board is None else Leaderboard.from_dict(board)
+            remembered = Remembered.from_dict(about.get("remembered", {}))
         except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
             raise altered(str(error)) from error
-        return cls(columns, steps, parameters, categories, scatter, units, leaderboard)
+        return cls(columns, steps, parameters, categories, scatter, units, leaderboard, remembered)
 
 
 def _are_values(value: object) -> bool:

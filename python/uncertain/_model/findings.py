@@ -23,12 +23,12 @@ from .code import codes_of
 from .coefficients import feature_names, hyperplanes
 from .distribution import from_errors
 from .measured import is_measured
-from .predictions import Predictions
 from .scatter import most_likely_scatter
+from .sets import Sets
 from .summary import Summary, summarised
 
 
-class Findings(Predictions):
+class Findings(Sets):
     """The methods of `Model` that say what it has learned."""
 
     def report(
@@ -88,7 +88,7 @@ class Findings(Predictions):
 
         Warns
         -----
-        UncertainWarning : if the model takes error bars for measurement error, and they are wrong by more
+        UncertainWarning : if the model takes error bars for measurement error, and errors are larger by more
             than 20 % and beyond doubt, see :func:`uncertain.check_errors` (on up to 2,000 rows).
         """
         pace = Pace(max_seconds=max_seconds, verbose=verbose, callback=callback)
@@ -121,7 +121,7 @@ class Findings(Predictions):
             )
             common["features"] = self.feature_names_
             common["distribution"] = (
-                Distribution(from_errors, most_likely_scatter) if self.has_distribution_ else None
+                Distribution(from_errors, most_likely_scatter) if self.residual_std_ is not None else None
             )
             return compare_regressions(rest, rows, truth, meanings=meanings, **common)
         return compare(rest, rows, truth, listed=listed, meanings=meanings, **common)

@@ -24,7 +24,6 @@ from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..regression import GSURegressor
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
 from ..tables._names import SPREAD
@@ -296,12 +295,9 @@ def fit(
         settled = {kind: value for kind, value in reading.roles_.items() if kind in KINDS}
         columns = replace(columns, errors=settled)
     model = Model(pipeline, columns, n_rows=len(y), leaderboard=board)
-    if isinstance(pipeline[-1], GSURegressor):
-        beside_rows = fit_arguments(pipeline, beside_y)
-        with config_context(enable_metadata_routing=False):
-            model._measure_scatter(
-                source, y, known=beside_rows, y_std=y_std, weights=weights, groups=together
-            )
+    with config_context(enable_metadata_routing=False):
+        known = fit_arguments(pipeline, beside_y)
+        model._remember(source, y, weights, known=known, y_std=y_std, groups=together)
     model._seconds = time.perf_counter() - start
     return model
 

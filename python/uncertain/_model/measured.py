@@ -1,4 +1,4 @@
-"""Whether a model takes error bars for measurement error."""
+"""What a model takes error bars for, and how far errors of new rows may be from those of its fit."""
 
 from __future__ import annotations
 
@@ -14,9 +14,44 @@ BY_ITSELF = (
     *(RemeasuredClassifier, RemeasuredRegressor),
 )
 
+LARGER = 10.0
+"""How much larger errors may be for a model of true values and noise, which has a law for all of them."""
+
 
 def is_measured(pipeline: Pipeline) -> bool:
     """Is each row one noisy reading of true values, for some step, and for every member of an average?"""
     if hasattr(pipeline[-1], "members_"):
         return all(is_measured(member) for member in pipeline[-1].members_)
     return any(isinstance(step, BY_ITSELF) for _, step in pipeline.steps)
+
+
+def tolerated(pipeline: Pipeline) -> tuple[float, float]:
+    """The smallest and the largest factor of errors that the method has an answer for."""
+    last = pipeline[-1]
+    if hasattr(last, "members_"):
+        lows, highs = zip(*map(tolerated, last.members_), strict=True)
+        return max(lows), min(highs)
+    if isinstance(last, (RemeasuredClassifier, RemeasuredRegressor)):
+        smallest, largest = last.factors_
+        return min(smallest, 1.0), max(largest, 1.0)
+    return (0.0, LARGER) if is_measured(pipeline) else (1.0, 1.0)
+
+
+def advice(pipeline: Pipeline) -> str:
+    """Whether the method minds, and what to do."""
+    last = pipeline[-1]
+    if isinstance(last, (RemeasuredClassifier, RemeasuredRegressor)):
+        smallest, largest = last.factors_
+        return (
+            f"the model has seen copies with {smallest:.3g} to {largest:.3g} times the errors of the fit, "
+            "and knows nothing beyond; fit it again with other factors=, such as (0.1, 100)"
+        )
+    if is_measured(pipeline):
+        return (
+            f"the model takes errors up to {LARGER:g} times as large into account, and extrapolates here; "
+            "add rows like these to the fit"
+        )
+    return (
+        "the model has learned from none like these, and its predictions may be too sure; "
+        'method="discriminant", method="remeasured" and meaning="measurement" hold for other errors, too'
+    )

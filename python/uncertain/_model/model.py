@@ -10,13 +10,14 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from .._data.typing import Labels
+from .._data.typing import Floats, Labels
+from .._errors.sizes import ErrorSizes
 from ..exceptions import ModelFileError, UncertainError
-from ..tables._groups import Groups
 from ..tables._source import Source
+from .calibrating import Training, calibrated
 from .file import Beside, from_bytes, read, to_bytes, write
 from .findings import Findings
-from .scatter import held_out_scatter
+from .remembered import Remembered
 from .text import text_of
 
 
@@ -40,14 +41,20 @@ class Model(Findings):
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
     """
 
-    def _measure_scatter(self, source: Source, y: Labels, *, groups: Groups | None, **known: Any) -> None:
-        """Set `residual_std_` from the rows of the fit."""
-        rest = self.pipeline_[self._n_reading :]
-        self.residual_std_ = held_out_scatter(rest, self._rows(source), y, groups=groups, **known)
+    def _remember(self, source: Source, y: Labels, weights: Floats | None, **known: Any) -> None:
+        """Keep what later rows are compared with, and what held-out rows say; see `calibrating.Training`."""
+        rows = self._rows(source)
+        found = calibrated(
+            self.pipeline_[self._n_reading :], Training(rows=rows, y=y, weights=weights, **known)
+        )
+        self.residual_std_ = found.residual_std
+        self._remembered = Remembered(
+            ErrorSizes.of(rows, weights), found.spread, found.conformal, found.widths
+        )
 
     @property
     def _beside(self) -> Beside:
-        return Beside(self.columns_, self.residual_std_, self._leaderboard)
+        return Beside(self.columns_, self.residual_std_, self._leaderboard, self._remembered)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a safetensors file, which holds numbers and JSON and no code."""
@@ -85,4 +92,5 @@ def _from_bytes(data: bytes) -> Model:
 
 
 def _model_of(pipeline: Pipeline, beside: Beside) -> Model:
-    return Model(pipeline, beside.columns, beside.residual_std, leaderboard=beside.leaderboard)
+    known = (beside.columns, beside.residual_std, beside.remembered)
+    return Model(pipeline, *known, leaderboard=beside.leaderboard)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import r2_score
+from sklearn.pipeline import Pipeline
 
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from ..exceptions import ParameterError
-from ..mixture import GaussianMixtureRegressor
-from ..regression import GSURegressor
-from .distribution import from_errors
+from ..tables._source import Source
+from .distribution import from_errors, has_density, of_density
 from .reader import Reader
+from .spread import parts_of
 
 
 class Predictions(Reader):
@@ -22,10 +24,8 @@ class Predictions(Reader):
     @property
     def has_distribution_(self) -> bool:
         """Does it answer `predict_distribution`?"""
-        last = self.pipeline_[-1]
-        if isinstance(last, GaussianMixtureRegressor):
-            return True
-        return isinstance(last, GSURegressor) and self.residual_std_ is not None
+        known = self.residual_std_ is not None or self._remembered.spread is not None
+        return known or has_density(self.pipeline_)
 
     def predict(self, table: TableLike, *, append: bool = False) -> Any:
         """The class of every row, in row order, with labels of their original type; or the predicted number.
@@ -40,7 +40,8 @@ class Predictions(Reader):
         """
         new = self._appended_name("")
         source = self._source(table, adds=[new] if append else None)
-        predicted = self.pipeline_.predict(self._input(source))
+        pipeline, rows = self._asked(source)
+        predicted = pipeline.predict(rows)
         return source.append({new: predicted}) if append else source.answer_one(self._target_name, predicted)
 
     def predict_proba(self, table: TableLike, *, append: bool = False) -> Any:
@@ -52,26 +53,27 @@ class Predictions(Reader):
         if not hasattr(self.pipeline_, "predict_proba"):
             name = type(self.pipeline_[-1]).__name__
             hint = (
-                "a GSURegressor has predict_distribution"
+                "a regression has predict_distribution"
                 if self.is_regression_
                 else 'fit with probability=True, or with another method such as "gsu"'
             )
             raise ParameterError(f"{name} gives no probabilities here; {hint}")
         names = [f"p_{label}" if append else str(label) for label in self.classes_.tolist()]
         source = self._source(table, adds=names if append else None)
-        probabilities = self.pipeline_.predict_proba(self._input(source))
+        pipeline, rows = self._asked(source)
+        probabilities = pipeline.predict_proba(rows)
         if source.table is None:
             return probabilities
         columns = dict(zip(names, probabilities.T, strict=True))
         return source.append(columns) if append else source.answer(columns)
 
     def predict_distribution(self, table: TableLike, *, append: bool = False) -> Any:
-        """Of a `GSURegressor` or `GaussianMixtureRegressor`: the prediction, and its standard deviation.
+        """Of a regression: the prediction, and its standard deviation.
 
         A table of the caller's kind with the columns
 
         - ``<target>``: the prediction;
-        - ``<target>_std``: the standard deviation of the true target around it, sqrt(sigma^2 + s_i^2);
+        - ``<target>_std``: the standard deviation of the true target around it;
         - ``<target>_std_from_errors``: s_i, the part of it that the row's own error bars make, such as
           sqrt(w'S_i w); with ``meaning="measurement"`` S_i is what a `GaussianDenoiser` leaves open.
 
@@ -79,8 +81,8 @@ class Predictions(Reader):
         With ``append=True`` the caller's table as by `predict`, with these columns at its end; their names
         begin with ``<target>_predicted``.
 
-        sigma is ``residual_std_``, the scatter of targets that no error bar explains. It was measured while
-        the model was fitted, as the most likely one of
+        Of a `GSURegressor` it is sqrt(sigma^2 + s_i^2). sigma is ``residual_std_``, the scatter of targets
+        that no error bar explains. It was measured while the model was fitted, as the most likely one of
 
         .. code-block:: text
 
@@ -93,19 +95,26 @@ class Predictions(Reader):
         as it would be measured. For more than 20,000 rows one split takes the place of the folds, whose model
         is fitted to at most 20,000 rows.
 
-        A `GaussianMixtureRegressor` knows the density of the true target itself: its deviation, and what the
-        row's errors add to the scatter of the law.
+        A `GaussianMixtureRegressor` has a density of its own, of the true target; s_i^2 is what the
+        errors add to the scatter of its laws. Other methods have none, and their spread is that of held-out
+        residuals (of a third of the rows, or all in turn up to 1,000) by noise level,
 
-        Raises `ParameterError` for another estimator (of a kernel machine the exact s_i take longer than the
-        fit by far; ``predict(rows, return_std=True)`` of ``pipeline_[-1]`` gives them), and for a model that
-        does not know sigma: its file was written in Rust or by an older version, or it was fitted to too few
-        rows (or groups) to hold any out.
+        .. code-block:: text
+
+            y_i - prediction_i ~ N(0, a + sum_j b_j v_ij),    s_i^2 = sum_j b_j v_ij
+
+        with v_ij the variance that the row's errors leave open of feature j (behind a `GaussianDenoiser` that
+        of the posterior, else s^2 t^2 / (s^2 + t^2) for an error s and a feature of spread t), and a > 0,
+        b_j >= 0 the most likely ones. If error bars are measurement errors every held-out row is there twice,
+        also as it would have been read with errors up to 4 times as large.
+
+        Raises `ParameterError` for classes, and for a model that does not know its scatter: its file was
+        written in Rust or by an older version, or it was fitted to too few rows (or groups) to hold any out.
         """
-        last = self.pipeline_[-1]
-        if not isinstance(last, (GSURegressor, GaussianMixtureRegressor)):
+        if not self.is_regression_:
             raise ParameterError(
-                f"{type(last).__name__} predicts no distribution: GSURegressor does, and a classifier has "
-                "predict_proba"
+                f"{type(self.pipeline_[-1]).__name__} predicts classes, and no distribution of a number: "
+                "a classifier has predict_proba"
             )
         if not self.has_distribution_:
             raise ParameterError(
@@ -115,23 +124,30 @@ class Predictions(Reader):
             )
         endings = ("", "_std", "_std_from_errors")
         source = self._source(table, adds=[self._appended_name(e) for e in endings] if append else None)
-        mean, std, from_rows = self._distribution(self._input(source))
+        found = self._distribution(*self._asked(source))
         if source.table is None:
-            return mean, std
-        values = dict(zip(endings, (mean, std, from_rows), strict=True))
+            return found[:2]
+        return self._columns_of(source, dict(zip(endings, found, strict=True)), append)
+
+    def _distribution(self, pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats, Floats]:
+        """Prediction, whole standard deviation, and the part of it that errors make."""
+        if self.residual_std_ is not None:
+            mean, from_rows = from_errors(pipeline, rows)
+            return mean, np.hypot(from_rows, self.residual_std_), from_rows
+        if has_density(pipeline):
+            return of_density(pipeline, rows)
+        spread = self._remembered.spread
+        assert spread is not None
+        parts = parts_of(pipeline, rows, spread.widths)
+        return pipeline.predict(rows), spread.std(parts), spread.from_errors(parts)
+
+    def _columns_of(self, source: Source, values: Mapping[str, Floats], append: bool) -> Any:
+        """New columns, named by their endings, in the caller's kind; the arrays without a table."""
+        if source.table is None:
+            return tuple(values.values())
         if append:
             return source.append({self._appended_name(ending): v for ending, v in values.items()})
         return source.answer({self._target_name + ending: v for ending, v in values.items()})
-
-    def _distribution(self, rows: Any) -> tuple[Floats, Floats, Floats]:
-        """Prediction, whole standard deviation, and the part of it that errors make."""
-        if isinstance(self.pipeline_[-1], GaussianMixtureRegressor):
-            for _, step in self.pipeline_.steps[:-1]:
-                rows = step.transform(rows)
-            return self.pipeline_[-1]._distribution(rows)
-        assert self.residual_std_ is not None
-        mean, from_rows = from_errors(self.pipeline_, rows)
-        return mean, np.hypot(from_rows, self.residual_std_), from_rows
 
     def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
@@ -140,7 +156,8 @@ class Predictions(Reader):
         """
         source = self._source(table, y)
         truth = self._truth(source, y, partial=self.is_regression_)
-        predicted = self.pipeline_.predict(self._input(source))
+        pipeline, rows = self._asked(source)
+        predicted = pipeline.predict(rows)
         if self.is_regression_:
             known = ~np.isnan(truth)
             return float(r2_score(truth[known], predicted[known]))

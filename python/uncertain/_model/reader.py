@@ -5,6 +5,7 @@ Rows, targets, groups and weights of a table, checked as `uncertain.fit` checked
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,7 @@ from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..discriminant import GaussianDiscriminant
-from ..exceptions import ParameterError, UncertainError
+from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..tables._columns import Columns
@@ -28,6 +29,8 @@ from ..tables._roles import listing
 from ..tables._source import Source
 from .coefficients import feature_names
 from .leaderboard import Leaderboard
+from .measured import advice, tolerated
+from .remembered import Remembered
 
 KNOW_FEATURES = (GaussianImputer, GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor)
 """Steps with a distribution of the features."""
@@ -41,6 +44,7 @@ class Reader:
         pipeline: Pipeline,
         columns: Columns,
         residual_std: float | None = None,
+        remembered: Remembered | None = None,
         *,
         n_rows: int | None = None,
         seconds: float | None = None,
@@ -50,6 +54,8 @@ class Reader:
         self.columns_ = columns
         self.is_regression_ = is_regressor(pipeline)
         self.residual_std_ = residual_std
+        self._remembered = remembered or Remembered()
+        self._has_warned = False
         self.classes_: Any = getattr(pipeline[-1], "classes_", None)
         self._n_rows = n_rows
         self._seconds = seconds
@@ -90,6 +96,26 @@ class Reader:
     def _input(self, source: Source) -> Any:
         """What the pipeline takes."""
         return source.rows if self._n_reading else source.data
+
+    def _asked(self, source: Source) -> tuple[Pipeline, Any]:
+        """The steps behind the reading ones, and rows to predict, whose errors have been looked at."""
+        if not self._n_reading:
+            self._compare_errors(source.data)
+            return self.pipeline_, source.data
+        rows = self._rows(source)
+        self._compare_errors(rows)
+        return self.pipeline_[self._n_reading :], rows
+
+    def _compare_errors(self, rows: Any) -> None:
+        """Warn, once, of rows whose errors are unlike those of the fit, if this matters to the method."""
+        sizes = self._remembered.sizes
+        if sizes is None or self._has_warned or not isinstance(rows, (GaussianArray, Incomplete)):
+            return
+        times = tolerated(self.pipeline_)
+        unlike = sizes.warning(rows, self.feature_names_, times)
+        if unlike is not None:
+            self._has_warned = True
+            warnings.warn(f"{unlike}; {advice(self.pipeline_)}", ErrorSizesWarning, stacklevel=4)
 
     def _rows(self, source: Source) -> GaussianArray | Incomplete:
         """The rows as the model reads them, with their gaps."""

@@ -79,11 +79,12 @@ def means_alone(data: GaussianArray | Incomplete) -> GaussianArray:
 
 def quiet(pipeline: Pipeline, *, probability: bool = False) -> Pipeline:
     """An unfitted copy that shows no progress, and calibrates no probabilities unless it did and may."""
-    copy = clone(pipeline)
-    known = copy[-1].get_params()
+    (*before, (name, last)) = pipeline.steps
+    known = last.get_params(deep=False)
     asked = {"callback": None, "verbose": 0} | ({} if probability else {"probability": False})
-    copy[-1].set_params(**{name: value for name, value in asked.items() if name in known})
-    return copy
+    # A clone copies parameters, and a callback may hold what cannot be copied.
+    told = type(last)(**known | {key: value for key, value in asked.items() if key in known})
+    return clone(Pipeline([*before, (name, told)]))
 
 
 def gap_of(fitted: Pipeline) -> float:

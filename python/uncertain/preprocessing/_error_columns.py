@@ -129,7 +129,9 @@ def _with_gaps(values: Floats, missing: NDArray[np.bool_] | None) -> Floats:
 
 def deviations(rows: GaussianArray) -> Floats:
     """Standard deviations of the features of every row, shape (n, d)."""
-    return _deviations(rows, correlations=False)[0]
+    parts = rows.collapse("diagonal")._core.parts()
+    std = np.sqrt(parts["var"]) if "var" in parts else parts.get("std", np.zeros(1))
+    return np.broadcast_to(std.reshape(-1, std.shape[1] if std.ndim == 2 else 1), rows.shape).copy()
 
 
 def _deviations(rows: GaussianArray, *, correlations: bool) -> tuple[Floats, list[Floats]]:

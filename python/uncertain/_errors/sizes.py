@@ -1,0 +1,109 @@
+"""How large the error bars were that a model was fitted to, and whether new ones are like them.
+
+Of every feature the quantiles at 1, 50 and 99 % are kept. New rows are outside if their errors are beyond the
+outer two by a quarter. Some always are; a warning needs a tenth of the rows, and so many that chance explains
+them in one case of a million. A few rows therefore never warn, and held-out rows of the same table do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.stats import binom
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.typing import Booleans, Floats
+from ..preprocessing._error_columns import deviations
+
+QUANTILES = (0.01, 0.5, 0.99)
+MOST_ROWS = 20_000
+"""Of more rows so many are looked at."""
+MARGIN = 1.25
+SHARE = 0.1
+CHANCE = 1e-6
+NAMED = 3
+"""Features that a warning names."""
+
+
+@dataclass(frozen=True)
+class ErrorSizes:
+    """Standard deviations of the rows of a fit, feature by feature, in the units of the table."""
+
+    lower: Floats
+    middle: Floats
+    upper: Floats
+    n_rows: int
+
+    @classmethod
+    def of(cls, rows: GaussianArray | Incomplete, weights: Floats | None = None) -> Self | None:
+        """Those of rows that count; None if there are none."""
+        counted = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0.0)
+        if not len(counted):
+            return None
+        if len(counted) > MOST_ROWS:
+            counted = np.sort(np.random.default_rng(0).permutation(counted)[:MOST_ROWS])
+        std, known = sizes_of(rows[counted])
+        std = np.sort(np.where(known, std, np.inf), axis=0)
+        last = np.maximum(known.sum(axis=0) - 1, 0)
+        lower, middle, upper = (
+            np.where(known.any(axis=0), std[np.rint(q * last).astype(int), np.arange(std.shape[1])], 0.0)
+            for q in QUANTILES
+        )
+        return cls(_rounded(lower), _rounded(middle), _rounded(upper), len(counted))
+
+    def warning(
+        self, rows: GaussianArray | Incomplete, names: Sequence[str], times: tuple[float, float]
+    ) -> str | None:
+        """What is unlike in these rows; None if nothing is. Errors may be `times` those of the fit."""
+        std, known = sizes_of(rows)
+        low, high = self.lower * times[0] / MARGIN, self.upper * times[1] * MARGIN
+        outside = known & ((std < low) | (std > high))
+        n, count = known.sum(axis=0), outside.sum(axis=0)
+        usual = 2 * (1 - QUANTILES[2]) + 2 / (self.n_rows + 1)
+        share = count / np.maximum(n, 1)
+        unlike = np.flatnonzero((share >= SHARE) & (binom.sf(count - 1, n, min(usual, 1.0)) < CHANCE))
+        if not unlike.size:
+            return None
+        order = unlike[np.argsort(-share[unlike], kind="stable")]
+        parts = [
+            f"{names[j]} (median error {self.middle[j]:.3g} in the fit, "
+            f"{np.median(std[known[:, j], j]):.3g} now; {100 * share[j]:.0f} % of the rows are outside "
+            f"{low[j]:.2g} to {high[j]:.2g})"
+            for j in order[:NAMED].tolist()
+        ]
+        more = f" and {len(order) - NAMED} more features" if len(order) > NAMED else ""
+        return f"the errors of these rows are not like those of the fit: {'; '.join(parts)}{more}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Lists of numbers, for the model file."""
+        lists = {name: getattr(self, name).tolist() for name in ("lower", "middle", "upper")}
+        return lists | {"n_rows": self.n_rows}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
+        lower, middle, upper = (
+            np.asarray(values[name], dtype=np.float64) for name in ("lower", "middle", "upper")
+        )
+        alike = lower.shape == middle.shape == upper.shape == (len(lower),)
+        if not alike or not np.isfinite([lower, middle, upper]).all() or type(values["n_rows"]) is not int:
+            raise ValueError(f"sizes = {values!r}")
+        return cls(lower, middle, upper, values["n_rows"])
+
+
+def sizes_of(rows: Any) -> tuple[Floats, Booleans]:
+    """Standard deviations of every value (n, d), and which values there are; those of an array are exact."""
+    if not isinstance(rows, (GaussianArray, Incomplete)):
+        return np.zeros(np.shape(rows)), ~np.isnan(np.asarray(rows, dtype=np.float64))
+    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+    known = ~rows.missing if isinstance(rows, Incomplete) else np.ones(rows.shape, dtype=bool)
+    return deviations(gaussians), known
+
+
+def _rounded(values: Floats) -> Floats:
+    """To six digits, which is enough and keeps files small."""
+    return np.array([float(f"{value:.6g}") for value in values])

@@ -1,0 +1,122 @@
+"""The spread of targets around the predictions of a regression that has no density, by noise level.
+
+Of a learner without a law of its own only held-out residuals say how far off it is. Their variance is taken
+to be
+
+    V_i = a + sum_j b_j v_ij,    a > 0,  b_j >= 0
+
+where v_ij is what a row's errors leave open of feature j: behind a `GaussianDenoiser` the variance of the
+posterior, else s^2 t^2 / (s^2 + t^2) for an error s and a feature of spread t, which no error can exceed. For
+small errors b_j is the mean square of the slope of the prediction. a and b maximise sum_i c_i log N(r_i; 0,
+V_i); with many features their mean in units of t_j^2 is the only one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.pipeline import Pipeline
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.typing import Floats
+from .._errors.sizes import sizes_of
+from ..preprocessing import GaussianCollapser, GaussianDenoiser
+
+MANY = 30
+"""More features share one coefficient."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """V_i of every row."""
+
+    base: float
+    """a."""
+    slopes: Floats
+    """b, one per feature, or one for all."""
+    widths: Floats
+    """t, one per feature, in the units of the rows in front of the last step."""
+
+    @classmethod
+    def of(cls, residuals: Floats, parts: Floats, weights: Floats, widths: Floats) -> Self:
+        """The most likely one; `parts` are v, (n, d) or (n, 1)."""
+        squares = residuals**2
+        mean = max(float(np.average(squares, weights=weights)), 1e-300)
+        size = np.average(parts, axis=0, weights=weights)
+        used = size > 0.0
+        x, r2, w = parts[:, used] / size[used], squares / mean, weights / weights.sum()
+
+        def loss(p: Floats) -> tuple[float, Floats]:
+            v = p[0] + x @ p[1:]
+            change = w * (1.0 / v - r2 / v**2)
+            return float(w @ (np.log(v) + r2 / v)), np.concatenate([[change.sum()], change @ x])
+
+        start = np.full(1 + x.shape[1], 0.5 / max(x.shape[1], 1))
+        start[0] = 0.5
+        found = minimize(
+            loss, start, jac=True, method="L-BFGS-B", bounds=[(1e-6, None)] + [(0.0, None)] * x.shape[1]
+        )
+        slopes = np.zeros(parts.shape[1])
+        slopes[used] = found.x[1:] * mean / size[used]
+        return cls(float(found.x[0] * mean), slopes, widths)
+
+    def from_errors(self, parts: Floats) -> Floats:
+        """The deviation that the rows' own errors make."""
+        return np.asarray(np.sqrt(parts @ self.slopes))
+
+    def std(self, parts: Floats) -> Floats:
+        """The whole deviation."""
+        return np.asarray(np.sqrt(self.base + parts @ self.slopes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers, for the model file."""
+        return {"base": self.base, "slopes": self.slopes.tolist(), "widths": self.widths.tolist()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
+        slopes, widths = (np.asarray(values[name], dtype=np.float64) for name in ("slopes", "widths"))
+        numbers = np.concatenate([[values["base"]], slopes, widths])
+        shapes = slopes.shape in ((1,), widths.shape) and widths.ndim == 1
+        if not shapes or not np.all(np.isfinite(numbers) & (numbers >= 0.0)):
+            raise ValueError(f"spread = {values!r:.100}")
+        return cls(float(values["base"]), slopes, widths)
+
+
+def widths_of(pipeline: Pipeline, rows: GaussianArray | Incomplete) -> Floats:
+    """t: the spread of every feature in front of the last step; 1 for a feature that does not vary."""
+    moved = in_front(pipeline, rows)
+    gaussians = moved.gaussians if isinstance(moved, Incomplete) else moved
+    known = sizes_of(moved)[1]
+    return spread_of(gaussians.means, known)
+
+
+def spread_of(means: Floats, known: Any) -> Floats:
+    """The standard deviation of every feature over the rows that have it; 1 where that is 0."""
+    count = np.maximum(known.sum(axis=0), 1)
+    center = np.where(known, means, 0.0).sum(axis=0) / count
+    spread = np.sqrt(np.where(known, (means - center) ** 2, 0.0).sum(axis=0) / count)
+    return np.where(spread > 0.0, spread, 1.0)
+
+
+def parts_of(pipeline: Pipeline, rows: GaussianArray | Incomplete, widths: Floats) -> Floats:
+    """v of every row."""
+    std, known = sizes_of(in_front(pipeline, rows))
+    parts = std**2
+    if not any(isinstance(step, GaussianDenoiser) for _, step in pipeline.steps):
+        parts = parts * widths**2 / (parts + widths**2)
+    parts = np.where(known, parts, widths**2)
+    return (parts / widths**2).mean(axis=1, keepdims=True) if len(widths) > MANY else parts
+
+
+def in_front(pipeline: Pipeline, rows: Any) -> Any:
+    """The rows as they come to the last step, before a `GaussianCollapser` takes their covariances away."""
+    for _, step in pipeline.steps[:-1]:
+        if not isinstance(step, GaussianCollapser):
+            rows = step.transform(rows)
+    return rows

@@ -1,0 +1,253 @@
+"""Sets and intervals hold the truth as often as they promise, at every noise level."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_allclose
+
+import uncertain
+from uncertain import GaussianArray
+from uncertain._model.calibrating import noise_levels
+from uncertain._model.conformal import Conformal
+from uncertain._model.file import _parts, from_bytes
+from uncertain._model.spread import Spread
+from uncertain._uncertain import model_to_bytes
+from uncertain.exceptions import ColumnError, ModelFileError, ParameterError
+
+
+def rows(n: int, seed: int, factor: float = 1.0, *, classes: bool = False) -> pl.DataFrame:
+    """y = 2 a - b + noise of 0.4, or three classes of it; errors between 0.05 and 1 times the factor."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(n, 2))
+    errors = factor * rng.uniform(0.05, 1.0, size=z.shape)
+    x = z + errors * rng.normal(size=z.shape)
+    y: Any = z @ [2.0, -1.0] + 0.4 * rng.normal(size=n)
+    if classes:
+        y = np.select([y > 0.8, y < -1.2], ["high", "low"], "middle")
+    columns = {"a": x[:, 0], "a_err": errors[:, 0], "b": x[:, 1], "b_err": errors[:, 1]}
+    return pl.DataFrame(columns | {"y": y})
+
+
+def covered(model: uncertain.Model, table: pl.DataFrame, coverage: float = 0.9) -> float:
+    if model.is_regression_:
+        ends = model.predict_interval(table, coverage=coverage)
+        return float(((ends["y_lower"] <= table["y"]) & (table["y"] <= ends["y_upper"])).mean())  # type: ignore[arg-type]
+    sets = model.predict_set(table, coverage=coverage).to_list()
+    return float(np.mean([truth in found for truth, found in zip(table["y"].to_list(), sets, strict=True)]))
+
+
+@pytest.mark.parametrize("method", ["gsu", "kernel", "huber"])
+def test_intervals_cover_at_the_noise_of_the_fit_and_at_twice_that(method: Any) -> None:
+    found = []
+    for seed in range(4):
+        model = uncertain.fit(rows(900, seed), target="y", method=method)
+        found.append([covered(model, rows(2000, 100 + seed, factor)) for factor in (1.0, 2.0)])
+    assert_allclose(np.mean(found, axis=0), 0.9, atol=0.02)
+
+
+@pytest.mark.parametrize("method", ["gsu", "discriminant", "minimax"])
+def test_sets_cover_at_the_noise_of_the_fit_and_at_twice_that(method: Any) -> None:
+    found = []
+    for seed in range(4):
+        model = uncertain.fit(rows(900, seed, classes=True), target="y", method=method)
+        found.append([covered(model, rows(2000, 100 + seed, f, classes=True)) for f in (1.0, 2.0)])
+    assert_allclose(np.mean(found, axis=0), 0.9, atol=0.02)
+
+
+def test_precise_and_poor_rows_are_covered_alike() -> None:
+    found = []
+    for seed in range(4):
+        model = uncertain.fit(rows(2000, seed), target="y", method="gsu")
+        test = rows(6000, 100 + seed)
+        size = test["a_err"] ** 2 * 4 + test["b_err"] ** 2
+        parts = test.filter(size < size.quantile(0.3)), test.filter(size > size.quantile(0.7))
+        found.append([covered(model, part, share) for part in parts for share in (0.9, 0.5)])
+    assert_allclose(np.mean(found, axis=0), [0.9, 0.5, 0.9, 0.5], atol=0.03)
+
+
+def test_the_limit_is_the_quantile_of_split_conformal_prediction() -> None:
+    scores = np.random.default_rng(0).exponential(size=99)
+    found = Conformal.of(scores, np.zeros(99), np.ones(99))
+    for coverage, place in ((0.9, 90), (0.5, 50), (0.991, None)):
+        limit = found.limits(np.zeros(2), coverage)
+        want = np.inf if place is None else np.sort(scores)[place - 1]
+        assert_allclose(limit, [want, want], rtol=1e-6)
+
+
+def test_noise_levels_have_scores_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    levels = rng.uniform(-1.0, 1.0, 2400)
+    scores = np.exp(levels) * rng.uniform(size=2400)
+    found = Conformal.of(scores, levels, np.ones(2400))
+    assert len(found.scores) == 8 and sum(map(len, found.scores)) == 2400
+    asked = np.array([-5.0, 0.0, 5.0])
+    assert_allclose(found.limits(asked, 0.9), 0.9 * np.exp([-0.875, 0.0, 0.875]), rtol=0.15)
+    alike = Conformal.of(scores, np.zeros(2400), np.ones(2400))
+    assert len(alike.scores) == 1 and len(alike.scores[0]) == 1000  # quantiles
+    assert alike.limits(np.zeros(1), 0.9)[0] == pytest.approx(np.quantile(scores, 0.9), rel=0.01)
+
+
+def test_weights_count() -> None:
+    scores, weights = np.arange(100.0), np.where(np.arange(100) < 50, 1.0, 1e-9)
+    found = Conformal.of(scores, np.zeros(100), weights)
+    assert len(found.scores[0]) == 50 and found.scores[0].max() < 50
+    table = rows(600, 3)
+    wrong = table.with_columns(y=pl.col("y") * 1000.0, w=pl.lit(0.0))
+    both = pl.concat([table.with_columns(w=pl.lit(1.0)), wrong])
+    model = uncertain.fit(both, target="y", sample_weight="w", method="gsu")
+    assert covered(model, rows(3000, 4)) == pytest.approx(0.9, abs=0.04)
+
+
+def test_the_spread_is_the_most_likely_one() -> None:
+    rng = np.random.default_rng(0)
+    parts = rng.uniform(0.0, 2.0, (20_000, 2))
+    r = np.sqrt(0.5 + parts @ [2.0, 0.0]) * rng.normal(size=20_000)
+    found = Spread.of(r, parts, np.ones(20_000), np.ones(2))
+    assert_allclose([found.base, *found.slopes], [0.5, 2.0, 0.0], atol=0.08)
+    assert_allclose(found.std(parts[:5]), np.sqrt(0.5 + parts[:5] @ [2.0, 0.0]), rtol=0.05)
+    large = Spread.of(1e6 * r, 1e-6 * parts, np.ones(20_000), np.ones(2))
+    assert_allclose(large.slopes, 1e18 * found.slopes, rtol=1e-3, atol=1e15)
+
+
+@pytest.mark.parametrize("method", ["kernel", "huber", "remeasured"])
+def test_learners_without_a_density_have_a_distribution(method: Any) -> None:
+    model = uncertain.fit(rows(600, 0), target="y", method=method)
+    assert model.has_distribution_ and model.residual_std_ is None
+    for factor in (1.0, 2.0):
+        test = rows(3000, 1, factor)
+        found = model.predict_distribution(test)
+        assert found.columns == ["y", "y_std", "y_std_from_errors"]
+        assert (found["y_std"] > found["y_std_from_errors"]).all()
+        off = (test["y"] - found["y"]).abs() / found["y_std"]
+        assert (off < 1.0).mean() == pytest.approx(0.683, abs=0.05)
+        assert (off < 1.96).mean() == pytest.approx(0.95, abs=0.03)
+
+
+def test_exact_rows_have_one_noise_level() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 2))
+    y = x @ [1.0, 2.0] + 0.3 * rng.standard_t(3, size=400)
+    model = uncertain.fit(x, y, method="kernel")
+    lower, upper = model.predict_interval(x)
+    assert ((lower < y) & (y < upper)).mean() > 0.85
+    kinds = uncertain.fit(x, np.where(y > 0, "p", "n"), method="gsu")
+    sets = kinds.predict_set(x, coverage=0.99)
+    assert sets.dtype == object and isinstance(sets[0], list)
+
+
+def test_groups_are_held_out_whole() -> None:
+    """Rows of one object that are all but equal: single rows held out would promise far too much."""
+    rng = np.random.default_rng(0)
+    star = np.repeat(np.arange(200), 5)
+    z = rng.normal(size=(200, 2))[star] + 0.01 * rng.normal(size=(1000, 2))
+    y = rng.normal(size=200)[star]
+    widths = []
+    for groups in (star, None):
+        model = uncertain.fit(GaussianArray(z), y, method="remeasured", groups=groups)
+        widths.append(np.mean(np.diff(model.predict_interval(GaussianArray(z)), axis=0)))
+    assert widths[0] > 0.9 * 2 * 1.645  # other stars tell nothing
+    assert widths[1] < 0.7 * widths[0]
+
+
+def test_gaps_and_unlabelled_rows() -> None:
+    table = rows(500, 0, classes=True).with_columns(
+        a=pl.when(pl.int_range(500) % 7 == 0).then(None).otherwise("a"),
+        y=pl.when(pl.int_range(500) % 11 == 0).then(None).otherwise("y"),
+    )
+    model = uncertain.fit(table, target="y", method="huber", on_missing="impute")
+    sets = model.predict_set(table)
+    assert sets.dtype == pl.List(pl.String) and sets.list.len().min() >= 1
+    known = table.filter(pl.col("y").is_not_null())
+    assert covered(model, known) > 0.85
+    remembered = uncertain.fit(known, target="y", method="discriminant", on_missing="impute")
+    levels = noise_levels(remembered._rows(remembered._source(table)), np.ones(2))
+    assert levels[0] > levels[1]  # a missing value is a large error
+
+
+def test_answers_in_the_callers_kind() -> None:
+    table = rows(300, 0, classes=True)
+    model = uncertain.fit(table, target="y", method="discriminant")
+    want = model.predict_set(table)
+    assert want.name == "y" and want[0][0] == model.predict(table)[0]  # the most probable first
+    assert model.predict_set(table.to_pandas()).tolist() == want.to_list()
+    assert isinstance(model.predict_set(table.to_arrow()), pa.ChunkedArray)
+    assert model.predict_set(table.to_dict(as_series=False)).tolist() == want.to_list()
+    appended = model.predict_set(table, append=True)
+    assert (
+        appended.columns[-1] == "y_predicted_set" and appended["y_predicted_set"].to_list() == want.to_list()
+    )
+    with pytest.raises(ColumnError, match="y_predicted_set"):
+        model.predict_set(appended, append=True)
+    numbers = rows(300, 0)
+    regression = uncertain.fit(numbers, target="y", method="gsu")
+    frame = regression.predict_interval(numbers.to_pandas(), append=True)
+    assert isinstance(frame, pd.DataFrame)
+    assert list(frame.columns[-2:]) == ["y_predicted_lower", "y_predicted_upper"]
+    array = regression.gaussians(numbers)
+    lower, upper = uncertain.fit(array, numbers["y"].to_numpy(), method="gsu").predict_interval(array)
+    assert lower.shape == upper.shape == (300,) and np.all(lower < upper)
+
+
+def test_refused() -> None:
+    table = rows(300, 0, classes=True)
+    model = uncertain.fit(table, target="y", method="discriminant")
+    for coverage in (0.0, 1.0, 90, "0.9"):
+        with pytest.raises(ParameterError, match="share between 0 and 1"):
+            model.predict_set(table, coverage=coverage)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="predict_set"):
+        model.predict_interval(table)
+    with pytest.raises(ParameterError, match="predict_proba"):
+        model.predict_distribution(table)
+    numbers = rows(300, 0)
+    with pytest.raises(ParameterError, match="predict_interval"):
+        uncertain.fit(numbers, target="y", method="gsu").predict_set(numbers)
+    few = uncertain.fit(rows(6, 1), target="y", method="kernel")
+    with pytest.raises(ParameterError, match="too few rows"):
+        few.predict_interval(numbers)
+    with pytest.raises(ParameterError, match="too few rows"):
+        few.predict_distribution(numbers)
+
+
+@pytest.mark.parametrize("method", ["gsu", "kernel", "huber"])
+def test_in_model_files(method: Any, tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    for classes in (False, True):
+        table = rows(500, 0, classes=classes)
+        model = uncertain.fit(table, target="y", method=method)
+        model.save(path)
+        loaded = uncertain.load(path)
+        if classes:
+            assert loaded.predict_set(table).to_list() == model.predict_set(table).to_list()
+        else:
+            assert_allclose(loaded.predict_interval(table), model.predict_interval(table), rtol=1e-12)
+            assert_allclose(loaded.predict_distribution(table), model.predict_distribution(table))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("conformal", {"edges": [0.0], "scores": [[1.0]]}),
+        ("conformal", {"edges": [], "scores": [[2.0, 1.0]]}),
+        ("conformal", {"edges": [1.0, 0.0], "scores": [[1.0]] * 3}),
+        ("conformal", {"edges": []}),
+        ("widths", [0.0, 1.0]),
+        ("widths", [[1.0]]),
+        ("spread", {"base": -1.0, "slopes": [0.0, 0.0], "widths": [1.0, 1.0]}),
+        ("spread", {"base": 1.0, "slopes": [0.0] * 3, "widths": [1.0, 1.0]}),
+    ],
+)
+def test_altered_files_are_refused(name: str, value: object) -> None:
+    model = uncertain.fit(rows(100, 0, classes=True), target="y", method="discriminant")
+    *parts, about = _parts(model.pipeline_, model._beside)
+    altered = json.loads(about)
+    altered["remembered"][name] = value
+    with pytest.raises(ModelFileError, match="altered"):
+        from_bytes(model_to_bytes(*parts, json.dumps(altered)))

@@ -1,0 +1,125 @@
+"""A model remembers how large errors were, and says when those of new rows are not like them."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain import GaussianArray, Incomplete
+from uncertain._errors.sizes import ErrorSizes
+from uncertain._model.file import from_bytes
+from uncertain._uncertain import model_to_bytes
+from uncertain.exceptions import ErrorSizesWarning, ModelFileError
+
+
+def stars(n: int, seed: int, factor: float = 1.0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 2, n)
+    errors = factor * np.exp(rng.normal(-1.5, 0.5, size=(n, 2)))
+    x = 2.0 * kind[:, None] + rng.normal(size=(n, 2)) + errors * rng.normal(size=(n, 2))
+    columns = {"u": x[:, 0], "u_err": errors[:, 0], "g": x[:, 1], "g_err": errors[:, 1]}
+    return pl.DataFrame(columns | {"kind": np.array(["star", "quasar"])[kind]})
+
+
+@pytest.mark.parametrize("method", ["gsu", "kernel", "discriminant", "remeasured"])
+def test_rows_like_those_of_the_fit_are_no_surprise(method: str) -> None:
+    model = uncertain.fit(stars(300, 0), target="kind", method=method, meaning="spread")  # type: ignore[arg-type]
+    for seed in range(5):
+        model.predict(stars(400, 1 + seed))
+    model.predict(stars(1, 99, 20.0))  # chance, for all that can be known
+    model.predict(stars(3, 98, 20.0))
+
+
+def test_a_method_that_minds_warns_once_with_numbers() -> None:
+    model = uncertain.fit(stars(500, 0), target="kind", method="gsu", meaning="spread")
+    new = stars(200, 1, 4.0)
+    middle = new["u_err"].median()
+    with pytest.warns(ErrorSizesWarning) as caught:
+        model.predict_proba(new)
+    text = str(caught[0].message)
+    assert caught[0].filename == __file__
+    assert f"{middle:.3g} now" in text and "median error 0.2" in text and "too sure" in text
+    assert "u (" in text and "g (" in text
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(new)  # once is enough
+
+
+@pytest.mark.parametrize("method", ["gsu", "discriminant", "remeasured"])
+def test_a_method_that_does_not_mind_is_silent_in_its_range(method: str) -> None:
+    model = uncertain.fit(stars(500, 0), target="kind", method=method, meaning="measurement")  # type: ignore[arg-type]
+    if method == "remeasured":
+        ends = model.pipeline_[-1].factors_
+        model.predict(stars(200, 1, 0.9 * ends[1]))
+        model.predict(stars(200, 1, 1.1 * ends[0]))
+        beyond, words = 4.0 * ends[1], f"{ends[1]:.3g} times the errors of the fit"
+    else:
+        model.predict(stars(200, 1, 8.0))
+        beyond, words = 60.0, "extrapolates"
+    with pytest.warns(ErrorSizesWarning, match=words):
+        model.predict(stars(200, 2, beyond))
+
+
+def test_smaller_errors_and_exact_features() -> None:
+    table = stars(500, 0).with_columns(hour=pl.Series(np.arange(500.0)), hour_err=pl.lit(0.0))
+    model = uncertain.fit(table, target="kind", method="gsu", meaning="spread")
+    with pytest.warns(ErrorSizesWarning, match="hour .median error 0 in the fit, 0.5 now; 100 %"):
+        model.predict(table.with_columns(hour_err=pl.lit(0.5)))
+    again = uncertain.fit(table, target="kind", method="gsu", meaning="spread")
+    with pytest.warns(ErrorSizesWarning, match="outside"):
+        again.predict(table.with_columns(pl.col("u_err", "g_err") / 100))
+
+
+def test_quantiles_are_those_of_rows_that_count_and_values_that_are_there() -> None:
+    rng = np.random.default_rng(0)
+    std = rng.uniform(1.0, 2.0, (1001, 2))
+    rows = Incomplete(GaussianArray(np.zeros((1001, 2)), std=std), np.zeros((1001, 2), dtype=bool))
+    rows.missing[:500, 1] = True
+    found = ErrorSizes.of(rows)
+    assert found is not None
+    for name, level in (("lower", 0.01), ("middle", 0.5), ("upper", 0.99)):
+        assert getattr(found, name)[0] == pytest.approx(np.quantile(std[:, 0], level), rel=1e-2)
+        assert getattr(found, name)[1] == pytest.approx(np.quantile(std[500:, 1], level), rel=1e-2)
+    weights = np.ones(1001)
+    weights[std[:, 0] > 1.5] = 0.0
+    weighted = ErrorSizes.of(rows, weights)
+    assert weighted is not None and weighted.upper[0] < 1.5
+    assert ErrorSizes.of(rows, np.zeros(1001)) is None
+
+
+def test_in_model_files(tmp_path: Path) -> None:
+    model = uncertain.fit(stars(500, 0), target="kind", method="gsu", meaning="spread")
+    model.save(tmp_path / "model.safetensors")
+    loaded = uncertain.load(tmp_path / "model.safetensors")
+    with pytest.warns(ErrorSizesWarning):
+        loaded.predict(stars(200, 1, 4.0))
+    sizes = model._remembered.sizes
+    assert sizes is not None and loaded._remembered.sizes is not None
+    np.testing.assert_array_equal(loaded._remembered.sizes.upper, sizes.upper)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"lower": [0.1], "middle": [0.2], "upper": [0.3, 0.4], "n_rows": 5},
+        {"lower": [0.1], "middle": [0.2], "upper": ["inf"], "n_rows": 5},
+        {"lower": "x", "middle": [0.2], "upper": [0.3], "n_rows": 5},
+        {"middle": [0.2]},
+        [],
+    ],
+)
+def test_altered_files_are_refused(sizes: object) -> None:
+    from uncertain._model.file import _parts
+
+    model = uncertain.fit(stars(50, 0), target="kind", method="discriminant")
+    *parts, about = _parts(model.pipeline_, model._beside)
+    altered = json.loads(about)
+    altered["remembered"]["sizes"] = sizes
+    with pytest.raises(ModelFileError, match="altered"):
+        from_bytes(model_to_bytes(*parts, json.dumps(altered)))
