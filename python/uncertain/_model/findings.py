@@ -24,11 +24,11 @@ from .coefficients import feature_names, hyperplanes
 from .distribution import from_errors
 from .measured import is_measured
 from .scatter import most_likely_scatter
-from .sets import Sets
 from .summary import Summary, summarised
+from .values import Values
 
 
-class Findings(Sets):
+class Findings(Values):
     """The methods of `Model` that say what it has learned."""
 
     def report(

@@ -19,10 +19,8 @@ from .._data.incomplete import Incomplete
 from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
-from ..discriminant import GaussianDiscriminant
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
-from ..mixture import GaussianMixtureRegressor
-from ..preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
+from ..preprocessing import AsGaussians, GaussianImputer
 from ..tables._columns import Columns
 from ..tables._groups import Groups
 from ..tables._roles import listing
@@ -31,9 +29,7 @@ from .coefficients import feature_names
 from .leaderboard import Leaderboard
 from .measured import advice, tolerated
 from .remembered import Remembered
-
-KNOW_FEATURES = (GaussianImputer, GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor)
-"""Steps with a distribution of the features."""
+from .truth import true_values
 
 
 class Reader:
@@ -128,19 +124,12 @@ class Reader:
 
     def _filled(self, rows: Incomplete) -> GaussianArray:
         """Gaps filled by the first step that knows the distribution of the features, in the table's units."""
-        scalers: list[GaussianScaler] = []
-        for _, step in self.pipeline_.steps[self._n_reading :]:
-            if isinstance(step, GaussianScaler):
-                scalers.insert(0, step)
-            if isinstance(step, KNOW_FEATURES):
-                weights, means, covariances = step._mixture()
-                components = GaussianArray(means, cov=covariances, feature_names=rows.feature_names)
-                for scaler in scalers:
-                    components = scaler.inverse_transform(components)
-                imputer = GaussianImputer()
-                imputer._set((weights, components.means, components.covariances()))
-                check_fitted_names(imputer, rows.feature_names, reset=True)
-                return imputer.transform(rows)
+        known = true_values(self.pipeline_[self._n_reading :])
+        if known is not None:
+            imputer = GaussianImputer()
+            imputer._set(known)
+            check_fitted_names(imputer, rows.feature_names, reset=True)
+            return imputer.transform(rows)
         row, feature = np.argwhere(rows.missing)[0]
         raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')
 

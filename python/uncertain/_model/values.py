@@ -1,0 +1,244 @@
+"""`Values`: what to measure again, as the gain in expected loss of one better measurement.
+
+Idea. Before the measurement its outcome is unknown, but not its distribution: the true values are drawn from
+what the row leaves open, and the new reading from them (the preposterior analysis of Raiffa and Schlaifer).
+The gain is the mean drop of the loss when the better informed prediction replaces the present one, both
+judged by the better one.
+
+One more reading r_j = z_j + noise of variance v = s_j^2 f^2 / (1 - f^2) leaves feature j with the error f
+s_j. With correlated errors it says something of the others, too:
+
+    x' = x + S_j (r_j - x_j) / (S_jj + v),    S' = S - S_j S_j' / (S_jj + v)
+
+Draws come in pairs with opposite noise, and all features get the same ones, so that ranks are steadier than
+values.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.typing import Booleans, Floats
+from .._data.validation import TableLike
+from .._errors.sizes import sizes_of
+from ..exceptions import CovarianceWarning, ParameterError
+from ..preprocessing import GaussianDenoiser
+from ..tables import new_table
+from .calibrating import shares_of
+from .measured import is_measured
+from .sets import Sets
+from .truth import true_values
+
+PREDICTED = 500_000
+"""Rows that are predicted in all, where the number of draws is left open."""
+DRAWS = (8, 64)
+BLOCK = 100_000
+"""Rows that are predicted at a time."""
+COMPONENTS = 3
+"""Gaussians of the true values where the model knows none: those of the given rows."""
+
+
+class Values(Sets):
+    """The method of `Model` that says what to measure again."""
+
+    def value_of_remeasuring(
+        self,
+        table: TableLike,
+        *,
+        factor: float = 0.5,
+        n_draws: int | None = None,
+        top: int | None = None,
+        random_state: int = 0,
+    ) -> Any:
+        """Which values to measure again: cells of the table by how much that is expected to lower the loss.
+
+        The gain of cell (i, j) is the mean, over what a further reading of feature j in row i may show,
+
+        .. code-block:: text
+
+            of classes:   E sum_k p'_k log(p'_k / p_k)    the drop of the log loss
+            of numbers:   E (m' - m)^2                    the drop of the squared error
+
+        with the probabilities p (the prediction m) of the row as it is, and p' (m') with the reading added,
+        whose noise is such that the feature is left with the error f s_j. Its true value is drawn from what
+        the row leaves open of it, under the distribution of the model's `GaussianDenoiser` or
+        `GaussianDiscriminant` (else of a denoiser with 3 components that is fitted to these rows). A missing
+        value is measured with the median error of the fit. If true values and targets are as the model
+        believes, the gain is the mutual information of class and new reading, or the drop of the posterior
+        variance.
+
+        Parameters
+        ----------
+        table : rows, as for `predict`.
+        factor : f, the error after the measurement in units of the present one, 0 <= f < 1; 0 is to know the
+            value.
+        n_draws : readings that are drawn for each cell, an even number; by default 8 to 64, so that not many
+            more than 500,000 rows are predicted. Gains are then known to some ten percent, and ranks better
+            than that.
+        top : only the best so many cells.
+        random_state : seed of the draws.
+
+        Returns
+        -------
+        table of the caller's kind, for arrays a dictionary of columns
+            Rows are cells, the largest gain first: "row" (from 0), "feature", "error" (the present one,
+            infinite where the value is missing), "new_error", "gain". Exact values are left out.
+
+        Raises
+        ------
+        UncertainError (a ValueError) : for a model that takes error bars for spread, which no measurement
+        makes
+            smaller.
+
+        References
+        ----------
+        H. Raiffa, R. Schlaifer, Applied Statistical Decision Theory, 1961, chapter 4. D. V. Lindley, On a
+        measure of the information provided by an experiment, Annals of Mathematical Statistics 27, 1956.
+
+        Examples
+        --------
+        >>> import numpy as np, uncertain
+        >>> rng = np.random.default_rng(0)
+        >>> z = rng.normal(size=(400, 2))
+        >>> std = rng.choice([0.1, 1.0], (400, 2))
+        >>> X = uncertain.GaussianArray(z + std * rng.normal(size=z.shape), std=std, feature_names=["a", "b"])
+        >>> model = uncertain.fit(X, 3.0 * z[:, 0] + z[:, 1], method="gsu", meaning="measurement")
+        >>> best = model.value_of_remeasuring(X, top=100)
+        >>> set(best["feature"]), bool(best["error"].min() == 1.0)
+        ({'a'}, True)
+        """
+        if not isinstance(factor, (int, float)) or not 0.0 <= factor < 1.0:
+            raise ParameterError(f"factor = {factor!r}: must be at least 0 and below 1, such as 0.5")
+        if n_draws is not None and (not isinstance(n_draws, int) or n_draws < 2 or n_draws % 2):
+            raise ParameterError(f"n_draws = {n_draws!r}: must be an even number >= 2")
+        if top is not None and (not isinstance(top, int) or top < 1):
+            raise ParameterError(f"top = {top!r}: must be an integer >= 1")
+        if not is_measured(self.pipeline_):
+            raise ParameterError(
+                "value_of_remeasuring: this model takes error bars for the spread of populations, which no "
+                'measurement makes smaller; fit with meaning="measurement"'
+            )
+        source = self._source(table)
+        rows = self._rows(source)
+        std, known = sizes_of(rows)
+        worth = ~known | (std > 0.0)
+        sizes = self._remembered.sizes
+        typical = np.median(std, axis=0) if sizes is None else sizes.middle
+        count = int(np.count_nonzero(worth))
+        draws = n_draws or int(np.clip(PREDICTED // max(count, 1), *DRAWS)) // 2 * 2
+        cells = _Cells(self, rows, self._posterior(rows), factor, typical, draws, random_state)
+        gains = np.full(rows.shape, -np.inf)
+        for j in range(rows.n_features):
+            at = np.flatnonzero(worth[:, j])
+            for start in range(0, len(at), max(1, BLOCK // draws)):
+                some = at[start : start + max(1, BLOCK // draws)]
+                gains[some, j] = cells.gains(some, j)
+        order = np.argsort(-gains, axis=None, kind="stable")[:count][:top]
+        row, column = np.unravel_index(order, rows.shape)
+        errors = np.where(known, std, np.inf)[row, column]
+        found = {
+            "row": row.astype(np.int64),
+            "feature": [self.feature_names_[place] for place in column.tolist()],
+            "error": errors,
+            "new_error": np.where(np.isinf(errors), typical[column], factor * std[row, column]),
+            "gain": gains[row, column],
+        }
+        return found if source.table is None else new_table(source.table, found)
+
+    def _posterior(self, rows: GaussianArray | Incomplete) -> GaussianArray:
+        """What every row leaves open of its true values."""
+        mixture = true_values(self.pipeline_[self._n_reading :])
+        denoiser = GaussianDenoiser(COMPONENTS, tol=1e-4, random_state=0)
+        names = rows.feature_names
+        plain = GaussianArray._from_core((rows.gaussians if isinstance(rows, Incomplete) else rows)._core)
+        unnamed = Incomplete(plain, rows.missing) if isinstance(rows, Incomplete) else plain
+        denoiser = denoiser.fit(unnamed) if mixture is None else denoiser._set(mixture)
+        return denoiser.transform(unnamed)._named(names)
+
+
+class _Cells:
+    """Rows whose features can be read once more."""
+
+    def __init__(
+        self,
+        model: Values,
+        rows: GaussianArray | Incomplete,
+        posterior: GaussianArray,
+        factor: float,
+        typical: Floats,
+        draws: int,
+        seed: int,
+    ) -> None:
+        self.model = model
+        self.pipeline = model.pipeline_[model._n_reading :]
+        self.rows = rows
+        self.posterior = posterior
+        self.factor = factor
+        self.typical = typical
+        noise = np.random.default_rng(seed).normal(size=(len(rows), draws // 2))
+        self.noise = np.concatenate([noise, -noise], axis=1)
+        self.now = self._predicted(rows)
+
+    def gains(self, at: Any, j: int) -> Floats:
+        """Of feature j in these rows."""
+        draws = self.noise.shape[1]
+        read = self._read(at, j)
+        then = self._predicted(read).reshape(len(at), draws, -1)
+        now = self.now[at].reshape(len(at), 1, -1)
+        if self.model.is_regression_:
+            return np.asarray(((then - now) ** 2).mean(axis=(1, 2)))
+        then, now = np.maximum(then, 1e-300), np.maximum(now, 1e-300)
+        return np.asarray((then * np.log(then / now)).sum(axis=2).mean(axis=1))
+
+    def _predicted(self, rows: Any) -> Floats:
+        if self.model.is_regression_:
+            return np.asarray(self.pipeline.predict(rows))
+        return shares_of(self.pipeline, rows, self.model.classes_)
+
+    def _read(self, at: Any, j: int) -> GaussianArray | Incomplete:
+        """Every row of `at` with each of its drawn readings of feature j added."""
+        draws = self.noise.shape[1]
+        gaussians = self.rows.gaussians if isinstance(self.rows, Incomplete) else self.rows
+        missing = self.rows.missing[at] if isinstance(self.rows, Incomplete) else None
+        part = gaussians[at]
+        gap = np.zeros(len(at), dtype=bool) if missing is None else missing[:, j]
+        diagonal = part.kind in ("diagonal", "isotropic")
+        s2 = sizes_of(part[:, [j]])[0][:, 0] ** 2
+        v = np.where(gap, self.typical[j] ** 2, s2 * self.factor**2 / (1.0 - self.factor**2))
+        # A reading is spread around its true value, which is open itself.
+        open_ = self.posterior[at][:, [j]]
+        spread = np.sqrt(sizes_of(open_)[0][:, 0] ** 2 + v)
+        r = open_.means[:, [0]] + spread[:, None] * self.noise[at]  # (rows, draws)
+        means = np.repeat(part.means[:, None], draws, axis=1)
+        if diagonal:
+            var = sizes_of(part)[0] ** 2
+            share = np.where(gap, 1.0, s2 / (s2 + np.where(gap, 1.0, v)))
+            means[:, :, j] += share[:, None] * (r - means[:, :, j])
+            var[:, j] = np.where(gap, v, s2 * (1.0 - share))
+            made = GaussianArray(means.reshape(-1, means.shape[2]), var=np.repeat(var, draws, axis=0))
+        else:
+            S = part.covariances()
+            column = S[:, :, j] / np.where(gap, 1.0, s2 + v)[:, None]
+            column[gap] = 0.0
+            means += column[:, None, :] * (r - part.means[:, [j]])[:, :, None]
+            means[gap, :, j] = r[gap]
+            S = S - column[:, :, None] * S[:, None, :, j]
+            S[gap, j, :] = S[gap, :, j] = 0.0
+            S[gap, j, j] = v[gap]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CovarianceWarning)  # differences are rounded
+                made = GaussianArray(means.reshape(-1, means.shape[2]), cov=np.repeat(S, draws, axis=0))
+        made = made._named(gaussians.feature_names)
+        return made if missing is None else Incomplete(made, _known(missing, j, draws))
+
+
+def _known(missing: Booleans, j: int, draws: int) -> Booleans:
+    """The gaps of rows whose feature j has been read."""
+    left = missing.copy()
+    left[:, j] = False
+    return np.repeat(left, draws, axis=0)
