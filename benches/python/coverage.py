@@ -72,8 +72,8 @@ def shown(name: str, meaning: str, found: list[np.ndarray]) -> None:
     print(f"{name:<12}{meaning:<14}{one:10.3f}{two:12.3f}{errors:22.3f}")
 
 
-REGRESSIONS = ("gsu", "kernel", "huber", "remeasured")
-CLASSIFIERS = ("gsu", "kernel", "huber", "discriminant", "minimax", "usvc", "remeasured")
+REGRESSIONS = ("gsu", "kernel", "huber", "mixture", "remeasured", "auto")
+CLASSIFIERS = ("gsu", "kernel", "huber", "discriminant", "minimax", "usvc", "remeasured", "auto")
 
 
 def held(model: uncertain.Model, table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     if mode is not None and not stat.S_ISREG(mode):
         yield final
         return
-    descriptor, name = mkstemp(prefix=".", suffix="-" + final.name, dir=final.parent)
+    try:
+        descriptor, name = mkstemp(prefix=".", suffix="-" + final.name, dir=final.parent)
+    except OSError as error:
+        error.filename = os.fspath(path)  # nobody knows the draft
+        raise
     draft = Path(name)
     try:
         os.close(descriptor)
@@ -37,7 +41,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException as error:  # Ctrl-C too
         draft.unlink(missing_ok=True)
         if isinstance(error, OSError):
-            error.filename = os.fspath(path)  # nobody knows the draft
+            error.filename = os.fspath(path)
         raise
 
 
