@@ -88,7 +88,7 @@ def test_what_cannot_be_used_is_refused() -> None:
     model = uncertain.fit(x, [0.5, 1.5] * 3, method="huber")
     with pytest.raises(UncertainError, match="at least 10 labels"):
         model.report(x, [0.5, 1.5] * 3)
-    for name in ("unlabeled", "probability", "random_state"):
+    for name in ("unlabeled", "probability"):
         with pytest.raises(UncertainError, match=f"{name}= is for classes"):
             uncertain.fit(x, [0.5, 1.5] * 3, method="huber", **{name: 1})
     with pytest.raises(UncertainError, match=r"class .b. has a single row"):
