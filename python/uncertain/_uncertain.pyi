@@ -132,6 +132,7 @@ def fit(
     variances: _Floats | None = None,
     outputs: _Floats | None = None,
     crossed: _Floats | None = None,
+    limits: NDArray[np.int8] | None = None,
     weights: _Floats | None = None,
     groups: NDArray[np.uint32] | None = None,
     graphs: Sequence[_Matrix | None] | None = None,

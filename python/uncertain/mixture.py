@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -106,7 +106,8 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
     ----------
     W. A. Fuller, Measurement Error Models, 1987. B. C. Kelly, Some aspects of measurement error in linear
     regression of astronomical data, Astrophysical Journal 665, 2007, doi 10.1086/519947. J. Bovy, D. W. Hogg,
-    S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi 10.1214/10-AOAS439.
+    S. T. Roweis, Extreme deconvolution, Annals of Applied Statistics 5, 2011, doi 10.1214/10-AOAS439. T.
+    Amemiya, Tobit models: a survey, Journal of Econometrics 24, 1984, doi 10.1016/0304-4076(84)90074-5.
 
     Examples
     --------
@@ -159,6 +160,7 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         xy_cov: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
+        y_limit: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
         """Fit to readings of features and target with their errors.
@@ -171,7 +173,14 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
             in the scatter of the law.
         xy_cov : array-like of shape (n, d), or (n,) for one feature, default=None
             Covariances of each feature's error with the target's. Not looked at where a feature is missing.
-        {sample_weight, no_groups}
+        {sample_weight}
+        y_limit : array-like of shape (n,), default=None
+            -1 where all that is known is that the reading of the target is below `y` (an upper limit, such as
+            y < 3.2), +1 where it is above, 0 where it is `y`. With ``y_std`` 0 the true target is. Such rows
+            count by the probability of their side (truncated moments in EM, as in a tobit model). With one
+            component, s is then that of maximum likelihood, and the standard errors come from the squared
+            gradients of the rows' log-likelihoods.
+        {no_groups}
 
         Returns
         -------
@@ -180,7 +189,8 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         Raises
         ------
         UncertainError
-            If a feature is missing in every row, or the errors of a row are no covariance matrix together.
+            If a feature is missing in every row, or the errors of a row are no covariance matrix together; if
+            every target is a limit.
         """
         parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)
@@ -191,6 +201,8 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
             if variances is None:
                 raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
             known["crossed"] = _checked_covariances(xy_cov, missing, (len(targets), data.n_features))
+        if y_limit is not None:
+            known["limits"] = _checked_limits(y_limit, len(targets))
         known["weights"] = check_sample_weight(sample_weight, len(targets))
         self._keep(self._fitted(parameters, (data, missing), **known))
         warn_unless_ended(self)
@@ -347,3 +359,17 @@ def _checked_covariances(xy_cov: ArrayLike, missing: Booleans | None, shape: tup
             f"xy_cov: row {row}, feature {feature} is {known[row, feature]}; it must be finite"
         )
     return np.ascontiguousarray(known)
+
+
+def _checked_limits(y_limit: ArrayLike, n: int) -> NDArray[np.int8]:
+    """-1, 0 and 1, one per row."""
+    given = np.asarray(y_limit)
+    if given.shape != (n,):
+        raise UncertainError(f"y_limit: expected {n} numbers, one per row, got shape {given.shape}")
+    bad = np.flatnonzero(~np.isin(given, (-1, 0, 1)))
+    if bad.size:
+        row = int(bad[0])
+        raise UncertainError(
+            f"y_limit: row {row} is {given[row]!r}; it must be -1 (the target is below y), 0 or 1 (above)"
+        )
+    return given.astype(np.int8)

@@ -146,12 +146,12 @@ impl Supervised {
 /// Fit a model or transform of this kind.
 ///
 /// `codes` are classes 0 .. n_classes, `targets` numbers with their `variances` and covariances with the features
-/// (`crossed`, (n, d)), `outputs` (outputs, n) numbers of which
+/// (`crossed`, (n, d)), -1 and +1 for those that are `limits` below and above which they lie, `outputs` (outputs, n) numbers of which
 /// some are NaN; `report(task, iteration, objective, gap)` hears of every iteration. With `online` it is one pass over
 /// these rows that goes on from `before`.
 #[pyfunction]
 #[pyo3(signature = (kind, params, rows, *, codes=None, n_classes=0, targets=None, variances=None, outputs=None,
-                    crossed=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
+                    crossed=None, limits=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
                     before=None))]
 pub(crate) fn fit(
     py: Python<'_>,
@@ -164,6 +164,7 @@ pub(crate) fn fit(
     variances: Vector<'_>,
     outputs: Option<PyReadonlyArray2<'_, f64>>,
     crossed: Option<PyReadonlyArray2<'_, f64>>,
+    limits: Option<PyReadonlyArray1<'_, i8>>,
     weights: Vector<'_>,
     groups: Codes<'_>,
     graphs: Option<Vec<Option<Graph<'_>>>>,
@@ -180,6 +181,10 @@ pub(crate) fn fit(
             let values = crossed.as_array().iter().copied().collect();
             Some(targets.with_feature_covariances(values, crossed.shape()[1])?)
         }
+        (targets, _) => targets,
+    };
+    let targets = match (targets, limits) {
+        (Some(targets), Some(limits)) => Some(targets.with_limits(limits.as_array().to_vec())?),
         (targets, _) => targets,
     };
     let outputs: Option<Vec<Vec<f64>>> =

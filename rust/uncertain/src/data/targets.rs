@@ -22,6 +22,8 @@ pub struct Targets {
     variances: Option<Vec<f64>>,
     /// n x d covariances with the errors of the features, row by row.
     crossed: Option<Vec<f64>>,
+    /// -1, 0, +1 per row.
+    limits: Option<Vec<i8>>,
     weights: Option<Weights>,
 }
 
@@ -33,7 +35,7 @@ impl Targets {
         }
         match values.iter().position(|y| !y.is_finite()) {
             Some(row) => Err(Error::NotFinite { what: "targets".into(), row, column: 0, value: values[row] }),
-            None => Ok(Self { values, variances: None, crossed: None, weights: None }),
+            None => Ok(Self { values, variances: None, crossed: None, limits: None, weights: None }),
         }
     }
 
@@ -65,6 +67,22 @@ impl Targets {
             return Err(Error::NotFinite { what: what(), row: at / d, column: at % d, value: covariances[at] });
         }
         Ok(Self { crossed: Some(covariances), ..self })
+    }
+
+    /// The same targets of which some are limits: -1 where the reading is below the number, +1 where it is above, 0 where it
+    /// is the number.
+    pub fn with_limits(self, limits: Vec<i8>) -> Result<Self> {
+        if limits.len() != self.len() {
+            return Err(Error::shape("limits", format!("{}, one per row of data", self.len()), limits.len()));
+        }
+        if let Some(row) = limits.iter().position(|l| !(-1..=1).contains(l)) {
+            let value = limits[row];
+            return Err(Error::Data(format!(
+                "limits: row {row} is {value}; a limit is -1 (below), 0 (none) or 1 (above)"
+            )));
+        }
+        let any = limits.iter().any(|l| *l != 0);
+        Ok(Self { limits: any.then_some(limits), ..self })
     }
 
     /// The same targets with one weight >= 0 per row; at least one must be positive.
@@ -104,6 +122,12 @@ impl Targets {
         self.crossed.as_deref()
     }
 
+    /// Which of them are limits, where some are.
+    #[must_use]
+    pub fn limits(&self) -> Option<&[i8]> {
+        self.limits.as_deref()
+    }
+
     /// The weights, where they were given.
     #[must_use]
     pub fn weights(&self) -> Option<&Weights> {
@@ -125,6 +149,7 @@ impl Targets {
         Ok(Self {
             values: pick(&self.values),
             variances: self.variances().map(pick),
+            limits: self.limits.as_ref().map(|limits| rows.iter().map(|&i| limits[i]).collect()),
             crossed: self.crossed.as_ref().map(|crossed| {
                 let d = crossed.len() / self.len();
                 rows.iter().flat_map(|&i| &crossed[i * d..(i + 1) * d]).copied().collect()

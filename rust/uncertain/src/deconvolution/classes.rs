@@ -40,7 +40,11 @@ impl ValidParams {
             return self.fit_classes(rows, &labels.take(&kept)?, per_class, control);
         }
         let PerClass { shares, tied, unbiased } = per_class;
-        let group = |class: usize| Group { rows: Some(labels.rows_of(class)), components: class * k..(class + 1) * k };
+        let group = |class: usize| Group {
+            rows: Some(labels.rows_of(class)),
+            components: class * k..(class + 1) * k,
+            limited: vec![],
+        };
         let groups = (0..labels.n_classes()).map(group).collect();
         let task = Task { observed: Observed::of(rows, labels.weights()), groups, tied, unbiased };
         let fitted = parallel::install(self.0.threads, || task.fit(&self.0, control))??;

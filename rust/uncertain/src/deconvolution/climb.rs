@@ -19,14 +19,16 @@ pub(super) fn fit_components(
     unbiased: bool,
     control: &Control,
 ) -> Result<Fitted> {
-    let groups = vec![Group { rows, components: 0..k }];
+    let groups = vec![Group { rows, components: 0..k, limited: vec![] }];
     Task { observed, groups, tied: false, unbiased }.fit(params, control)
 }
 
 impl Task<'_> {
     /// From the start until it converges.
     pub(super) fn fit(&self, params: &Params, control: &Control) -> Result<Fitted> {
-        let scale = Sample::new(&self.observed, None, params.seed).scale();
+        // A limit may lie anywhere, and has no size.
+        let read = self.groups.iter().find(|group| !group.limited.is_empty()).and_then(|group| group.rows.as_deref());
+        let scale = Sample::new(&self.observed, read, params.seed).scale();
         let start = self.start(&scale, params.seed)?;
         Climb::new(self, params, &scale, control)?.run(start)
     }
@@ -190,7 +192,13 @@ impl<'a> Climb<'a> {
         let (mut sums, mut likelihood) = (vec![], 0.0);
         for (group, source) in self.task.groups.iter().zip(&self.sources) {
             let own = &components[group.components.clone()];
-            let pass = self.task.observed.sums(source, own, self.control)?;
+            let mut pass = self.task.observed.sums(source, own, self.control)?;
+            if !group.limited.is_empty() {
+                let range = group.components.clone();
+                let (more, log) = self.task.observed.limited_sums(&group.limited, &mixture, range, self.control)?;
+                pass.sums.iter_mut().zip(&more).for_each(|(s, x)| *s += x);
+                pass.total += log;
+            }
             sums.extend(pass.sums);
             likelihood += pass.total / self.total;
         }

@@ -39,6 +39,7 @@ mod choose;
 mod classes;
 mod climb;
 mod fit;
+mod limited;
 mod mixture;
 mod observed;
 mod params;
@@ -56,5 +57,6 @@ pub use state::Progress;
 
 pub(crate) use choose::log_sum;
 pub(crate) use classes::PerClass;
+pub(crate) use limited::{Expected, Limited};
 pub(crate) use observed::Observed;
 use task::{Group, Task};

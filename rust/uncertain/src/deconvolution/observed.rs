@@ -46,6 +46,14 @@ impl<'a> Observed<'a> {
         Self { data, missing, weights, shape: Shape { d: data.n_features(), noise, masked } }
     }
 
+    /// The same where passes must keep to the coordinates of the rows, for sums over other rows to be added.
+    pub(crate) fn in_plain_coordinates(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
+        let observed = Self::of(rows, weights);
+        let diagonal = rows.gaussians().covariances().structure().is_diagonal();
+        let noise = if diagonal { Noise::Diagonal } else { Noise::Full };
+        Self { shape: Shape { noise, ..observed.shape }, ..observed }
+    }
+
     /// The same from rows that may have gaps.
     pub(crate) fn of(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
         Self::new(rows.gaussians(), rows.missing(), weights)

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::deconvolution::limited::Limited;
 use crate::deconvolution::start::Sample;
 use crate::deconvolution::{Mixture, Observed};
 use crate::error::{Error, Result};
@@ -11,6 +12,8 @@ pub(super) struct Group {
     /// `None`: all.
     pub rows: Option<Vec<usize>>,
     pub components: Range<usize>,
+    /// Rows beside them whose last number is a limit.
+    pub limited: Vec<Limited>,
 }
 
 /// What is to be fitted.
@@ -55,7 +58,8 @@ impl Task<'_> {
     }
 
     pub(super) fn total_weight(&self) -> f64 {
-        self.groups.iter().map(|g| self.weight(g)).sum()
+        let limited = |group: &Group| group.limited.iter().map(|l| self.observed.weight(l.row)).sum::<f64>();
+        self.groups.iter().map(|g| self.weight(g) + limited(g)).sum()
     }
 
     fn weight(&self, group: &Group) -> f64 {

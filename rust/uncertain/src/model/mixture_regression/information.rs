@@ -24,7 +24,7 @@ use crate::model::mixture_regression::precision::{Precision, Weight};
 use crate::parallel;
 
 /// Beyond so many features the matrix of all parameters is too large.
-const MOST_FEATURES: usize = 50;
+pub(super) const MOST_FEATURES: usize = 50;
 /// Rows times squared elements of a covariance matrix that are few.
 const WORK: f64 = 1e10;
 /// Evenly spaced rows that stand for all where those are more.
@@ -231,6 +231,11 @@ pub(super) struct Information {
 }
 
 impl Information {
+    /// From a matrix of q parameters.
+    pub(super) fn new(h: Vec<f64>, q: usize) -> Self {
+        Self { h, gradient: vec![0.0; q], q }
+    }
+
     /// An element of the matrix.
     pub(super) fn at(&self, p: usize, r: usize) -> f64 {
         self.h[p * self.q + r]
@@ -294,7 +299,7 @@ fn along_law(coef: &[f64], precision: &Precision<'_>, out: &mut [f64]) {
     }
 }
 
-fn errors(law: &Law, joint: &Mixture, information: &Information) -> Option<Errors> {
+pub(super) fn errors(law: &Law, joint: &Mixture, information: &Information) -> Option<Errors> {
     let (d, mean) = (law.coef.len(), joint.mean(0));
     let boundary = law.scatter == 0.0;
     let free: Vec<usize> = (0..information.q).filter(|&p| p != d + 1 || !boundary).collect();

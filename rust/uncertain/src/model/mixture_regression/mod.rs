@@ -14,6 +14,7 @@ mod conditional;
 mod information;
 mod joint;
 mod law;
+mod limits;
 mod newton;
 mod precision;
 mod state;
@@ -51,10 +52,19 @@ pub fn fit<'a>(
 ) -> Result<(Model, Fitted)> {
     let joint = joint::Joint::of(rows.into(), targets)?;
     let rows = joint.rows();
-    let fitted = params.fit_rows(rows, targets.weights(), false, control)?;
+    let fitted = match targets.limits() {
+        Some(limits) => params.fit_limited(rows, limits, targets.weights(), control)?,
+        None => params.fit_rows(rows, targets.weights(), false, control)?,
+    };
     let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
     if fitted.mixture.n_components() == 1 {
         let weight = |i: usize| targets.weight(i);
+        if let Some(limits) = targets.limits() {
+            let errors = || limits::standard_errors(&fitted.mixture, rows, limits, &weight, control);
+            let errors = parallel::install(params.params().threads, errors)??;
+            model.law.iter_mut().for_each(|law| law.errors.clone_from(&errors));
+            return Ok((model, fitted));
+        }
         parallel::install(params.params().threads, || -> Result<()> {
             let (mixture, _) = law::with_best_scatter(&fitted.mixture, rows, &weight, 0, control)?;
             let (mixture, way) = newton::climbed(mixture, rows, &weight, control)?;
