@@ -196,7 +196,7 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         data, missing = check_rows(self, X, reset=True)
         targets = check_numbers(y, X, self)
         variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
-        known = {"targets": targets, "variances": variances}
+        known: dict[str, Any] = {"targets": targets, "variances": variances}
         if xy_cov is not None:
             if variances is None:
                 raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
