@@ -71,11 +71,16 @@ pub(crate) fn gemm(a: &[f64], b: &[f64], (m, k, n): (usize, usize, usize), add: 
     );
 }
 
+/// What is said where numbers of the caller's size, or their squares, are none any more.
+pub(crate) fn overflow() -> Error {
+    Error::Data("a matrix has elements that are more than a number can hold: look at the units of the features".into())
+}
+
 /// An orthonormal basis of k vectors of d > k elements (the rows of `vectors`), as k such rows.
 pub(crate) fn orthonormal_basis(vectors: &[f64], d: usize) -> Result<Vec<f64>> {
     let k = vectors.len() / d;
     if vectors.iter().any(|v| !v.is_finite()) {
-        return Err(Error::Internal("a basis of vectors that are not finite".into()));
+        return Err(overflow());
     }
     let q = MatRef::from_row_major_slice(vectors, k, d).transpose().qr().compute_thin_Q();
     Ok((0..k).flat_map(|j| (0..d).map(move |i| (i, j))).map(|(i, j)| q[(i, j)]).collect())

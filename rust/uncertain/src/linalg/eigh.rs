@@ -45,7 +45,7 @@ impl Eigh {
             return Ok(());
         }
         if !largest.is_finite() {
-            return Err(Error::Internal("eigenvalues of a matrix that is not finite".into()));
+            return Err(crate::linalg::overflow());
         }
         let scale = crate::simd::power_of_two_near(largest);
         for i in 0..d {

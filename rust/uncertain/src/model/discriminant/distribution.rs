@@ -22,7 +22,7 @@ use super::points::{POINTS, normal_points};
 use crate::control::Control;
 use crate::data::{Collapse, Covariances, GaussianArray, Incomplete, Rows};
 use crate::deconvolution::{Mixture, Observed, log_sum};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::Eigh;
 use crate::parallel;
 
@@ -141,6 +141,11 @@ impl<'a> Spread<'a> {
                 let row = members[at];
                 let x = self.data.means().row(row);
                 let moments = differences.moments(x, self.data.covariances(), row, &mut scratch);
+                if !moments.variances.iter().chain(&moments.shifts).all(|v| v.is_finite()) {
+                    return Err(Error::Data(format!(
+                        "row {row}: the deviation of its score is more than a number can hold; look at its units"
+                    )));
+                }
                 if closed {
                     (out[0], out[1]) = (moments.shifts[0], moments.variances[0].sqrt());
                     continue;

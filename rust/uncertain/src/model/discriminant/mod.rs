@@ -241,6 +241,22 @@ mod tests {
             assert!(model.predict(&rows, &control).is_err() && model.decision(&rows, &control).is_err());
             assert!(model.predict(&rows.slice(0..1), &control).is_ok());
         }
+        // The centre, known to nothing: variances of the differences overflow.
+        for (shared, k) in [(true, 1), (true, 2), (false, 2)] {
+            let em = deconvolution::Params { components: Components::Fixed(k), ..Default::default() };
+            let params = Params { shared, priors: None, em };
+            let (model, _) = params.check().unwrap().fit(&data, &labels, &Control::new()).unwrap();
+            for std in [1e60, 1e154, 1e160] {
+                let covariances = Covariances::from_std(Rows::from_vec(vec![0.1, std], 1).unwrap());
+                let Ok(rows) = GaussianArray::new(Rows::from_vec(vec![0.0; 4], 2).unwrap(), covariances) else {
+                    continue;
+                };
+                match model.decision_distribution(&rows, &Control::new()) {
+                    Ok((means, stds)) => assert!(means.iter().chain(&stds).all(|x| x.is_finite()), "{means} {stds}"),
+                    Err(why) => assert!(matches!(why, Error::Data(_)), "{why}"),
+                }
+            }
+        }
     }
 
     #[test]

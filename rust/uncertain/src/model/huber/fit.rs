@@ -127,6 +127,10 @@ fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
     for (k, target) in targets.iter().enumerate() {
         let task = if outputs > 1 { format!("class {} of {outputs}", k + 1) } else { String::new() };
         let refined = refine(&mut system, target, (0..l).collect(), &plan, &control.with_task(task))?;
+        if !refined.objective.is_finite() {
+            let why = "the squares of these targets are more than a number can hold: look at their unit";
+            return Err(Error::Data(why.into()));
+        }
         for (part, w) in parts.iter_mut().zip(reduction.coefficients(&refined.point.b)?) {
             order.iter().zip(w).for_each(|(&i, w)| part.coef[[i, k]] = w);
         }

@@ -4,7 +4,7 @@ use super::{Expansion, Model, Params, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{GaussianArray, Targets};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::kernel_machine::{Basis, Source};
 use crate::parallel;
@@ -64,6 +64,10 @@ impl ValidParams {
             smo::solve(&Subset::new(kernel, rows.clone())?, &problem, &options, control)?
         };
         let fit = FitReport::from(&solution);
+        if !fit.objective.is_finite() {
+            let why = "the objective of these targets is more than a number can hold: look at their unit, or lower C";
+            return Err(Error::Data(why.into()));
+        }
         let smo::Solution { coef, intercept, .. } = solution;
         let (support, dual_coef) = rows.into_iter().zip(coef).filter(|(_, coef)| *coef != 0.0).unzip();
         Ok(Expansion { support, dual_coef, intercept: intercept + middle, fit })

@@ -3,6 +3,7 @@ use ndarray::Array2;
 use super::*;
 use crate::control::Control;
 use crate::data::{Covariances, GaussianArray, Rows, Targets};
+use crate::error::Error;
 use crate::probabilistic_kernel::{Options as Kernel, gram};
 use crate::solver::Status;
 use crate::solver::smo::{Dense, Options, Subset};
@@ -108,4 +109,15 @@ fn the_unit_of_the_targets_does_not_matter() {
         assert!(same, "{unit} {offset}");
     }
     assert!(fit(0.0, 5.0).support.is_empty());
+}
+
+#[test]
+fn an_objective_beyond_all_numbers_is_refused() {
+    let (x, y, _) = line(12);
+    let data = GaussianArray::points(Rows::from_vec(x, 1).unwrap()).unwrap();
+    let huge = given(&y.iter().map(|y| y * 1e300).collect::<Vec<_>>());
+    let params = Params::new().c(1e10).sigma(1.0).check().unwrap();
+    let why = params.fit(&data, &huge, &Control::new()).unwrap_err();
+    assert!(matches!(&why, Error::Data(why) if why.contains("look at their unit")), "{why}");
+    assert!(params.fit(&data, &given(&y), &Control::new()).unwrap().expansion.fit.objective.is_finite());
 }

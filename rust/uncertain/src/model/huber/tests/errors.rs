@@ -29,5 +29,7 @@ fn what_cannot_be_used_is_refused() {
     let mut infinite = y.clone();
     infinite[3] = f64::INFINITY;
     assert!(said(Params::new(), &infinite, None).contains("row 3"));
+    let huge: Vec<f64> = y.iter().map(|y| 1e300 * y).collect();
+    assert!(said(Params::new(), &huge, None).contains("look at their unit"));
     assert!(said(Params::new().views(view(Kernel::Precomputed, None, Graph::None)), &y, None).contains("square"));
 }
