@@ -37,7 +37,9 @@ impl Eigh {
     /// The matrix is scaled by a power of two first: variances like 1e-200 would underflow inside.
     pub(crate) fn decompose<'a>(&mut self, row: impl Fn(usize) -> &'a [f64]) -> Result<()> {
         let d = self.dim;
-        let largest = (0..d).flat_map(|i| &row(i)[..=i]).fold(0.0_f64, |m, x| m.max(x.abs()));
+        let largest = (0..d)
+            .flat_map(|i| &row(i)[..=i])
+            .fold(0.0_f64, |m, x| if x.is_finite() { m.max(x.abs()) } else { f64::INFINITY });
         if largest == 0.0 {
             self.values.fill(0.0);
             self.vectors.fill(0.0);
@@ -102,6 +104,14 @@ impl Eigh {
 mod tests {
     use super::super::tests::gram;
     use super::*;
+
+    #[test]
+    fn matrices_that_are_not_finite_are_the_data_s_fault() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let refused = Eigh::new(2).packed(&[1.0, bad, 2.0]).unwrap_err();
+            assert!(matches!(&refused, Error::Data(why) if why.contains("units")), "{refused}");
+        }
+    }
 
     fn check_eigh(a: &[f64], d: usize, what: &str) {
         let mut eigh = Eigh::new(d);
