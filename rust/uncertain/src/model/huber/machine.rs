@@ -5,6 +5,7 @@ use ndarray::Array2;
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::model::linear::scores::check_finite;
 use crate::model::one_vs_rest;
 
 use super::fitted::{Model, predict};
@@ -92,7 +93,8 @@ impl Machine {
             return Err(Error::shape("X", format!("{} features as in the fit", self.n_features()), new.n_features()));
         }
         let intercepts: Vec<f64> = self.model.outcomes.iter().map(|outcome| outcome.intercept).collect();
-        predict(&self.model.parts, &intercepts, new, self.rows.as_ref(), control)
+        let scores = predict(&self.model.parts, &intercepts, new, self.rows.as_ref(), control)?;
+        check_finite(&scores, scores.ncols()).map(|()| scores)
     }
 
     /// Mean and standard deviation of the outputs under each row's own noise; the mean is
@@ -104,6 +106,7 @@ impl Machine {
     pub fn decision_distribution(&self, new: &GaussianArray, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
         let means = self.decision(new, control)?;
         let variances = spread::variances(&self.model.parts, new, self.rows.as_ref(), means.ncols(), control)?;
+        check_finite(&variances, means.ncols())?;
         Ok((means, variances.mapv(f64::sqrt)))
     }
 

@@ -10,15 +10,20 @@ use crate::with_kind;
 /// Rows whose covariance products are remembered at a time; only their quadratic forms are kept.
 const BLOCK: usize = 64;
 
-/// The same scores, or the first row whose score is more than a number can hold.
-pub(super) fn finite(scores: Vec<f64>) -> Result<Vec<f64>> {
-    match scores.iter().position(|score| !score.is_finite()) {
-        None => Ok(scores),
-        Some(row) => Err(Error::Data(format!(
-            "row {row}: its score, or the deviation of it, is more than a number can hold ({}); look at its units",
-            scores[row]
+/// Are the scores, row by row so many, numbers? Else the first row whose score is more than one can hold.
+pub(crate) fn check_finite<'a>(scores: impl IntoIterator<Item = &'a f64>, per_row: usize) -> Result<()> {
+    match scores.into_iter().enumerate().find(|(_, score)| !score.is_finite()) {
+        None => Ok(()),
+        Some((at, score)) => Err(Error::Data(format!(
+            "row {}: its score, or the deviation of it, is more than a number can hold ({score}); look at its units",
+            at / per_row
         ))),
     }
+}
+
+/// The same scores, if they are numbers.
+pub(super) fn finite(scores: Vec<f64>) -> Result<Vec<f64>> {
+    check_finite(&scores, 1).map(|()| scores)
 }
 
 /// The mean score w'x_i + b of every row.
