@@ -91,7 +91,8 @@ def test_answers_about_far_rows(kind: type, parameters: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("kind", "parameters"), CASES, ids=str)
 def test_fits_of_large_and_small_numbers(kind: type, parameters: dict[str, Any]) -> None:
-    slow = parameters.get("method") in ("ausvc", "mpsvc")  # hundreds of iterations where rounding is all there is
+    # Hundreds of iterations where rounding is all there is.
+    slow = parameters.get("method") in ("ausvc", "mpsvc")
     for power in (160,) if slow else (-300, -160, -100, 100, 150, 154, 160, 300):
         for errors in (1.0, 10.0**power):
             with contextlib.suppress(UncertainError):
