@@ -29,7 +29,7 @@ ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str
 
 REPORTED_ROWS = 2_000
 """Most rows that a report looks at for this."""
-MOST_FEATURES = 50
+MOST_FEATURES = 30
 """Of more features a report does not look at error bars, which would take longer than its fits."""
 COMMON = "smaller than stated, or features have errors in common (corr=, cov=)"
 TOLERATED = 1.2
