@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from scipy.optimize import minimize
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss
 
 import uncertain
@@ -26,6 +27,13 @@ from uncertain.exceptions import ParameterError
 from uncertain.tables._groups import Groups
 
 RNG = np.random.default_rng
+TREES = HistGradientBoostingClassifier(max_iter=20)
+"""A tenth of the trees, for tests that are not about them."""
+
+
+def choice(*data: Any, **given: Any) -> uncertain.Model:
+    """A fit whose re-measured candidate is quick."""
+    return uncertain.fit(*data, **{"estimator": TREES} | given)
 
 
 def readings(n: int, seed: int = 0, d: int = 2) -> tuple[GaussianArray, Any]:
@@ -47,7 +55,7 @@ def catalogue(n: int, seed: int = 0) -> pl.DataFrame:
 
 @pytest.fixture(scope="module")
 def model() -> uncertain.Model:
-    return uncertain.fit(catalogue(150), target="kind")
+    return choice(catalogue(150), target="kind")
 
 
 def test_the_leaderboard_says_what_was_tried(model: uncertain.Model) -> None:
@@ -73,13 +81,13 @@ def test_the_leaderboard_says_what_was_tried(model: uncertain.Model) -> None:
 
 def test_a_fit_repeats_itself_to_the_last_bit(model: uncertain.Model) -> None:
     heard: list[Any] = []
-    again = uncertain.fit(catalogue(150), target="kind", callback=heard.append)
+    again = choice(catalogue(150), target="kind", callback=heard.append)
     table = catalogue(50, 1)
     assert again.predict_proba(table).equals(model.predict_proba(table))
     same = ["method", "parameters", "score", "behind_se", "weight"]
     assert again.leaderboard_.select(same).equals(model.leaderboard_.select(same))
     assert {progress.folds for progress in heard} == {5}
-    other = uncertain.fit(catalogue(150), target="kind", random_state=1)
+    other = choice(catalogue(150), target="kind", random_state=1)
     assert other.leaderboard_["score"][0] != model.leaderboard_["score"][0]
 
 
@@ -88,7 +96,7 @@ def test_a_callback_ends_the_fit() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        uncertain.fit(catalogue(60), target="kind", callback=stop)
+        choice(catalogue(60), target="kind", callback=stop)
 
 
 def test_the_average_is_the_weighted_mean_of_its_members(model: uncertain.Model) -> None:
@@ -109,7 +117,7 @@ def test_the_average_is_the_weighted_mean_of_its_members(model: uncertain.Model)
 
 def test_a_report_compares_an_average_with_its_members() -> None:
     table = catalogue(80)
-    model = uncertain.fit(table, target="kind")
+    model = choice(table, target="kind")
     report = model.report(table, folds=2, repeats=1, scorers="accuracy")
     names = report.board.names
     members = model.pipeline_[-1].members_
@@ -140,9 +148,20 @@ def test_a_leaderboard_survives_a_file(tmp_path: Path, model: uncertain.Model) -
         Leaderboard.from_dict(board.to_dict() | {"measure": "beauty"})
 
 
+def test_an_average_survives_a_file(tmp_path: Path) -> None:
+    table = catalogue(60)
+    model = uncertain.fit(table, target="kind")
+    model.save(tmp_path / "m.safetensors")
+    again = uncertain.load(tmp_path / "m.safetensors")
+    assert isinstance(again.pipeline_[-1], AveragedClassifier)
+    new = catalogue(30, 1)
+    assert again.predict_proba(new).equals(model.predict_proba(new))
+    assert again.leaderboard_.equals(model.leaderboard_)
+
+
 def test_many_rows_get_the_simplest_of_the_best() -> None:
     X, y = readings(1200)
-    model = uncertain.fit(X, y)
+    model = choice(X, y)
     board = model.leaderboard_
     (chosen,) = board.filter(pl.col("weight") == 1.0).to_dicts()
     assert chosen["behind"] <= chosen["behind_se"] or chosen["behind"] == 0.0
@@ -156,7 +175,7 @@ def test_numbers_are_chosen_by_squared_error() -> None:
     z = rng.normal(size=(300, 1))
     std = rng.uniform(0.05, 0.3, size=(300, 1))
     X = GaussianArray(z + std * rng.normal(size=z.shape), std=std)
-    model = uncertain.fit(X, np.sin(3 * z[:, 0]))
+    model = uncertain.fit(X, np.sin(3 * z[:, 0]), estimator=HistGradientBoostingRegressor(max_iter=20))
     board = model.leaderboard_
     assert "accuracy" not in board.columns and model.is_regression_
     tried = board.filter(pl.col("note") == "", pl.col("meaning") == "measurement").sort(
@@ -190,7 +209,7 @@ def test_noise_reaches_remeasured_learners(method: Any) -> None:
         learner = model.pipeline_[-1]
         assert (learner.factors, learner.per_feature) == ((1.0, 4.0), 0.0)
         return
-    model = uncertain.fit(catalogue(60), target="kind", noise=(1, 4))
+    model = choice(catalogue(60), target="kind", noise=(1, 4))
     assert "errors x 1 to 4" in repr(model)
     (row,) = model.leaderboard_.filter(
         pl.col("method") == "remeasured", pl.col("meaning") != "means only"
@@ -245,8 +264,8 @@ def test_groups_keep_a_memory_from_winning() -> None:
     place = rng.normal(size=(30, 2)) * 3
     X = GaussianArray(place[patient] + 0.01 * rng.normal(size=(150, 2)), std=0.01)
     y = np.repeat(np.arange(30) % 2, 5)  # nothing about it is in the place
-    honest = uncertain.fit(X, y, groups=patient).leaderboard_
-    fooled = uncertain.fit(X, y).leaderboard_
+    honest = choice(X, y, groups=patient).leaderboard_
+    fooled = choice(X, y).leaderboard_
     members = pl.col("note") == ""
     assert honest.filter(members)["score"].min() > 0.6  # log 2 is 0.69
     assert fooled.filter(members)["score"].min() < 0.3
@@ -330,7 +349,7 @@ def test_the_score_is_that_of_scikit_learn(model: uncertain.Model) -> None:
 def test_what_cannot_take_the_data_says_why() -> None:
     X, y = readings(60)
     labels = np.where(np.arange(60) == 59, "odd", np.where(y, "b", "a"))
-    model = uncertain.fit(X, labels)  # one row of a class: no calibration can hold it out
+    model = choice(X, labels)  # one row of a class: no calibration can hold it out
     board = model.leaderboard_
     refused = board.filter(pl.col("note").str.starts_with("left out"))
     assert refused.filter(pl.col("method") == "gsu").height == 2
@@ -340,10 +359,10 @@ def test_what_cannot_take_the_data_says_why() -> None:
 
 def test_meaning_narrows_the_choice() -> None:
     X, y = readings(60)
-    spread = uncertain.fit(X, y, meaning="spread").leaderboard_
+    spread = choice(X, y, meaning="spread").leaderboard_
     assert set(spread.filter(pl.col("note") == "")["method"]) <= {"gsu", "kernel", "average"}
     assert spread["note"].str.contains("takes error bars for measurement errors").any()
-    exact = uncertain.fit(X.means, y).leaderboard_
+    exact = choice(X.means, y).leaderboard_
     assert exact.filter(pl.col("meaning") == "means only").is_empty()
     assert exact.filter(pl.col("note") == "", pl.col("method") == "gsu").height == 1
 
@@ -354,7 +373,7 @@ def test_gaps_and_weights() -> None:
     spoilt = table.with_columns(
         kind=pl.when(pl.int_range(90) < 60).then("kind").otherwise(1 - pl.col("kind"))
     )
-    model = uncertain.fit(spoilt, target="kind", on_missing="impute", sample_weight=weights)
+    model = choice(spoilt, target="kind", on_missing="impute", sample_weight=weights)
     assert model.score(table) > 0.7  # 0.5 if it had learned from the spoilt rows
     tried = model.leaderboard_.filter(pl.col("note") == "")
     assert {"gsu", "kernel", "discriminant", "remeasured"} <= set(tried["method"])
