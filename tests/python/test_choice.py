@@ -409,3 +409,11 @@ def test_an_own_learner_takes_part() -> None:
     with pytest.raises(ParameterError, match="one number >= 0"):
         AveragedClassifier.of([clone(model.pipeline_)], [-1.0])
     assert RemeasuredClassifier().get_params()["estimator"] is None
+
+
+def test_more_effort_averages_more_folds() -> None:
+    X, y = readings(60)
+    model = choice(X, y, effort="high")
+    board = model._leaderboard
+    assert board is not None and (board.effort, board.folds) == ("high", 15)
+    assert plan(2_000, thorough=True) == (5, 5, 1) and plan(20_000, thorough=True) == (3, 3, 1)
