@@ -292,15 +292,22 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     lines = []
-    with threadpool_limits(1, "openmp"):
-        for split in splits(arguments):
-            lines.append(measured(*split))
-            line = lines[-1]
-            best = max(line.members, key=lambda name: line.members[name].plain)
-            top = line.members[best].plain
-            print(f"{line.table} {line.n}: {line.auto.plain:.1f} ({line.chosen}), best {top:.1f} ({best}), "
-                  f"boosting {line.boosting.plain:.1f}, {line.seconds:.0f} s", flush=True)  # fmt: skip
-    print(f"\n{table_of(lines)}")
+    try:
+        with threadpool_limits(1, "openmp"):
+            for split in splits(arguments):
+                lines.append(measured(*split))
+                print(told(lines[-1]), flush=True)
+    finally:  # what there is, if it is interrupted
+        print(f"\n{table_of(lines)}")
+
+
+def told(line: Line) -> str:
+    """One split, as it is done."""
+    best = max(line.members, key=lambda name: line.members[name].plain)
+    return (
+        f"{line.table} {line.n}: {line.auto.plain:.1f} ({line.chosen}), best "
+        f"{line.members[best].plain:.1f} ({best}), boosting {line.boosting.plain:.1f}, {line.seconds:.0f} s"
+    )
 
 
 if __name__ == "__main__":

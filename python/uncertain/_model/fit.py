@@ -133,8 +133,8 @@ def fit(
         fitted to the posterior means alone (`GaussianCollapser`), and its coefficients are then those of the
         law between true values.
         "auto": both are tried by ``method="auto"``; else measurement for scalar columns with error columns,
-        which is what these hold in nearly every table, and spread for columns of lists (covariances, deviations), for error columns that are called
-        x_spread, and for a GaussianArray.
+        which is what these hold in nearly every table; spread for columns of lists (covariances, deviations),
+        for error columns that are called x_spread, and for a GaussianArray.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
     on_missing : what a missing value or error bar means: "error" refuses it; "point" calls a value without
         error bar exact; "impute" takes a feature whose value or error bar is missing for unknown. Its
