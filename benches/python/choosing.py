@@ -238,6 +238,7 @@ def measured(name: str, regression: bool, X: GaussianArray, y: Values, star: Val
     """The choice, its members and the boosting, fitted to the first n rows and tested on the others."""
     poor = worse(X[n:], 3.0, np.random.default_rng(0))
     known: dict[str, Any] = {"groups": star[:n]} if name == "Kepler" else {}
+    known["task"] = "regression" if regression else "classification"
 
     def of(model: Any) -> Score:
         return score(model, X[n:], poor, y[n:], regression)
