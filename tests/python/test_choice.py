@@ -305,6 +305,23 @@ def test_the_simplest_within_one_standard_error() -> None:
     assert worse.simplest == 1
 
 
+def test_what_falls_with_larger_errors_must_be_clearly_better() -> None:
+    noise = RNG(11).normal(size=400)
+    noise = (noise - noise.mean()) / noise.std(ddof=1)
+
+    def chosen(kernels_lead: float) -> str:
+        """The lead is in standard errors."""
+        trials = [
+            ("gsu", kernels_lead * 0.05 + 0.5 + noise),
+            ("remeasured", kernels_lead * 0.05 + noise),
+            ("kernel", 0.0 * noise),
+        ]
+        found = [Tried(Member(name, ""), Trial(np.exp(-losses)[None]), losses) for name, losses in trials]
+        return found[Ranking(found, Means(np.ones(400)), None).simplest].member.method
+
+    assert (chosen(0.5), chosen(2.5), chosen(3.5)) == ("remeasured", "remeasured", "kernel")
+
+
 def test_stacked_weights_have_the_least_loss() -> None:
     rng = RNG(10)
     given = rng.uniform(0.05, 0.95, size=(3, 500))

@@ -5,9 +5,10 @@ The rule. With l_mi the loss of member m at row i, c_i the weights of rows, and
     mean_m = sum_i c_i l_mi / sum_i c_i,        best = argmin mean_m,
     d_i = l_mi - l_best,i,   se_m^2 = G / (G - 1) sum_g (sum_{i in g} c_i (d_i - mean d))^2 / (sum_i c_i)^2
 
-over the G groups (rows, without groups), the simplest member with mean d <= se_m is chosen. Below
-1,000 rows, and with ``effort="high"``, it is an average instead: of members within two standard errors of the
-best, with the weights w >= 0, sum w = 1, of the least held-out loss of the average itself.
+over the G groups (rows, without groups), the simplest member with mean d <= se_m is chosen; a
+kernel machine, which falls where errors are larger, only if it is better than all others by three standard
+errors. Below 1,000 rows, and with ``effort="high"``, it is an average instead: of members within two standard
+errors of the best, with the weights w >= 0, sum w = 1, of the least held-out loss of the average itself.
 
 The chosen member's own score is a little too good, as the best of several by luck: by O(sqrt(log M / n)) for
 M members.
