@@ -316,6 +316,14 @@ def test_exact_rows_on_a_line_have_no_scatter() -> None:
     assert model.coef_[0] == pytest.approx(3.0, rel=1e-4) and model.intrinsic_scatter_ < 1e-3
 
 
+def test_a_target_that_does_not_vary_has_no_slope() -> None:
+    x = np.random.default_rng(0).normal(size=(50, 2))
+    model = GaussianMixtureRegressor().fit(x, np.ones(50))
+    np.testing.assert_allclose(
+        [*model.coef_, model.intercept_, model.intrinsic_scatter_], [0, 0, 1, 0], atol=1e-6
+    )
+
+
 def test_weights_count_rows() -> None:
     x, y, C, _ = readings(8, 120)
     weight = np.arange(120) % 3.0

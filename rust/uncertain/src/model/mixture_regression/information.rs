@@ -25,10 +25,10 @@ use crate::parallel;
 
 /// Beyond so many features the matrix of all parameters is too large.
 pub(super) const MOST_FEATURES: usize = 50;
-/// Rows times squared elements of a covariance matrix that are few.
-const WORK: f64 = 1e10;
+/// Rows times squared elements of a covariance matrix that are few enough for many passes, and for one.
+const WORK: [f64; 2] = [2e9, 5e9];
 /// Evenly spaced rows that stand for all where those are more.
-const MOST_ROWS: usize = 20_000;
+const MOST_ROWS: f64 = 20_000.0;
 /// Rows per product.
 const BLOCK: usize = 64;
 /// Parts whose sums are held at once.
@@ -52,7 +52,7 @@ pub(super) fn standard_errors(
     let some: Vec<usize> = if affordable(d, counted.len()) {
         counted
     } else {
-        let most = counted.len().min(MOST_ROWS);
+        let most = counted.len().min((WORK[1] / work(d)).clamp(1.0, MOST_ROWS) as usize);
         (0..most).map(|k| counted[k * counted.len() / most]).collect()
     };
     let share: f64 = some.iter().map(|&i| weight(i)).sum::<f64>() / total;
@@ -61,9 +61,14 @@ pub(super) fn standard_errors(
     Ok(errors(law, joint, &sums.information(joint)))
 }
 
-/// Is it cheap to look at all rows?
+/// Is it cheap to look at all rows, many times?
 pub(super) fn affordable(d: usize, n: usize) -> bool {
-    d <= MOST_FEATURES && (n as f64) * (packed_len(d + 1) as f64).powi(2) <= WORK
+    d <= MOST_FEATURES && n as f64 * work(d) <= WORK[0]
+}
+
+/// Work per row.
+fn work(d: usize) -> f64 {
+    (packed_len(d + 1) as f64).powi(2)
 }
 
 /// Sums over rows, in the coordinates y - beta'x.

@@ -142,6 +142,11 @@ pub(super) fn with_best_scatter(
     }
     let mut covariances = joint.covariances().to_vec();
     covariances[packed_index(d, d)] += high;
-    let mixture = Mixture::new(joint.weights().to_vec(), joint.means().to_vec(), covariances, d + 1)?;
-    Ok((mixture, high <= lowest))
+    let exact = high <= lowest;
+    match Mixture::new(joint.weights().to_vec(), joint.means().to_vec(), covariances, d + 1) {
+        Ok(mixture) => Ok((mixture, exact)),
+        // Less than rounding is left of the variance of y: as good as none.
+        Err(_) if exact => Ok((joint.clone(), true)),
+        Err(error) => Err(error),
+    }
 }
