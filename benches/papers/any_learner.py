@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> str:
                 rows = rows.at(np.random.default_rng(0).permutation(len(rows.y))[:200])
             classes = rows.y.dtype.kind != "f"
             described.append([name, f"{len(rows.y):,}", str(rows.X.n_features), errors])
-            repeats = 1 if quick or len(rows.y) > 500 else 3
+            repeats = 1 if quick or len(rows.y) > 500 else 2
             found[name] = {
                 (learner, way): measured(rows, make, repeats)
                 for learner, way, make in candidates(classes=classes)
@@ -148,10 +148,12 @@ LEARNERS = [
     ),
     Learner(
         "neural network",
-        lambda copies: scaled(MLPClassifier((64,), alpha=1e-2, max_iter=400 // copies, random_state=0)),
+        lambda copies: scaled(
+            MLPClassifier(hidden_layer_sizes=(64,), alpha=1e-2, max_iter=400 // copies, random_state=0)
+        ),
         lambda copies: scaled(
             TransformedTargetRegressor(
-                MLPRegressor((64,), alpha=1e-2, max_iter=400 // copies, random_state=0),
+                MLPRegressor(hidden_layer_sizes=(64,), alpha=1e-2, max_iter=400 // copies, random_state=0),
                 transformer=StandardScaler(),
             )
         ),
