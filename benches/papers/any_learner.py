@@ -135,6 +135,10 @@ def scaled(learner: Any) -> Any:
     return make_pipeline(StandardScaler(), learner)
 
 
+def network(copies: int) -> dict[str, Any]:
+    return {"hidden_layer_sizes": (64,), "alpha": 1e-2, "max_iter": 400 // copies, "random_state": 0}
+
+
 LEARNERS = [
     Learner(
         "gradient boosting",
@@ -148,14 +152,9 @@ LEARNERS = [
     ),
     Learner(
         "neural network",
+        lambda copies: scaled(MLPClassifier(**network(copies))),
         lambda copies: scaled(
-            MLPClassifier(hidden_layer_sizes=(64,), alpha=1e-2, max_iter=400 // copies, random_state=0)
-        ),
-        lambda copies: scaled(
-            TransformedTargetRegressor(
-                MLPRegressor(hidden_layer_sizes=(64,), alpha=1e-2, max_iter=400 // copies, random_state=0),
-                transformer=StandardScaler(),
-            )
+            TransformedTargetRegressor(MLPRegressor(**network(copies)), transformer=StandardScaler())
         ),
     ),
     Learner(
