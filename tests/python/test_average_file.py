@@ -226,3 +226,22 @@ def test_the_core_refuses_what_does_not_go_together() -> None:
         average([], [])
     with pytest.raises(UncertainError, match="a gsu has no members"):
         members_of(lists[0][-1])
+
+
+def test_names_of_features(tmp_path: Path) -> None:
+    """An average of named arrays knows their names, also from its file."""
+    X, y = named(120)
+    members = [member.fit(X, y) for member in classifiers()[:2]]
+    fitted = AveragedClassifier.of(members, [0.5, 0.5])
+    assert fitted.feature_names_in_.tolist() == ["u", "v"]
+    model = uncertain.fit(X[:60], y[:60], effort="high")
+    assert isinstance(model.pipeline_[-1], AveragedClassifier)
+    model.save(tmp_path / "model.safetensors")
+    for each in (model, uncertain.load(tmp_path / "model.safetensors")):
+        assert each.feature_names_ == ["u", "v"]
+
+
+def named(n: int) -> tuple[GaussianArray, np.ndarray]:
+    rows = table(n)
+    means, std = rows.select("u", "v").to_numpy(), rows.select("u_err", "v_err").to_numpy()
+    return GaussianArray(means, std=std, feature_names=["u", "v"]), rows["label"].to_numpy()

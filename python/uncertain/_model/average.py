@@ -84,6 +84,8 @@ class _Averaged(BaseEstimator):
             raise ParameterError(f"weights = {self.weights!r}: must be one number >= 0 for each member")
         self.members_, self.weights_ = members, weights / weights.sum()
         self.n_features_in_ = int(members[0].n_features_in_)
+        if hasattr(members[0], "feature_names_in_"):
+            self.feature_names_in_ = members[0].feature_names_in_
         if hasattr(members[0], "classes_"):
             self.classes_ = members[0].classes_
         return self
