@@ -4,7 +4,7 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::climb::fit_components;
 use crate::deconvolution::start::shuffled;
-use crate::deconvolution::{Choice, Observed, Params};
+use crate::deconvolution::{Choice, Observed, Params, log_sum};
 use crate::error::{Error, Result};
 
 /// Folds of the cross-validation.
@@ -63,13 +63,4 @@ pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize
         }
     }
     Ok(choice)
-}
-
-/// log sum exp
-pub(crate) fn log_sum(logs: &[f64]) -> f64 {
-    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    if largest == f64::NEG_INFINITY {
-        return largest;
-    }
-    largest + logs.iter().map(|x| (x - largest).exp()).sum::<f64>().ln()
 }

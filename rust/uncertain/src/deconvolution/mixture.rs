@@ -109,3 +109,12 @@ impl Mixture {
         )))
     }
 }
+
+/// log sum exp
+pub(crate) fn log_sum(logs: &[f64]) -> f64 {
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return largest;
+    }
+    largest + logs.iter().map(|x| (x - largest).exp()).sum::<f64>().ln()
+}

@@ -52,10 +52,10 @@ mod task;
 mod update;
 
 pub use mixture::Mixture;
+pub(crate) use mixture::log_sum;
 pub use params::{Acceleration, Choice, Components, Fitted, Params, Report, ValidParams};
 pub use state::Progress;
 
-pub(crate) use choose::log_sum;
 pub(crate) use classes::PerClass;
 pub(crate) use limited::{Expected, Limited};
 pub(crate) use observed::Observed;
