@@ -4,7 +4,8 @@
 
 --quick tries every script out on little data and writes nothing. Scripts whose data or packages are missing
 are named at the end, with what they said; the exit status is 1 if one failed. One script at a time, on one
-core of a machine that did other work on the second, all seventeen took 41 minutes (2026-11-21).
+core of a machine that did other work on the second, the first seventeen took 41 minutes (2026-11-21); what
+re-measured rows added takes another 15 of processor time (2026-11-22).
 """
 
 import argparse
