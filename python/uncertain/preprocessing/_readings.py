@@ -19,6 +19,8 @@ from ._error_columns import deviations
 
 FEW = 20
 """Classes of fewer rows have no distribution of their own: that of all rows serves them."""
+OTHERS = -1
+"""In the place of the code of such a class."""
 ROWS_PER_COMPONENT = 50
 """Rows that each Gaussian of a denoiser must have at least."""
 MANY_ROWS = 20_000
@@ -67,18 +69,18 @@ class TruthOfClasses:
         self, rows: Rows, codes: Labels, weights: Floats | None, n_components: int, random: Random
     ) -> None:
         found, counts = np.unique(codes, return_counts=True)
-        own = found[counts >= FEW].tolist()
-        members = {code: np.flatnonzero(codes == code) for code in own}
-        if len(own) < len(found):
-            members[None] = np.arange(len(rows))
+        self.own = found[counts >= FEW]
+        members = {code: np.flatnonzero(codes == code) for code in self.own.tolist()}
+        if len(self.own) < len(found):
+            members[OTHERS] = np.arange(len(rows))
         self.denoisers = {
             code: _denoiser(rows, part, weights, n_components, random) for code, part in members.items()
         }
 
     def posterior(self, rows: Rows, codes: Labels) -> GaussianArray:
         """What is open about the true values of these rows."""
-        keys = [code if code in self.denoisers else None for code in codes.tolist()]
-        parts = {key: np.flatnonzero([k == key for k in keys]) for key in dict.fromkeys(keys)}
+        keys = np.where(np.isin(codes, self.own), codes.astype(np.int64), OTHERS)  # codes have no sign
+        parts = {key: np.flatnonzero(keys == key) for key in np.unique(keys).tolist()}
         found = [self.denoisers[key].transform(rows[part]) for key, part in parts.items()]
         return GaussianArray.concat(found)[np.argsort(np.concatenate(list(parts.values())))]
 
