@@ -16,10 +16,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
@@ -33,6 +32,10 @@ from ._model.fit import fit
 from ._report.held_out import standard_error
 from .preprocessing import GaussianDenoiser, GaussianScaler
 from .svm import GSUClassifier
+from .tables import need_polars
+
+if TYPE_CHECKING:
+    import polars
 
 METHODS = (
     ("means only (linear SVM)", "zero"),
@@ -53,7 +56,7 @@ class Result:
     seconds: float
 
 
-def wdbc() -> pl.DataFrame:
+def wdbc() -> polars.DataFrame:
     """569 rows: `diagnosis`, ten features, and the standard error of each in `<feature>_se`."""
     data = load_breast_cancer()
     names = [n.removeprefix("mean ").replace(" ", "_") for n in data.feature_names[:10]]
@@ -61,7 +64,8 @@ def wdbc() -> pl.DataFrame:
     for j, name in enumerate(names):
         columns[name] = data.data[:, j]
         columns[f"{name}_se"] = data.data[:, 10 + j]
-    return pl.DataFrame(columns)
+    frame: polars.DataFrame = need_polars("the table of the demo").DataFrame(columns)
+    return frame
 
 
 def badly_measured(data: GaussianArray, noise: float = 2.0, seed: int = 0) -> GaussianArray:
@@ -132,7 +136,7 @@ def _percent(correct: Floats, sign: str = "") -> str:
     return f"{100 * mean:{sign}.2f} +- {100 * standard_error(correct):.2f} %"
 
 
-def draw(frame: pl.DataFrame, path: Path, features: tuple[str, str] = PICTURE) -> None:
+def draw(frame: polars.DataFrame, path: Path, features: tuple[str, str] = PICTURE) -> None:
     """Both boundaries and every row's error ellipse in two of the features."""
     from .plot import boundaries, new_figure
 

@@ -130,6 +130,8 @@ class Findings(Values):
     def leaderboard_(self) -> Any:
         """Of ``method="auto"``: the candidates, a Polars DataFrame, best first; None for a named method.
 
+        Without Polars it is a pandas DataFrame, and without both a dict of columns.
+
         Columns: ``method``, ``meaning`` and ``parameters``; ``score``, the mean log loss (of numbers the root
         mean square error) of rows held out, and ``score_se``; ``behind``, by how much it is worse than the
         best candidate on the same rows, and ``behind_se``; ``accuracy`` (of classes); ``seconds`` of all its

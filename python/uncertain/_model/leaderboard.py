@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tables import installed
+
 AVERAGE = "average"
 """The method of an average."""
 LABELS = {"log_loss": "log loss", "rmse": "root mean square error"}
@@ -68,16 +70,26 @@ class Leaderboard:
     random_state: int = 0
 
     def frame(self) -> Any:
-        """A Polars DataFrame, a row for each candidate; null for what does not exist."""
-        import polars
+        """A Polars DataFrame, a row for each candidate; null for what does not exist.
 
+        Without Polars a pandas DataFrame, and a dict of columns without both.
+        """
         columns: dict[str, Any] = {
-            f.name: [_known(getattr(entry, f.name)) for entry in self.entries] for f in fields(Entry)
+            f.name: [_known(getattr(entry, f.name)) for entry in self.entries]
+            for f in fields(Entry)
+            if f.name != "accuracy" or self.measure != "rmse"
         }
-        text = {"method", "meaning", "parameters", "note"}
-        schema = {name: polars.String if name in text else polars.Float64 for name in columns}
-        frame = polars.DataFrame(columns, schema=schema)
-        return frame.drop("accuracy") if self.measure == "rmse" else frame
+        if installed("polars"):
+            import polars
+
+            text = {"method", "meaning", "parameters", "note"}
+            schema = {name: polars.String if name in text else polars.Float64 for name in columns}
+            return polars.DataFrame(columns, schema=schema)
+        if installed("pandas"):
+            import pandas
+
+            return pandas.DataFrame(columns)
+        return columns
 
     def lines(self) -> list[str]:
         """What `print(model)` says of it."""

@@ -60,6 +60,9 @@ def called(path: str | list[str]) -> str:
 
 def read(path: str | list[str]) -> polars.DataFrame:
     """All columns of a table."""
+    from ..tables import need_polars
+
+    need_polars("the command line")
     from ..tables._files import read_table
 
     return from_bytes(sys.stdin.buffer.read()) if path == STANDARD else read_table(path)
@@ -67,7 +70,9 @@ def read(path: str | list[str]) -> polars.DataFrame:
 
 def opened(path: str | list[str]) -> Any:
     """The same to be asked by column, of which a file may know the units."""
-    from ..tables import open_table
+    from ..tables import need_polars, open_table
+
+    need_polars("the command line")
     from ..tables._files import open_files
 
     return open_table(read(path)) if path == STANDARD else open_files(path)

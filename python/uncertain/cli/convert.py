@@ -31,11 +31,11 @@ def convert(source: str, destination: str, pack: bool, unpack: bool, target: str
       uncertain convert catalogue.csv packed.arrow --pack --target kind
       uncertain convert packed.arrow - --unpack | head
     """
-    from ..tables._files import pack_columns, unpack_columns
-
     if pack and unpack:
         raise click.UsageError("--pack and --unpack undo each other: choose one")
     frame = read(source)
+    from ..tables._files import pack_columns, unpack_columns
+
     if pack:
         frame = pack_columns(frame, target)
     if unpack:

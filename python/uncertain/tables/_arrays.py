@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._data.array import GaussianArray
 from .._data.typing import Booleans, Ints, Labels
 from ..exceptions import ColumnError, ShapeError
 from ._frames import native_numbers, of_series
-from ._table import Table
+from ._nulls import column_of, with_nulls
+from ._table import Table, arrays_of
 from ._units import as_unit, converted, unit_name
 
 
@@ -51,13 +53,13 @@ class ArrayTable(Table):
     """A table whose columns are arrays."""
 
     def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
-        """NumPy's memory, or a Polars Series where values are missing or of mixed types."""
+        """NumPy's memory, or an Arrow column where values are missing or of mixed types."""
         column = self.native_column(name)
         data, mask, own = pieces(column, name)
         if data.dtype.kind not in "fiu":
             return _objects(data, mask, name)
         data = native_numbers(converted(data, own, unit, power, name))
-        return data if mask is None else _with_nulls(data, mask)
+        return data if mask is None else with_nulls(data, mask)
 
     def unit(self, name: str) -> str | None:
         """The name of the column's unit."""
@@ -94,9 +96,9 @@ class ArrayTable(Table):
             return np.asarray(converted(native_numbers(data), own, unit, 1, name))
         return np.asarray(_text(data))
 
-    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
-        """The same kind of table, from arrays."""
-        return self._made(dict(columns) | {name: column.to_numpy() for name, column in lists.items()})
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+        """The same kind of table, from arrays; lists are columns of shape (n, d) and (n, d, d)."""
+        return self._made(dict(columns) | arrays_of(rows))
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
         """The same kind of table, from arrays."""
@@ -229,24 +231,10 @@ def _array(column: Any, name: str) -> Any:
 
 
 def _objects(data: Any, mask: Booleans | None, name: str) -> Any:
-    """Lists, booleans, text: a Polars Series, whose type the extension reads or refuses by name."""
-    import polars
-
+    """Lists, booleans, text: a column whose type the extension reads or refuses by name."""
     if data.dtype.kind in "VMm":
         raise not_numbers(data, name)
-    try:
-        return polars.Series(_holed(_text(data).tolist(), [] if mask is None else mask.tolist()))
-    except (TypeError, polars.exceptions.PolarsError) as error:
-        raise ColumnError(f"{name}: cannot be read as numbers or lists of them: {error}") from error
-
-
-def _with_nulls(data: Any, mask: Booleans) -> Any:
-    """A Polars Series of numbers, or fixed-size lists of them, that is null where `mask` is True."""
-    import polars
-
-    flat = polars.Series(data.ravel())
-    flat = flat.set(polars.Series(np.ascontiguousarray(mask).ravel()), None)
-    return flat if data.ndim == 1 else flat.reshape((len(data), data[:1].size))
+    return column_of(_holed(_text(data).tolist(), [] if mask is None else mask.tolist()), name)
 
 
 def _text(data: Any) -> Any:

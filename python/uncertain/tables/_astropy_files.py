@@ -13,7 +13,7 @@ from ..exceptions import ColumnError, UncertainError
 from ._arrays import pieces
 from ._astropy import AstropyTable, only_table
 from ._formats import FormatName
-from ._frames import installed
+from ._nulls import installed
 
 READERS: dict[str, dict[str, Any]] = {
     "votable": {"format": "votable", "use_names_over_ids": True},

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from .._data.array import GaussianArray
 from .._data.typing import Ints, Labels
-from ..exceptions import ColumnError
+from ._nulls import column_of, installed, need_polars
 from ._plain import decoded
-from ._table import Table, plain_columns
+from ._table import Table, arrays_of, plain_columns
 
 
 class PolarsTable(Table):
@@ -78,11 +78,11 @@ class PolarsTable(Table):
         """A Series."""
         return self.native_column(name).gather(rows)
 
-    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
         """A Polars DataFrame."""
         import polars
 
-        return polars.DataFrame(dict(columns) | dict(lists))
+        return polars.DataFrame(dict(columns) | ({} if rows is None else polars.DataFrame(rows).to_dict()))
 
     def _at(self, place: int) -> Any:
         return self.native.to_series(place)
@@ -113,12 +113,7 @@ class PandasTable(Table):
             import pyarrow
 
             return pyarrow.array(column)  # pandas 2
-        import polars
-
-        try:
-            return polars.Series(column.to_list())
-        except (TypeError, polars.exceptions.PolarsError) as error:
-            raise ColumnError(f"{name}: cannot be read as numbers or lists of them: {error}") from error
+        return column_of(list(column.astype(object).where(column.notna(), None)), name)
 
     def is_numeric(self, name: str) -> bool:
         """By its type."""
@@ -173,11 +168,11 @@ class PandasTable(Table):
         """A Series with an index of its own."""
         return self.native_column(name).iloc[rows].reset_index(drop=True)
 
-    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
         """A pandas DataFrame; lists are flat arrays in columns of objects."""
         import pandas
 
-        cells = {name: list(c.to_numpy().reshape(len(c), -1)) for name, c in lists.items()}
+        cells = {name: list(part.reshape(len(part), -1)) for name, part in arrays_of(rows).items()}
         return pandas.DataFrame(dict(columns) | cells)
 
     def _at(self, place: int) -> Any:
@@ -261,13 +256,15 @@ class ArrowTable(Table):
         """A ChunkedArray or Array."""
         return self.native_column(name).take(rows)
 
-    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
         """A pyarrow Table."""
         import pyarrow
 
         made = pyarrow.table(dict(columns))
-        for name, column in lists.items():
-            made = made.append_column(name, pyarrow.chunked_array(column))
+        if rows is not None:
+            lists = pyarrow.table(rows)
+            for name in lists.column_names:
+                made = made.append_column(name, lists.column(name))
         return made
 
     def _at(self, place: int) -> Any:
@@ -304,8 +301,7 @@ def open_stream(X: Any) -> Table:
         import pyarrow
 
         return ArrowTable(pyarrow.table(X))
-    import polars
-
+    polars = need_polars(f"reading a {type(X).__module__}.{type(X).__name__} (without pyarrow)")
     return PolarsTable(polars.DataFrame(X))
 
 
@@ -315,11 +311,6 @@ def native_numbers(values: Any) -> Any:
     if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
         values = values.astype(np.float64)
     return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
-
-
-def installed(module: str) -> bool:
-    """Can the module be imported?"""
-    return module in sys.modules or importlib.util.find_spec(module) is not None
 
 
 def _joined(label: Any) -> str:

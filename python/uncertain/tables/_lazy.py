@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
+from .._data.array import GaussianArray
 from .._data.typing import Ints, Labels
 from ..exceptions import ShapeError
 from ._frames import ArrowTable, PolarsTable, open_stream
@@ -96,9 +97,9 @@ class LazyTable(Table):
         """Of the collected table."""
         return self._with(name).take(name, rows)
 
-    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
         """A table as the collected one."""
-        return self._schema.new(columns, lists)
+        return self._schema.new(columns, rows)
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:
         """All columns of the query, and the new ones."""

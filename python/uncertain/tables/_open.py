@@ -87,12 +87,7 @@ def new_table(like: Table, columns: Mapping[str, Any], rows: GaussianArray | Non
     Fixed-size lists where the library has them; pandas gets object columns of flat arrays, and what is made
     of arrays gets columns of shape (n, d) and (n, d, d).
     """
-    lists: dict[str, Any] = {}
-    if rows is not None:
-        import polars
-
-        lists = {column.name: column for column in polars.DataFrame(rows).iter_columns()}
-    return like.new(columns, lists)
+    return like.new(columns, rows)
 
 
 def _known(X: Any) -> Table | None:

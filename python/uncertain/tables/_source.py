@@ -11,6 +11,7 @@ from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ColumnError, ParameterError
 from ._groups import Groups, groups_from
+from ._nulls import need_polars
 from ._open import is_table, open_table, refuse_strange
 from ._paths import are_paths
 from ._roles import require
@@ -31,6 +32,7 @@ class Source:
     def of(cls, data: TableLike) -> Source:
         """A table of any library, the path of one, or rows without columns."""
         if are_paths(data):
+            need_polars("reading files")
             from ._files import open_files
 
             return cls(data, open_files(data))

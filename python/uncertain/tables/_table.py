@@ -13,7 +13,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from .._data.typing import Ints, Labels
+from .._data.array import GaussianArray
+from .._data.typing import Floats, Ints, Labels
 from ..exceptions import ColumnError
 from ._roles import require
 
@@ -102,8 +103,8 @@ class Table:
         """Some rows of a column, as the table's library has it."""
         return self.native_column(name)[rows]
 
-    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
-        """A new table of the same library: from `take`, from arrays, and from Series of Polars with lists."""
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+        """A new table of the same library: from `take`, from arrays, and list columns of `rows`."""
         raise NotImplementedError
 
     def series(self, name: str, values: Labels) -> Any:
@@ -137,6 +138,16 @@ class Table:
     def _at(self, place: int) -> Any:
         """The column of this number, as the table's library has it."""
         raise NotImplementedError
+
+
+def arrays_of(rows: GaussianArray | None) -> dict[str, Floats]:
+    """The columns that ``GaussianArray.to_arrow`` gives, as arrays (n, d), (n, d, d) or (n, d, r)."""
+    if rows is None:
+        return {}
+    found = {"mean" if name == "means" else name: part for name, part in rows._core.parts().items()}
+    if rows.kind == "shared":
+        found["cov"] = rows.covariances()
+    return {name: part.reshape(len(part), -1) if part.ndim == 1 else part for name, part in found.items()}
 
 
 def plain_columns(columns: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
+from .._data.array import GaussianArray
 from .._data.typing import Ints, Labels
 from ._table import Table
 
@@ -72,9 +73,9 @@ class WrappedTable(Table):
         """Of the inner table."""
         return self._inner.take(name, rows)
 
-    def new(self, columns: Mapping[str, Any], lists: Mapping[str, Any]) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
         """Wrapped."""
-        return self._wrap(self._inner.new(columns, lists))
+        return self._wrap(self._inner.new(columns, rows))
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:
         """Wrapped."""
