@@ -278,3 +278,58 @@ def test_importing_256_megabytes_adds_less_than_32() -> None:
     size, added = map(int, out.split())
     assert size > 256e6
     assert added < 32e6, f"{added / 1e6:.0f} MB more"
+
+
+class Exporter:
+    """An object that hands over one capsule, however often it is asked."""
+
+    def __init__(self, capsule: object) -> None:
+        self.capsule = capsule
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.capsule
+
+
+def test_a_stream_can_be_read_once() -> None:
+    once = Exporter(pa.chunked_array([[1.0], [2.0]]).__arrow_c_stream__())
+    assert_array_equal(read(once).to_numpy(), [[1.0], [2.0]])
+    with pytest.raises(ColumnError, match=r"c0: .*released before"):
+        read(once)
+    with pytest.raises(ColumnError, match=r"c0: "):
+        read(Exporter("no capsule"))
+
+
+def test_a_stream_that_breaks_off_says_why() -> None:
+    schema = pa.schema({"x": pa.float64()})
+
+    def batches() -> Any:
+        yield pa.record_batch([pa.array([1.0])], schema=schema)
+        raise ValueError("the disk is gone")
+
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    with pytest.raises(ColumnError, match=r"c0: .*the disk is gone"):
+        read(Exporter(reader.__arrow_c_stream__()))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1"])
+def test_numpy_columns(dtype: str) -> None:
+    matrix = np.arange(24.0).reshape(6, 4).astype(dtype)
+    assert_array_equal(read(matrix).to_numpy(), matrix)
+    assert_array_equal(read(matrix[::2, 1]).to_numpy(), matrix[::2, 1:2])
+    assert_array_equal(read(matrix.reshape(2, 3, 4)).to_numpy(), matrix.reshape(2, 12))
+    records = np.zeros(3, dtype=[("flag", "u1"), ("x", dtype)])  # not aligned
+    records["x"] = [3, 1, 2]
+    assert_array_equal(read(records["x"]).to_numpy(), [[3.0], [1.0], [2.0]])
+
+
+def test_numpy_memory_is_shared() -> None:
+    column = np.arange(5.0)
+    rows = read(column)
+    assert np.shares_memory(rows.to_numpy(), column)
+    assert_array_equal(read(np.zeros((0, 3))[:, 0], np.ones(0), names=["a", "b"]).to_numpy().shape, (0, 2))
+
+
+@pytest.mark.parametrize("column", [np.array([1 + 2j]), np.array(["a"]), np.array([True]), 3.0])
+def test_what_holds_no_numbers_is_refused(column: Any) -> None:
+    with pytest.raises(ColumnError, match=r"c0: cannot be read as numbers"):
+        read(column)

@@ -20,11 +20,10 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_schema::{DataType, Field};
 use pyo3::prelude::*;
-use pyo3_arrow::PyChunkedArray;
-use pyo3_arrow::input::AnyArray;
 use uncertain::data::SharedBuffer;
 use uncertain::{Error, Rows};
 
+use crate::arrow_capsule;
 use crate::arrow_lists::{child, child_range, fixed_width, has_nulls, is_numeric, is_scalar, row_width};
 use crate::error::{BorderError, BorderResult};
 
@@ -53,15 +52,8 @@ pub(crate) struct Column {
 impl Column {
     /// Take the column's chunks over, without reading them.
     pub(crate) fn import(column: &Bound<'_, PyAny>, name: String) -> BorderResult<Self> {
-        let read = || -> PyResult<PyChunkedArray> {
-            if column.hasattr("__arrow_c_stream__")? {
-                column.extract()
-            } else {
-                Ok(column.extract::<AnyArray>()?.into_chunked_array()?)
-            }
-        };
-        let array = read().map_err(|error| BorderError::Export { what: name.clone(), error })?;
-        let (chunks, field) = array.into_inner();
+        let imported = arrow_capsule::import(column);
+        let (chunks, field) = imported.map_err(|error| BorderError::Export { what: name.clone(), error })?;
         check_extension(&field, &name)?;
         Ok(Self { name, chunks, data_type: field.data_type().clone() })
     }

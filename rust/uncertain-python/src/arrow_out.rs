@@ -8,13 +8,14 @@ use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, FixedSizeListArray, Float64Array, StructArray};
+use arrow_array::{ArrayRef, FixedSizeListArray, Float64Array, RecordBatch, RecordBatchIterator};
 use arrow_buffer::{Buffer, ScalarBuffer};
-use arrow_schema::{DataType, Field, FieldRef, Fields};
+use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use pyo3_arrow::ffi::{ArrayIterator, to_stream_pycapsule};
 use uncertain::{Error, GaussianArray, Result, Rows};
+
+use crate::arrow_capsule;
 
 /// A column to be: its name, its numbers, and the nested list sizes from the outside in.
 struct Column {
@@ -23,33 +24,29 @@ struct Column {
     sizes: Vec<usize>,
 }
 
-/// The stream capsule of the Arrow PyCapsule interface.
-pub(crate) fn stream<'py>(
-    py: Python<'py>,
-    array: &GaussianArray,
-    requested: Option<Bound<'py, PyCapsule>>,
-) -> PyResult<Bound<'py, PyCapsule>> {
-    let (field, batches) = py.detach(|| batches(array)).map_err(crate::error::core_error)?;
-    let reader = ArrayIterator::new(batches.into_iter().map(Ok), field);
-    Ok(to_stream_pycapsule(py, Box::new(reader), requested)?)
+/// The stream capsule of the Arrow PyCapsule interface. A consumer that wants other types casts what it gets, as the
+/// interface allows.
+pub(crate) fn stream<'py>(py: Python<'py>, array: &GaussianArray) -> PyResult<Bound<'py, PyCapsule>> {
+    let (schema, batches) = py.detach(|| batches(array)).map_err(crate::error::core_error)?;
+    arrow_capsule::export(py, RecordBatchIterator::new(batches.into_iter().map(Ok), schema))
 }
 
-fn batches(array: &GaussianArray) -> Result<(FieldRef, Vec<ArrayRef>)> {
+fn batches(array: &GaussianArray) -> Result<(SchemaRef, Vec<RecordBatch>)> {
     let columns = columns(array)?;
     let fields = columns.iter().map(|c| Field::new(c.name, list_type(&c.sizes), false)).collect::<Fields>();
+    let schema = Arc::new(Schema::new(fields));
     let n = array.n_rows();
     let mut cuts: BTreeSet<usize> =
         columns.iter().flat_map(|c| c.rows.segments(0..n).map(|(start, _)| start)).collect();
     cuts.insert(n);
     let cuts: Vec<usize> = cuts.into_iter().collect();
-    let mut out: Vec<ArrayRef> = vec![];
+    let mut out = vec![];
     for pair in cuts.windows(2) {
         let lists = columns.iter().map(|c| list(c.rows.slice(pair[0]..pair[1]), &c.sizes));
         let lists = lists.collect::<Result<Vec<_>>>()?;
-        let batch = StructArray::try_new(fields.clone(), lists, None).map_err(internal)?;
-        out.push(Arc::new(batch));
+        out.push(RecordBatch::try_new(schema.clone(), lists).map_err(internal)?);
     }
-    Ok((Arc::new(Field::new_struct("", fields, false)), out))
+    Ok((schema, out))
 }
 
 fn columns(array: &GaussianArray) -> Result<Vec<Column>> {
@@ -90,6 +87,6 @@ fn share(rows: Rows) -> Result<ScalarBuffer<f64>> {
     Ok(buffer.into())
 }
 
-fn internal(error: arrow_schema::ArrowError) -> Error {
+fn internal(error: ArrowError) -> Error {
     Error::Internal(error.to_string())
 }

@@ -168,7 +168,8 @@ impl Gaussians {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyCapsule>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        arrow_out::stream(py, &self.inner, requested_schema)
+        let _ = requested_schema;
+        arrow_out::stream(py, &self.inner)
     }
 }
 

@@ -5,6 +5,7 @@
 
 use pyo3::prelude::*;
 
+mod arrow_capsule;
 mod arrow_in;
 mod arrow_lists;
 mod arrow_out;

@@ -6,9 +6,19 @@
 //! Rust extensions respect. As everywhere in scikit-learn, writing into the arrays of a fit while
 //! it runs is the caller's bug.
 
+use std::panic::AssertUnwindSafe;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use arrow_array::types::{
+    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, FixedSizeListArray, PrimitiveArray};
+use arrow_buffer::{Buffer, ScalarBuffer};
+use arrow_schema::Field;
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use uncertain::data::SharedBuffer;
 use uncertain::{Error, Rows};
@@ -48,4 +58,57 @@ pub(crate) fn rows_from_numpy(array: &Bound<'_, PyArrayDyn<f64>>, n_rows: usize,
     }
     let buffer: SharedBuffer = Arc::new(NumpyBuffer { _array: array.clone().unbind(), start, len });
     Ok(Rows::from_shared(buffer, 0, n_rows, width)?)
+}
+
+/// A column in NumPy's memory as an Arrow array that shares it: numbers, or (nested) fixed-size lists of them for more
+/// dimensions than one. `None` for what is no array.
+///
+/// # Errors
+/// Anything but numbers of a type that Arrow has.
+pub(crate) fn column_from_numpy(column: &Bound<'_, PyAny>) -> PyResult<Option<ArrayRef>> {
+    if !column.is_instance_of::<PyUntypedArray>() {
+        return Ok(None);
+    }
+    // Rows of a C-ordered matrix are strided as columns, those of a structured array are not even aligned.
+    let require = column.py().import("numpy")?.getattr("require")?;
+    let array = require.call1((column, column.py().None(), ["C", "A"]))?;
+    let numbers = [
+        shared::<Float64Type>,
+        shared::<Float32Type>,
+        shared::<Int64Type>,
+        shared::<Int32Type>,
+        shared::<Int16Type>,
+        shared::<Int8Type>,
+        shared::<UInt64Type>,
+        shared::<UInt32Type>,
+        shared::<UInt16Type>,
+        shared::<UInt8Type>,
+    ];
+    let found = numbers.iter().find_map(|shared| shared(&array));
+    let Some(mut values) = found else {
+        let dtype = array.getattr("dtype")?;
+        return Err(PyTypeError::new_err(format!("an array of {dtype} holds no numbers that Arrow has")));
+    };
+    let shape = array.cast::<PyUntypedArray>()?.shape().to_vec();
+    for &size in shape.iter().skip(1).rev() {
+        let field = Arc::new(Field::new("item", values.data_type().clone(), false));
+        let size = i32::try_from(size).map_err(|_| PyTypeError::new_err("lists of more than 2^31 numbers"))?;
+        let list = FixedSizeListArray::try_new(field, size, values, None);
+        values = Arc::new(list.map_err(|error| PyTypeError::new_err(error.to_string()))?);
+    }
+    Ok(Some(values))
+}
+
+/// The memory of a contiguous, aligned array of this type.
+fn shared<T: ArrowPrimitiveType<Native: numpy::Element>>(array: &Bound<'_, PyAny>) -> Option<ArrayRef> {
+    let array = array.cast::<PyArrayDyn<T::Native>>().ok()?;
+    let Some(start) = NonNull::new(array.data().cast::<u8>()).filter(|_| !array.is_empty()) else {
+        return Some(Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(Vec::new()), None)));
+    };
+    let bytes = array.len() * size_of::<T::Native>();
+    // SAFETY: `start` and `bytes` delimit the elements of a contiguous array, which the buffer keeps alive; as in all
+    // of this file they are only read.
+    let buffer =
+        unsafe { Buffer::from_custom_allocation(start, bytes, Arc::new(AssertUnwindSafe(array.clone().unbind()))) };
+    Some(Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(buffer), None)))
 }
