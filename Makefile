@@ -9,8 +9,8 @@ PYTHON ?= python3
 RUST_MINIMUM := 1.89
 
 VENV := .venv
-BIN := $(VENV)/bin
-EXTENSION := python/uncertain/_uncertain.abi3.so
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+EXTENSION := python/uncertain/_uncertain.$(if $(filter Windows_NT,$(OS)),pyd,abi3.so)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
 
 # PyO3's build scripts look at the environment, and any change compiles its whole tree again. So each profile has
@@ -18,7 +18,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Ca
 PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
-.PHONY: help demo test install dev lint format typing test-rust test-python bench docs wheel clean
+.PHONY: help demo test install dev lint format typing test-rust test-python bench docs wheel smoke \
+	workflows release-check clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +92,20 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(EXTENSION)
 
 wheel: install ## the wheel that would be published, in dist/
 	$(PY_ENV) $(BIN)/maturin build --release --locked --out dist
+
+smoke: wheel ## the wheel in empty environments without Rust, with the oldest and the newest dependencies
+	$(BIN)/python tools/smoke_wheel.py dist
+
+$(VENV)/.release: pyproject.toml | $(EXTENSION)
+	$(PY_ENV) $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		--no-build-isolation --editable '.[release]'
+	touch $@
+
+workflows: $(VENV)/.release ## what can be checked of .github without running it: schema, zizmor
+	$(BIN)/python tools/release_check.py workflows
+
+release-check: $(VENV)/.release ## everything before a release: wheel, licences, advisories, crates; publishes nothing
+	$(PY_ENV) $(BIN)/python tools/release_check.py
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) target dist docs/_build $(EXTENSION) demo.png

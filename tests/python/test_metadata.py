@@ -1,0 +1,159 @@
+"""What registries, citation and recipe say of this project agrees, and holds outside the repository."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CARGO: dict[str, Any] = tomllib.loads((ROOT / "Cargo.toml").read_text())
+PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CRATES = ("uncertain", "uncertain-simd")
+
+
+def field(path: str, name: str) -> str:
+    """The value behind ``name:`` or ``name =`` of a file that is simple enough for it."""
+    found = re.search(
+        rf'^\s*{name}\s*[:=]\s*"?(.*?)"?\s*$', (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert found, (path, name)
+    return found[1]
+
+
+def manifest(crate: str) -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads((ROOT / "rust" / crate / "Cargo.toml").read_text())["package"]
+    workspace = CARGO["workspace"]["package"]
+    return {k: workspace[k] if v == {"workspace": True} else v for k, v in found.items()}
+
+
+def test_versions_agree() -> None:
+    version = CARGO["workspace"]["package"]["version"]
+    assert field("CITATION.cff", "version") == version
+    assert field("conda/recipe.yaml", "version") == version
+    assert CARGO["workspace"]["dependencies"]["uncertain-simd"]["version"] == version
+    assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    fallback = re.search(
+        r'return "(.*)"', (ROOT / "python/uncertain/__init__.py").read_text(encoding="utf-8")
+    )
+    assert fallback and fallback[1] == version
+
+
+def test_addresses_agree() -> None:
+    urls = PYPROJECT["urls"]
+    workspace = CARGO["workspace"]["package"]
+    assert urls["Homepage"] == workspace["homepage"] == field("CITATION.cff", "url")
+    assert urls["Repository"] == workspace["repository"] == field("CITATION.cff", "repository-code")
+    for path, name in (
+        ("homepage", "Homepage"),
+        ("documentation", "Documentation"),
+        ("repository", "Repository"),
+    ):
+        assert field("conda/recipe.yaml", path) == urls[name]
+    assert urls["Issues"].startswith(urls["Repository"]) and urls["Changelog"].startswith(urls["Repository"])
+
+
+def test_licences_agree() -> None:
+    licence = PYPROJECT["license"]
+    assert licence == CARGO["workspace"]["package"]["license"] == field("CITATION.cff", "license")
+    assert licence == field("conda/recipe.yaml", "license")
+    text = (ROOT / "LICENSE").read_bytes()
+    for crate in CRATES:
+        assert (ROOT / "rust" / crate / "LICENSE").read_bytes() == text
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_crates_have_what_the_registry_shows(crate: str) -> None:
+    package = manifest(crate)
+    for name in (
+        "description",
+        "homepage",
+        "repository",
+        "documentation",
+        "keywords",
+        "categories",
+        "license",
+    ):
+        assert package[name], name
+    assert package["metadata"]["docs"]["rs"]
+    assert package["readme"] == "README.md"
+    assert (ROOT / "rust" / crate / "README.md").is_file()
+
+
+def test_the_dependencies_of_the_recipe_are_those_of_the_package() -> None:
+    recipe = (ROOT / "conda/recipe.yaml").read_text(encoding="utf-8")
+    run = recipe.partition("  run:\n")[2].partition("  run_constraints:")[0]
+    wanted = {re.sub(r"\s", "", line.strip("- ")) for line in run.splitlines() if line.strip()}
+    assert wanted == {*PYPROJECT["dependencies"], f"python{PYPROJECT['requires-python']}"}
+
+
+@pytest.mark.parametrize("page", ["python/README.md", *(f"rust/{crate}/README.md" for crate in CRATES)])
+def test_pages_of_the_registries_have_no_relative_links(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert not [link for link in links if not link.startswith("https://")]
+
+
+def test_the_snippet_of_the_registry_page_runs(tmp_path: Path) -> None:
+    code = re.search(
+        r"```python\n(.*?)```", (ROOT / "python/README.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert code
+    done = subprocess.run(
+        [sys.executable, "-c", code[1]], capture_output=True, text=True, cwd=tmp_path, timeout=120
+    )
+    assert not done.returncode, done.stderr
+    assert "GSUClassifier" in done.stdout and "star" in done.stdout
+
+
+def test_third_party_licences_are_those_of_the_lock_file() -> None:
+    """Every crate that is named has the locked version, and, where cargo is at hand, none is left out."""
+    text = (ROOT / "THIRD-PARTY-LICENSES.txt").read_text(encoding="utf-8")
+    lock = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
+    known = {f"{package['name']} {package['version']}" for package in lock}
+    named = set(re.findall(r"(?:^|, )([a-z][\w-]* \d+\.\d+\.\d+\S*) \(", text, re.MULTILINE))
+    assert len(named) > 50
+    assert named <= known
+    if shutil.which("cargo") is None:
+        return
+    tree = [
+        "cargo",
+        "tree",
+        "--locked",
+        "--offline",
+        "-p",
+        "uncertain-python",
+        "-e",
+        "normal",
+        "--prefix",
+        "none",
+    ]
+    done = subprocess.run([*tree, "--format", "{p}"], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    if done.returncode:  # the index was never fetched here
+        return
+    linked = {line.split(" (")[0].replace(" v", " ", 1) for line in done.stdout.splitlines()}
+    own = {
+        f"{name} {CARGO['workspace']['package']['version']}"
+        for name in ("uncertain-learn", "uncertain-simd", "uncertain-python")
+    }
+    assert linked - own <= named
+
+
+def test_forms_are_complete() -> None:
+    for path in (
+        "SECURITY.md",
+        "CODE_OF_CONDUCT.md",
+        "CITATION.cff",
+        "deny.toml",
+        ".pre-commit-config.yaml",
+        ".github/pull_request_template.md",
+        ".github/ISSUE_TEMPLATE/bug.yml",
+        ".github/ISSUE_TEMPLATE/config.yml",
+    ):
+        assert (ROOT / path).stat().st_size > 200, path
