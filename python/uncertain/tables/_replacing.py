@@ -41,6 +41,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     except BaseException as error:  # Ctrl-C too
         draft.unlink(missing_ok=True)
         if isinstance(error, OSError):
+            if error.errno is None:  # a library's own: a sentence alone, which may name the draft
+                raise OSError(f"{os.fspath(path)}: {str(error).replace(name, os.fspath(path))}") from error
             error.filename = os.fspath(path)
         raise
 

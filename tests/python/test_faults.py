@@ -1,0 +1,214 @@
+"""Whatever call fails, and wherever the process is killed: the old file or the new one, never neither.
+
+A library between the process and the C library (faults.c) counts the calls that change files. Every one of
+them fails once, with a full disk or a broken device behind it; at every one the process is killed once, and
+every write is once cut in half first. (Calls that go to the kernel past the C library, `rename` by the crate
+tempfile, are not seen.)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD and the calls of Linux")
+
+KILL, HALF = -1, -2
+FAILURES = {"disk full": errno.ENOSPC, "input/output error": errno.EIO, "interrupted call": errno.EINTR}
+MOST = 60
+"""More calls than any of the commands makes; a test that needs more says so."""
+
+
+@pytest.fixture(scope="session")
+def faults(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    library = tmp_path_factory.mktemp("faults") / "faults.so"
+    source = Path(__file__).with_name("faults.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return library
+
+
+@pytest.fixture
+def run(faults: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """This file as a program: a command with faults under it."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "LD_PRELOAD": str(faults), "POLARS_MAX_THREADS": "1"}
+        command = [sys.executable, __file__, *map(str, arguments)]
+        return subprocess.run(
+            command, capture_output=True, text=True, check=False, env=environment, timeout=300
+        )
+
+    return run
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("command", ["save", "convert", "predict"])
+def test_every_call_fails_once(tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]],
+                               command: str, failure: str) -> None:  # fmt: skip
+    done = run(command, tmp_path, FAILURES[failure])
+    assert done.returncode == 0, done.stderr
+    assert 3 <= calls(done) < MOST - 1
+    assert "None" not in done.stderr
+
+
+@pytest.mark.parametrize("kind", [KILL, HALF])
+def test_save_is_killed_at_every_call(
+    tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]], kind: int
+) -> None:
+    done = run("save", tmp_path, kind)
+    assert done.returncode == 0, done.stderr
+    assert 3 <= calls(done) < MOST - 1
+
+
+def test_a_command_is_killed(
+    tmp_path: Path, run: Callable[..., subprocess.CompletedProcess[str]], command: str = "convert"
+) -> None:
+    """Polars has threads, which a fork loses: a process for every call that is the last."""
+    old, new = contents(tmp_path, command, run)
+    for n in range(1, MOST):
+        target = prepare(tmp_path, command)
+        done = run(command, tmp_path, KILL, n)
+        assert done.returncode in (0, -signal.SIGKILL), done.stderr
+        assert target.read_bytes() in (old, new)
+        if done.returncode == 0:
+            break
+    assert 3 < n < MOST - 1 and target.read_bytes() == new
+
+
+def calls(done: subprocess.CompletedProcess[str]) -> int:
+    """How many it tried."""
+    return int(done.stderr.split("calls tried")[0].split()[-1])
+
+
+def contents(
+    folder: Path, command: str, run: Callable[..., subprocess.CompletedProcess[str]]
+) -> tuple[bytes, bytes]:
+    """The file before and after."""
+    target = prepare(folder, command)
+    old = target.read_bytes()
+    done = run(command, folder, KILL, 10**6)
+    assert done.returncode == 0, done.stderr
+    return old, target.read_bytes()
+
+
+# -- what the program does
+
+
+def prepare(folder: Path, command: str) -> Path:
+    """Everything that the command needs, and the path of the file that it replaces, with an old one there."""
+    import uncertain
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 3000)
+    table = pl.DataFrame({"x": y + rng.normal(size=3000), "x_err": np.full(3000, 0.1), "label": y})
+    table.write_csv(folder / "table.csv")
+    model = folder / "model.safetensors"
+    if command == "save":
+        uncertain.fit(table[:50], method="gsu").save(model)
+        return model
+    if not model.exists():
+        uncertain.fit(table, method="gsu").save(model)
+    target = folder / {"convert": "converted.parquet", "predict": "predicted.csv"}[command]
+    pl.DataFrame({"old": [1, 2, 3]}).write_parquet(target)
+    return target
+
+
+def action(folder: Path, command: str) -> Callable[[], object]:
+    """What replaces the file."""
+    import uncertain
+
+    if command == "save":
+        model = uncertain.fit(pl.read_csv(folder / "table.csv"), method="gsu")
+        return lambda: model.save(folder / "model.safetensors")
+    from uncertain.cli import main
+
+    source = str(folder / "table.csv")
+    arguments = {
+        "convert": ["convert", source, str(folder / "converted.parquet")],
+        "predict": [
+            "predict",
+            str(folder / "model.safetensors"),
+            source,
+            "-o",
+            str(folder / "predicted.csv"),
+        ],
+    }[command]
+
+    def act() -> None:
+        try:
+            main(arguments)
+        except SystemExit as left:
+            if left.code:
+                raise
+
+    return act
+
+
+def survives(act: Callable[[], object], kind: int, n: int) -> bool:
+    """Was the call not killed? In a process of its own."""
+    child = os.fork()
+    if child == 0:
+        library().fault_arm(n, kind)
+        act()
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def fails(act: Callable[[], object], kind: int, n: int) -> bool:
+    """Did fewer than n calls happen? Else the n-th failed, and with it the command, or nothing was lost."""
+    from uncertain.exceptions import UncertainError
+
+    library().fault_arm(n, kind)
+    try:
+        act()
+    except (UncertainError, OSError) as error:
+        assert str(error)
+    except SystemExit as left:
+        assert left.code == 2, left.code
+    return bool(library().fault_count() < n)
+
+
+def library() -> ctypes.CDLL:
+    return ctypes.CDLL(os.environ["LD_PRELOAD"])
+
+
+def program(command: str, folder: Path, kind: int, n: int | None = None) -> None:
+    """One call that is the last, or the whole row of them."""
+    if n is not None:
+        act = action(folder, command)
+        library().fault_arm(n, kind)
+        act()
+        return
+    target = prepare(folder, command)
+    old, act = target.read_bytes(), action(folder, command)
+    act()
+    new, files = target.read_bytes(), sorted(os.listdir(folder))
+    for tried in range(1, MOST):
+        target.write_bytes(old)
+        done = survives(act, kind, tried) if kind < 0 else fails(act, kind, tried)
+        assert target.read_bytes() in (old, new), tried
+        if kind > 0:
+            assert sorted(os.listdir(folder)) == files, (tried, os.listdir(folder))
+        if done:
+            assert target.read_bytes() == new
+            break
+    sys.stderr.write(f"{tried - 1} calls tried\n")
+
+
+if __name__ == "__main__":
+    name, folder, *numbers = sys.argv[1:]
+    program(name, Path(folder), *map(int, numbers))
