@@ -18,7 +18,9 @@ def test_demo_prints_tables_and_writes_the_picture(tmp_path: Path) -> None:
     demo.run(tmp_path / "demo.png", lines.append, splits=2)
     text = "\n".join(lines)
     for name, _ in demo.METHODS:
-        assert text.count(name) == 3
+        assert text.count(name) == 1
+    for name in demo.growing.NAMES:
+        assert text.count(name) == 1
     assert "std = {}_se" in text
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
 
@@ -41,6 +43,31 @@ def test_every_method_is_certified_and_known_noise_is_used() -> None:
         assert 0 <= result.gap <= 1e-6
     accuracy = [np.nanmean(r.correct) for r in results]
     assert accuracy[2] > accuracy[0] + 0.01
+
+
+def test_models_that_know_the_errors_hold_where_they_grow() -> None:
+    correct = demo.growing.grow(2, (1, 16))
+    held_out = ~np.isnan(correct[demo.growing.NAMES[0]])
+    assert held_out.sum(axis=2).tolist() == [[228, 228]] * 2
+    accuracy = {name: np.nanmean(right, axis=(1, 2)) for name, right in correct.items()}
+    assert all(at_first > 0.9 for at_first, _ in accuracy.values())
+    fall = {name: before - after for name, (before, after) in accuracy.items()}
+    linear, trees, columns, remeasured, gsu = (fall[name] for name in demo.growing.NAMES)
+    assert linear > 0.15 and gsu < 0.06
+    assert remeasured < min(trees, columns)
+
+
+def test_the_simulated_noise_is_what_its_error_bars_say() -> None:
+    rng = np.random.default_rng(5)
+    truth, labels = demo.growing.truth_and_labels()
+    assert truth.std(axis=0) == pytest.approx(np.ones(30))
+    std = 0.3 * rng.lognormal(0.0, 0.8, truth.shape)
+    readings = demo.growing.read(truth, std, labels, rng)
+    pulls = (readings.values - truth) / std
+    assert pulls.mean() == pytest.approx(0.0, abs=0.03) and pulls.std() == pytest.approx(1.0, abs=0.02)
+    columns = readings.table()
+    assert list(columns)[:4] == ["x0", "x0_err", "x1", "x1_err"]
+    np.testing.assert_array_equal(columns["x29_err"], std[:, 29])
 
 
 def test_badly_measured_rows_say_so() -> None:

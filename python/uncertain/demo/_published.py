@@ -1,6 +1,6 @@
-"""What `uncertain demo` (and `make demo`) shows: real data with error bars, from a table to a classifier.
+"""WDBC as it is published, where error bars change next to nothing, and the same biopsies badly measured.
 
-The data comes with scikit-learn, so nothing is downloaded. WDBC: 569 biopsies; ten features of the cell
+569 biopsies; ten features of the cell
 nuclei, each a mean over the nuclei with its published standard error. Row i is N(mean_i, diag(se_i^2)): the
 error bar of a mean IS its standard error (not the standard deviation of single nuclei, which is larger).
 
@@ -13,7 +13,6 @@ Numbers are whatever this machine measures.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -26,13 +25,12 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from ._data.array import GaussianArray
-from ._data.typing import Floats
-from ._model.fit import fit
-from ._report.held_out import standard_error
-from .preprocessing import GaussianDenoiser, GaussianScaler
-from .svm import GSUClassifier
-from .tables import need_polars
+from .._data.array import GaussianArray
+from .._data.typing import Floats
+from .._report.held_out import standard_error
+from ..preprocessing import GaussianDenoiser, GaussianScaler
+from ..svm import GSUClassifier
+from ..tables import need_polars
 
 if TYPE_CHECKING:
     import polars
@@ -138,7 +136,7 @@ def _percent(correct: Floats, sign: str = "") -> str:
 
 def draw(frame: polars.DataFrame, path: Path, features: tuple[str, str] = PICTURE) -> None:
     """Both boundaries and every row's error ellipse in two of the features."""
-    from .plot import boundaries, new_figure
+    from ..plot import boundaries, new_figure
 
     data = GaussianArray(
         frame.select(features).to_numpy(), std=frame.select(f"{name}_se" for name in features).to_numpy()
@@ -154,37 +152,3 @@ def draw(frame: polars.DataFrame, path: Path, features: tuple[str, str] = PICTUR
         "Breast biopsies; ellipses: one standard error of each mean, for every fifth row", fontsize=11
     )
     figure.savefig(path)
-
-
-def run(out: Path | None, say: Callable[[str], Any], *, splits: int = 20) -> None:
-    """The whole demonstration; `say` gets the text, `out` is the picture's path (None: no picture)."""
-    start = time.perf_counter()
-    frame = wdbc()
-    say("1. A table with error bars: WDBC, breast biopsies, the standard error of each feature beside it\n")
-    say(str(frame.select("diagnosis", "radius", "radius_se", "texture", "texture_se").head(3)))
-    say('\n   model = uncertain.fit(table, target="diagnosis")\n')
-    model = fit(frame, target="diagnosis")
-    say(_indented(str(model)))
-
-    data, y = model.gaussians(frame), frame["diagnosis"].to_numpy()
-    say(f"\n2. Do the error bars change anything? {splits} random splits, 80 % for training\n")
-    say(table(race(data, y, train_size=0.8, splits=splits)))
-
-    say("\n3. The same biopsies with every other feature badly measured, as their error bars tell")
-    say("   (noise of two standard deviations is added): few rows for training, then many")
-    for train_size in (40, 0.8):
-        rows = train_size if isinstance(train_size, int) else f"{train_size:.0%} of the"
-        say(f"\n   {rows} rows for training, {splits} random splits\n")
-        say(table(race(badly_measured(data), y, train_size=train_size, splits=splits)))
-    say(
-        "\n   +- is a standard error over splits and rows. Certified gap: the fitted objective is proved to\n"
-        "   be at most this fraction above the optimum."
-    )
-    if out is not None:
-        draw(frame, out)
-        say(f"\n4. Both boundaries and the error ellipses in two of the features: {out}")
-    say(f"\nDone in {time.perf_counter() - start:.1f} s.")
-
-
-def _indented(text: str) -> str:
-    return "\n".join("   " + line for line in text.splitlines())
