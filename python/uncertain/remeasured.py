@@ -87,10 +87,14 @@ class _Remeasured(SavedTrees, BaseEstimator):
         self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
         learner = self._learner(copies, len(rows), random)
         arguments: dict[str, Any] = {}
+        weighable = has_fit_parameter(learner, "sample_weight")
         if weights is not None:
-            if not has_fit_parameter(learner, "sample_weight"):
+            if not weighable:
                 raise ParameterError(f"sample_weight: {type(learner).__name__} takes no weights")
             arguments["sample_weight"] = np.tile(weights / copies, copies)
+        elif self.estimator is not None and weighable and copies > 1:
+            # A penalty weighs against the sum over rows, not over copies. The default learner has none.
+            arguments["sample_weight"] = np.full(copies * len(rows), 1.0 / copies)
         table = self._copied(rows, y if classes is None else classes, weights, copies, random)
         # The default learner has no n_jobs.
         threads = None if self.n_jobs is None or self.estimator is not None else effective_n_jobs(self.n_jobs)
