@@ -90,7 +90,7 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         K.
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row (features and target) at the start and after every step that was kept,
-        never falling.
+        never falling; of one component before its scatter counts degrees of freedom.
     held_out_log_likelihoods_ : ndarray
         Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
     {em_n_iter_, em_status_, n_features_in_, feature_names_in_}

@@ -1,0 +1,419 @@
+"""What an estimator reports and answers, computed again from its definition in NumPy.
+
+Objectives to rounding, gaps as true bounds against an independent minimum, likelihoods, scores, spreads and
+probabilities: for every public estimator that predicts. One that is made public fails here until its formulas
+stand in a function below; test_recomputed_transforms.py does the same for transformers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from oracles import (
+    D,
+    Floats,
+    N,
+    check_bound,
+    expected_rbf,
+    least,
+    log_density,
+    log_likelihood,
+    positive_part,
+    problem,
+    score,
+    squared_positive_part,
+)
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import logsumexp
+from sklearn.base import is_classifier, is_regressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from test_sklearn import ESTIMATORS, OF_TABLES
+
+from uncertain import (
+    AdaptiveHuberClassifier,
+    AdaptiveHuberRegressor,
+    ErrorColumns,
+    GaussianArray,
+    GaussianDiscriminant,
+    GaussianMixtureRegressor,
+    GSUClassifier,
+    GSURegressor,
+    MinimaxProbabilityClassifier,
+    ProbabilisticKernelFeatures,
+    ProbabilisticKernelSVC,
+    ProbabilisticKernelSVR,
+    RemeasuredClassifier,
+    RemeasuredRegressor,
+    RobustSVC,
+)
+
+COVERED: set[type] = set()
+X, CODES, WEIGHTS = problem()
+SIGNS = 2.0 * CODES - 1.0
+TARGETS = np.sin(2 * X.means[:, 0]) + 0.1 * np.arange(N) % 3
+SHARES = WEIGHTS / WEIGHTS.sum()
+NEW = GaussianArray(X.means[:9] + 0.3, cov=X.covariances()[:9])
+
+
+def covers(*kinds: type) -> Callable[[Any], Any]:
+    """Marks a test as the one of these classes."""
+    COVERED.update(kinds)
+    return lambda test: test
+
+
+def fitted(model: Any, *arguments: Any, **known: Any) -> Any:
+    """The fit; one that is cut short warns."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(*arguments, **known)
+
+
+def test_every_estimator_is_computed_again() -> None:
+    predict = {kind for kind in ESTIMATORS if kind not in OF_TABLES and hasattr(kind, "predict")}
+    left = sorted(kind.__name__ for kind in predict - COVERED)
+    assert not left, f"write a test marked @covers({', '.join(left)}) with the formulas of their docstrings"
+
+
+def check_linear(model: Any, k: int = 0) -> None:
+    """Scores of new rows are N(w'x + b, w'S w)."""
+    mean, std = score(np.atleast_2d(model.coef_)[k], np.atleast_1d(model.intercept_)[k], NEW)
+    if is_regressor(model):
+        found = model.predict(NEW, return_std=True)
+        np.testing.assert_allclose(model.predict(NEW), mean, atol=1e-12)
+    else:
+        found = model.decision_distribution(NEW)
+        np.testing.assert_allclose(model.decision_function(NEW), mean, atol=1e-12)
+        np.testing.assert_array_equal(model.predict(NEW), model.classes_[(mean > 0).astype(int)])
+    np.testing.assert_allclose(found, (mean, std), atol=1e-12)
+
+
+CLASS_LOSSES = {
+    "expected_hinge": positive_part,
+    "hinge": lambda d, s: np.maximum(d, 0.0),
+    "squared_hinge": squared_positive_part,
+}
+
+
+@covers(GSUClassifier)
+@pytest.mark.parametrize("loss", CLASS_LOSSES)
+@pytest.mark.parametrize(
+    ("solver", "max_iter"), [("newton", None), ("lbfgs", None), ("lbfgs", 2), ("sgd", 300)]
+)
+def test_gsu(loss: Any, solver: Any, max_iter: int | None) -> None:
+    alpha = 0.01
+
+    def J(wb: Floats) -> float:
+        mean, std = score(wb[:-1], wb[-1], X)
+        return float(alpha / 2 * wb[:-1] @ wb[:-1] + SHARES @ CLASS_LOSSES[loss](1 - SIGNS * mean, std))
+
+    model = GSUClassifier(alpha, loss=loss, solver=solver, max_iter=max_iter, random_state=0)
+    model = fitted(model, X, CODES, WEIGHTS)
+    wb = np.append(model.coef_[0], model.intercept_[0])
+    np.testing.assert_allclose(model.objective_, J(wb), rtol=1e-12)
+    check_bound(model.objective_, model.optimality_gap_, least(J, wb, np.zeros(D + 1)))
+    check_linear(model)
+
+
+@covers(GSURegressor)
+@pytest.mark.parametrize("loss", ["huber", "epsilon_insensitive", "squared"])
+@pytest.mark.parametrize("max_iter", [None, 1])
+@pytest.mark.parametrize("t", [0.0, 0.3])
+def test_gsu_regression(loss: Any, max_iter: int | None, t: float) -> None:
+    alpha, delta, epsilon = 0.1, 0.5, 0.2
+
+    def mean_loss(r: Floats, s: Floats) -> Floats:
+        if loss == "epsilon_insensitive":
+            return positive_part(r - epsilon, s) + positive_part(-r - epsilon, s)
+        half = (r**2 + s**2) / 2
+        if loss == "squared":
+            return half
+        # Huber's loss lacks (|r| - delta)^2 / 2 of the square, beyond delta.
+        return half - (squared_positive_part(r - delta, s) + squared_positive_part(-r - delta, s)) / 2
+
+    def J(wb: Floats) -> float:
+        mean, std = score(wb[:-1], wb[-1], X)
+        s = np.sqrt(std**2 + t**2)
+        return float(alpha / 2 * wb[:-1] @ wb[:-1] + SHARES @ mean_loss(TARGETS - mean, s))
+
+    model = GSURegressor(alpha, loss=loss, delta=delta, epsilon=epsilon, max_iter=max_iter)
+    model = fitted(model, X, TARGETS, WEIGHTS, y_std=t)
+    wb = np.append(model.coef_, model.intercept_)
+    np.testing.assert_allclose(model.objective_, J(wb), rtol=1e-11)
+    check_bound(model.objective_, model.optimality_gap_, least(J, wb, np.zeros(D + 1)), 1e-11)
+    check_linear(model)
+
+
+@covers(RobustSVC)
+@pytest.mark.parametrize("method", ["usvc", "ausvc", "tsvc", "psvm", "mpsvc"])
+@pytest.mark.parametrize("options", [{}, {"solver": "clarabel"}, {"solver": "auto", "max_iter": 3}], ids=str)
+def test_robust(method: Any, options: dict[str, Any]) -> None:
+    C, radius = 0.5, 1.5
+    rows = X
+    if method == "psvm":
+        sizes = np.trace(X.covariances(), axis1=1, axis2=2) / D
+        rows = GaussianArray(X.means, var=sizes)
+    model = fitted(RobustSVC(C, method=method, radius=radius, **options), X, CODES, WEIGHTS)
+    kept = WEIGHTS > 0
+
+    def J(wb: Floats) -> float:
+        mean, std = score(wb[:-1], wb[-1], rows)
+        if method == "mpsvc":
+            m = SIGNS * mean
+            ratio = np.divide(m, std, out=np.full(N, np.inf), where=std > 0)
+            return float(WEIGHTS @ np.where(m > 0, 1 / (1 + ratio**2), 1.0))
+        reach = np.where(kept, radii, 0.0) * (1 if method in ("usvc", "ausvc") else -1)
+        losses = np.maximum(0.0, 1 - SIGNS * mean + reach * std)
+        return float(wb[:-1] @ wb[:-1] / 2 + C * WEIGHTS @ losses)
+
+    radii = model.radii_
+    wb = np.append(model.coef_[0], model.intercept_[0])
+    np.testing.assert_allclose(model.objective_, J(wb), rtol=1e-11)
+    minimum = least(J, wb, np.zeros(D + 1))
+    if method in ("usvc", "ausvc"):
+        check_bound(model.objective_, model.optimality_gap_, minimum)
+    else:
+        assert np.isnan(model.optimality_gap_)
+    check_linear(model)
+
+
+@covers(MinimaxProbabilityClassifier)
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_minimax(ridge: float) -> None:
+    model = MinimaxProbabilityClassifier(ridge=ridge).fit(X, CODES, WEIGHTS)
+    moments = []
+    for k in (0, 1):
+        c = np.where(k == CODES, WEIGHTS, 0.0) / WEIGHTS[k == CODES].sum()
+        mean = c @ X.means
+        off = X.means - mean
+        moments.append(
+            (mean, np.einsum("n,ni,nj->ij", c, off, off) + np.einsum("n,nij->ij", c, X.covariances()))
+        )
+    (low, S_low), (high, S_high) = moments
+    level = ridge * (np.trace(S_low) + np.trace(S_high)) / (2 * D)
+    S_low, S_high = S_low + level * np.eye(D), S_high + level * np.eye(D)
+    apart = high - low
+    across = np.array([-apart[1], apart[0]])
+
+    def spread(w: Floats) -> float:
+        return float(np.sqrt(w @ S_low @ w) + np.sqrt(w @ S_high @ w))
+
+    best = minimize_scalar(lambda t: spread(apart / (apart @ apart) + t * across), tol=1e-14).fun
+    w, b = model.coef_[0], model.intercept_[0]
+    np.testing.assert_allclose(model.objective_, best, rtol=1e-9)
+    np.testing.assert_allclose(spread(w) / (w @ apart), best, rtol=1e-9)
+    np.testing.assert_allclose(model.worst_case_accuracy_, 1 / (1 + best**2), rtol=1e-9)
+    # As many standard deviations from one mean as from the other.
+    sides = -(w @ low + b) / np.sqrt(w @ S_low @ w), (w @ high + b) / np.sqrt(w @ S_high @ w)
+    np.testing.assert_allclose(sides, 1 / best, rtol=1e-6)
+    check_linear(model)
+
+
+@covers(ProbabilisticKernelSVC, ProbabilisticKernelSVR)
+@pytest.mark.parametrize("coupling", ["shared", "independent"])
+@pytest.mark.parametrize("max_iter", [-1, 4])
+@pytest.mark.parametrize("kind", [ProbabilisticKernelSVC, ProbabilisticKernelSVR])
+def test_kernel_machines(kind: type, coupling: Any, max_iter: int) -> None:
+    C, sigma, epsilon = 2.0, 0.8, 0.1
+    K, across = expected_rbf(X, X, sigma, coupling), expected_rbf(NEW, X, sigma, coupling)
+    y = CODES if is_classifier(kind()) else TARGETS
+    model = fitted(kind(C, sigma=sigma, coupling=coupling, max_iter=max_iter), X, y, WEIGHTS)
+    a = np.zeros(N)
+    a[model.support_] = model.dual_coef_[0]
+
+    def losses(f: Floats) -> Floats:
+        if is_classifier(model):
+            return np.maximum(0.0, 1 - SIGNS * f)
+        return np.maximum(0.0, np.abs(TARGETS - f) - epsilon)
+
+    def J(ab: Floats) -> float:
+        return float(ab[:-1] @ K @ ab[:-1] / 2 + C * WEIGHTS @ losses(K @ ab[:-1] + ab[-1]))
+
+    np.testing.assert_allclose(model.objective_, J(np.append(a, model.intercept_[0])), rtol=1e-11)
+    # The dual, by SciPy: any feasible point of it is below the minimum, and gives a point above it.
+    beta = dual(K, y, C * WEIGHTS, epsilon if is_regressor(model) else None)
+    above = least(lambda b: J(np.append(beta, b[0])), np.zeros(1))
+    check_bound(model.objective_, model.optimality_gap_, above, 1e-9)
+    if max_iter == -1:
+        np.testing.assert_allclose(model.objective_, above, rtol=1e-5)
+    f = across @ a + model.intercept_[0]
+    np.testing.assert_allclose(
+        model.decision_function(NEW) if is_classifier(model) else model.predict(NEW), f, atol=1e-12
+    )
+
+
+def dual(K: Floats, y: Floats, box: Floats, epsilon: float | None) -> Floats:
+    """Coefficients of the kernel's columns: max y'b - eps |b|_1 - b'Kb / 2, sum b = 0, in the box."""
+    if epsilon is None:
+        signs = 2.0 * y - 1.0
+        low, high = np.minimum(0, signs * box), np.maximum(0, signs * box)
+        found = minimize(
+            lambda b: (b @ K @ b / 2 - signs @ b, K @ b - signs),
+            np.zeros(len(y)),
+            jac=True,
+            bounds=list(zip(low, high, strict=True)),
+            constraints={"type": "eq", "fun": np.sum, "jac": np.ones_like},
+            method="SLSQP",
+            options={"maxiter": 1000, "ftol": 1e-14},
+        )
+        return np.asarray(found.x)
+    n = len(y)
+
+    def value(u: Floats) -> tuple[float, Floats]:
+        b = u[:n] - u[n:]
+        g = K @ b - y
+        return float(b @ K @ b / 2 - y @ b + epsilon * u.sum()), np.append(g + epsilon, epsilon - g)
+
+    found = minimize(
+        value,
+        np.zeros(2 * n),
+        jac=True,
+        bounds=[(0, c) for c in np.tile(box, 2)],
+        constraints={
+            "type": "eq",
+            "fun": lambda u: u[:n].sum() - u[n:].sum(),
+            "jac": lambda u: np.repeat([1.0, -1.0], n),
+        },
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-14},
+    )
+    return np.asarray(found.x[:n] - found.x[n:])
+
+
+@pytest.mark.parametrize("approximation", ["random", "nystroem"])
+def test_kernel_machine_of_features(approximation: Any) -> None:
+    options = {"approximation": approximation, "sigma": 0.8, "random_state": 0}
+    kept = WEIGHTS > 0
+    model = ProbabilisticKernelSVC(2.0, n_components=6, **options).fit(X, CODES, WEIGHTS)
+    features = ProbabilisticKernelFeatures(6, **options).fit(X[kept])
+    z, w, b = features.transform(X), model.coef_[0], model.intercept_[0]
+    J = w @ w / 2 + 2.0 * WEIGHTS @ np.maximum(0.0, 1 - SIGNS * (z @ w + b))
+    np.testing.assert_allclose(model.objective_, J, rtol=1e-11)
+    np.testing.assert_allclose(model.decision_function(NEW), features.transform(NEW) @ w + b, atol=1e-12)
+    beta = dual(z @ z.T, CODES, 2.0 * WEIGHTS, None)
+    low = SIGNS @ beta - beta @ z @ z.T @ beta / 2  # a feasible point of the dual is below every J
+    check_bound(J, model.optimality_gap_, low, 1e-5)
+    assert low <= J * (1 + 1e-9)
+
+
+@covers(AdaptiveHuberRegressor, AdaptiveHuberClassifier)
+@pytest.mark.parametrize("threshold", [None, 0.3])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("kind", [AdaptiveHuberRegressor, AdaptiveHuberClassifier])
+def test_huber(kind: type, kernel: str, threshold: float | None) -> None:
+    alpha, manifold_alpha = 1e-2, 1e-3
+    graph = np.exp(-((X.means[:, None] - X.means[None]) ** 2).sum(axis=-1))
+    np.fill_diagonal(graph, 0.0)
+    model = kind(alpha, manifold_alpha, max_refinements=0, threshold=threshold, kernel=kernel, graph=graph)
+    model.fit(X, CODES if is_classifier(model) else TARGETS, WEIGHTS)
+    kept = WEIGHTS > 0  # a row of weight 0 is as good as absent, from the graph, too
+    rows, share, edges = X[kept], SHARES[kept], graph[kept][:, kept]
+    t = (SIGNS if is_classifier(model) else TARGETS)[kept]
+    degree = edges.sum(axis=1)
+    M = np.eye(len(rows)) - edges / np.sqrt(degree[:, None] * degree)
+    sigma = None if kernel == "linear" else float(np.sqrt(0.5 / model.gamma_[0]))
+    K = rows.means @ rows.means.T if sigma is None else expected_rbf(rows, rows, sigma)
+    xi = np.inf if threshold is None else threshold
+
+    def J(w: Floats) -> tuple[float, Floats]:
+        f = K @ w
+        r = t - model.intercept_ - f
+        clipped = np.clip(r, -xi, xi)
+        value = share @ (clipped * r - clipped**2 / 2) + alpha * w @ f + manifold_alpha * f @ M @ f
+        slope = K @ (-share * clipped + 2 * alpha * w + 2 * manifold_alpha * M @ f)
+        return float(value), slope
+
+    w = model.dual_coef_.reshape(-1)
+    assert w[~kept] == 0.0
+    np.testing.assert_allclose(model.objective_, J(w[kept])[0], rtol=1e-11)
+    found = minimize(
+        J, np.zeros(len(rows)), jac=True, method="BFGS", options={"gtol": 1e-12, "maxiter": 3000}
+    )
+    assert model.objective_ <= found.fun * (1 + 1e-9)
+    assert model.objective_ >= found.fun * (1 - 1e-6)
+    across = NEW.means @ X.means.T if sigma is None else expected_rbf(NEW, X, sigma)
+    answer = model.decision_function(NEW) if is_classifier(model) else model.predict(NEW)
+    np.testing.assert_allclose(answer, across @ w + model.intercept_, atol=1e-10)
+
+
+@covers(GaussianDiscriminant)
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("components", [1, 2])
+def test_discriminant(shared: bool, components: int) -> None:
+    model = GaussianDiscriminant(shared, components, random_state=0)
+    model = fitted(model, X, CODES, WEIGHTS)
+    of_class = [
+        log_likelihood(X, *parts)
+        for parts in zip(model.weights_, model.means_, model.covariances_, strict=True)
+    ]
+    own = np.choose(CODES, of_class)
+    np.testing.assert_allclose(model.log_likelihoods_[-1], SHARES @ own, rtol=1e-10)
+    np.testing.assert_allclose(model.priors_, [SHARES[k == CODES].sum() for k in (0, 1)], rtol=1e-12)
+    joint = np.log(model.priors_) + np.stack(
+        [
+            log_likelihood(NEW, *parts)
+            for parts in zip(model.weights_, model.means_, model.covariances_, strict=True)
+        ],
+        axis=1,
+    )
+    p = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    np.testing.assert_allclose(model.predict_proba(NEW), p, atol=1e-10)
+    np.testing.assert_array_equal(model.predict(NEW), model.classes_[p.argmax(axis=1)])
+
+
+@covers(GaussianMixtureRegressor)
+@pytest.mark.parametrize("components", [1, 2])
+def test_mixture_regression(components: int) -> None:
+    t = 0.1 + 0.01 * np.arange(N)
+    model = GaussianMixtureRegressor(components, random_state=0)
+    model = fitted(model, X, TARGETS, sample_weight=WEIGHTS, y_std=t)
+    cov = np.zeros((N, D + 1, D + 1))
+    cov[:, :D, :D], cov[:, D, D] = X.covariances(), t**2
+    joint = GaussianArray(np.column_stack([X.means, TARGETS]), cov=cov)
+
+    def reached(more: float) -> float:
+        cov = model.covariances_.copy()
+        cov[:, D, D] += more
+        return float(SHARES @ log_likelihood(joint, model.weights_, model.means_, cov))
+
+    # The law's scatter counts degrees of freedom: EM, and Newton's method, ended with less of it.
+    scatter = model.intrinsic_scatter_**2 if components == 1 else 0.0
+    best = minimize_scalar(lambda more: -reached(more), bounds=(-scatter, 0.0), options={"xatol": 1e-12})
+    likelihood = -best.fun if components == 1 else reached(0.0)
+    np.testing.assert_allclose(model.log_likelihoods_[-1], likelihood, rtol=1e-9)
+    logs, means, variances = [], [], []
+    for share, mu, T in zip(model.weights_, model.means_, model.covariances_, strict=True):
+        V = T[:D, :D] + NEW.covariances()
+        gain = np.linalg.solve(V, np.broadcast_to(T[:D, D, None], (len(NEW), D, 1)))[..., 0]
+        logs.append(np.log(share) + log_density(NEW.means, mu[:D], V))
+        means.append(mu[D] + np.einsum("ni,ni->n", gain, NEW.means - mu[:D]))
+        variances.append(T[D, D] - gain @ T[:D, D])
+    p = np.exp(np.array(logs) - logsumexp(logs, axis=0))
+    mean = (p * means).sum(axis=0)
+    variance = (p * (np.array(variances) + (np.array(means) - mean) ** 2)).sum(axis=0)
+    np.testing.assert_allclose(model.predict(NEW), mean, rtol=1e-9)
+    np.testing.assert_allclose(model.predict(NEW, return_std=True)[1], np.sqrt(variance), rtol=1e-7)
+    if components == 1:
+        mu, T = model.means_[0], model.covariances_[0]
+        slope = np.linalg.solve(T[:D, :D], T[:D, D])
+        np.testing.assert_allclose(model.coef_, slope, rtol=1e-9)
+        np.testing.assert_allclose(model.intercept_, mu[D] - slope @ mu[:D], rtol=1e-9, atol=1e-12)
+
+
+@covers(RemeasuredClassifier, RemeasuredRegressor)
+def test_remeasured() -> None:
+    """Without copies it is the learner on the columns of errors; with them, on those and the copies'."""
+    columns = ErrorColumns().fit(X)
+    for model, learner, y in (
+        (RemeasuredClassifier(LogisticRegression(), n_copies=1), LogisticRegression(), CODES),
+        (RemeasuredRegressor(Ridge(), n_copies=1), Ridge(), TARGETS),
+    ):
+        found = model.fit(X, y, WEIGHTS)
+        own = learner.fit(columns.transform(X), y, sample_weight=WEIGHTS)
+        np.testing.assert_allclose(found.predict(NEW), own.predict(columns.transform(NEW)), rtol=1e-9)
+        if is_classifier(found):
+            p = own.predict_proba(columns.transform(NEW))
+            np.testing.assert_allclose(found.predict_proba(NEW), p, rtol=1e-9)
