@@ -88,7 +88,11 @@ class Gaussians:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 # Rows, with marks of missing features (n, d) where there are any.
-_Given = Gaussians | tuple[Gaussians, NDArray[np.bool_] | None]
+_Given = (
+    Gaussians
+    | tuple[Gaussians, NDArray[np.bool_] | None]
+    | tuple[Gaussians, NDArray[np.bool_] | None, NDArray[np.int8] | None]
+)
 
 @final
 class Fitted:

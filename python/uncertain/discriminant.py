@@ -15,7 +15,7 @@ from ._base.em import Mixture, keep_progress, packed, unpacked, warn_unless_ende
 from ._base.gaps import TakesGaps
 from ._base.progress import Callback
 from ._data.typing import Booleans, Codes, Floats, Labels, RandomState
-from ._data.validation import RowsLike, check_labels, check_rows, check_weights
+from ._data.validation import RowsLike, check_labels, check_readings, check_weights
 from .exceptions import UncertainError
 
 __all__ = ["GaussianDiscriminant"]
@@ -140,14 +140,15 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
             If a feature is missing in every row of a class.
         """
         parameters = self._parameters()
-        data, missing = check_rows(self, X, reset=True)
+        rows = check_readings(self, X, reset=True)
+        missing = rows[1]
         classes, codes = check_labels(y, X, self)
         weights = check_weights(sample_weight, None, classes=classes, codes=codes)
         if missing is not None:
             counted = slice(None) if weights is None else weights > 0.0
             _refuse_unseen(missing[counted], codes[counted], classes)
         known = {"codes": codes, "n_classes": len(classes), "weights": weights}
-        model = self._fitted(parameters, (data, missing), **known)
+        model = self._fitted(parameters, rows, **known)
         self.classes_ = classes
         self._keep(model)
         warn_unless_ended(self)
@@ -193,7 +194,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, C)
         """
         check_is_fitted(self, "means_")
-        return self._model.log_proba(check_rows(self, X, reset=False), self.n_jobs)
+        return self._model.log_proba(check_readings(self, X, reset=False), self.n_jobs)
 
     def predict_proba(self, X: RowsLike) -> Floats:
         """P(c | x_i) of every class under the model, each row with its own noise.
@@ -258,7 +259,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         mean, std : ndarrays of shape (n,), or (n, C) for more than two classes
         """
         check_is_fitted(self, "means_")
-        mean, std = self._model.decision_distribution(check_rows(self, X, reset=False), self.n_jobs)
+        mean, std = self._model.decision_distribution(check_readings(self, X, reset=False), self.n_jobs)
         return (mean[:, 0], std[:, 0]) if mean.shape[1] == 1 else (mean, std)
 
     def predict(self, X: RowsLike) -> Labels:

@@ -16,7 +16,7 @@ from ._base.em import Mixture, keep_progress, unpacked, warn_unless_ended
 from ._base.gaps import TakesGaps
 from ._base.progress import Callback
 from ._data.typing import Booleans, Floats, RandomState
-from ._data.validation import RowsLike, check_numbers, check_rows, check_sample_weight, check_stds
+from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
 from .exceptions import UncertainError
 
 __all__ = ["GaussianMixtureRegressor"]
@@ -42,7 +42,9 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         V_k = T_k,xx + S,    weight proportional to pi_k N(x; mu_k,x, V_k)
         mean mu_k,y + T_k,yx V_k^-1 (x - mu_k,x),    variance T_k,yy - T_k,yx V_k^-1 T_k,xy
 
-    A missing feature is one with infinite noise, in the fit and in predictions.
+    A missing feature is one with infinite noise, in the fit and in predictions. A feature may be a limit
+    (`Incomplete` with `limits`): its reading is a truncated normal number, exactly for one limit in a row, by
+    expectation propagation for several.
 
     With one component it is the structural model of a line with errors in both variables: ``coef_``,
     ``intercept_`` and ``intrinsic_scatter_`` are those of the law y = beta'x + alpha + N(0, s^2) *between
@@ -194,18 +196,20 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
             every target is a limit.
         """
         parameters = self._parameters()
-        data, missing = check_rows(self, X, reset=True)
+        rows = check_readings(self, X, reset=True)
+        data, missing, limits = rows
         targets = check_numbers(y, X, self)
         variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
         known: dict[str, Any] = {"targets": targets, "variances": variances}
         if xy_cov is not None:
             if variances is None:
                 raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
-            known["crossed"] = _checked_covariances(xy_cov, missing, (len(targets), data.n_features))
+            gaps = missing if missing is None or limits is None else missing & (limits == 0)
+            known["crossed"] = _checked_covariances(xy_cov, gaps, (len(targets), data.n_features))
         if y_limit is not None:
             known["limits"] = _checked_limits(y_limit, len(targets))
         known["weights"] = check_sample_weight(sample_weight, len(targets))
-        self._keep(self._fitted(parameters, (data, missing), **known))
+        self._keep(self._fitted(parameters, rows, **known))
         warn_unless_ended(self)
         return self
 
@@ -299,7 +303,7 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
 
     def _rows(self, X: RowsLike) -> Any:
         check_is_fitted(self, "means_")
-        return check_rows(self, X, reset=False)
+        return check_readings(self, X, reset=False)
 
     def _mixture(self) -> Mixture:
         """The distribution of the true features alone."""

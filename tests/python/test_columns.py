@@ -443,7 +443,10 @@ def test_columns_without_a_single_error_bar_are_named() -> None:
     columns = two_classes() | {"teq": np.arange(N) * 1.0, "teq_err": np.full(N, np.nan)}
     table = pl.DataFrame(columns)
     with pytest.raises(ColumnError, match=r"^teq: in every row .* exact=\['teq'\]"):
-        uncertain.fit(table, "kind", on_missing="impute", exact=["airmass"], method="gsu")
+        uncertain.fit(
+            table, "kind", std={"flux": "flux_err", "teq": "teq_err"}, on_missing="impute", exact=["airmass"],
+            method="gsu",
+        )  # fmt: skip
     model = uncertain.fit(table, "kind", on_missing="impute", exact=["airmass", "teq"], method="gsu")
     assert model.columns_.features == ("flux",)
 

@@ -22,11 +22,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data.typing import Booleans, Floats
+from .._data.typing import Floats
 from .._data.validation import seed_from
-from .._uncertain import Fitted, Gaussians, check_parameters, fit, parameter_names
+from .._uncertain import Fitted, check_parameters, fit, parameter_names
 from ..exceptions import ParameterError
-from .penalty import choose, is_auto
+from .penalty import Rows, choose, is_auto
 from .progress import reporter
 
 CLASSES: dict[str, list[type[Core]]] = {}
@@ -84,9 +84,7 @@ class Core:
         check_parameters(self._kind, text)
         return text
 
-    def _fitted(
-        self, parameters: str, rows: Gaussians | tuple[Gaussians, Booleans | None], **known: Any
-    ) -> Fitted:
+    def _fitted(self, parameters: str, rows: Rows, **known: Any) -> Fitted:
         """One fit by the core to rows, maybe with marks of gaps; `known` is what is known of them."""
         known.setdefault("n_jobs", getattr(self, "n_jobs", None))
         if self._tuned:

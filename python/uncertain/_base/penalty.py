@@ -11,13 +11,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from .._data.typing import Booleans, Floats
+from .._data.typing import Booleans, Floats, Limits
 from .._uncertain import Gaussians, penalty_path
 from ..exceptions import ParameterError
 
 AUTO = "auto"
 
-Rows: TypeAlias = Gaussians | tuple[Gaussians, Booleans | None]
+Rows: TypeAlias = (
+    Gaussians | tuple[Gaussians, Booleans | None] | tuple[Gaussians, Booleans | None, Limits | None]
+)
 
 PATHS: dict[str, Floats] = {
     "gsu": np.geomspace(1.0, 1e-6, 13),  # beyond 1 no row is outside of its margin, and w keeps its direction

@@ -15,7 +15,7 @@ from ..exceptions import UncertainError
 from .array import GaussianArray
 from .features import column_numbers, rows_and_columns
 from .numbers import row_numbers
-from .typing import Booleans, Floats, RandomState
+from .typing import Booleans, Floats, Limits, RandomState
 
 
 class Incomplete:
@@ -23,8 +23,9 @@ class Incomplete:
 
     A missing feature is one of infinite variance: what the `GaussianArray` holds in its place is never looked
     at. The denoiser, the imputer, the discriminant, the scaler, `ErrorColumns` and re-measured learners take
-    such rows; ``AsGaussians(on_missing="impute")`` makes them from a table, `Incomplete.of` from arrays with
-    NaN. They have the length, shape, row and feature indexing of a `GaussianArray`.
+    such rows; ``AsGaussians(on_missing="impute")`` and ``AsGaussians(limits=...)`` make them from a table,
+    `Incomplete.of` from arrays with NaN. They have the length, shape, row and feature indexing of a
+    `GaussianArray`.
 
     Parameters
     ----------
@@ -32,11 +33,15 @@ class Incomplete:
         The rows, with any finite numbers where something is missing.
     missing : array-like of bool, shape (n, d)
         Which features of which rows are missing.
+    limits : array-like of int, shape (n, d), default=None
+        -1 where all that is known is that the reading lies below the number in `gaussians` (an upper limit,
+        flux < 3.2), +1 where it lies above, else 0. A limit is no reading: it counts as missing for all but
+        `GaussianMixtureRegressor`, `GaussianDiscriminant` and `GaussianDenoiser`, which use what it says.
 
     Raises
     ------
     UncertainError
-        For another shape of `missing`.
+        For another shape of `missing` or `limits`, or a limit that is not -1, 0 or 1.
 
     Examples
     --------
@@ -49,9 +54,9 @@ class Incomplete:
     True
     """
 
-    __slots__ = ("gaussians", "missing")
+    __slots__ = ("gaussians", "limits", "missing")
 
-    def __init__(self, gaussians: GaussianArray, missing: ArrayLike) -> None:
+    def __init__(self, gaussians: GaussianArray, missing: ArrayLike, limits: ArrayLike | None = None) -> None:
         marks = np.ascontiguousarray(missing)
         if marks.shape != gaussians.shape or marks.dtype != bool:
             raise UncertainError(
@@ -59,11 +64,17 @@ class Incomplete:
                 f"features, got shape {marks.shape} of {marks.dtype}"
             )
         self.gaussians = gaussians
-        self.missing: Booleans = marks
+        self.limits = None if limits is None else _checked_limits(limits, gaussians.shape)
+        self.missing: Booleans = marks if self.limits is None else marks | (self.limits != 0)
 
     @classmethod
     def of(
-        cls, means: ArrayLike, *, feature_names: Sequence[str] | None = None, **errors: ArrayLike
+        cls,
+        means: ArrayLike,
+        *,
+        feature_names: Sequence[str] | None = None,
+        limits: ArrayLike | None = None,
+        **errors: ArrayLike,
     ) -> Incomplete:
         """Rows with NaN for what is missing.
 
@@ -72,6 +83,8 @@ class Incomplete:
         means : array-like of shape (n, d)
             The values; NaN is a gap.
         feature_names : list of d str, optional
+        limits : array-like of int, shape (n, d), optional
+            -1 and 1 where `means` are upper and lower limits of the reading, else 0. NaN there is a gap.
         std, var, cov : array-like, at most one
             Error bars as of a `GaussianArray`; those of a gap may be NaN too.
 
@@ -86,7 +99,9 @@ class Incomplete:
             name: _without_gaps(np.asarray(each, dtype=np.float64), missing) for name, each in errors.items()
         }
         rows = GaussianArray(np.where(missing, 0.0, values), feature_names=feature_names, **given)
-        return cls(rows, missing)
+        if limits is not None:
+            limits = np.where(missing, 0, _checked_limits(limits, rows.shape))
+        return cls(rows, missing, limits)
 
     @property
     def n_features(self) -> int:
@@ -110,7 +125,11 @@ class Incomplete:
 
     def _named(self, names: Iterable[str] | None) -> Incomplete:
         """The same rows with these names, where they have none."""
-        return Incomplete(self.gaussians._named(names), self.missing)
+        return self._with(self.gaussians._named(names))
+
+    def _with(self, gaussians: GaussianArray) -> Incomplete:
+        """Other numbers of the same rows and features."""
+        return Incomplete(gaussians, self.missing, self.limits)
 
     def __len__(self) -> int:
         return len(self.gaussians)
@@ -120,7 +139,8 @@ class Incomplete:
         rows, columns = rows_and_columns(rows)
         numbers = column_numbers(columns, self.n_features, self.feature_names)
         index = np.arange(len(self))[rows] if isinstance(rows, slice) else row_numbers(rows, len(self))
-        return Incomplete(self.gaussians[index, columns], self.missing[index][:, numbers])
+        limits = None if self.limits is None else self.limits[index][:, numbers]
+        return Incomplete(self.gaussians[index, columns], self.missing[index][:, numbers], limits)
 
     @property
     def kind(self) -> str:
@@ -133,14 +153,19 @@ class Incomplete:
 
     def collapse(self, to: Literal["zero", "isotropic", "diagonal"]) -> Incomplete:
         """Simpler covariances of what is there; gaps stay gaps."""
-        return Incomplete(self.gaussians.collapse(to), self.missing)
+        return self._with(self.gaussians.collapse(to))
 
     def sample(self, n: int = 1, random_state: RandomState = None) -> Incomplete:
-        """`n` draws of every row as exact points, those of a row adjacent; gaps stay gaps."""
-        return Incomplete(self.gaussians.sample(n, random_state), np.repeat(self.missing, n, axis=0))
+        """`n` draws of every row as exact points, those of a row adjacent; gaps and limits stay."""
+        limits = None if self.limits is None else np.repeat(self.limits, n, axis=0)
+        return Incomplete(self.gaussians.sample(n, random_state), np.repeat(self.missing, n, axis=0), limits)
 
     def __repr__(self) -> str:
-        return f"Incomplete({self.gaussians!r}, {int(self.missing.sum())} features missing)"
+        limits = 0 if self.limits is None else int(np.count_nonzero(self.limits))
+        of_limits = f", {limits} limits" if limits else ""
+        return (
+            f"Incomplete({self.gaussians!r}, {int(self.missing.sum()) - limits} features missing{of_limits})"
+        )
 
 
 def hstack(blocks: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
@@ -151,7 +176,30 @@ def hstack(blocks: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Inco
     if not any(isinstance(block, Incomplete) for block in blocks):
         return whole
     gaps = [b.missing if isinstance(b, Incomplete) else np.zeros(b.shape, dtype=bool) for b in blocks]
-    return Incomplete(whole, np.hstack(gaps))
+    limits = None
+    if any(isinstance(block, Incomplete) and block.limits is not None for block in blocks):
+        limits = np.hstack([_limits_of(block) for block in blocks])
+    return Incomplete(whole, np.hstack(gaps), limits)
+
+
+def _limits_of(block: GaussianArray | Incomplete) -> Limits:
+    limits = block.limits if isinstance(block, Incomplete) else None
+    return np.zeros(block.shape, dtype=np.int8) if limits is None else limits
+
+
+def _checked_limits(limits: ArrayLike, shape: tuple[int, int]) -> Limits:
+    """-1, 0 and 1 of a given shape."""
+    given = np.asarray(limits)
+    if given.shape != shape:
+        raise UncertainError(f"limits: expected {shape[0]} x {shape[1]} numbers, got shape {given.shape}")
+    bad = np.argwhere(~np.isin(given, (-1, 0, 1)))
+    if len(bad):
+        row, feature = bad[0]
+        raise UncertainError(
+            f"limits: row {row}, feature {feature} is {given[row, feature]}; it must be -1 (the reading is "
+            "below the number), 0 or 1 (above)"
+        )
+    return np.ascontiguousarray(given, dtype=np.int8)
 
 
 def _without_gaps(errors: Floats, missing: Booleans) -> Floats:

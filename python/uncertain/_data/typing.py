@@ -13,6 +13,8 @@ Ints: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.uint32]
 """Places of labels among the classes, or numbers of groups, as the core takes them."""
 Booleans: TypeAlias = NDArray[np.bool_]
+Limits: TypeAlias = NDArray[np.int8]
+"""-1 for an upper limit, 1 for a lower one, 0 for a reading."""
 Labels: TypeAlias = NDArray[Any]
 """One class label per row: booleans, integers, floats, strings or objects; or the classes themselves."""
 

@@ -25,7 +25,17 @@ from .array import GaussianArray
 from .features import check_fitted_names
 from .incomplete import Incomplete
 from .numbers import gaps_as_nan, mask_of, refuse_masked
-from .typing import ArrowStream, Booleans, ClassWeight, Codes, Floats, Labels, LazyTable, RandomState
+from .typing import (
+    ArrowStream,
+    Booleans,
+    ClassWeight,
+    Codes,
+    Floats,
+    Labels,
+    LazyTable,
+    Limits,
+    RandomState,
+)
 
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
 """What an estimator takes as X: Gaussians, with gaps or without, or the rows of an array or a plain table."""
@@ -48,6 +58,7 @@ def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Ga
         As scikit-learn's ``validate_data``.
     """
     if isinstance(X, Incomplete):
+        _refuse_limits(estimator, X.limits)
         gaps = np.argwhere(X.missing)
         if len(gaps):
             name = type(estimator).__name__
@@ -67,15 +78,41 @@ def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Ga
     return Gaussians(Rows.from_numpy(points, *points.shape))
 
 
-def check_rows(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> tuple[Gaussians, Booleans | None]:
+def check_rows(
+    estimator: BaseEstimator, X: RowsLike, *, reset: bool, limits: bool = False
+) -> tuple[Gaussians, Booleans | None]:
     """As `check_gaussians` for an estimator that takes gaps: NaN in an array, or what
     ``AsGaussians(on_missing="impute")`` gives; and where they are, None if there are none.
+
+    Limits are refused; with `limits` they count as gaps.
     """
+    core, missing, found = check_readings(estimator, X, reset=reset)
+    if not limits:
+        _refuse_limits(estimator, found)
+    return core, missing
+
+
+def _refuse_limits(estimator: BaseEstimator, limits: Limits | None) -> None:
+    if limits is None or not limits.any():
+        return
+    row, feature = np.argwhere(limits)[0]
+    raise UncertainError(
+        f"X: row {row}, feature {feature} is a limit, and {type(estimator).__name__} takes none: "
+        "GaussianDiscriminant, GaussianMixtureRegressor and GaussianDenoiser do, the latter also in front of "
+        "others"
+    )
+
+
+def check_readings(
+    estimator: BaseEstimator, X: RowsLike, *, reset: bool
+) -> tuple[Gaussians, Booleans | None, Limits | None]:
+    """As `check_rows` for one that takes limits as well: rows, gaps and limits, None where there are none."""
     if isinstance(X, Incomplete):
         _check_features(estimator, X, reset=reset)
-        return X.gaussians._core, X.missing
+        limits = X.limits if X.limits is not None and X.limits.any() else None
+        return X.gaussians._core, X.missing, limits
     if isinstance(X, GaussianArray):
-        return check_gaussians(estimator, X, reset=reset), None
+        return check_gaussians(estimator, X, reset=reset), None, None
     refuse_nested_tables(X)
     if mask_of(X) is not None:
         X = gaps_as_nan(X, "X")
@@ -84,8 +121,8 @@ def check_rows(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> tuple[G
     )
     missing = np.isnan(points)
     if not missing.any():
-        return Gaussians(Rows.from_numpy(points, *points.shape)), None
-    return Incomplete.of(points).gaussians._core, missing
+        return Gaussians(Rows.from_numpy(points, *points.shape)), None, None
+    return Incomplete.of(points).gaussians._core, missing, None
 
 
 def _check_features(estimator: BaseEstimator, X: GaussianArray | Incomplete, *, reset: bool) -> None:

@@ -19,9 +19,11 @@ from .._report.html import Table
 from .._report.html import table as html_table
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
+from ..preprocessing._empty import empty_errors, warning_of
 from ..preprocessing._error_columns import deviations
 from ..tables._choose import choose_columns
 from ..tables._groups import Groups
+from ..tables._roles import KINDS
 from ..tables._source import Source
 from .estimate import LEVELS, MOST_ROWS, Found, by_model, by_replicates
 
@@ -333,15 +335,16 @@ def _read(
             data = Incomplete.of(gaps_as_nan(data, "table"))
         names = data.feature_names or [f"x{j}" for j in range(data.n_features)]
         return data, list(names)
+    roles: dict[str, Any] = {role: v if isinstance(v, str) else None for role, v in beside.items()}
     with source.named():
-        columns = choose_columns(
-            source.names,
-            None,
-            type_of=source.table.type_of,
-            **{role: value if isinstance(value, str) else None for role, value in beside.items()},
-            **given,
-        )
-    source.load({*source.names} - {*columns.ignored})
+        columns = choose_columns(source.names, None, type_of=source.table.type_of, **roles, **given)
+        source.load({*source.names} - {*columns.ignored})
+        if not any(given.get(kind) is not None for kind in KINDS):
+            empty = empty_errors(source.table, columns)
+            if empty:
+                warnings.warn(warning_of(empty), UncertainWarning, stacklevel=4)
+                roles["empty"] = {column for own in empty.values() for column in own}
+                columns = choose_columns(source.names, None, type_of=source.table.type_of, **roles, **given)
     reading = AsGaussians(**columns.roles(), on_missing=on_missing)
     rows = reading.fit_transform(source.rows)
     return rows, [str(name) for name in reading.get_feature_names_out()]

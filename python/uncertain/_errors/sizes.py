@@ -90,7 +90,9 @@ class ErrorSizes:
             np.asarray(values[name], dtype=np.float64) for name in ("lower", "middle", "upper")
         )
         alike = lower.shape == middle.shape == upper.shape == (len(lower),)
-        if not alike or not np.isfinite([lower, middle, upper]).all() or type(values["n_rows"]) is not int:
+        n_rows = values["n_rows"]
+        counted = type(n_rows) is int and n_rows >= 1
+        if not alike or not np.isfinite([lower, middle, upper]).all() or not counted:
             raise ValueError(f"sizes = {values!r}")
         return cls(lower, middle, upper, values["n_rows"])
 

@@ -24,7 +24,7 @@ def fit_arguments(pipeline: Pipeline, known: dict[str, Any]) -> dict[str, Any]:
     """Arguments of a pipeline's `fit`, one value per row each, for the steps that can use them.
 
     `known` may hold "sample_weight", which every step takes that counts rows, and what only the last step may
-    take, such as "groups", "y_std" and "xy_cov"; None is passed over.
+    take, such as "groups", "y_std", "xy_cov" and "y_limit"; None is passed over.
     """
     arguments: dict[str, Any] = {}
     for name, values in known.items():
@@ -72,9 +72,13 @@ class _Averaged(BaseEstimator):
         groups: ArrayLike | None = None,
         y_std: ArrayLike | None = None,
         xy_cov: ArrayLike | None = None,
+        y_limit: ArrayLike | None = None,
     ) -> Self:
         """Fit every member."""
-        known = {"sample_weight": sample_weight, "groups": groups, "y_std": y_std, "xy_cov": xy_cov}
+        known = {
+            "sample_weight": sample_weight, "groups": groups, "y_std": y_std, "xy_cov": xy_cov,
+            "y_limit": y_limit,
+        }  # fmt: skip
         fitted = [clone(member) for member in self.members]
         return self._keep([member.fit(X, y, **fit_arguments(member, known)) for member in fitted])
 

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.typing import Booleans, Floats, Ints, Labels
+from .._data.typing import Booleans, Floats, Ints, Labels, Limits
 from .._errors.sizes import sizes_of
 from .._report.held_out import quiet
 from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
@@ -65,10 +65,13 @@ class Training:
     y_std: Floats | None = None
     weights: Floats | None = None
     groups: Groups | None = None
+    y_limit: Limits | None = None
 
     @property
     def labelled(self) -> Booleans:
-        """Rows that have a target."""
+        """Rows that have a target which is no limit."""
+        if self.y_limit is not None:
+            return np.asarray(self.y_limit == 0)
         if self.y.dtype.kind == "f":
             return ~np.isnan(self.y)
         if self.y.dtype.kind != "O":

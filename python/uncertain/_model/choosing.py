@@ -64,6 +64,8 @@ def _chosen(asked: Request, known: Rows) -> tuple[Pipeline, Leaderboard]:
     settings = asked.settings
     pace = Pace(verbose=settings.get("verbose", 0), callback=settings.get("callback"), title="fit")
     members = portfolio(asked)
+    if all(member.pipeline is None for member in members):
+        raise UncertainError("; ".join(f"{member.text}: {member.reason}" for member in members))
     random = np.random.RandomState(asked.random_state)
     if asked.effort == "fast" or _countable(known) < ENOUGH_ROWS:
         return _by_rule(asked, members, known)

@@ -110,6 +110,9 @@ def _reading(
         del found["target"]
     if columns.roles():
         found |= _roles(columns, source)
+    limits = columns.limits | ({columns.target: columns.target_limit} if columns.target_limit else {})
+    if limits:
+        found["limits"] = limits
     if columns.groups is not None:
         found["groups"] = columns.groups if isinstance(columns.groups, str) else Name("groups")
     if columns.sample_weight is not None:
@@ -133,11 +136,13 @@ def _roles(columns: Columns, source: Source) -> dict[str, Any]:
     roles = columns.roles()
     if not columns.automatic:
         return roles | ({} if columns.target_std is None else {"target_std": columns.target_std})
-    beside = {name: getattr(columns, name) for name in ("groups", "sample_weight")}
+    beside = {name: getattr(columns, name) for name in ("groups", "sample_weight", "target_limit")}
     beside = {name: value for name, value in beside.items() if isinstance(value, str)}
     type_of = None if source.table is None else source.table.type_of
     try:
-        found = choose_columns(source.names, columns.target, **beside, type_of=type_of).roles()
+        found = choose_columns(
+            source.names, columns.target, **beside, limits=roles.get("limits"), type_of=type_of
+        ).roles()
     except UncertainError:
         found = {}
     if any(roles.get(name) != found.get(name) for name in ("mean", "features")):
@@ -174,7 +179,7 @@ def _same(a: Any, b: Any) -> bool:
 
 def _exact(columns: Columns, common: Mapping[str, Any]) -> dict[str, Any]:
     """The same features as exact columns; rows without error bars have no meaning of these."""
-    without: dict[str, Any] = dict.fromkeys({*columns.roles()} & {*common}, LEFT_OUT)
+    without: dict[str, Any] = dict.fromkeys({*columns.roles(), "limits"} & {*common}, LEFT_OUT)
     kept = {"categorical": list(columns.categorical)} if columns.categorical else {}
     exact = [*columns.features, *columns.exact]
     return without | kept | {"exact": exact, "meaning": LEFT_OUT}

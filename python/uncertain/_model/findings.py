@@ -26,6 +26,7 @@ from .measured import is_measured
 from .scatter import most_likely_scatter
 from .summary import Summary, summarised
 from .values import Values
+from .with_target import OfTarget, covariances
 
 
 class Findings(Values):
@@ -119,6 +120,12 @@ class Findings(Values):
                 if column is None
                 else source.target_stds(column, missing=0.0, unit=self.columns_.target_unit)
             )
+            if y is None:
+                common["y_limit"] = self._target_limits(source)
+            pairs = OfTarget(self.columns_.target_corr, self.columns_.target_cov)
+            if pairs.columns and common["y_std"] is not None:
+                reading, target = self.pipeline_[0], self._target_name
+                common["xy_cov"] = covariances(source, reading, pairs, target, common["y_std"])
             common["features"] = self.feature_names_
             common["distribution"] = (
                 Distribution(from_errors, most_likely_scatter) if self.residual_std_ is not None else None

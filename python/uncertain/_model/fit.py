@@ -24,6 +24,7 @@ from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
+from ..preprocessing._empty import empty_errors, warning_of
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
 from ..tables._names import SPREAD
@@ -38,7 +39,7 @@ from .methods import MethodName, chosen, estimator_of
 from .model import Model
 from .portfolio import Effort, Request
 from .settings import check_choice, re_measured_in, seed_of, settings_of_choice
-from .steps import steps_before, takes_gaps
+from .steps import no_limits, steps_before, takes_gaps, takes_limits
 from .trial import Rows
 
 ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
@@ -63,6 +64,7 @@ def fit(
     exact: Sequence[str] | Literal["all"] | None = None,
     categorical: Sequence[str] | None = None,
     corr: str | Mapping[tuple[str, str], str] | None = None,
+    limits: str | Mapping[str, str] | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     method: MethodName = "auto",
     meaning: Literal["auto", "spread", "measurement"] = "auto",
@@ -111,6 +113,13 @@ def fit(
     corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``, or
         {(a, b): column}; columns such as a_b_corr and cov_a_b are also found by name. With
         ``method="mixture"`` one of the pair may be the target.
+    limits : which values are limits: {column: column of flags}, or a pattern such as ``"{}_limit"``, of
+        scalar columns and of a target of numbers. A flag is -1, "<" or True where the reading lies below the
+        value (an upper limit, flux < 3.2), 1 or ">" where it lies above, and 0, "=", "", False or null where
+        it was read. These are the signs of VizieR's l_ columns; where an archive writes 1 for upper limits,
+        negate its column. A limit without error bar is one of the true value. Features may be limits with
+        ``method="mixture"``, "discriminant" and ``meaning="measurement"``, targets with "mixture" for
+        numbers; all else refuses them, and "auto" chooses among these.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
         all whole numbers); "classification" also takes many integers, and whole floats, for labels.
     method : what learns; in brackets, for a target of numbers.
@@ -211,14 +220,22 @@ def fit(
     given = {
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
         "bounds": bounds, "features": features, "corr": corr, "exact": exact, "categorical": categorical,
+        "limits": limits,
     }  # fmt: skip
     given, with_target = with_target_.split(given, target)
+    given = with_target_.with_limits(given, target, source.names)
     with source.named():
         columns = _chosen_columns(source, beside, given)
     if not with_target.columns:
         with_target = with_target_.found(source.names, columns, given)
     beside_target = {*target_errors(source.names, columns.target), *with_target.columns}
     source.load({*source.names} - {*columns.ignored} | beside_target)
+    empty = _empty_errors(source, columns, given)
+    if empty:
+        with source.named():
+            columns = _chosen_columns(source, beside, given | {"empty": empty})
+        source.load({*source.names} - {*columns.ignored} | beside_target)
+    y_limit = with_target_.limits(source, columns)
     y, regression = source.targets(target, task, partial=entry is not None and entry.partial)
     if regression and (coded := sentinel_warning(sentinels(columns.target or "target", y))):
         warnings.warn(coded, UncertainWarning, stacklevel=2)
@@ -243,12 +260,20 @@ def fit(
     if regression if estimator is None else has_fit_parameter(estimator, "xy_cov"):
         if with_target.columns and (with_target.given or y_std is not None):
             columns = columns.without_ignored(with_target.columns)
+            columns = replace(columns, target_corr=with_target.corr, target_cov=with_target.cov)
             reader = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
+            reader.fit(source.rows)
             xy_cov = with_target_.covariances(source, reader, with_target, str(target), y_std)
     elif with_target.given and with_target.columns:
         raise ParameterError(
             f"{next(iter(with_target.columns))} is given for the target {target!r}: covariances with its "
             'errors are used by method="mixture" for numbers'
+        )
+    of_numbers = regression if estimator is None else has_fit_parameter(estimator, "y_limit")
+    if y_limit is not None and not of_numbers:
+        raise ParameterError(
+            f"limits={{{target!r}: {columns.target_limit!r}}}: targets may be limits where they are numbers, "
+            'with method="mixture"'
         )
     together = None if groups is None else source.groups(groups)
     if together is not None and not isinstance(groups, str):
@@ -257,11 +282,13 @@ def fit(
     if weights is not None and not isinstance(sample_weight, str):
         columns = replace(columns, sample_weight=True)
     if exact is None and features is None and mean is None:
-        _warn_of_left_out(source, columns)
+        _warn_of_left_out(source, columns, empty)
     usual = "measurement" if _are_readings(source, columns) else "spread"
     reading = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
     codes = None if together is None else together.codes
-    beside_y = {"sample_weight": weights, "groups": codes, "y_std": y_std, "xy_cov": xy_cov}
+    beside_y = {
+        "sample_weight": weights, "groups": codes, "y_std": y_std, "xy_cov": xy_cov, "y_limit": y_limit
+    }  # fmt: skip
     start = time.perf_counter()
     board: Leaderboard | None = None
     if entry is None or estimator is None:
@@ -278,11 +305,15 @@ def fit(
             noise=noise,
             random_state=seed_of(random_state),
             settings=params,
+            limits=bool(columns.limits),
+            target_limits=y_limit is not None,
         )
-        chosen_one, board = choose(asked, Rows(rows, y, weights, together, y_std, xy_cov))
+        chosen_one, board = choose(asked, Rows(rows, y, weights, together, y_std, xy_cov, y_limit))
         pipeline = Pipeline([("gaussians", reading), *chosen_one.steps])
     else:
         measured = (usual if meaning == "auto" else meaning) == "measurement" and not entry.measurement
+        if columns.limits and not takes_limits(estimator, measured=measured):
+            raise ParameterError(no_limits(columns.limits, regression=regression))
         before = steps_before(estimator, measured=measured, scale=scale, impute=on_missing == "impute")
         # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
         if source.table is not None or takes_gaps(estimator, measured=measured):
@@ -297,7 +328,7 @@ def fit(
     model = Model(pipeline, columns, n_rows=len(y), leaderboard=board)
     with config_context(enable_metadata_routing=False):
         known = fit_arguments(pipeline, beside_y)
-        model._remember(source, y, weights, known=known, y_std=y_std, groups=together)
+        model._remember(source, y, weights, known=known, y_std=y_std, groups=together, y_limit=y_limit)
     model._seconds = time.perf_counter() - start
     return model
 
@@ -313,9 +344,19 @@ def _are_readings(source: Source, columns: Columns) -> bool:
     return all(source.table.type_of(column) != "list" for column in listed)
 
 
-def _warn_of_left_out(source: Source, columns: Columns) -> None:
+def _empty_errors(source: Source, columns: Columns, given: Mapping[str, Any]) -> set[str]:
+    """Error columns that were found by name and hold nothing, with a warning."""
+    if source.table is None or any(given[kind] is not None for kind in KINDS):
+        return set()
+    empty = empty_errors(source.table, columns)
+    if empty:
+        warnings.warn(warning_of(empty), UncertainWarning, stacklevel=3)
+    return {column for own in empty.values() for column in own}
+
+
+def _warn_of_left_out(source: Source, columns: Columns, empty: set[str]) -> None:
     """One warning about the numeric columns that were found, but not taken."""
-    message = None if source.table is None else left_out(columns, source.table.type_of)
+    message = None if source.table is None else left_out(columns, source.table.type_of, empty)
     if message is not None:
         warnings.warn(message, UncertainWarning, stacklevel=3)
 

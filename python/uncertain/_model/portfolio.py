@@ -15,12 +15,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import Labels
 from .methods import METHODS, estimator_of
-from .steps import steps_before
+from .steps import steps_before, takes_limits
 
 Effort: TypeAlias = Literal["fast", "normal", "high"]
 
@@ -96,6 +97,10 @@ class Request:
     random_state: int
     settings: dict[str, Any]
     """`n_jobs`, and `estimator` for the re-measured member; `verbose` and `callback` hear of the choice."""
+    limits: bool = False
+    """Are features limits?"""
+    target_limits: bool = False
+    """Are targets?"""
 
     @property
     def exact(self) -> bool:
@@ -118,7 +123,8 @@ def twin_of(asked: Request, member: Member) -> Member:
     """The member without error bars: rows will be exact, which have no meaning."""
     own = ("alpha", "C", "factors", "per_feature")
     parameters = {name: value for name, value in member.parameters.items() if name not in own}
-    twin = _member(asked, member.method, "spread", parameters)
+    without = replace(asked, limits=False, target_limits=False)
+    twin = _member(without, member.method, "spread", parameters)
     penalty = {"gsu": "alpha", "kernel": "C"}.get(member.method, "")
     return replace(twin, meaning="means only", penalty=penalty)
 
@@ -191,7 +197,12 @@ def _member(asked: Request, method: str, meaning: str, parameters: dict[str, Any
     measured = meaning == "measurement" and not METHODS[method].measurement
     before = steps_before(estimator, measured=measured, scale=asked.scale, impute=asked.impute)
     step = "regress" if asked.regression else "classify"
-    return Member(method, meaning, parameters, Pipeline([*before, (step, estimator)]))
+    member = Member(method, meaning, parameters, Pipeline([*before, (step, estimator)]))
+    if asked.target_limits and not has_fit_parameter(estimator, "y_limit"):
+        return member.without("takes no limits of the target")
+    if asked.limits and not takes_limits(estimator, measured=measured):
+        return member.without("takes no limits")
+    return member
 
 
 def _measured(asked: Request, member: Member) -> Member:

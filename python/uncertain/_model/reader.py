@@ -17,7 +17,7 @@ from .._data.array import GaussianArray
 from .._data.features import check_fitted_names
 from .._data.incomplete import Incomplete
 from .._data.numbers import gaps_as_nan
-from .._data.typing import ColumnOrValues, Floats, Labels
+from .._data.typing import ColumnOrValues, Floats, Labels, Limits
 from .._data.validation import TableLike
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer
@@ -25,6 +25,7 @@ from ..tables._columns import Columns
 from ..tables._groups import Groups
 from ..tables._roles import listing
 from ..tables._source import Source
+from . import with_target
 from .coefficients import feature_names
 from .leaderboard import Leaderboard
 from .measured import advice, tolerated
@@ -69,7 +70,8 @@ class Reader:
     def gaussians(self, table: TableLike) -> GaussianArray:
         """The rows as the model reads them, before scaling.
 
-        Gaps are filled as by a `GaussianImputer` that knows the distribution that the model has learned.
+        Gaps, and limits, are filled as by a `GaussianImputer` that knows the distribution that the model has
+        learned.
         """
         rows = self._rows(self._source(table))
         return self._filled(rows) if isinstance(rows, Incomplete) else rows
@@ -85,8 +87,7 @@ class Reader:
         source = Source.of(table).require(reads, f"the model reads {listing(reads)}")
         if adds is not None:
             return source.check_new(adds, "append=False")
-        learned = (columns.target, columns.target_std, columns.groups, columns.sample_weight, *labelled)
-        learned = learned if labelled else ()
+        learned = (*columns.beside(), *labelled) if labelled else ()
         return source.load([*columns.used(), *learned])
 
     def _input(self, source: Source) -> Any:
@@ -129,7 +130,7 @@ class Reader:
             imputer = GaussianImputer()
             imputer._set(known)
             check_fitted_names(imputer, rows.feature_names, reset=True)
-            return imputer.transform(rows)
+            return imputer.transform(Incomplete(rows.gaussians, rows.missing))
         row, feature = np.argwhere(rows.missing)[0]
         raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')
 
@@ -179,6 +180,10 @@ class Reader:
             )
         chosen = known if weights is None else weights
         return source.weights(chosen) if chosen is not None and chosen is not False else None
+
+    def _target_limits(self, source: Source) -> Limits | None:
+        """-1, 0, 1 for every row, where some targets may be limits."""
+        return with_target.limits(source, self.columns_) if self.is_regression_ else None
 
     @property
     def _n_reading(self) -> int:

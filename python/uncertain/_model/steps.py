@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from ..discriminant import GaussianDiscriminant
+from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
 
 
 def takes_gaps(estimator: BaseEstimator, *, measured: bool) -> bool:
     """May the rows have gaps? `measured`: behind a denoiser, for which a gap is infinite noise."""
     return measured or bool(get_tags(estimator).input_tags.allow_nan)
+
+
+def takes_limits(estimator: BaseEstimator, *, measured: bool) -> bool:
+    """May features be limits? They are truncated Gaussians for EM, which the steps with a mixture do."""
+    return measured or isinstance(estimator, (GaussianDiscriminant, GaussianMixtureRegressor))
+
+
+def no_limits(limits: Mapping[str, str], *, regression: bool) -> str:
+    """What to do where a method cannot use limits."""
+    method = "mixture" if regression else "discriminant"
+    feature, column = next(iter(limits.items()))
+    return (
+        f'limits={{{feature!r}: {column!r}}}: this method takes no limits; method="{method}" does, and '
+        'meaning="measurement", whose denoiser replaces a limit by what is known of the true value'
+    )
 
 
 def steps_before(

@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.typing import Floats, Ints, Labels
+from .._data.typing import Floats, Ints, Labels, Limits
 from .._report.held_out import gap_of
 from ..exceptions import ConvergenceWarning, UncertainError
 from ..tables._groups import Groups
@@ -38,6 +38,7 @@ class Rows:
     groups: Groups | None = None
     y_std: Floats | None = None
     xy_cov: Floats | None = None
+    y_limit: Limits | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -51,11 +52,12 @@ class Rows:
             None if self.groups is None else self.groups.take(at),
             None if self.y_std is None else self.y_std[at],
             None if self.xy_cov is None else self.xy_cov[at],
+            None if self.y_limit is None else self.y_limit[at],
         )
 
     def instead(self, rows: GaussianArray | Incomplete) -> Rows:
         """The same with other Gaussians, and no covariances of their errors with the target's."""
-        return Rows(rows, self.y, self.weights, self.groups, self.y_std)
+        return Rows(rows, self.y, self.weights, self.groups, self.y_std, y_limit=self.y_limit)
 
     @property
     def counts(self) -> Floats:
@@ -66,7 +68,8 @@ class Rows:
         """A copy of the pipeline, fitted to all of them."""
         codes = None if self.groups is None else self.groups.codes
         known = {
-            "sample_weight": self.weights, "groups": codes, "y_std": self.y_std, "xy_cov": self.xy_cov
+            "sample_weight": self.weights, "groups": codes, "y_std": self.y_std, "xy_cov": self.xy_cov,
+            "y_limit": self.y_limit,
         }  # fmt: skip
         copy = clone(pipeline)
         with config_context(enable_metadata_routing=False):
@@ -114,13 +117,15 @@ def tried(pipeline: Pipeline, known: Rows, fold: Fold, trial: Trial, classes: La
     trial.seconds += time.perf_counter() - start
     trial.gap = float(np.fmax(trial.gap, gap_of(fitted)))
     at, sizes = fold.test, fold.read
+    # Of a target that is a limit nobody knows how far a prediction is off.
+    read = slice(None) if known.y_limit is None else known.y_limit[at] == 0
     for k, rows in enumerate(sizes):
         line = fold.repeat * len(sizes) + k
         if classes is None:
             predicted = fitted.predict(rows)
             if not np.isfinite(predicted).all():
                 raise UncertainError("its predictions are not finite")
-            trial.answers[line, at] = predicted
+            trial.answers[line, at[read]] = predicted[read]
             continue
         given = np.full((len(at), len(classes)), np.nan)
         given[:, np.searchsorted(classes, fitted.classes_)] = fitted.predict_proba(rows)

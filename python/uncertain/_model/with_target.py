@@ -1,4 +1,4 @@
-"""Covariances between the errors of the target and those of the features: their columns, and their values.
+"""What columns say of the target beside its values: covariances of its errors with the features', and limits.
 
 Columns of correlations and covariances that name the target beside a feature, such as COV_x_y for a target y,
 belong to no pair of features. Only an estimator whose `fit` takes `xy_cov` can use them.
@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._data.incomplete import Incomplete
-from .._data.typing import Floats
+from .._data.typing import Floats, Limits
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
+from ..preprocessing._limits import flags_from
 from ..preprocessing._reading import read_columns
 from ..tables._columns import Columns
 from ..tables._names import pair_columns
-from ..tables._roles import fill, require
+from ..tables._roles import check_roles, fill, require
 from ..tables._source import Source
 
 KINDS = ("corr", "cov")
@@ -29,7 +30,7 @@ class OfTarget(NamedTuple):
 
     corr: dict[str, str]
     cov: dict[str, str]
-    given: bool
+    given: bool = True
     """Did the caller name them?"""
 
     @property
@@ -80,7 +81,7 @@ def found(names: Sequence[str], columns: Columns, given: Mapping[str, Any]) -> O
 def covariances(
     source: Source, reading: AsGaussians, columns: OfTarget, target: str, y_std: Floats | None
 ) -> Floats:
-    """(n, d), zero for features without such a column.
+    """(n, d), zero for features without such a column; by a fitted `reading`.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def covariances(
         column = next(iter(columns.columns))
         raise UncertainError(f"{column} needs the error bars of {target!r}: pass target_std=")
     assert source.table is not None
-    rows = reading.fit_transform(source.rows)
+    rows = reading.transform(source.rows)
     rows = rows.gaussians if isinstance(rows, Incomplete) else rows
     features = list(reading.get_feature_names_out())
     out = np.zeros(rows.shape)
@@ -109,3 +110,31 @@ def covariances(
                 values = values * np.sqrt(rows[:, [j]].trace()) * y_std
             out[:, j] = values
     return out
+
+
+def with_limits(given: Mapping[str, Any], target: object, names: Sequence[str]) -> dict[str, Any]:
+    """Arguments about columns with the target's part of `limits` as ``target_limit``."""
+    rest, limits = dict(given), given.get("limits")
+    if limits is None or not isinstance(target, str):
+        return rest
+    check_roles({"limits": limits})
+    if isinstance(limits, str):
+        column = fill(limits, target)
+        own = column if column in names else None
+        if own is not None and not any(fill(limits, n) in names for n in names if n != target):
+            rest["limits"] = None
+    else:
+        own = limits.get(target)
+        rest["limits"] = {name: column for name, column in limits.items() if name != target} or None
+    if own is not None:
+        rest["target_limit"] = require(own, names)
+    return rest
+
+
+def limits(source: Source, columns: Columns) -> Limits | None:
+    """-1, 0, 1 for every row, where there is a column of the target's limits."""
+    if columns.target_limit is None or source.table is None:
+        return None
+    plain = source.table.array(columns.target_limit)
+    values = source.table.values(columns.target_limit) if plain is None else plain
+    return flags_from(values, columns.target_limit)

@@ -68,9 +68,16 @@ def standard_error(correct: Floats, groups: Groups | None = None) -> float:
 
 
 def means_alone(data: GaussianArray | Incomplete) -> GaussianArray:
-    """Exact points: the means, and for what is missing its conditional mean given the rest of the row."""
+    """Exact points: the means, and for what is missing its conditional mean given the rest of the row.
+
+    A limit is its value, as for whoever overlooks the flags.
+    """
     if not isinstance(data, Incomplete):
         return data.collapse("zero")
+    if data.limits is not None:
+        data = Incomplete(data.gaussians, data.missing & (data.limits == 0))
+        if not data.missing.any():
+            return data.gaussians.collapse("zero")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         filled = GaussianImputer(random_state=0).fit(data).transform(data)
@@ -116,8 +123,8 @@ class Candidate:
 
     pipeline: Pipeline
     rows: GaussianArray | Incomplete
-    known: Mapping[str, Floats] = field(default_factory=dict)
-    """Arguments of `fit` with one value per row, for the last step."""
+    known: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of `fit` with one value per row, for a last step that takes them."""
     weights: Floats | None = None
     """How much each row counts, for every step that can count."""
     groups: Groups | None = None
@@ -129,10 +136,11 @@ class Candidate:
         """A fit to some of the rows, or to all."""
         step = self.pipeline.steps[-1][0]
         here = slice(None) if rows is None else rows
-        known: dict[str, Any] = {f"{step}__{name}": values[here] for name, values in self.known.items()}
+        able = [name for name in self.known if has_fit_parameter(self.pipeline[-1], name)]
+        known: dict[str, Any] = {f"{step}__{name}": self.known[name][here] for name in able}
         if self.weights is not None:
-            able = [n for n, each in self.pipeline.steps if has_fit_parameter(each, "sample_weight")]
-            known |= {f"{name}__sample_weight": self.weights[here] for name in able}
+            counting = [n for n, each in self.pipeline.steps if has_fit_parameter(each, "sample_weight")]
+            known |= {f"{name}__sample_weight": self.weights[here] for name in counting}
         if probability and self.groups is not None and has_fit_parameter(self.pipeline[-1], "groups"):
             known[f"{step}__groups"] = self.groups.codes[here]
         return quiet(self.pipeline, probability=probability).fit(self.rows[here], y[here], **known)

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.typing import Floats, RandomState
+from .._data.typing import Floats, Limits, RandomState
 from ..tables._groups import Groups
 from .base import BaseReport, Fit, aligned, amount, comparison
 from .board import MEANS_ONLY, board_of
@@ -137,6 +137,8 @@ def compare_regressions(
     y: Floats,
     *,
     y_std: Floats | None = None,
+    xy_cov: Floats | None = None,
+    y_limit: Limits | None = None,
     folds: int = 5,
     repeats: int | None = None,
     meanings: bool = True,
@@ -152,16 +154,23 @@ def compare_regressions(
 ) -> RegressionReport:
     """The report of a fitted pipeline that takes Gaussians, on Gaussians with targets (+- `y_std`).
 
+    Targets that are limits (`y_limit`) are fitted to, and not compared with predictions.
+
     `distribution` predicts with what each row's error bars leave open; without it there are no coverages.
     """
     known_metrics = [m for m in OF_NUMBERS if m.needs != "std" or distribution is not None]
     metrics, ranks = chosen_metrics(scorers, scoring, known_metrics)
     pace = pace or Pace()
     dealt = Folds.of(len(data), None, folds=folds, repeats=repeats, groups=groups, random_state=random_state)
-    known = {} if y_std is None else {"y_std": y_std}
+    if y_limit is not None:
+        read = y_limit == 0
+        dealt = dealt._replace(splits=[(train, test[read[test]]) for train, test in dealt.splits])
+    given = {"y_std": y_std, "xy_cov": xy_cov, "y_limit": y_limit}
+    known = {name: values for name, values in given.items() if values is not None}
+    of_exact = {name: values for name, values in known.items() if name != "xy_cov"}
     own = own_meaning(fitted)
     candidates = {
-        MEANS_ONLY: Candidate(fitted, means_alone(data), known, weights),
+        MEANS_ONLY: Candidate(fitted, means_alone(data), of_exact, weights),
         own: Candidate(fitted, data, known, weights),
     }
     if meanings and data.kind != "zero":

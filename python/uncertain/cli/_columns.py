@@ -88,6 +88,14 @@ def column_options(command: Command) -> Command:
             click.option(f"--{role}", metavar="NAME", multiple=True, callback=pairs, help=text)
             for role, text in PAIRS.items()
         ),
+        click.option(
+            "--limits",
+            metavar="NAME",
+            multiple=True,
+            callback=lambda _ctx, option, texts: _by_feature(option, texts),
+            help="Flags of values that are limits (-1 or < upper, 1 or > lower): a pattern such as "
+            "{}_limit, or COLUMN=FLAGS.",
+        ),
         *(click.option(f"--{role}", metavar="NAME", help=text) for role, text in LISTS.items()),
     ]
     for option in reversed(options):

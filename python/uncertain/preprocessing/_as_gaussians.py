@@ -38,12 +38,22 @@ from ..exceptions import (
 from ..tables import Table, in_units, is_table, open_table
 from ..tables._choose import choose_columns
 from ..tables._names import ErrorBar
-from ..tables._roles import KINDS, arguments_of, bars_of, check_roles, is_list_column, listing
+from ..tables._roles import (
+    KINDS,
+    arguments_of,
+    bars_of,
+    check_roles,
+    is_list_column,
+    limits_of,
+    listing,
+)
 from ..tables._sentinels import sentinel_warning, sentinels
 from ._categories import categories_of, names_of
-from ._reading import are_limits, arms_of, read_columns, read_gaussians
+from ._empty import empty_errors, warning_of
+from ._limits import read_rows
+from ._reading import are_limits, arms_of, read_columns
 
-_ROLES = (*KINDS, "mean", "features", "corr", "exact", "categorical")
+_ROLES = (*KINDS, "mean", "features", "corr", "exact", "categorical", "limits")
 
 
 @documented
@@ -75,6 +85,12 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         another role.
     categorical : list of str
         Columns of strings, booleans or integers: a feature of zeros and ones for each category.
+    limits : dict or str
+        {feature: column of flags} for scalar columns of which some values are limits, or a pattern such as
+        ``"{}_limit"``. A flag is -1, "<" or True where the reading is below the value (an upper limit), 1 or
+        ">" where it is above, and 0, "=", "", False or null where the value was read. The error bar of a
+        limit is that of the reading; null stands for a limit of the true value. The result is an `Incomplete` with `limits`, for
+        `GaussianMixtureRegressor`, `GaussianDiscriminant` and `GaussianDenoiser`.
     handle_unknown : {"error", "ignore"}
         What an unknown category means after `fit`: refused, or zeros for all categories.
     on_missing : {"error", "point", "impute"}
@@ -122,6 +138,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         corr: Any = None,
         exact: Any = None,
         categorical: list[str] | None = None,
+        limits: Any = None,
         on_missing: str = "error",
         handle_unknown: str = "error",
     ) -> None:
@@ -136,6 +153,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.corr = corr
         self.exact = exact
         self.categorical = categorical
+        self.limits = limits
         self.on_missing = on_missing
         self.handle_unknown = handle_unknown
 
@@ -256,12 +274,22 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return roles
         check_roles(roles)
         of_scalars = any(isinstance(roles.get(kind), Mapping) for kind in KINDS)
-        if roles and not of_scalars and not {"mean", "features", "exact", "categorical"} & set(roles):
+        known = {"mean", "features", "exact", "categorical", "limits"}
+        if roles and not of_scalars and not known & set(roles):
             raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
         if _complete(roles):
-            return roles
+            scalars = [*roles.get("features", ()), *roles.get("exact", ())]
+            limits = limits_of(roles.get("limits"), scalars, X.names)
+            return roles | {"limits": limits} if limits else roles
         names = [name for name in X.names if isinstance(name, str)]
-        return choose_columns(names, None, type_of=X.type_of, **given).roles()
+        columns = choose_columns(names, None, type_of=X.type_of, **given)
+        if not set(KINDS) & set(roles):
+            empty = empty_errors(X, columns)
+            if empty:
+                warnings.warn(warning_of(empty), UncertainWarning, stacklevel=5)
+                gone = {column for own in empty.values() for column in own}
+                columns = choose_columns(names, None, type_of=X.type_of, empty=gone, **given)
+        return columns.roles()
 
     def _read(
         self, X: Any, roles: dict[str, Any], categories: dict[str, list[Any]]
@@ -277,7 +305,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
         try:
-            return read_gaussians(
+            return read_rows(
                 X,
                 roles,
                 on_missing=self.on_missing,

@@ -69,7 +69,7 @@ class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
     def fit(self, X: RowsLike, y: object = None) -> GaussianCollapser:
         """Check the parameter and note the number of features; nothing is learned from the rows."""
         parameters = self._parameters()
-        return self._keep(self._fitted(parameters, check_rows(self, X, reset=True)))
+        return self._keep(self._fitted(parameters, check_rows(self, X, reset=True, limits=True)))
 
     def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
         """Nothing is learned from the rows."""

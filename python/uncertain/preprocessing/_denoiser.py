@@ -15,7 +15,7 @@ from .._base.progress import Callback
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import Floats, RandomState
-from .._data.validation import RowsLike, check_rows, check_sample_weight
+from .._data.validation import RowsLike, check_readings, check_sample_weight
 
 
 @documented
@@ -160,9 +160,9 @@ class GaussianDenoiser(
             If a feature is missing in every row.
         """
         parameters = self._parameters()
-        data, missing = check_rows(self, X, reset=True)
-        weights = check_sample_weight(sample_weight, data.n_rows)
-        self._keep(self._fitted(parameters, (data, missing), weights=weights))
+        rows = check_readings(self, X, reset=True)
+        weights = check_sample_weight(sample_weight, rows[0].n_rows)
+        self._keep(self._fitted(parameters, rows, weights=weights))
         warn_unless_ended(self)
         return self
 
@@ -178,7 +178,7 @@ class GaussianDenoiser(
         GaussianArray
         """
         check_is_fitted(self, "weights_")
-        moved = self._model.transform(check_rows(self, X, reset=False), self.n_jobs)
+        moved = self._model.transform(check_readings(self, X, reset=False), self.n_jobs)
         unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
         names = getattr(self, "feature_names_in_", None)
         return GaussianArray._from_core(moved, names, unit)
@@ -189,7 +189,7 @@ class GaussianDenoiser(
         Of the features that the row has; 0 for a row that has none.
         """
         check_is_fitted(self, "weights_")
-        return self._model.log_likelihood(check_rows(self, X, reset=False), self.n_jobs)
+        return self._model.log_likelihood(check_readings(self, X, reset=False), self.n_jobs)
 
     def score(self, X: RowsLike, y: object = None) -> float:
         """Mean of `score_samples`."""

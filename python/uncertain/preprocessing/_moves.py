@@ -32,14 +32,14 @@ class Moves:
         """The moved rows: an array for an array, a GaussianArray for a GaussianArray."""
         check_is_fitted(self)
         if self._passes_gaps:
-            data, missing = check_rows(self, X, reset=False)
+            data, missing = check_rows(self, X, reset=False, limits=True)
         else:
             data, missing = check_gaussians(self, X, reset=False), None
         moved = self._model.transform((data, missing))
         if isinstance(X, (GaussianArray, Incomplete)):
             unit = X.unit if self._keeps_unit else None
             moved_rows = GaussianArray._from_core(moved, self._names_out(), unit)
-            return moved_rows if missing is None else Incomplete(moved_rows, missing)
+            return X._with(moved_rows) if isinstance(X, Incomplete) else moved_rows
         means = moved.means.copy()
         if missing is not None:
             means[missing] = np.nan

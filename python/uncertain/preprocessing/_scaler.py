@@ -49,7 +49,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
     def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> GaussianScaler:
         """Learn mean and scale; `sample_weight` (n,) counts rows, >= 0 and not all zero."""
         parameters = self._parameters()
-        data, missing = check_rows(self, X, reset=True)
+        data, missing = check_rows(self, X, reset=True, limits=True)
         weights = check_sample_weight(sample_weight, data.n_rows)
         return self._keep(self._fitted(parameters, (data, missing), weights=weights))
 

@@ -6,7 +6,7 @@ is left out, and `left_out` says so with the argument that would take it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from ._roles import (
     check_roles,
     fill,
     is_list_column,
+    limits_of,
     listing,
     pairs_of,
     require,
@@ -43,6 +44,9 @@ def choose_columns(
     sample_weight: str | None = None,
     exact: Sequence[str] | Literal["all"] | None = None,
     categorical: Sequence[str] | None = None,
+    limits: Any = None,
+    target_limit: str | None = None,
+    empty: Collection[str] = (),
     type_of: TypeOf | None = None,
     **errors: Any,
 ) -> Columns:
@@ -51,9 +55,12 @@ def choose_columns(
     Parameters
     ----------
     names : the table's column names, in order.
-    target, target_std, groups, sample_weight : the target's column, that of its error bars, and those of the
-        rows' groups and weights; None for what is not a column.
-    mean, features, corr, exact, categorical, **errors : what the caller fixed; keys of `errors` are `KINDS`.
+    target, target_std, groups, sample_weight, target_limit : the target's column, that of its error bars,
+        those of the rows' groups and weights, and that of flags of targets that are limits; None for what
+        is not a column.
+    mean, features, corr, exact, categorical, limits, **errors : what the caller fixed; keys of `errors` are
+        `KINDS`.
+    empty : error columns without any number, which count as absent.
     type_of : what a column holds; None takes everything for numbers.
 
     Raises
@@ -63,7 +70,10 @@ def choose_columns(
     """
     names = [n for n in names if isinstance(n, str)]
     given = {kind: column for kind in KINDS if (column := errors.get(kind)) is not None}
-    roles = {"mean": mean, "features": features, "corr": corr, "exact": exact, "categorical": categorical}
+    roles = {
+        "mean": mean, "features": features, "corr": corr, "exact": exact, "categorical": categorical,
+        "limits": limits,
+    }  # fmt: skip
     check_roles({name: value for name, value in (roles | given).items() if value is not None})
     beside = (target, target_std, groups, sample_weight)
     listed = [column for kind, column in given.items() if is_list_column(kind, column)]
@@ -76,7 +86,8 @@ def choose_columns(
             require(column, names)
     _refuse_two_roles(beside, mean, features, listed, named_exact, categories)
     # The target's error bars know the answer as well as anybody: no features.
-    own = {*beside, *(target_columns(names, target)), *named_exact, *categories}
+    flags = {target_limit, *flag_columns(limits, names)}
+    own = {*empty, *beside, *(target_columns(names, target)), *named_exact, *categories, *flags}
     chosen = _Choice(names, [n for n in names if n not in own], type_of or (lambda name: "number"))
     automatic = mean is None and features is None and not given
     if features is not None:
@@ -94,15 +105,27 @@ def choose_columns(
         columns = replace(columns, exact=(*columns.exact, *more))
     if not (columns.mean or columns.features or columns.exact or columns.categorical):
         raise ColumnError(_no_errors(chosen.candidates))
-    used = columns.used() | {name for name in beside if name is not None}
+    own_limits = limits_of(limits, [*columns.features, *columns.exact], names)
+    columns = replace(columns, limits=own_limits, target_limit=target_limit)
+    used = columns.used() | {name for name in (*beside, target_limit) if name is not None}
     return replace(columns, ignored=tuple(n for n in names if n not in used))
 
 
-def left_out(columns: Columns, type_of: TypeOf) -> str | None:
-    """The warning about numeric columns that were not taken; None where the caller chose, or none is left."""
+def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
+    """The columns that an argument about limits may name."""
+    if isinstance(limits, str):
+        return {fill(limits, name) for name in names} & {*names}
+    return set(limits.values()) if isinstance(limits, Mapping) else set()
+
+
+def left_out(columns: Columns, type_of: TypeOf, empty: Collection[str] = ()) -> str | None:
+    """The warning about numeric columns that were not taken; None where the caller chose, or none is left.
+
+    `empty` ones have been warned about.
+    """
     groups = columns.groups if isinstance(columns.groups, str) else None
     own = target_columns(columns.ignored, columns.target) | target_columns(columns.ignored, groups)
-    free = [n for n in columns.ignored if n not in own]
+    free = [n for n in columns.ignored if n not in own and n not in empty]
     numeric = [n for n in free if type_of(n) == "number"]
     suspects = [n for n in numeric if looks_like_error(n)]
     plain = [n for n in numeric if n not in suspects]

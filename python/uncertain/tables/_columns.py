@@ -40,6 +40,14 @@ class Columns:
     """Columns of categories, each a feature of zeros and ones."""
     target_unit: str | None = None
     """The unit of the target, and of predictions, where its column knows it."""
+    limits: dict[str, str] = field(default_factory=dict)
+    """For scalar columns whose values may be limits the column of flags."""
+    target_limit: str | None = None
+    """The column of flags of targets that are limits."""
+    target_corr: dict[str, str] = field(default_factory=dict)
+    """By feature the column of the correlation of its error with the target's."""
+    target_cov: dict[str, str] = field(default_factory=dict)
+    """The same of covariances."""
 
     def roles(self) -> dict[str, Any]:
         """Keyword arguments of `AsGaussians`."""
@@ -53,6 +61,8 @@ class Columns:
             roles["features"] = list(self.features)  # that there are none is settled, too
         if self.corr is not None:
             roles["corr"] = self.corr
+        if self.limits:
+            roles["limits"] = dict(self.limits)
         return roles
 
     def bars(self) -> dict[str, ErrorBar]:
@@ -63,11 +73,11 @@ class Columns:
         """The columns that are not to be missing, in order; a correlation may be named either way round."""
         names = [self.mean, *self.features, *(c for bar in self.bars().values() for c in bar.columns)]
         names += [column for kind, column in self.errors.items() if is_list_column(kind, column)]
-        return [name for name in (*names, *self.exact, *self.categorical) if name is not None]
+        return [n for n in (*names, *self.exact, *self.categorical, *self.limits.values()) if n is not None]
 
     def used(self) -> set[str]:
         """All columns that are read for the features."""
-        used = {self.mean, *self.features, *self.exact, *self.categorical}
+        used = {self.mean, *self.features, *self.exact, *self.categorical, *self.limits.values()}
         used |= {column for bar in self.bars().values() for column in bar.columns}
         for argument in (self.corr, self.errors.get("cov")):
             if isinstance(argument, Mapping):
@@ -76,6 +86,12 @@ class Columns:
                 used |= {fill(argument, a, b) for a in self.features for b in self.features}
         used |= {column for kind, column in self.errors.items() if is_list_column(kind, column)}
         return {name for name in used if name is not None}
+
+    def beside(self) -> set[str]:
+        """The columns that only a fit looks at."""
+        named = (self.target, self.target_std, self.groups, self.sample_weight, self.target_limit)
+        pairs = (*self.target_corr.values(), *self.target_cov.values())
+        return {name for name in (*named, *pairs) if isinstance(name, str)}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, strings and dictionaries, for the model file."""
@@ -90,6 +106,10 @@ class Columns:
             "sample_weight",
             "exact",
             "categorical",
+            "limits",
+            "target_limit",
+            "target_corr",
+            "target_cov",
         )  # versions that do not know them can read the file
         return {k: v for k, v in plain.items() if k not in late or getattr(self, k) != getattr(defaults, k)}
 
@@ -139,8 +159,12 @@ class Columns:
             lines.append(_line("categories", listing(self.categorical)))
         if not self.errors:
             lines.append(_line("errors", "none: every row is an exact point"))
+        if self.limits:
+            flags = listing([f"{feature} ({column})" for feature, column in self.limits.items()], 4)
+            lines.append(_line("limits", flags))
         error = f", known to +- {self.target_std}" if self.target_std else ""
         unit = f" in {self.target_unit}" if self.target_unit else ""
+        error += f", limits by {self.target_limit}" if self.target_limit else ""
         lines.append(_line("target", (self.target or "given as values") + unit + error))
         lines += beside
         if self.ignored:
@@ -209,6 +233,8 @@ def _fits(role: str, value: object) -> bool:
         return known and all(_is_error(kind, own) for kind, own in value.items())  # type: ignore[attr-defined]
     if role == "corr":
         return value is None or _is_error(role, value)
+    if role in ("limits", "target_corr", "target_cov"):
+        return isinstance(value, dict) and all(isinstance(n, str) for pair in value.items() for n in pair)
     if role == "automatic":
         return isinstance(value, bool)
     return value is None or isinstance(value, str) or (role in ("groups", "sample_weight") and value is True)

@@ -43,6 +43,8 @@ def check_roles(roles: Mapping[str, Any]) -> None:
                 raise _no_column(name, value)
         elif name in ("corr", "cov") and not isinstance(value, str):
             _check_pairs(name, value)
+        elif name == "limits":
+            _check_limits(value)
         elif name in OF_SCALARS and not isinstance(value, str):
             _check_bars(name, value, roles)
         elif not isinstance(value, str):
@@ -152,6 +154,27 @@ def pairs_of(argument: Any, features: Sequence[str], names: Sequence[str], *, ow
     return pairs
 
 
+def limits_of(argument: Any, features: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The column of limit flags of each of these features that has one: of a pattern, or a dictionary."""
+    if argument is None:
+        return {}
+    if isinstance(argument, Mapping):
+        for feature, column in argument.items():
+            if feature not in features:
+                raise ColumnError(
+                    f"limits={{{feature!r}: {column!r}}}: {feature!r} is neither the target nor a scalar "
+                    "feature (features= or exact=)"
+                )
+            require(column, names)
+        return dict(argument)
+    found = {feature: fill(argument, feature) for feature in features if fill(argument, feature) in names}
+    if not found:
+        raise ColumnError(
+            f"limits={argument!r}: no column is called so; the features are {listing(features)}"
+        )
+    return found
+
+
 def require(column: str, names: Sequence[str], advice: str = "") -> str:
     """`column`, or an error that says what it might have been."""
     if column in names:
@@ -252,6 +275,17 @@ def _check_pairs(name: str, value: Any) -> None:
             f'{name}={value!r}: must be a pattern such as "{{}}_{{}}_{name}", or a dictionary '
             f'{{("a", "b"): "a_b_{name}"}}'
             + (", or the name of a column of matrices" if name == "cov" else "")
+        )
+
+
+def _check_limits(value: Any) -> None:
+    if isinstance(value, str) and value.count("{}") == 1:
+        return
+    pairs = list(value.items()) if isinstance(value, Mapping) else []
+    if not (pairs and all(isinstance(name, str) for pair in pairs for name in pair)):
+        raise ParameterError(
+            f"limits={value!r}: must be a dictionary {{feature: column of flags}}, or a pattern such as "
+            '"{}_limit"'
         )
 
 

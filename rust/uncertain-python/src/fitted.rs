@@ -26,34 +26,38 @@ type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 type Vector<'py> = Option<PyReadonlyArray1<'py, f64>>;
 type Codes<'py> = Option<PyReadonlyArray1<'py, u32>>;
 
-/// Rows, with marks of their missing features (n, d) where there are any.
+/// Rows, with marks of their missing features (n, d) where there are any, and of limits among these.
 #[derive(FromPyObject)]
 pub(crate) enum Given<'py> {
     All(PyRef<'py, Gaussians>),
     Marked(PyRef<'py, Gaussians>, Option<PyReadonlyArray2<'py, bool>>),
+    Limited(PyRef<'py, Gaussians>, Option<PyReadonlyArray2<'py, bool>>, Option<PyReadonlyArray2<'py, i8>>),
 }
 
 /// The same, owned, so that the GIL can go.
 struct Held {
     data: Arc<GaussianArray>,
     marks: Option<Vec<bool>>,
+    limits: Option<Vec<i8>>,
 }
 
 impl From<Given<'_>> for Held {
     fn from(given: Given<'_>) -> Self {
-        match given {
-            Given::All(data) => Self { data: data.inner.clone(), marks: None },
-            Given::Marked(data, marks) => {
-                let marks = marks.map(|marks| marks.as_array().iter().copied().collect());
-                Self { data: data.inner.clone(), marks }
-            }
-        }
+        let (data, marks, limits) = match given {
+            Given::All(data) => (data, None, None),
+            Given::Marked(data, marks) => (data, marks, None),
+            Given::Limited(data, marks, limits) => (data, marks, limits),
+        };
+        let marks = marks.map(|marks| marks.as_array().iter().copied().collect());
+        let limits = limits.map(|limits| limits.as_array().iter().copied().collect());
+        Self { data: data.inner.clone(), marks, limits }
     }
 }
 
 impl Held {
     fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
-        self.marks.as_ref().map_or(Ok((&*self.data).into()), |marks| Incomplete::new(&self.data, marks))
+        let rows = self.marks.as_ref().map_or(Ok((&*self.data).into()), |marks| Incomplete::new(&self.data, marks))?;
+        self.limits.as_ref().map_or(Ok(rows), |limits| rows.with_limits(limits))
     }
 }
 

@@ -3,6 +3,9 @@
 //! A [`GaussianArray`] holds finite numbers only, and everything that computes with one relies on that. So gaps
 //! are marks beside it, and what can work with them takes `impl Into<Incomplete>`: rows without gaps go in as
 //! they are, `&data`. A missing feature is one of infinite variance; its number in the array is never looked at.
+//!
+//! A limit ("flux < 3.2") is a gap that one more thing is known of: on which side of the number in the array its reading
+//! lies. What uses limits ([`Incomplete::limits`]) takes them from there; for all else they are gaps.
 
 use crate::data::{GaussianArray, Weights};
 use crate::error::{Error, Result};
@@ -30,12 +33,26 @@ use crate::error::{Error, Result};
 pub struct Incomplete<'a> {
     gaussians: &'a GaussianArray,
     missing: Option<&'a [bool]>,
+    limits: Option<&'a [i8]>,
+}
+
+/// Rows with their marks, owned.
+pub(crate) struct Taken {
+    data: GaussianArray,
+    missing: Option<Vec<bool>>,
+    limits: Option<Vec<i8>>,
+}
+
+impl Taken {
+    pub(crate) fn rows(&self) -> Incomplete<'_> {
+        Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref())
+    }
 }
 
 impl<'a> From<&'a GaussianArray> for Incomplete<'a> {
     /// Nothing is missing.
     fn from(gaussians: &'a GaussianArray) -> Self {
-        Self { gaussians, missing: None }
+        Self { gaussians, missing: None, limits: None }
     }
 }
 
@@ -49,12 +66,37 @@ impl<'a> Incomplete<'a> {
         if missing.len() != n * d {
             return Err(Error::shape("marks of missing features", format!("{n} x {d}"), missing.len()));
         }
-        Ok(Self { gaussians, missing: missing.contains(&true).then_some(missing) })
+        Ok(Self { gaussians, missing: missing.contains(&true).then_some(missing), limits: None })
+    }
+
+    /// The same, where some of the marked numbers are limits: n x d, -1 where the reading is below the number of the array,
+    /// +1 where it is above, else 0.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of limits, [`Error::Data`] for one that is not marked as missing, or another
+    /// number than these three.
+    pub fn with_limits(self, limits: &'a [i8]) -> Result<Self> {
+        let (n, d) = (self.gaussians.n_rows(), self.gaussians.n_features());
+        if limits.len() != n * d {
+            return Err(Error::shape("limits of features", format!("{n} x {d}"), limits.len()));
+        }
+        let marked = |at: usize| self.missing.is_some_and(|missing| missing[at]);
+        if let Some(at) = (0..n * d).find(|&at| limits[at] != 0 && (limits[at].abs() > 1 || !marked(at))) {
+            let (row, feature, limit) = (at / d, at % d, limits[at]);
+            return Err(Error::Data(format!(
+                "limits: row {row}, feature {feature} is {limit}; it must be -1 or 1 where there is no reading, else 0"
+            )));
+        }
+        Ok(Self { limits: limits.iter().any(|limit| *limit != 0).then_some(limits), ..self })
     }
 
     /// From parts whose sizes fit.
-    pub(crate) fn from_parts(gaussians: &'a GaussianArray, missing: Option<&'a [bool]>) -> Self {
-        Self { gaussians, missing }
+    pub(crate) fn from_parts(
+        gaussians: &'a GaussianArray,
+        missing: Option<&'a [bool]>,
+        limits: Option<&'a [i8]>,
+    ) -> Self {
+        Self { gaussians, missing, limits }
     }
 
     /// The rows; what they say about missing features means nothing.
@@ -67,6 +109,24 @@ impl<'a> Incomplete<'a> {
     #[must_use]
     pub fn missing(&self) -> Option<&'a [bool]> {
         self.missing
+    }
+
+    /// The limits, n x d; `None` when there are none.
+    #[must_use]
+    pub fn limits(&self) -> Option<&'a [i8]> {
+        self.limits
+    }
+
+    /// The limit of this feature in this row: -1 where its reading is below the number, +1 above, else 0.
+    #[must_use]
+    pub fn limit(&self, row: usize, feature: usize) -> i8 {
+        self.limits.map_or(0, |limits| limits[row * self.gaussians.n_features() + feature])
+    }
+
+    /// Has this row a limit?
+    pub(crate) fn is_limited(&self, row: usize) -> bool {
+        let d = self.gaussians.n_features();
+        self.limits.is_some_and(|limits| limits[row * d..(row + 1) * d].iter().any(|limit| *limit != 0))
     }
 
     /// Is this feature missing in this row?
@@ -83,10 +143,12 @@ impl<'a> Incomplete<'a> {
     }
 
     /// The rows with these numbers, copied, and their marks.
-    pub(crate) fn take(&self, rows: &[usize]) -> Result<(GaussianArray, Option<Vec<bool>>)> {
+    pub(crate) fn take(&self, rows: &[usize]) -> Result<Taken> {
         let d = self.gaussians.n_features();
         let marks = |m: &[bool]| rows.iter().flat_map(|&i| &m[i * d..(i + 1) * d]).copied().collect();
-        Ok((self.gaussians.take(rows)?, self.missing.map(marks)))
+        let limits = |m: &[i8]| rows.iter().flat_map(|&i| &m[i * d..(i + 1) * d]).copied().collect();
+        let data = self.gaussians.take(rows)?;
+        Ok(Taken { data, missing: self.missing.map(marks), limits: self.limits.map(limits) })
     }
 
     /// Refuses weights of another number of rows, and a feature that is missing in every row of positive weight:
@@ -95,6 +157,9 @@ impl<'a> Incomplete<'a> {
         weights.map_or(Ok(()), |w| w.check_rows(self.gaussians.n_rows()))?;
         let counts = |i: &usize| weights.is_none_or(|w| w[*i] > 0.0);
         match self.unseen((0..self.gaussians.n_rows()).filter(counts)) {
+            Some(j) if self.limits.is_some() => {
+                Err(Error::Data(format!("feature {j} is missing or a limit in every row; leave it out")))
+            }
             Some(j) => Err(Error::Data(format!("feature {j} is missing in every row; leave it out"))),
             None => Ok(()),
         }

@@ -1,7 +1,6 @@
 //! The number of components by likelihood on rows that were held out.
 
 use crate::control::Control;
-use crate::data::Incomplete;
 use crate::deconvolution::climb::fit_components;
 use crate::deconvolution::start::shuffled;
 use crate::deconvolution::{Choice, Observed, Params, log_sum};
@@ -25,7 +24,7 @@ pub(super) fn by_likelihood(params: &Params, observed: Observed<'_>, most: usize
     let smallest_part = order.len() - order.len().div_ceil(FOLDS);
     let total: f64 = order.iter().map(|&i| observed.weight(i)).sum();
     let train = |fold: usize| order.iter().enumerate().filter(move |(at, _)| at % FOLDS != fold).map(|(_, i)| *i);
-    let gaps = Incomplete::from_parts(observed.data, observed.missing);
+    let gaps = observed.rows();
     if let Some(j) = (0..FOLDS).find_map(|fold| gaps.unseen(train(fold))) {
         return Err(Error::Data(format!(
             "feature {j} is there in too few rows to choose the number of components by cross-validation; pass a \

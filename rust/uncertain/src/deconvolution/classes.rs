@@ -35,18 +35,13 @@ impl ValidParams {
         };
         if let Some(kept) = labels.weights().and_then(Weights::positive_rows) {
             // The start must not see rows without weight either.
-            let (data, missing) = rows.take(&kept)?;
-            let rows = Incomplete::from_parts(&data, missing.as_deref());
-            return self.fit_classes(rows, &labels.take(&kept)?, per_class, control);
+            return self.fit_classes(rows.take(&kept)?.rows(), &labels.take(&kept)?, per_class, control);
         }
         let PerClass { shares, tied, unbiased } = per_class;
-        let group = |class: usize| Group {
-            rows: Some(labels.rows_of(class)),
-            components: class * k..(class + 1) * k,
-            limited: vec![],
-        };
+        let observed = Observed::of(rows, labels.weights());
+        let group = |class: usize| Group::new(&observed, Some(labels.rows_of(class)), class * k..(class + 1) * k);
         let groups = (0..labels.n_classes()).map(group).collect();
-        let task = Task { observed: Observed::of(rows, labels.weights()), groups, tied, unbiased };
+        let task = Task { observed, groups, tied, unbiased };
         let fitted = parallel::install(self.0.threads, || task.fit(&self.0, control))??;
         let within = &fitted.mixture;
         let joint = within.weights().iter().enumerate().map(|(c, w)| w * shares[c / k]).collect();

@@ -19,16 +19,14 @@ pub(super) fn fit_components(
     unbiased: bool,
     control: &Control,
 ) -> Result<Fitted> {
-    let groups = vec![Group { rows, components: 0..k, limited: vec![] }];
+    let groups = vec![Group::new(&observed, rows, 0..k)];
     Task { observed, groups, tied: false, unbiased }.fit(params, control)
 }
 
 impl Task<'_> {
     /// From the start until it converges.
     pub(super) fn fit(&self, params: &Params, control: &Control) -> Result<Fitted> {
-        // A limit may lie anywhere, and has no size.
-        let read = self.groups.iter().find(|group| !group.limited.is_empty()).and_then(|group| group.rows.as_deref());
-        let scale = Sample::new(&self.observed, read, params.seed).scale();
+        let scale = Sample::new(&self.observed, None, params.seed).scale();
         let start = self.start(&scale, params.seed)?;
         Climb::new(self, params, &scale, control)?.run(start)
     }
@@ -70,7 +68,7 @@ enum Step {
 
 impl<'a> Climb<'a> {
     pub(super) fn new(task: &'a Task<'a>, params: &'a Params, scale: &'a [f64], control: &'a Control) -> Result<Self> {
-        let source = |group: &'a Group| task.observed.source(group.rows.as_deref(), control);
+        let source = |group: &'a Group| task.observed.source(group.read(), control);
         let sources = task.groups.iter().map(source).collect::<Result<_>>()?;
         let floor = scale.iter().map(|d| params.reg * d).collect();
         let total = task.total_weight();

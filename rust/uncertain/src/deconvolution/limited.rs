@@ -1,43 +1,43 @@
-//! Rows of which the last number is a limit: all that is known of its reading is on which side of the value it lies.
+//! Rows with limits: numbers of which all that is known is on which side of a value their reading lies.
 //!
-//! The reading u = z + e of a row has the density of the others, N(x; mu_x, V_xx), times the probability of the side. With
-//! L L' = V = T + C, the last number last, and the whitened residual L^{-1} (u - mu) = (z, eps): z is known, and
-//! eps is a standard normal variable cut off at h = (limit - E[u_y | x]) / L_yy. Its first two moments are closed, and with
-//! them the sums of EM,
+//! The reading u = z + e of a row has the density of what was read, N(x; mu_x, V_xx), times the probability of the sides of
+//! its limits. With L L' = V = T + C, what was read first, and the whitened residual L^{-1} (u - mu) = (z, eps): z is known,
+//! and eps are independent standard normal numbers, L_ll eps cut off at limit - E[u_l | x]. Their mean and covariance
+//! ([`Truncated`]: exact for one limit, and nearly for several) give the sums of EM,
 //! ```text
-//! eps < h:  E eps = -r,  E eps^2 = 1 - h r,  r = phi(h) / Phi(h)          eps > h: by reflection
-//! a = L^{-T} (z, E eps),    a a' - V^{-1} = L^{-T} (E[(z, eps)(z, eps)'] - I) L^{-1}
+//! a = L^{-T} (z, E eps),    E[a a'] - V^{-1} = a a' + L^{-T} (diag(0, Cov eps) - I) L^{-1}
 //! ```
 //! (the truncated moments of a tobit model; Amemiya, "Tobit models: a survey", Journal of Econometrics 24, 1984,
-//! <https://doi.org/10.1016/0304-4076(84)90074-5>). These rows are few or cheap beside the others: no lanes.
+//! <https://doi.org/10.1016/0304-4076(84)90074-5>), and the mean and covariance of the true value,
+//! ```text
+//! mu + T a,    T + T (E[a a'] - V^{-1} - a a') T
+//! ```
+//! These rows are few or cheap beside the others: no lanes.
 
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::data::covariance::{packed_index, packed_len};
+use crate::deconvolution::truncated::{Truncated, below};
 use crate::deconvolution::{Mixture, Observed, log_sum};
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::special::{cdf, pdf};
 
 /// log(2 pi) / 2
 const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
 
-/// A row whose last number is a limit.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limited {
-    pub row: usize,
-    /// The reading is below the number; else above.
-    pub below: bool,
-}
-
-/// What a component says of one row, limit or not.
+/// What a component says of one row, with limits or without.
 pub(crate) struct Expected {
+    /// The numbers that are there: those that were read, then limits.
     known: Vec<usize>,
     l: Vec<f64>,
     z: Vec<f64>,
+    /// Cov eps of the limits.
+    open: Vec<f64>,
     inverse: Vec<f64>,
     noise: Vec<f64>,
-    /// log p(row), of what is there and of the side of the limit.
+    bounds: Vec<f64>,
+    truncated: Truncated,
+    /// log p(row), of what is there and of the sides of its limits.
     pub log_density: f64,
     /// E a, zero where a feature is missing.
     pub a: Vec<f64>,
@@ -47,28 +47,25 @@ pub(crate) struct Expected {
 
 impl Expected {
     pub(crate) fn new(d: usize) -> Self {
-        let (l, z, inverse) = (vec![], vec![], vec![]);
-        let (noise, g) = (vec![0.0; packed_len(d)], vec![0.0; packed_len(d)]);
-        Self { known: vec![], l, z, inverse, noise, log_density: 0.0, a: vec![0.0; d], g }
+        let (l, z, open, inverse, bounds) = (vec![], vec![], vec![], vec![], vec![]);
+        let (noise, a, g) = (vec![0.0; packed_len(d)], vec![0.0; d], vec![0.0; packed_len(d)]);
+        let truncated = Truncated::default();
+        Self { known: vec![], l, z, open, inverse, noise, bounds, truncated, log_density: 0.0, a, g }
     }
 
-    /// Of a row under component `k`; `below`: where its last number is a limit, on which side.
-    pub(crate) fn of(
-        &mut self,
-        mixture: &Mixture,
-        k: usize,
-        rows: Incomplete<'_>,
-        row: usize,
-        below: Option<bool>,
-    ) -> Result<()> {
+    /// Of a row under component `k`.
+    pub(crate) fn of(&mut self, mixture: &Mixture, k: usize, rows: Incomplete<'_>, row: usize) -> Result<()> {
         let (d, data) = (mixture.n_features(), rows.gaussians());
         let (t, mean, u) = (mixture.covariance(k), mixture.mean(k), data.means().row(row));
         data.covariances().triangle(row, d, &mut self.noise);
         self.known.clear();
         self.known.extend((0..d).filter(|&j| !rows.is_missing(row, j)));
+        let read = self.known.len();
+        self.known.extend((0..d).filter(|&j| rows.limit(row, j) != 0));
         let m = self.known.len();
         self.l.resize(m * m, 0.0);
         self.z.resize(m, 0.0);
+        self.bounds.clear();
         self.log_density = 0.0;
         for (i, &at) in self.known.iter().enumerate() {
             for (j, &other) in self.known[..=i].iter().enumerate() {
@@ -84,26 +81,63 @@ impl Expected {
                 self.l[i * m + j] = if i == j { rest.sqrt() } else { rest / self.l[j * m + j] };
             }
             let pivot = self.l[i * m + i];
-            let along: f64 = self.l[i * m..i * m + i].iter().zip(&self.z).map(|(l, z)| l * z).sum();
-            self.z[i] = (u[at] - mean[at] - along) / pivot;
-            if i + 1 < m || below.is_none() {
+            let along: f64 = self.l[i * m..i * m + i.min(read)].iter().zip(&self.z).map(|(l, z)| l * z).sum();
+            let residual = u[at] - mean[at] - along;
+            if i < read {
+                self.z[i] = residual / pivot;
                 self.log_density -= HALF_LOG_TAU + pivot.ln() + 0.5 * self.z[i].powi(2);
+            } else {
+                self.bounds.push(-f64::from(rows.limit(row, at)) * residual);
             }
         }
-        let mut square = self.z[m - 1].powi(2);
-        if let Some(below) = below {
-            let sign = if below { 1.0 } else { -1.0 };
-            let h = sign * self.z[m - 1];
-            let (log, ratio) = tail(h);
-            self.log_density += log;
-            (self.z[m - 1], square) = (-sign * ratio, 1.0 - h * ratio);
-        }
-        self.expand(m, square);
+        self.cut_off(rows, row, read);
+        self.expand(m, read);
         Ok(())
     }
 
-    /// a and g from the whitened residual, of whose last element the square is known by itself.
-    fn expand(&mut self, m: usize, square: f64) {
+    /// E eps and Cov eps of the limits, behind the numbers that were `read`.
+    fn cut_off(&mut self, rows: Incomplete<'_>, row: usize, read: usize) {
+        let (m, q) = (self.known.len(), self.known.len() - read);
+        self.open.clear();
+        self.open.resize(q * q, 0.0);
+        let sign = |i: usize| -f64::from(rows.limit(row, self.known[read + i]));
+        if q == 1 {
+            let (log, mean, variance) = below(self.bounds[0] / self.l[m * m - 1]);
+            self.log_density += log;
+            (self.z[m - 1], self.open[0]) = (sign(0) * mean, variance);
+            return;
+        }
+        // The limits as upper ones of numbers with unit variances: v = D^{-1} L_ll eps, D with their signs.
+        let l = |i: usize, j: usize| self.l[(read + i) * m + read + j];
+        let scale: Vec<f64> = (0..q).map(|i| sign(i) * (0..=i).map(|j| l(i, j).powi(2)).sum::<f64>().sqrt()).collect();
+        let product = |i: usize, j: usize| (0..=i.min(j)).map(|c| l(i, c) * l(j, c)).sum::<f64>();
+        self.truncated.covariance.clear();
+        self.truncated.covariance.extend((0..q * q).map(|p| product(p / q, p % q) / scale[p / q] / scale[p % q]));
+        self.bounds.iter_mut().zip(&scale).for_each(|(bound, scale)| *bound /= scale.abs());
+        self.log_density += self.truncated.moments(&self.bounds);
+        // eps = L_ll^{-1} D v
+        let solved = |values: &mut [f64]| {
+            for i in 0..q {
+                let along: f64 = (0..i).map(|j| l(i, j) * values[j]).sum();
+                values[i] = (values[i] - along) / l(i, i);
+            }
+        };
+        let mut mean: Vec<f64> = (0..q).map(|i| scale[i] * self.truncated.mean[i]).collect();
+        solved(&mut mean);
+        let c = &self.truncated.covariance;
+        let mut half: Vec<Vec<f64>> =
+            (0..q).map(|j| (0..q).map(|i| scale[i] * c[i * q + j] * scale[j]).collect()).collect();
+        half.iter_mut().for_each(|column| solved(column));
+        for i in 0..q {
+            let mut line: Vec<f64> = half.iter().map(|column| column[i]).collect();
+            solved(&mut line);
+            self.open[i * q..(i + 1) * q].copy_from_slice(&line);
+        }
+        self.z[read..].copy_from_slice(&mean);
+    }
+
+    /// a and g from the whitened residual, of which the last elements are open.
+    fn expand(&mut self, m: usize, read: usize) {
         self.inverse.clear();
         self.inverse.resize(m * m, 0.0);
         let (l, inverse, z) = (&self.l, &mut self.inverse, &self.z);
@@ -119,49 +153,58 @@ impl Expected {
         for (i, &at) in self.known.iter().enumerate() {
             self.a[at] = (i..m).map(|c| inverse[c * m + i] * z[c]).sum();
         }
-        let more = square - z[m - 1].powi(2);
+        let q = m - read;
         for (i, &at) in self.known.iter().enumerate() {
             for (j, &other) in self.known[..=i].iter().enumerate() {
                 let w: f64 = (i..m).map(|c| inverse[c * m + i] * inverse[c * m + j]).sum();
-                let last = more * inverse[(m - 1) * m + i] * inverse[(m - 1) * m + j];
-                self.g[packed_index(at, other)] = self.a[at] * self.a[other] + last - w;
+                let column = |c: usize, k: usize| inverse[(read + c) * m + k];
+                let open: f64 = (0..q * q).map(|p| self.open[p] * column(p / q, i) * column(p % q, j)).sum();
+                self.g[packed_index(at, other)] = self.a[at] * self.a[other] + open - w;
+            }
+        }
+    }
+
+    /// Mean, and packed covariance, of the true value.
+    pub(crate) fn posterior(&self, mixture: &Mixture, k: usize, mean: &mut [f64], covariance: &mut [f64]) {
+        let (d, t) = (mixture.n_features(), mixture.covariance(k));
+        let t = |i: usize, j: usize| t[packed_index(i, j)];
+        let inner = |i: usize, j: usize| self.g[packed_index(i, j)] - self.a[i] * self.a[j];
+        let mut half = vec![0.0; d * d];
+        for i in 0..d {
+            mean[i] = mixture.mean(k)[i] + (0..d).map(|j| t(i, j) * self.a[j]).sum::<f64>();
+            for j in 0..d {
+                half[i * d + j] = (0..d).map(|c| t(i, c) * inner(c, j)).sum();
+            }
+        }
+        for i in 0..d {
+            for j in 0..=i {
+                let less: f64 = (0..d).map(|c| half[i * d + c] * t(c, j)).sum();
+                covariance[packed_index(i, j)] = t(i, j) + less;
             }
         }
     }
 }
 
-/// log Phi(h) and phi(h) / Phi(h).
-fn tail(h: f64) -> (f64, f64) {
-    if h > -30.0 {
-        let p = cdf(h);
-        return (p.ln(), pdf(h) / p);
-    }
-    // Asymptotic series of Mills' ratio, relative error below 1e-7 / h^2.
-    let x = h.powi(-2);
-    let series = 1.0 - x * (1.0 - 3.0 * x * (1.0 - 5.0 * x));
-    (-0.5 * h * h - HALF_LOG_TAU - (-h).ln() + series.ln(), -h / series)
-}
-
 impl Observed<'_> {
-    /// The sums of EM over such rows, per component the packed triangle of d + 1 rows, and the log-likelihood.
-    pub(crate) fn limited_sums(
+    /// The sums of EM over these rows, per component the packed triangle of d + 1 rows, and the log-likelihood.
+    pub(super) fn limited_sums(
         &self,
-        limited: &[Limited],
+        limited: &[usize],
         mixture: &Mixture,
         components: std::ops::Range<usize>,
         control: &Control,
     ) -> Result<(Vec<f64>, f64)> {
-        let (d, rows) = (mixture.n_features(), Incomplete::from_parts(self.data, self.missing));
+        let (d, rows) = (mixture.n_features(), self.rows());
         let (len, count) = (packed_len(d + 1), components.len());
         let parts = parallel::map_parts(limited.len(), |part| -> Result<(Vec<f64>, f64)> {
             let mut sums = vec![0.0; count * len];
             let mut total = 0.0;
             let mut own: Vec<Expected> = (0..count).map(|_| Expected::new(d)).collect();
             let mut logs = vec![0.0; count];
-            for &Limited { row, below } in &limited[part] {
+            for &row in &limited[part] {
                 control.check()?;
                 for (at, k) in components.clone().enumerate() {
-                    own[at].of(mixture, k, rows, row, Some(below))?;
+                    own[at].of(mixture, k, rows, row)?;
                     logs[at] = mixture.weights()[k].ln() + own[at].log_density;
                 }
                 let (log, weight) = (log_sum(&logs), self.weight(row));
@@ -182,22 +225,111 @@ impl Observed<'_> {
         }
         Ok((sums, total))
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tails_meet_and_are_those_of_the_normal_distribution() {
-        for h in [-30.0 - 1e-9, -30.0 + 1e-9] {
-            let (log, ratio) = tail(h);
-            // mpmath: log Phi(-30), phi(-30) / Phi(-30)
-            assert!((log + 454.321_243_956_343_8).abs() < 1e-6, "{log}");
-            assert!((ratio - 30.033_259_667_433_67).abs() < 1e-6, "{ratio}");
+    /// The rows with limits among these (`None`: all), and their places.
+    fn limited_among(&self, rows: Option<&[usize]>) -> Vec<(usize, usize)> {
+        if self.limits.is_none() {
+            return vec![];
         }
-        let (log, ratio) = tail(0.0);
-        assert!((log - 0.5f64.ln()).abs() < 1e-15 && (ratio - (2.0 / std::f64::consts::PI).sqrt()).abs() < 1e-15);
-        assert!(tail(-1e6).1 / 1e6 - 1.0 < 1e-9 && tail(40.0).1 < 1e-300);
+        let count = rows.map_or(self.data.n_rows(), <[usize]>::len);
+        let all = (0..count).map(|at| (at, rows.map_or(at, |rows| rows[at])));
+        all.filter(|(_, row)| self.rows().is_limited(*row)).collect()
+    }
+
+    /// Densities per component, n x K, with those of rows with limits in their places.
+    pub(super) fn limited_densities(
+        &self,
+        rows: Option<&[usize]>,
+        mixture: &Mixture,
+        out: &mut [f64],
+        control: &Control,
+    ) -> Result<()> {
+        let limited = self.limited_among(rows);
+        let k = mixture.n_components();
+        let mut found = vec![0.0; limited.len() * k];
+        parallel::fill_rows(&mut found, k, |part, out| {
+            let mut own = Expected::new(mixture.n_features());
+            for ((_, row), out) in limited[part].iter().zip(out.chunks_exact_mut(k)) {
+                control.check()?;
+                for (component, out) in out.iter_mut().enumerate() {
+                    own.of(mixture, component, self.rows(), *row)?;
+                    *out = mixture.weights()[component].ln() + own.log_density;
+                }
+            }
+            Ok(())
+        })?;
+        for ((at, _), found) in limited.iter().zip(found.chunks_exact(k)) {
+            out[at * k..(at + 1) * k].copy_from_slice(found);
+        }
+        Ok(())
+    }
+
+    /// Posterior means (n x d) and covariances (n packed triangles), with those of rows with limits in their places.
+    pub(super) fn limited_posteriors(
+        &self,
+        mixture: &Mixture,
+        (means, covariances): (&mut [f64], &mut [f64]),
+        control: &Control,
+    ) -> Result<()> {
+        let limited = self.limited_among(None);
+        let (d, len) = (mixture.n_features(), packed_len(mixture.n_features()));
+        let mut found = vec![0.0; limited.len() * (d + len)];
+        parallel::fill_rows(&mut found, d + len, |part, out| {
+            let mut own = Expected::new(d);
+            for ((_, row), out) in limited[part].iter().zip(out.chunks_exact_mut(d + len)) {
+                control.check()?;
+                let (mean, covariance) = out.split_at_mut(d);
+                self.limited_posterior(mixture, *row, &mut own, mean, covariance)?;
+            }
+            Ok(())
+        })?;
+        for ((row, _), found) in limited.iter().zip(found.chunks_exact(d + len)) {
+            means[row * d..(row + 1) * d].copy_from_slice(&found[..d]);
+            covariances[row * len..(row + 1) * len].copy_from_slice(&found[d..]);
+        }
+        Ok(())
+    }
+
+    /// Mean and covariance of the mixture of the components' posteriors.
+    fn limited_posterior(
+        &self,
+        mixture: &Mixture,
+        row: usize,
+        own: &mut Expected,
+        mean: &mut [f64],
+        covariance: &mut [f64],
+    ) -> Result<()> {
+        let (k, d, len) = (mixture.n_components(), mean.len(), covariance.len());
+        let (mut logs, mut means, mut triangles) = (vec![0.0; k], vec![0.0; k * d], vec![0.0; k * len]);
+        for component in 0..k {
+            own.of(mixture, component, self.rows(), row)?;
+            logs[component] = mixture.weights()[component].ln() + own.log_density;
+            let (mean, triangle) = (component * d..(component + 1) * d, component * len..(component + 1) * len);
+            own.posterior(mixture, component, &mut means[mean], &mut triangles[triangle]);
+        }
+        let total = log_sum(&logs);
+        mean.fill(0.0);
+        covariance.fill(0.0);
+        for (share, own) in logs.iter().zip(means.chunks_exact(d)) {
+            mean.iter_mut().zip(own).for_each(|(m, x)| *m += (share - total).exp() * x);
+        }
+        for ((share, own), triangle) in logs.iter().zip(means.chunks_exact(d)).zip(triangles.chunks_exact(len)) {
+            let share = (share - total).exp();
+            for i in 0..d {
+                for j in 0..=i {
+                    let between = (own[i] - mean[i]) * (own[j] - mean[j]);
+                    covariance[packed_index(i, j)] += share * (triangle[packed_index(i, j)] + between);
+                }
+            }
+        }
+        // What was read without error is known, whatever rounding says.
+        let mut variances = vec![0.0; d];
+        self.data.covariances().variances(row, &mut variances);
+        for j in (0..d).filter(|&j| variances[j] == 0.0 && !self.is_missing(row, j)) {
+            mean[j] = self.data.means().row(row)[j];
+            (0..d).for_each(|i| covariance[packed_index(i.max(j), i.min(j))] = 0.0);
+        }
+        (0..d).for_each(|j| covariance[packed_index(j, j)] = covariance[packed_index(j, j)].max(0.0));
+        Ok(())
     }
 }

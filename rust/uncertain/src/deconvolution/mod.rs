@@ -49,6 +49,7 @@ mod squarem;
 mod start;
 mod state;
 mod task;
+mod truncated;
 mod update;
 
 pub use mixture::Mixture;
@@ -57,6 +58,6 @@ pub use params::{Acceleration, Choice, Components, Fitted, Params, Report, Valid
 pub use state::Progress;
 
 pub(crate) use classes::PerClass;
-pub(crate) use limited::{Expected, Limited};
+pub(crate) use limited::Expected;
 pub(crate) use observed::Observed;
 use task::{Group, Task};

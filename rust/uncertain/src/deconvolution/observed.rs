@@ -21,6 +21,8 @@ pub(crate) struct Observed<'a> {
     pub data: &'a GaussianArray,
     /// n x d: is the feature missing? Its mean and covariances are not looked at.
     pub missing: Option<&'a [bool]>,
+    /// n x d: is it missing because all that is known is a limit?
+    pub limits: Option<&'a [i8]>,
     pub weights: Option<&'a Weights>,
     pub(super) shape: Shape,
 }
@@ -43,20 +45,18 @@ impl<'a> Observed<'a> {
             _ if covariances.common().is_some() && !masked => Noise::Rotated,
             _ => few_columns(data).filter(|_| !masked).map_or(Noise::Full, Noise::Factor),
         };
-        Self { data, missing, weights, shape: Shape { d: data.n_features(), noise, masked } }
+        Self { data, missing, limits: None, weights, shape: Shape { d: data.n_features(), noise, masked } }
     }
 
-    /// The same where passes must keep to the coordinates of the rows, for sums over other rows to be added.
-    pub(crate) fn in_plain_coordinates(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
-        let observed = Self::of(rows, weights);
-        let diagonal = rows.gaussians().covariances().structure().is_diagonal();
-        let noise = if diagonal { Noise::Diagonal } else { Noise::Full };
-        Self { shape: Shape { noise, ..observed.shape }, ..observed }
-    }
-
-    /// The same from rows that may have gaps.
+    /// The same from rows that may have gaps and limits.
     pub(crate) fn of(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
-        Self::new(rows.gaussians(), rows.missing(), weights)
+        // A limit is a gap, and gaps keep passes in the coordinates of the rows: sums over limits can be added.
+        Self { limits: rows.limits(), ..Self::new(rows.gaussians(), rows.missing(), weights) }
+    }
+
+    /// What it was made of.
+    pub(crate) fn rows(&self) -> Incomplete<'a> {
+        Incomplete::from_parts(self.data, self.missing, self.limits)
     }
 
     /// The components in the form that a pass over these rows wants.
@@ -104,6 +104,7 @@ impl<'a> Observed<'a> {
         for part in parts {
             all.extend(part?);
         }
+        self.limited_densities(rows, mixture, &mut all, control)?;
         match all.iter().position(|x| x.is_nan()) {
             None => Ok(all),
             Some(at) => Err(unusable(rows.map_or(at / k, |rows| rows[at / k]))),
@@ -119,10 +120,12 @@ impl<'a> Observed<'a> {
     ) -> Result<(Vec<f64>, Vec<f64>)> {
         let components = self.components(mixture)?;
         let d = self.shape.d;
-        self.two_outputs([d, packed_len(d)], control, |rows, workspace, means, covariances| {
+        let mut found = self.two_outputs([d, packed_len(d)], control, |rows, workspace, means, covariances| {
             let (shape, components) = (self.shape, components.as_slice());
             Posteriors { shape, components, rows, workspace, impute, means, covariances }.run();
-        })
+        })?;
+        self.limited_posteriors(mixture, (&mut found.0, &mut found.1), control)?;
+        Ok(found)
     }
 
     /// Two results per row, of these widths, that `work` writes for a block of packs.

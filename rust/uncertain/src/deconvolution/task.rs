@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::deconvolution::limited::Limited;
 use crate::deconvolution::start::Sample;
 use crate::deconvolution::{Mixture, Observed};
 use crate::error::{Error, Result};
@@ -12,8 +11,27 @@ pub(super) struct Group {
     /// `None`: all.
     pub rows: Option<Vec<usize>>,
     pub components: Range<usize>,
-    /// Rows beside them whose last number is a limit.
-    pub limited: Vec<Limited>,
+    /// Those without limits, where some have them.
+    read: Option<Vec<usize>>,
+    /// The others.
+    pub limited: Vec<usize>,
+}
+
+impl Group {
+    /// These rows, `None` for all, with these components.
+    pub(super) fn new(observed: &Observed<'_>, rows: Option<Vec<usize>>, components: Range<usize>) -> Self {
+        if observed.limits.is_none() {
+            return Self { rows, components, read: None, limited: vec![] };
+        }
+        let all = rows.clone().unwrap_or_else(|| (0..observed.data.n_rows()).collect());
+        let (limited, read) = all.into_iter().partition(|&row| observed.rows().is_limited(row));
+        Self { rows, components, read: Some(read), limited }
+    }
+
+    /// The rows that vector kernels can take.
+    pub(super) fn read(&self) -> Option<&[usize]> {
+        self.read.as_deref().or(self.rows.as_deref())
+    }
 }
 
 /// What is to be fitted.
@@ -58,8 +76,7 @@ impl Task<'_> {
     }
 
     pub(super) fn total_weight(&self) -> f64 {
-        let limited = |group: &Group| group.limited.iter().map(|l| self.observed.weight(l.row)).sum::<f64>();
-        self.groups.iter().map(|g| self.weight(g) + limited(g)).sum()
+        self.groups.iter().map(|g| self.weight(g)).sum()
     }
 
     fn weight(&self, group: &Group) -> f64 {

@@ -73,9 +73,10 @@ impl Saved {
     /// in the end, since a [`GaussianArray`] has none: a discriminant wants them as they are, in
     /// [`predict`](Self::predict).
     pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>) -> Result<GaussianArray> {
-        match chain::moved(&self.steps, rows.into(), |_| true, &Control::new())? {
-            (data, None) => Ok(data),
-            (_, Some(_)) => Err(Error::Data("there are still gaps in what the last step sees".into())),
+        let moved = chain::moved(&self.steps, rows.into(), |_| true, &Control::new())?;
+        match moved.missing {
+            None => Ok(moved.data),
+            Some(_) => Err(Error::Data("there are still gaps in what the last step sees".into())),
         }
     }
 

@@ -32,8 +32,8 @@ pub use arrays::{Arrays, Named, Parts, Tensor};
 pub(crate) use gaussians::{Header as RowsHeader, read as read_rows, write as write_rows};
 pub use params::{Parameters, Valid, from_named, names, to_named};
 pub use penalty_path::PenaltyPath;
-pub(crate) use training::complete;
 pub use training::{Square, Training};
+pub(crate) use training::{complete, unlimited};
 
 /// What it says about new rows. Gaps come only to what [takes](Self::takes_gaps) them.
 pub trait Answers {
@@ -55,7 +55,12 @@ pub trait Answers {
         false
     }
 
-    /// Are gaps still there in what a transform makes of rows?
+    /// Does it use limits, or pass them on?
+    fn takes_limits(&self) -> bool {
+        self.keeps_gaps()
+    }
+
+    /// Are gaps and limits still there in what a transform makes of rows?
     fn keeps_gaps(&self) -> bool {
         false
     }

@@ -79,6 +79,7 @@ impl<'a> Training<'a> {
 
 /// Rows that must not have gaps.
 pub(crate) fn complete<'a>(rows: Incomplete<'a>) -> Result<&'a GaussianArray> {
+    unlimited(rows)?;
     match rows.missing() {
         None => Ok(rows.gaussians()),
         Some(_) => Err(Error::Data(
@@ -86,5 +87,16 @@ pub(crate) fn complete<'a>(rows: Incomplete<'a>) -> Result<&'a GaussianArray> {
              they come to a step that does not take them"
                 .into(),
         )),
+    }
+}
+
+/// Refuses rows with limits.
+pub(crate) fn unlimited(rows: Incomplete<'_>) -> Result<()> {
+    match (0..rows.gaussians().n_rows()).find(|&row| rows.is_limited(row)) {
+        None => Ok(()),
+        Some(row) => Err(Error::Data(format!(
+            "row {row} has a limit: limits need a denoiser, a discriminant or a regression with a mixture, and the model has \
+             none before they come to a step that does not take them"
+        ))),
     }
 }

@@ -15,6 +15,9 @@
 //! it would count twice. A row of gaps alone becomes the distribution itself. With gaps, a single Gaussian's T is
 //! divided by n - d - 1, as the imputer's.
 //!
+//! A limit is a reading of which only the side of a number is known: its mean and covariance, truncated, take the place of
+//! the reading (`deconvolution::limited`).
+//!
 //! Kinds: zero stays zero; under one component a shared matrix stays shared, and
 //! factors of few columns (at most a third of the features) stay factors of as many; all else needs a full matrix per row.
 
@@ -78,7 +81,7 @@ impl GaussianDenoiser {
         data.check_features(d)?;
         let n = data.n_rows();
         if rows.missing().is_some() {
-            if matches!(data.covariances(), Covariances::Zero) {
+            if matches!(data.covariances(), Covariances::Zero) && rows.limits().is_none() {
                 // What is known is known exactly, and stays to the last bit.
                 return GaussianImputer::new(self.mixture.clone()).transform(rows, control);
             }
@@ -151,6 +154,10 @@ impl Answers for GaussianDenoiser {
     }
 
     fn takes_gaps(&self) -> bool {
+        true
+    }
+
+    fn takes_limits(&self) -> bool {
         true
     }
 

@@ -18,7 +18,7 @@ use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights};
 use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Progress, Report, ValidParams};
 use crate::error::Result;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, Valid};
+use crate::state::{Answers, Arrays, Fitted, Parts, Training, Valid, unlimited};
 
 /// Replaces missing features by what the others say about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,6 +83,7 @@ impl GaussianImputer {
     /// The rows with their gaps filled: full covariances, or the data themselves where nothing is missing.
     pub fn transform<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<GaussianArray> {
         let rows = rows.into();
+        unlimited(rows)?;
         let (data, d) = (rows.gaussians(), self.mixture.n_features());
         data.check_features(d)?;
         let n = data.n_rows();
@@ -102,6 +103,7 @@ impl Fitted for GaussianImputer {
     type Header = Option<Progress>;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
+        unlimited(training.rows)?;
         Ok(match &training.labels {
             Some(labels) => Self::fit_classes(params, training.rows, labels, control)?.0,
             None => Self::fit(params, training.rows, training.weights.as_ref(), control)?.0,

@@ -113,6 +113,10 @@ impl Answers for Average {
         true
     }
 
+    fn takes_limits(&self) -> bool {
+        true
+    }
+
     /// log p1 / p0 of two classes, else log p; probabilities count as the smallest normal number at least. Of a regression the
     /// prediction.
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

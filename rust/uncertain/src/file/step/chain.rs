@@ -6,7 +6,7 @@ use super::Step;
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
-use crate::state::{Answers, complete};
+use crate::state::{Answers, complete, unlimited};
 
 const MAX_STEPS: usize = 64;
 
@@ -33,24 +33,42 @@ pub(in crate::file) fn sizes(steps: &[Step]) -> std::result::Result<(usize, usiz
     Ok((d, n_classes))
 }
 
-/// The rows that the last step sees, with the gaps that are left for it; by way of the transforms to `take`.
+/// The rows that the last step sees, and the gaps and limits that are left for it.
+pub(in crate::file) struct Moved<'a> {
+    pub data: GaussianArray,
+    pub missing: Option<&'a [bool]>,
+    limits: Option<&'a [i8]>,
+}
+
+impl Moved<'_> {
+    /// For a step that takes what they have.
+    fn rows(&self, step: &dyn Answers) -> Result<Incomplete<'_>> {
+        let rows = Incomplete::from_parts(&self.data, self.missing, self.limits);
+        if !step.takes_limits() {
+            unlimited(rows)?;
+        }
+        if !step.takes_gaps() {
+            complete(rows)?;
+        }
+        Ok(rows)
+    }
+}
+
+/// Rows by way of the transforms to `take`.
 pub(in crate::file) fn moved<'a>(
     steps: &[Step],
     rows: Incomplete<'a>,
     take: impl Fn(&Step) -> bool,
     control: &Control,
-) -> Result<(GaussianArray, Option<&'a [bool]>)> {
-    let (mut data, mut missing) = (rows.gaussians().clone(), rows.missing());
+) -> Result<Moved<'a>> {
+    let mut moved = Moved { data: rows.gaussians().clone(), missing: rows.missing(), limits: rows.limits() };
     let steps = steps.iter().filter(|step| take(step)).map(Step::answers);
     for step in steps.filter(|step| step.n_classes().is_none()) {
-        let rows = Incomplete::from_parts(&data, missing);
-        if !step.takes_gaps() {
-            complete(rows)?;
-        }
-        data = step.transform(rows, control)?;
-        missing = missing.filter(|_| step.keeps_gaps());
+        moved.data = step.transform(moved.rows(step)?, control)?;
+        moved.missing = moved.missing.filter(|_| step.keeps_gaps());
+        moved.limits = moved.limits.filter(|_| step.keeps_gaps());
     }
-    Ok((data, missing))
+    Ok(moved)
 }
 
 /// The last step, asked about rows; by way of the transforms to `take`.
@@ -61,15 +79,11 @@ pub(in crate::file) fn ask<T>(
     control: &Control,
     question: impl Fn(&dyn Answers, Incomplete<'_>) -> Result<T>,
 ) -> Result<T> {
-    let (data, missing) = moved(steps, rows, take, control)?;
+    let moved = moved(steps, rows, take, control)?;
     let Some(model) = steps.last().map(Step::answers) else {
         return Err(Error::Data("there are no steps to ask".into()));
     };
-    let rows = Incomplete::from_parts(&data, missing);
-    if !model.takes_gaps() {
-        complete(rows)?;
-    }
-    question(model, rows)
+    question(model, moved.rows(model)?)
 }
 
 /// Means and standard deviations of a regression's predictions, n x 1. A collapser takes covariances away from the regression,

@@ -43,8 +43,13 @@ impl Model {
         let rows = data.into();
         let data = rows.gaussians();
         data.check_features(self.mixture.n_features())?;
+        if let Some(row) = (0..data.n_rows()).find(|&row| rows.is_limited(row)) {
+            return Err(Error::Data(format!(
+                "row {row} has a limit, and a distribution of scores needs readings; probabilities and scores take limits"
+            )));
+        }
         let exact = data.collapse(Collapse::Zero)?;
-        let mut means = self.decision(Incomplete::from_parts(&exact, rows.missing()), control)?;
+        let mut means = self.decision(Incomplete::from_parts(&exact, rows.missing(), None), control)?;
         let mut stds = Array2::zeros(means.dim());
         if matches!(data.covariances(), Covariances::Zero) {
             return Ok((means, stds));
@@ -171,7 +176,7 @@ impl<'a> Spread<'a> {
     fn logs_at_means(&self, members: &[usize], control: &Control) -> Result<Vec<f64>> {
         let exact = GaussianArray::from_checked(self.data.means().take(members), Covariances::Zero);
         let missing = self.marks(members, 1);
-        let rows = Incomplete::from_parts(&exact, missing.as_deref());
+        let rows = Incomplete::from_parts(&exact, missing.as_deref(), None);
         Observed::of(rows, None).log_densities(None, &self.mixture, control)
     }
 
@@ -199,7 +204,7 @@ impl<'a> Spread<'a> {
         })?;
         let points = GaussianArray::from_checked(Rows::from_owned(z, members.len() * POINTS, d), Covariances::Zero);
         let missing = self.marks(members, POINTS);
-        let rows = Incomplete::from_parts(&points, missing.as_deref());
+        let rows = Incomplete::from_parts(&points, missing.as_deref(), None);
         let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
         Ok(logs.chunks_exact(j).flat_map(|l| l[1..].iter().map(|x| x - l[0])).collect())
     }

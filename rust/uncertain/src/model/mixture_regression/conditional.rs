@@ -8,11 +8,14 @@
 //! ```
 //! All three are in one Cholesky factor L L' = [[V_k, T_oy], [T_yo, T_yy]], the target last: with z = L_oo^{-1} r and l the
 //! last row of L without its last element, they are -|z|^2 / 2 - sum log L_jj, mu_y + l'z and L_yy^2.
+//!
+//! With limits among the features a component's target is not Gaussian: it is given the mean and variance that it has,
+//! mu_y + T_yx a and T_yy + T_yx (E[a a'] - V^{-1} - a a') T_xy ([`Expected`]).
 
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::data::covariance::{packed_index, packed_len};
-use crate::deconvolution::Mixture;
+use crate::deconvolution::{Expected, Mixture};
 use crate::density::{Densities, NUMBERS};
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -22,11 +25,21 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
     let (d, components) = (joint.n_features() - 1, joint.n_components());
     let data = rows.gaussians();
     data.check_features(d)?;
+    let features = of_features(joint)?;
     let mut values = vec![0.0; data.n_rows() * components * NUMBERS];
     parallel::fill_rows(&mut values, components * NUMBERS, |part, out| {
         let mut row = Row { noise: vec![0.0; packed_len(d)], known: vec![], l: vec![], z: vec![] };
+        let mut expected = Expected::new(d);
         for (i, out) in part.zip(out.chunks_exact_mut(components * NUMBERS)) {
             control.check()?;
+            if rows.is_limited(i) {
+                for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
+                    expected.of(&features, k, rows, i)?;
+                    out.copy_from_slice(&given(&expected, joint, k));
+                }
+                normalise(out).ok_or_else(|| unusable(i))?;
+                continue;
+            }
             row.known.clear();
             row.known.extend((0..d).filter(|&j| !rows.is_missing(i, j)));
             data.covariances().triangle(i, d, &mut row.noise);
@@ -38,6 +51,26 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
         Ok(())
     })?;
     Ok(Densities::new(components, values))
+}
+
+/// The distribution of the features alone.
+fn of_features(joint: &Mixture) -> Result<Mixture> {
+    let d = joint.n_features() - 1;
+    let components = 0..joint.n_components();
+    let means = components.clone().flat_map(|k| &joint.mean(k)[..d]).copied().collect();
+    let covariances = components.flat_map(|k| &joint.covariance(k)[..packed_len(d)]).copied().collect();
+    Mixture::new(joint.weights().to_vec(), means, covariances, d)
+}
+
+/// Log weight, mean and standard deviation under component `k` of the target of a row with limits.
+fn given(expected: &Expected, joint: &Mixture, k: usize) -> [f64; NUMBERS] {
+    let (d, t, a) = (joint.n_features() - 1, joint.covariance(k), &expected.a);
+    let crossed = &t[packed_len(d)..packed_len(d) + d];
+    let along: f64 = crossed.iter().zip(a).map(|(t, a)| t * a).sum();
+    let inner = |i: usize, j: usize| expected.g[packed_index(i, j)] - a[i] * a[j];
+    let square: f64 = (0..d * d).map(|p| crossed[p / d] * inner(p / d, p % d) * crossed[p % d]).sum();
+    let variance = (t[packed_index(d, d)] + square).max(0.0);
+    [joint.weights()[k].ln() + expected.log_density, joint.mean(k)[d] + along, variance.sqrt()]
 }
 
 /// One row on its way, with memory.

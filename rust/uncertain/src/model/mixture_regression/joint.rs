@@ -6,12 +6,13 @@
 
 use crate::data::covariance::{Structure, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray, Incomplete, Names, Rows, Targets};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
-/// Rows in d + 1 dimensions, with the gaps of the features.
+/// Rows in d + 1 dimensions, with the gaps and limits of both.
 pub(super) struct Joint {
     data: GaussianArray,
     missing: Option<Vec<bool>>,
+    limits: Option<Vec<i8>>,
 }
 
 impl Joint {
@@ -36,15 +37,24 @@ impl Joint {
             // Blocks that were checked by themselves.
             GaussianArray::from_checked(means, covariances)
         };
-        let missing = rows.missing().map(|marks| {
-            let with_target = |marks: &[bool]| marks.iter().copied().chain([false]).collect::<Vec<_>>();
-            marks.chunks_exact(m - 1).flat_map(with_target).collect()
+        let limited = rows.limits().is_some() || targets.limits().is_some();
+        let of_target = |i: usize| targets.limits().map_or(0, |limits| limits[i]);
+        if (0..n).all(|i| of_target(i) != 0 || targets.weight(i) == 0.0) && limited {
+            return Err(Error::Data("every target is a limit, so nothing is known of their size".into()));
+        }
+        let limits = limited.then(|| {
+            let own = |i| (0..m - 1).map(move |j| rows.limit(i, j)).chain([of_target(i)]);
+            (0..n).flat_map(own).collect()
         });
-        Ok(Self { data, missing })
+        let missing = (limited || rows.missing().is_some()).then(|| {
+            let own = |i| (0..m - 1).map(move |j| rows.is_missing(i, j)).chain([of_target(i) != 0]);
+            (0..n).flat_map(own).collect()
+        });
+        Ok(Self { data, missing, limits })
     }
 
     pub(super) fn rows(&self) -> Incomplete<'_> {
-        Incomplete::from_parts(&self.data, self.missing.as_deref())
+        Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref())
     }
 }
 
@@ -100,7 +110,7 @@ fn triangles(rows: Incomplete<'_>, targets: &Targets) -> Covariances {
             own[packed_len(d)..len - 1].copy_from_slice(&crossed[i * d..(i + 1) * d]);
         }
         own[len - 1] = targets.variances().map_or(0.0, |v| v[i]);
-        for j in (0..d).filter(|&j| rows.is_missing(i, j)) {
+        for j in (0..d).filter(|&j| rows.is_missing(i, j) && rows.limit(i, j) == 0) {
             (0..=d).for_each(|k| own[packed_index(j, k)] = 0.0);
         }
     }

@@ -1,6 +1,6 @@
-//! Standard errors where some targets are limits: the information is the sum over rows of the squared gradients of their
+//! Standard errors where some numbers are limits: the information is the sum over rows of the squared gradients of their
 //! log-likelihoods (Berndt, Hall, Hall, Hausman, "Estimation and inference in nonlinear structural models", Annals of Economic
-//! and Social Measurement 3, 1974), for which moments of one truncated number are enough.
+//! and Social Measurement 3, 1974), for which moments of truncated numbers are enough.
 
 use crate::control::Control;
 use crate::data::Incomplete;
@@ -21,7 +21,6 @@ const PARTS: usize = 4;
 pub(super) fn standard_errors(
     joint: &Mixture,
     rows: Incomplete<'_>,
-    limits: &[i8],
     weight: Weight<'_>,
     control: &Control,
 ) -> Result<Option<Errors>> {
@@ -31,7 +30,7 @@ pub(super) fn standard_errors(
         return Ok(None);
     }
     let q = m + packed_len(m);
-    let counted: Vec<usize> = (0..limits.len()).filter(|&i| weight(i) > 0.0).collect();
+    let counted: Vec<usize> = (0..rows.gaussians().n_rows()).filter(|&i| weight(i) > 0.0).collect();
     let (total, squares) = counted.iter().fold((0.0, 0.0), |(t, s), &i| (t + weight(i), s + weight(i).powi(2)));
     let parts = parallel::map_parts_at_most(counted.len(), PARTS, |part| -> Result<Vec<f64>> {
         let mut expected = Expected::new(m);
@@ -39,7 +38,7 @@ pub(super) fn standard_errors(
         for block in counted[part].chunks(BLOCK) {
             control.check()?;
             for (&i, out) in block.iter().zip(gradients.chunks_exact_mut(q)) {
-                expected.of(joint, 0, rows, i, (limits[i] != 0).then_some(limits[i] < 0))?;
+                expected.of(joint, 0, rows, i)?;
                 gradient(&law.coef, joint, &expected, out);
                 // Weights are brought to a sum of as many rows as they are worth.
                 let root = (weight(i) * total / squares).sqrt();

@@ -52,15 +52,12 @@ pub fn fit<'a>(
 ) -> Result<(Model, Fitted)> {
     let joint = joint::Joint::of(rows.into(), targets)?;
     let rows = joint.rows();
-    let fitted = match targets.limits() {
-        Some(limits) => params.fit_limited(rows, limits, targets.weights(), control)?,
-        None => params.fit_rows(rows, targets.weights(), false, control)?,
-    };
+    let fitted = params.fit_rows(rows, targets.weights(), false, control)?;
     let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
     if fitted.mixture.n_components() == 1 {
         let weight = |i: usize| targets.weight(i);
-        if let Some(limits) = targets.limits() {
-            let errors = || limits::standard_errors(&fitted.mixture, rows, limits, &weight, control);
+        if rows.limits().is_some() {
+            let errors = || limits::standard_errors(&fitted.mixture, rows, &weight, control);
             let errors = parallel::install(params.params().threads, errors)??;
             model.law.iter_mut().for_each(|law| law.errors.clone_from(&errors));
             return Ok((model, fitted));

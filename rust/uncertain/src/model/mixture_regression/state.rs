@@ -73,6 +73,10 @@ impl Answers for Model {
         true
     }
 
+    fn takes_limits(&self) -> bool {
+        true
+    }
+
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
         column(self.densities(rows, control)?.moments().0)
     }

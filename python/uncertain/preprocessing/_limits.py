@@ -1,0 +1,131 @@
+"""Limits in tables: columns of flags say which values are upper and lower limits.
+
+Flags are numbers (-1 upper, 1 lower), booleans (True: upper) or signs ("<", ">"), such as the l_ columns of
+VizieR. A limit needs no error bar; one that is there belongs to the reading that would have been made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
+from .._data.typing import Booleans, Floats, Labels, Limits
+from ..exceptions import NullError, UncertainError
+from ..tables import Table
+from ..tables._roles import bars_of
+from ..tables._targets import is_missing
+from ._categories import Categories, names_of
+from ._error_columns import deviations
+from ._reading import read_columns, read_gaussians
+
+SIGNS = {"<": -1, "<=": -1, ">": 1, ">=": 1, "=": 0, "": 0}
+"""What strings mean."""
+
+
+def read_rows(
+    table: Table,
+    roles: Mapping[str, Any],
+    *,
+    on_missing: str = "error",
+    categories: Categories | None = None,
+    handle_unknown: str = "error",
+) -> GaussianArray | Incomplete:
+    """The Gaussians in the columns of `roles`, with their limits if there are columns of flags."""
+    flags: Mapping[str, str] = roles.get("limits", {})
+    roles = {name: value for name, value in roles.items() if name != "limits"}
+    policy = "impute" if flags and on_missing == "error" else on_missing
+    rows = read_gaussians(
+        table, roles, on_missing=policy, categories=categories, handle_unknown=handle_unknown
+    )
+    if not flags:
+        return rows
+    names = [*roles.get("features", ()), *roles.get("exact", ())]
+    names += [name for column, known in (categories or {}).items() for name in names_of(column, known)]
+    limits: Limits = np.zeros(rows.shape, dtype=np.int8)
+    values: dict[int, Floats] = {}
+    for feature, column in flags.items():
+        j = names.index(feature)
+        plain = table.array(column)
+        limits[:, j] = flags_from(table.values(column) if plain is None else plain, column)
+        if limits[:, j].any():
+            values[j] = read_columns(table, [feature], "nan").to_numpy()[:, 0]
+    missing: Booleans = rows.missing if isinstance(rows, Incomplete) else np.zeros(rows.shape, dtype=bool)
+    means, still = np.array(_gaussians(rows).means), missing.copy()
+    for j, own in values.items():
+        known = (limits[:, j] != 0) & ~np.isnan(own)
+        means[known & missing[:, j], j] = own[known & missing[:, j]]
+        still[known, j] = False
+    limits[still] = 0  # a flag without a value says nothing
+    if on_missing == "error":
+        _refuse_gaps(still, names, roles, flags)
+    return Incomplete(_with_means(rows, means, missing & ~still), still, limits)
+
+
+def flags_from(values: Sequence[Any] | Labels, column: str) -> Limits:
+    """-1, 0 and 1 from the values of a column, or of a plain array.
+
+    Raises
+    ------
+    UncertainError
+        For anything that is no flag, with its row.
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        known = np.nan_to_num(values.astype(np.float64))
+        wrong = np.flatnonzero(~np.isin(known, (-1.0, 0.0, 1.0)))
+        if wrong.size:
+            raise _no_flag(column, int(wrong[0]), values[wrong[0]])
+        return (-known if values.dtype.kind == "b" else known).astype(np.int8)
+    found = np.zeros(len(values), dtype=np.int8)
+    for row, value in enumerate(values.tolist() if isinstance(values, np.ndarray) else values):
+        if is_missing(value):
+            continue
+        if isinstance(value, str) and value.strip() in SIGNS:
+            found[row] = SIGNS[value.strip()]
+        elif isinstance(value, (bool, np.bool_)):
+            found[row] = -int(value)
+        elif isinstance(value, (int, float, np.number)) and value in (-1, 0, 1):
+            found[row] = int(value)
+        else:
+            raise _no_flag(column, row, value)
+    return found
+
+
+def _no_flag(column: str, row: int, value: object) -> UncertainError:
+    return UncertainError(
+        f"{column}: row {row} is {value!r}; a flag of a limit is -1, '<' or True where the reading is below "
+        "the value, 1 or '>' where it is above, and 0, '=', '', False or null where it is the value"
+    )
+
+
+def _gaussians(rows: GaussianArray | Incomplete) -> GaussianArray:
+    return rows.gaussians if isinstance(rows, Incomplete) else rows
+
+
+def _with_means(rows: GaussianArray | Incomplete, means: Floats, bare: Booleans) -> GaussianArray:
+    """The rows with the values of limits that have no error bar (`bare`) in their places."""
+    gaussians = _gaussians(rows)
+    if not bare.any():
+        return gaussians
+    if gaussians.kind in ("zero", "isotropic", "diagonal"):
+        return GaussianArray(means, std=deviations(gaussians))
+    return GaussianArray(means, cov=gaussians.covariances())
+
+
+def _refuse_gaps(
+    missing: Booleans, names: Sequence[str], roles: Mapping[str, Any], flags: Mapping[str, str]
+) -> None:
+    """NullError for the first gap that is no limit."""
+    gaps = np.argwhere(missing)
+    if not len(gaps):
+        return
+    row, j = gaps[0]
+    bars = bars_of(roles.get("features", ()), roles)
+    error = f" or its error bar ({bars[names[j]]})" if names[j] in bars else ""
+    raise NullError(
+        f'{names[j]}{error}: row {row} is null or NaN; on_missing="impute" takes it for unknown'
+        + (", and a flag of a limit needs the value beside it" if names[j] in flags else "")
+    )
