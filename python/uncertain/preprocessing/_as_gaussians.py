@@ -89,8 +89,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         {feature: column of flags} for scalar columns of which some values are limits, or a pattern such as
         ``"{}_limit"``. A flag is -1, "<" or True where the reading is below the value (an upper limit), 1 or
         ">" where it is above, and 0, "=", "", False or null where the value was read. The error bar of a
-        limit is that of the reading; null stands for a limit of the true value. The result is an `Incomplete` with `limits`, for
-        `GaussianMixtureRegressor`, `GaussianDiscriminant` and `GaussianDenoiser`.
+        limit is that of the reading; null stands for a limit of the true value. The result is an `Incomplete`
+        with `limits`, for `GaussianMixtureRegressor`, `GaussianDiscriminant` and `GaussianDenoiser`.
     handle_unknown : {"error", "ignore"}
         What an unknown category means after `fit`: refused, or zeros for all categories.
     on_missing : {"error", "point", "impute"}
