@@ -55,13 +55,14 @@ dev: ## build the extension in place, incrementally: for work on the Rust code, 
 	cp target/release/lib_uncertain.so $(EXTENSION).new
 	mv $(EXTENSION).new $(EXTENSION)
 
-lint: install ## rustfmt, clippy (also without optional features) and rustdoc with warnings as errors, ruff
+lint: install ## rustfmt, clippy (also without optional features) and rustdoc with warnings as errors, ruff, docstrings
 	cargo fmt --all --check
 	$(CHECK_ENV) cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked -p uncertain-learn --no-default-features -- -D warnings
 	$(CHECK_ENV) RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python tools/check_docstrings.py
 
 format: install ## write what `make lint` wants, where a tool can
 	cargo fmt --all
@@ -81,7 +82,7 @@ test-python: install ## pytest, the README's snippets among it
 bench: install ## the measurements of benches/README.md (quiet machine, about 10 minutes)
 	$(BIN)/python benches/python/run.py
 
-docs: $(VENV)/.docs ## the user guide and the Rust documentation, in docs/_build
+docs: $(VENV)/.docs ## the site with its gallery and the Rust documentation, in docs/_build
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	$(CHECK_ENV) RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps
 
@@ -108,5 +109,5 @@ release-check: $(VENV)/.release ## everything before a release: wheel, licences,
 	$(PY_ENV) $(BIN)/python tools/release_check.py
 
 clean: ## remove everything that was built
-	rm -rf $(VENV) target dist docs/_build $(EXTENSION) demo.png
+	rm -rf $(VENV) target dist docs/_build docs/gallery_pages docs/guide/generated $(EXTENSION) demo.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

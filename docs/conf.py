@@ -1,6 +1,16 @@
-"""Sphinx configuration: `make docs`."""
+"""Sphinx configuration: `make docs`.
 
+The gallery (docs/gallery) is executed once, and again only where a program changed. What is written goes
+below docs/_build, but for the pages that are made from programs and docstrings (ignored by git).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import warnings
 from importlib.metadata import version as installed_version
+from typing import Any
 
 project = "uncertain"
 author = "the uncertain developers"
@@ -12,18 +22,116 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
     "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "sphinx_gallery.gen_gallery",
 ]
-myst_enable_extensions = ["dollarmath", "amsmath"]
-exclude_patterns = ["_build"]
+myst_enable_extensions = ["attrs_inline", "attrs_block", "colon_fence", "dollarmath", "amsmath"]
+myst_heading_anchors = 4
+exclude_patterns = [
+    "_build",
+    "_templates",
+    "pictures",
+    "gallery/*/GALLERY_HEADER.rst",
+    "gallery/GALLERY_HEADER.rst",
+]
+templates_path = ["_templates"]
+
+# -- reference: a page for each public object, from its docstring
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say more than the annotations
-autosummary_generate = False
+autosummary_generate = True
 numpydoc_show_class_members = False
-# scikit-learn's own docstrings (inherited methods) link into its own documentation.
-suppress_warnings = ["myst.xref_missing"]
+suppress_warnings = [
+    "myst.xref_missing",  # scikit-learn's own docstrings (inherited methods) link into its own documentation
+    "config.cache",  # the gallery's configuration holds functions
+]
+
+
+def skip_foreign(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
+    """Members that scikit-learn or Python wrote are documented there."""
+    module = getattr(getattr(thing, "fget", thing), "__module__", None) or ""
+    foreign = not module.startswith("uncertain") and callable(thing)
+    return True if foreign or (name.startswith("set_") and name.endswith("_request")) else None
+
+
+# -- other projects: linked where their inventories can be fetched
+
+INVENTORIES = {
+    "python": ("https://docs.python.org/3", None),
+    "numpy": ("https://numpy.org/doc/stable", None),
+    "scipy": ("https://docs.scipy.org/doc/scipy", None),
+    "sklearn": ("https://scikit-learn.org/stable", None),
+    "polars": ("https://docs.pola.rs/api/python/stable", None),
+    "matplotlib": ("https://matplotlib.org/stable", None),
+}
+
+
+def reachable(host: str = "docs.python.org") -> bool:
+    """Is there a network? Without it the links are left out, not the build broken."""
+    try:
+        socket.create_connection((host, 443), timeout=3).close()
+    except OSError:
+        return False
+    return True
+
+
+intersphinx_mapping = INVENTORIES if reachable() else {}
+
+# -- gallery
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "gallery_pages",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"__init__\.py",
+    "backreferences_dir": "gallery_pages/used_in",
+    "doc_module": ("uncertain",),
+    "prefer_full_module": {r"uncertain\."},
+    "reference_url": {"uncertain": None},
+    "show_memory": False,
+    "min_reported_time": 0,
+    "write_computation_times": True,
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": False,
+    "only_warn_on_example_error": False,
+    "download_all_examples": True,
+    "matplotlib_animations": False,
+    "image_srcset": ["2x"],
+    "remove_config_comments": True,
+    "plot_gallery": "True",
+    "capture_repr": ("_repr_html_", "__repr__"),
+    "default_thumb_file": None,
+}
+
+# -- the site
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"uncertain {release}"
-html_theme_options = {"show_toc_level": 2, "secondary_sidebar_items": ["page-toc"]}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "uncertain"},
+    "header_links_before_dropdown": 4,
+    "show_toc_level": 2,
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "back_to_top_button": True,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "gallery_pages/index": []}
+
+
+def setup(app: Any) -> None:
+    """Handlers of events."""
+    app.connect("autodoc-skip-member", skip_foreign)

@@ -39,10 +39,6 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         Most iterations.
     {probability, seed_of_folds, n_jobs}
 
-    Notes
-    -----
-    Weights of whole classes would change nothing: only ratios within a class matter.
-
     Attributes
     ----------
     {coef_, intercept_, classes_}
@@ -61,6 +57,10 @@ class MinimaxProbabilityClassifier(LinearClassifier):
     Raises
     ------
     {refused}
+
+    Notes
+    -----
+    Weights of whole classes would change nothing: only ratios within a class matter.
 
     References
     ----------

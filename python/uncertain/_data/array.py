@@ -38,7 +38,14 @@ from .units import bare, errors_in, unit_of
 
 
 class GaussianArray:
-    """n Gaussians N(x_i, S_i) in d dimensions, immutable.
+    """Rows that are Gaussians: n of them, N(x_i, S_i), in d dimensions; immutable.
+
+    At most one kind of uncertainty may be given, except ``factor`` with ``var``; without any, rows are
+    exact points.
+
+    Quantities of astropy: error bars are converted to the unit of the means (var and cov to its square,
+    precision to the inverse of that), or refused; ``unit`` keeps its name. Masked values are refused as NaN
+    is.
 
     Parameters
     ----------
@@ -56,17 +63,10 @@ class GaussianArray:
     feature_names : list of d different str, optional
         By which features are picked, ``X[:, ["u", "g"]]``, and which transforms and models keep and compare.
 
-    At most one kind of uncertainty may be given, except ``factor`` with ``var``; without any, rows are
-    exact points.
-
     Attributes
     ----------
     means, kind, shape, n_features, feature_names, unit
         As described below.
-
-    Quantities of astropy: error bars are converted to the unit of the means (var and cov to its square,
-    precision to the inverse of that), or refused; ``unit`` keeps its name. Masked values are refused as NaN
-    is.
 
     Raises
     ------

@@ -166,6 +166,21 @@ def fit(
         only `n_jobs`, ``verbose=1`` (a line of progress), `callback` (hears of every fit, as that of
         `Model.report`), and `estimator`, the learner of the re-measured candidate.
 
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    UncertainError (a ValueError) : with the column, the row and the value, and what to do.
+
+    Warns
+    -----
+    UncertainWarning : for numeric columns that were left out, and for numbers that look like codes for
+        missing values, such as -9999.
+
+    Notes
+    -----
     The choice. Candidates are the linear SVM-GSU and kernel machines with a penalty from a path, for both
     meanings unless `meaning` is given, Gaussian discriminants with 1 to 8 Gaussians per class (for numbers,
     mixtures of 1 to 16 Gaussians of features and target), and boosted
@@ -181,19 +196,6 @@ def fit(
     e_x, sigma_x, dx and the like for x, also inside a name (psfMagErr_u for psfMag_u), or two for the arms or
     limits of asymmetric ones (x_err1 and x_err2, x_upper and x_lower). ``model.columns_`` says what was
     chosen and what was ignored; numeric columns among these are named in a warning.
-
-    Returns
-    -------
-    Model
-
-    Raises
-    ------
-    UncertainError (a ValueError) : with the column, the row and the value, and what to do.
-
-    Warns
-    -----
-    UncertainWarning : for numeric columns that were left out, and for numbers that look like codes for
-        missing values, such as -9999.
 
     Examples
     --------

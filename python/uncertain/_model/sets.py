@@ -44,13 +44,17 @@ class Sets(Predictions):
         coverage : share of the sets that shall hold the true class, between 0 and 1.
         append : True gives the caller's table with the sets in a new column ``<target>_predicted_set``.
 
-        Raises ------ UncertainError (a ValueError) : for a regression, which has `predict_interval`; if the
-        model holds no scores
+        Raises
+        ------
+        UncertainError
+            A ``ValueError``: for a regression, which has `predict_interval`; if the model holds no scores
             (its file was written in Rust or by an older version, or there were too few rows).
 
-        References ---------- V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World, 2005,
-        sections 2.2 and 4.5. M. Sadinle, J. Lei, L. Wasserman, Least ambiguous set-valued classifiers with
-        bounded error levels, JASA 114, 2019.
+        References
+        ----------
+        V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World, 2005, sections 2.2 and 4.5.
+        M. Sadinle, J. Lei, L. Wasserman, Least ambiguous set-valued classifiers with bounded error levels,
+        JASA 114, 2019.
 
         Examples
         --------
@@ -85,7 +89,7 @@ class Sets(Predictions):
         ``<target>_predicted_lower`` and ``<target>_predicted_upper`` at its end.
 
         With s the standard deviation that `predict_distribution` gives, and q_b the ceil((m + 1) coverage)-th
-        smallest of the scores |y - prediction| / s of m held-out rows in bin b of log s,
+        smallest of the scores ``|y - prediction| / s`` of m held-out rows in bin b of log s,
 
         .. code-block:: text
 
@@ -100,22 +104,32 @@ class Sets(Predictions):
         Parameters
         ----------
         table : rows, as for `predict`.
-        coverage : share of the intervals that shall hold the true target, between 0 and 1. With too few held-
-            out rows for it an interval is infinite.
+        coverage : share of the intervals that shall hold the true target, between 0 and 1. With too few
+            held-out rows for it an interval is infinite.
         append : whether the answer is the caller's table with new columns.
 
-        Raises ------ UncertainError (a ValueError) : for classes, which have `predict_set`; if the model
-        holds no scores (its file
+        Raises
+        ------
+        UncertainError
+            A ``ValueError``: for classes, which have `predict_set`; if the model holds no scores (its file
             was written in Rust or by an older version, or there were too few rows).
 
-        References ---------- H. Papadopoulos, K. Proedrou, V. Vovk, A. Gammerman, Inductive confidence
-        machines for regression, ECML 2002.
+        References
+        ----------
+        H. Papadopoulos, K. Proedrou, V. Vovk, A. Gammerman, Inductive confidence machines for regression,
+        ECML 2002.
 
-        Examples -------- >>> import numpy as np, uncertain >>> rng = np.random.default_rng(0) >>> z, std =
-        rng.normal(size=(500, 1)), rng.uniform(0.1, 1.0, (500, 1)) >>> X = uncertain.GaussianArray(z + std *
-        rng.normal(size=z.shape), std=std) >>> model = uncertain.fit(X, 3.0 * z[:, 0] + rng.normal(size=500),
-        method="gsu", meaning="measurement") >>> lower, upper = model.predict_interval(X, coverage=0.9) >>>
-        bool(0.85 < np.mean((lower < 3.0 * z[:, 0]) & (3.0 * z[:, 0] < upper)) <= 1.0) True
+        Examples
+        --------
+        >>> import numpy as np, uncertain
+        >>> rng = np.random.default_rng(0)
+        >>> z, std = rng.normal(size=(500, 1)), rng.uniform(0.1, 1.0, (500, 1))
+        >>> X = uncertain.GaussianArray(z + std * rng.normal(size=z.shape), std=std)
+        >>> y = 3.0 * z[:, 0] + rng.normal(size=500)
+        >>> model = uncertain.fit(X, y, method="gsu", meaning="measurement")
+        >>> lower, upper = model.predict_interval(X, coverage=0.9)
+        >>> bool(0.85 < np.mean((lower < y) & (y < upper)) <= 1.0)
+        True
         """
         if not self.is_regression_:
             raise ParameterError("predict_interval is for numbers; a classifier has predict_set")

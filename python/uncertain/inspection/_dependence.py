@@ -36,9 +36,9 @@ class PartialDependence:
     grid: tuple[Floats, ...]
     """Their values, one array for each."""
     average: Floats
-    """Mean over the rows, shape (outputs, *grid sizes)."""
+    """Mean over the rows, shape (outputs, size of each grid)."""
     individual: Floats | None
-    """Each row's answers, shape (outputs, rows, *grid sizes); None if only the average was asked for."""
+    """Each row's answers, (outputs, rows, size of each grid); None if only the average was asked for."""
     outputs: tuple[Any, ...]
     """What the outputs are: the class whose probability (or score) it is, or the target of a regression."""
 
@@ -73,7 +73,7 @@ def partial_dependence(
 
     Returns
     -------
-    PartialDependence : with `grid`, `average` (outputs, *grid), `individual`, `names` and `outputs`.
+    PartialDependence : with `grid`, `average` (outputs, sizes of grids), `individual`, `names` and `outputs`.
 
     Examples
     --------

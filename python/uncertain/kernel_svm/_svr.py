@@ -34,9 +34,11 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         Not with a kernel of your own.
     epsilon : float, default=0.1
         Half the width of the tube without loss, >= 0.
+    kernel, sigma, coupling
+        As in :class:`ProbabilisticKernelSVC`.
     tol : float, default=1e-6
         Certified relative duality gap at which the solver stops.
-    kernel, sigma, coupling, max_iter, shrinking, cache_size, n_jobs, verbose, callback
+    max_iter, shrinking, cache_size, n_jobs, verbose, callback
         As in :class:`ProbabilisticKernelSVC`.
 
     Attributes

@@ -18,7 +18,7 @@ from .._data.typing import Floats
 from ..exceptions import ParameterError, ShapeError
 from ._gaussians import GaussianDisplay
 from ._opened import Opened, last_step
-from ._style import COLORS, axes_for, bare, limits_of
+from ._style import COLORS, axes_for, bare, legend, limits_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -219,5 +219,5 @@ def boundaries(
         score = model.decision_function(points).reshape(gx.shape)
         ax.contour(gx, gy, score, levels=[0.0], colors=color, linewidths=width, linestyles=line, zorder=4)
         ax.plot([], [], linestyle=line, linewidth=width, color=color, label=name)
-    ax.legend(loc="best", framealpha=0.92)
+    legend(ax)
     return ax

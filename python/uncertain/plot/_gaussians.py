@@ -16,6 +16,7 @@ from ._style import (
     MARKERS,
     axes_for,
     bare,
+    legend,
     limits_of,
     matplotlib_or_error,
     two_features,
@@ -193,6 +194,6 @@ class GaussianDisplay:
         if names is not None:
             self.ax_.set(xlabel=names[0], ylabel=names[1])
         if self.labelled:
-            self.ax_.legend(loc="best", framealpha=0.92)
+            legend(self.ax_)
         bare(self.ax_)
         return self

@@ -145,7 +145,7 @@ class RefinementDisplay:
         self._dots(upper, wrong)
         upper.set(ylabel="|residual|", ylim=(0.0, None))
         upper.set_xlim(-0.6, len(self.thresholds) - 0.4)
-        upper.legend(loc="upper right", framealpha=0.92)
+        upper.legend(loc="lower left", framealpha=0.92)
         bare(upper)
         self.bars_ = None
         if lower is None:

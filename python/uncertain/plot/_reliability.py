@@ -84,7 +84,8 @@ class ReliabilityDisplay:
         y : their labels; a `Model` takes them from its target column.
         target : the class whose probability is drawn; by default the second of two. Of more classes it is
             needed, and compared with the rest.
-        name : for the legend. **options : of `from_predictions`.
+        name : for the legend.
+        **options : of `from_predictions`.
         """
         opened = Opened.of(estimator, X, y) if is_model(estimator) else Opened(estimator, X, y, None)
         model = opened.estimator
@@ -167,7 +168,7 @@ class ReliabilityDisplay:
         )
         self.ax_.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="predicted probability")
         self.ax_.set(ylabel="observed frequency", aspect="equal")
-        self.ax_.legend(loc="upper left", framealpha=0.92)
+        self.ax_.legend(loc="best", framealpha=0.92)
         bare(self.ax_)
         return self
 

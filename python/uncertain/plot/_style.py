@@ -56,6 +56,14 @@ def bare(ax: Axes) -> None:
         ax.spines[side].set_visible(False)
 
 
+def legend(ax: Axes) -> None:
+    """Beside the axes where the figure's layout makes room for it, else where it covers least."""
+    if getattr(ax.figure, "get_layout_engine", lambda: None)() is None:
+        ax.legend(loc="best", framealpha=0.92)
+    else:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
+
+
 def two_features(data: GaussianArray) -> None:
     """Refuse anything that is not flat."""
     if data.n_features != 2:

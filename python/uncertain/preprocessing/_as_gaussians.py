@@ -60,6 +60,11 @@ _ROLES = (*KINDS, "mean", "features", "corr", "exact", "categorical", "limits")
 class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Table -> GaussianArray.
 
+    Without `mean` and `features`, `fit` chooses by name: ``mean`` with ``cov`` (or std, ...), else scalar
+    columns that have an error column: x_err, x_error, x_std, x_se, x_sigma, x_unc, xErr, e_x, sigma_x, dx
+    and the like, also inside the name (psfMagErr_u of psfMag_u), asymmetric ones (x_err1 and x_err2,
+    x_upper and x_lower), correlations (a_b_corr) and covariances (cov_a_b).
+
     Parameters
     ----------
     mean : str
@@ -98,11 +103,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         of std and var, the whole row of cov and factor); missing means are refused. "impute": a feature
         whose mean, std or var is missing is marked as missing, for a `GaussianImputer`, or for a
         `GaussianDenoiser` or `GaussianDiscriminant`, which take gaps themselves.
-
-    Without `mean` and `features`, `fit` chooses by name: ``mean`` with ``cov`` (or std, ...), else scalar
-    columns that have an error column: x_err, x_error, x_std, x_se, x_sigma, x_unc, xErr, e_x, sigma_x, dx
-    and the like, also inside the name (psfMagErr_u of psfMag_u), asymmetric ones (x_err1 and x_err2,
-    x_upper and x_lower), correlations (a_b_corr) and covariances (cov_a_b).
 
     Attributes
     ----------

@@ -107,16 +107,16 @@ def from_replicates(
         `by`, those that are constant in every group, the number of replicates ``n``, and the features, ready
         for ``uncertain.fit``.
 
-    Warns
-    -----
-    UncertainWarning
-        Naming the columns that are left out and the reason for each.
-
     Raises
     ------
     UncertainError
         Naming the group: a single replicate, a kept column that varies; a null or NaN with its row; columns
         that do not exist.
+
+    Warns
+    -----
+    UncertainWarning
+        Naming the columns that are left out and the reason for each.
 
     References
     ----------

@@ -1,0 +1,27 @@
+"""
+The best guarantee
+==================
+
+The minimax probability machine knows of each class only a mean and a covariance, and finds the hyperplane with the best
+guarantee against *every* distribution that has them. The errors of the rows are part of the covariances.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from uncertain import GaussianArray, MinimaxProbabilityClassifier
+from uncertain.plot import boundaries
+
+rng = np.random.default_rng(5)
+n = 80
+y = np.repeat(["a", "b"], n // 2)
+means = rng.normal(size=(n, 2)) * np.where(y[:, None] == "a", [0.5, 0.5], [1.2, 0.4])
+means += np.where(y[:, None] == "a", [-1.2, -1.0], [1.2, 1.0])
+std = np.where(y[:, None] == "a", [1.0, 0.1], [0.2, 0.6])
+X = GaussianArray(means, std=std)
+
+exact = MinimaxProbabilityClassifier().fit(X.collapse("zero"), y)
+model = MinimaxProbabilityClassifier().fit(X, y)
+fig, ax = plt.subplots(figsize=(7.5, 5.5), layout="constrained")
+boundaries(X, y, {"rows without errors": exact, "rows with errors": model}, names=("x", "y"), ax=ax)
+plt.show()
