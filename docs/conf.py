@@ -115,9 +115,11 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"uncertain {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "uncertain"},
+    "logo": {"text": "uncertain", "image_light": "_static/favicon.svg", "image_dark": "_static/favicon.svg"},
     "header_links_before_dropdown": 4,
     "show_toc_level": 2,
     "show_prev_next": True,
