@@ -1,7 +1,8 @@
 """Errors and warnings of the package.
 
 Every error about data is an :class:`UncertainError`, which is a ``ValueError``, so that code written
-for scikit-learn catches it. Messages name the column, the row number (from 0) and the value.
+for scikit-learn catches it. Messages name the column, the row number (from 0) and the value. The page
+"Errors and what to do" of the user guide (docs/guide/errors.md) has them with their causes and cures.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ __all__ = [
 
 
 class UncertainError(ValueError):
-    """The data or the parameters cannot be used; the message says where and what to do."""
+    """The data or the parameters cannot be used; the message says where and what to do.
+
+    See "Errors and what to do" in the user guide.
+    """
 
 
 class NotFiniteError(UncertainError):
@@ -82,7 +86,7 @@ class ModelFileError(UncertainError):
 
 
 class UncertainWarning(UserWarning):
-    """Base class of the warnings of this package."""
+    """Base class of the warnings of this package; see "Errors and what to do" in the user guide."""
 
 
 class ErrorSizesWarning(UncertainWarning):

@@ -80,7 +80,13 @@ class Core:
         n_jobs = getattr(self, "n_jobs", None)
         if not (n_jobs is None or isinstance(n_jobs, Integral)):
             raise ParameterError(f"n_jobs = {n_jobs!r}: must be an integer or None")
-        text = encoded(self._core_parameters() | changed)
+        given = self._core_parameters() | changed
+        for name, value in given.items():
+            if (
+                isinstance(value, int) and not -(2**63) <= value < 2**64
+            ):  # JSON of the core has no such numbers
+                raise ParameterError(f"{name}: an integer of {value.bit_length()} bits; must be below 2^64")
+        text = encoded(given)
         check_parameters(self._kind, text)
         return text
 

@@ -273,6 +273,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 )
             return roles
         check_roles(roles)
+        if roles.get("corr") and not set(KINDS) & set(roles):
+            raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
         of_scalars = any(isinstance(roles.get(kind), Mapping) for kind in KINDS)
         known = {"mean", "features", "exact", "categorical", "limits"}
         if roles and not of_scalars and not known & set(roles):
