@@ -116,8 +116,8 @@ def fit(
     limits : which values are limits: {column: column of flags}, or a pattern such as ``"{}_limit"``, of
         scalar columns and of a target of numbers. A flag is -1, "<" or True where the reading lies below the
         value (an upper limit, flux < 3.2), 1 or ">" where it lies above, and 0, "=", "", False or null where
-        it was read. These are the signs of VizieR's ``l_`` columns; where an archive writes 1 for upper limits,
-        negate its column. A limit without error bar is one of the true value. Features may be limits with
+        it was read. These are the signs of VizieR's ``l_`` columns; where an archive writes 1 for upper
+        limits, negate its column. A limit without error bar is one of the true value. Features may be limits with
         ``method="mixture"``, "discriminant" and ``meaning="measurement"``, targets with "mixture" for
         numbers; all else refuses them, and "auto" chooses among these.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
