@@ -117,8 +117,8 @@ def fit(
         scalar columns and of a target of numbers. A flag is -1, "<" or True where the reading lies below the
         value (an upper limit, flux < 3.2), 1 or ">" where it lies above, and 0, "=", "", False or null where
         it was read. These are the signs of VizieR's ``l_`` columns; where an archive writes 1 for upper
-        limits, negate its column. A limit without error bar is one of the true value. Features may be limits with
-        ``method="mixture"``, "discriminant" and ``meaning="measurement"``, targets with "mixture" for
+        limits, negate its column. A limit without error bar is one of the true value. Features may be limits
+        with ``method="mixture"``, "discriminant" and ``meaning="measurement"``, targets with "mixture" for
         numbers; all else refuses them, and "auto" chooses among these.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
         all whole numbers); "classification" also takes many integers, and whole floats, for labels.
