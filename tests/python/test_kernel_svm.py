@@ -170,6 +170,11 @@ def test_what_cannot_be_used_is_refused() -> None:
         ProbabilisticKernelSVC().fit(X, np.zeros(30))
     with pytest.raises(ValueError, match="square"):
         ProbabilisticKernelSVC(kernel="precomputed").fit(np.ones((30, 2)), y)
+    with pytest.raises(UncertainError, match="row 0 with itself is -1"):
+        ProbabilisticKernelSVC(kernel="precomputed").fit(-np.eye(30), y)
+    distances = np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0)))
+    with pytest.raises(UncertainError, match=r"rows 1 and 0 is 1, .* not positive semi-definite"):
+        ProbabilisticKernelSVC(kernel="precomputed").fit(distances, y)
     with pytest.raises(UncertainError, match="no probabilities"):
         ProbabilisticKernelSVC().fit(X, y).set_params(probability=True).predict_proba(X)
     with pytest.warns(ConvergenceWarning, match="max_iter"):

@@ -5,6 +5,10 @@ use ndarray::ArrayView2;
 use crate::data::{Covariances, GaussianArray};
 use crate::error::{Error, Result};
 use crate::named::named;
+use crate::parallel;
+
+/// Kernel values may be rounded to single precision.
+const SLACK: f64 = 1e-5;
 
 /// The kernel of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -28,4 +32,33 @@ pub(in crate::model) fn kernel_values(data: &GaussianArray) -> Result<ArrayView2
     let shape = (data.n_rows(), data.n_features());
     let values = data.means().as_slice().and_then(|values| ArrayView2::from_shape(shape, values).ok());
     values.ok_or_else(|| Error::Data("kernel = \"precomputed\": kernel values must lie in one piece of memory".into()))
+}
+
+/// Could these n x n values be those of a kernel, as far as two rows tell: K_ii >= 0 and K_ij^2 <= K_ii K_jj?
+///
+/// With others the dual has no bound that certifies anything. A matrix that passes may still have a negative eigenvalue,
+/// but what is no kernel at all (distances, similarities of any sign) does not pass.
+pub(in crate::model) fn check_pairs(values: &[f64], n: usize) -> Result<()> {
+    let refused = |i: usize, j: usize| {
+        let (own, other, both) = (values[i * n + i], values[j * n + j], values[i * n + j]);
+        let found = if i == j {
+            format!("that of row {i} with itself is {own}")
+        } else {
+            format!("that of rows {i} and {j} is {both}, those of each with itself {own} and {other}")
+        };
+        Err(Error::Data(format!(
+            "kernel = \"precomputed\": {found}; the matrix is not positive semi-definite, so it is none of kernel values"
+        )))
+    };
+    if let Some(i) = (0..n).find(|&i| values[i * n + i] < 0.0) {
+        return refused(i, i);
+    }
+    let roots: Vec<f64> = (0..n).map(|i| values[i * n + i].sqrt()).collect();
+    // A row of zeros has rounded zeros with the others.
+    let least = SLACK * SLACK * roots.iter().fold(0.0, |most: f64, root| most.max(root * root));
+    let found = parallel::map_parts(n, |rows| {
+        rows.flat_map(|i| (0..i).map(move |j| (i, j)))
+            .find(|&(i, j)| values[i * n + j].abs() > (1.0 + SLACK) * roots[i] * roots[j] + least)
+    })?;
+    found.into_iter().flatten().next().map_or(Ok(()), |(i, j)| refused(i, j))
 }

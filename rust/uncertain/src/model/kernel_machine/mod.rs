@@ -15,7 +15,7 @@ mod state;
 
 pub use basis::Basis;
 pub use kernel::Kernel;
-pub(in crate::model) use kernel::kernel_values;
+pub(in crate::model) use kernel::{check_pairs, kernel_values};
 pub(crate) use path::{Machine, no_path};
 pub(crate) use source::Source;
 pub use state::BasisHeader;

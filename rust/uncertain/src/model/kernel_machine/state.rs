@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Basis, kernel_values};
+use super::{Basis, check_pairs, kernel_values};
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::probabilistic_kernel::Coupling;
@@ -47,5 +47,7 @@ pub(in crate::model) fn gram<T>(data: &GaussianArray, fit: impl FnOnce(&Dense<'_
     let Some(elements) = values.as_slice() else {
         return Err(Error::Internal("the kernel matrix is not contiguous".into()));
     };
-    fit(&Dense::new(elements, n)?)
+    let kernel = Dense::new(elements, n)?;
+    check_pairs(elements, n)?;
+    fit(&kernel)
 }
