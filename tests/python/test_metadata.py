@@ -145,6 +145,48 @@ def test_third_party_licences_are_those_of_the_lock_file() -> None:
     assert linked - own <= named
 
 
+def satisfied(expression: str, allowed: set[str]) -> bool:
+    """Is an SPDX expression met by these licences? OR binds weaker than AND; "/" is an old OR."""
+    text = expression.replace("(", " ").replace(")", " ").replace("/", " OR ")
+    alternatives = [part.split(" AND ") for part in text.split(" OR ")]
+    return any(all(term.strip() in allowed for term in terms) for terms in alternatives)
+
+
+def test_every_linked_crate_has_a_licence_that_deny_toml_allows() -> None:
+    allowed = set(tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"])
+    text = (ROOT / "THIRD-PARTY-LICENSES.txt").read_text(encoding="utf-8")
+    crates = re.findall(r"(?:^|, )([a-z][\w-]* \d+\.\d+\.\d+\S*) \((.+?)\)(?=, |$)", text, re.MULTILINE)
+    assert len(crates) > 50
+    assert not [crate for crate in crates if not satisfied(crate[1], allowed)]
+    assert not satisfied("GPL-3.0", allowed) and not satisfied("MIT AND GPL-3.0", allowed)
+
+
+def test_workflows_run_make_targets_that_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    called: set[str] = set()
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for line in re.findall(r"make ([a-z -]+)", path.read_text(encoding="utf-8").partition("jobs:")[2]):
+            called |= set(line.split())
+    assert (
+        {"lint", "typing", "test-rust", "test-python", "docs", "smoke", "release-check"} <= called <= targets
+    )
+    assert "make" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    for part in ("lint", "typing", "test-rust", "test-python"):  # what .ci/run does in one command
+        assert re.search(rf"^test: .*\b{part}\b", makefile, re.MULTILINE)
+
+
+def test_actions_are_pinned_to_commits() -> None:
+    used = [
+        line.strip()
+        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if "uses:" in line
+    ]
+    assert len(used) > 20
+    assert not [line for line in used if not re.search(r"@[0-9a-f]{40} # v\d", line)]
+
+
 def test_forms_are_complete() -> None:
     for path in (
         "SECURITY.md",
