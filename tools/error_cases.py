@@ -662,6 +662,22 @@ CASES: dict[str, list[Case]] = {
             'Fewer unlabelled rows, `kernel="linear"`, or a larger `max_bytes`.',
         ),
     ],
+    "Clusters": [
+        Case(
+            "import dask.dataframe as dd\nfrom dask.distributed import Client\nfrom uncertain.dask import fit as fit_there\n"
+            "cut = dd.from_pandas(table.to_pandas(), npartitions=2)\n"
+            "with Client(n_workers=0, processes=False, dashboard_address=None) as client:\n"
+            '    fit_there(client, cut, method="gsu", timeout=0.1)',
+            "No worker came, or a pass over the rows took longer.",
+            "Start workers, or allow more time with `timeout=`.",
+        ),
+        Case(
+            "import dask.dataframe as dd\ncut = dd.from_pandas(table.to_pandas(), npartitions=2)\n"
+            'fit(cut, method="kernel")',
+            "On a cluster a fit sees the rows through sums alone, and a kernel machine needs every pair of rows.",
+            "A method that is made of sums, or a fit to a sample in one memory.",
+        ),
+    ],
 }
 """By section of the page."""
 

@@ -151,7 +151,9 @@ if not TYPE_CHECKING:  # which would take any name for a member
 
     def __getattr__(name: str) -> Any:
         if name == "__version__":
-            value: Any = _version()
+            from ._base.version import version
+
+            value: Any = version()
         elif name in _ORIGINS:
             value = getattr(importlib.import_module(f".{_ORIGINS[name]}", __name__), name)
         else:
@@ -174,12 +176,3 @@ def _module(name: str) -> Any:
             if error.name != path:  # it is there, and needs one that is not
                 raise
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("uncertain-learn")
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "0.1.0"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = [
     "Fitted",
     "Gaussians",
+    "Part",
     "Rows",
     "average",
     "check_parameters",
@@ -19,9 +20,11 @@ __all__ = [
     "group_folds",
     "median_pair_distance",
     "members_of",
+    "merged_sums",
     "model_from_bytes",
     "model_to_bytes",
     "parameter_names",
+    "partial_sums",
     "penalty_path",
     "probabilistic_rbf",
     "read_model",
@@ -125,6 +128,26 @@ class Fitted:
     def quantiles(self, rows: _Given, levels: Sequence[float], n_jobs: int | None = None) -> _Floats: ...
     def log_likelihood(self, rows: _Given, n_jobs: int | None = None) -> _Floats: ...
 
+@final
+class Part:
+    n_rows: int
+    checksum: float
+    rows: Gaussians
+    missing: NDArray[np.bool_] | None
+    def __new__(
+        cls,
+        rows: Gaussians,
+        *,
+        missing: NDArray[np.bool_] | None = None,
+        codes: NDArray[np.uint32] | None = None,
+        targets: _Floats | None = None,
+        variances: _Floats | None = None,
+        weights: _Floats | None = None,
+        folds: NDArray[np.uint32] | None = None,
+    ) -> Part: ...
+    def known(self) -> tuple[Any, ...]: ...
+    def moved(self, rows: Gaussians, missing: NDArray[np.bool_] | None = None) -> Part: ...
+
 def fit(
     kind: str,
     params: str,
@@ -144,7 +167,11 @@ def fit(
     report: _Report | None = None,
     online: bool = False,
     before: Fitted | None = None,
+    answer: Callable[[_Floats], list[_Floats]] | None = None,
+    whole: bool = False,
 ) -> Fitted: ...
+def partial_sums(part: Part, questions: _Floats, n_jobs: int | None = None) -> _Floats: ...
+def merged_sums(questions: _Floats, parts: Sequence[_Floats]) -> _Floats: ...
 def penalty_path(
     kind: str,
     params: str,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
+    "ClusterError",
     "ColumnError",
     "ConvergenceWarning",
     "CovarianceWarning",
@@ -83,6 +84,10 @@ class ColumnError(UncertainError):
 
 class ModelFileError(UncertainError):
     """A model file is truncated, altered or foreign."""
+
+
+class ClusterError(UncertainError):
+    """A cluster gives no answer, has other versions, or other rows than before."""
 
 
 class UncertainWarning(UserWarning):

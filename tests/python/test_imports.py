@@ -22,7 +22,7 @@ LAYERS = (
     {"_report"},
     {"_errors"},
     {"_model"},
-    {"inspection"},
+    {"inspection", "dask"},
     {"__init__", "demo"},
     {"cli"},
     {"__main__"},

@@ -28,6 +28,7 @@ LAYERS = [
     {"kernel", "objective"},
     {"solver"},
     {"deconvolution"},
+    {"pieces"},
     {"transform"},
     {"model"},
     {"file"},

@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -39,6 +39,9 @@ class Core:
     """The kinds of the core that the class stands for."""
     _penalty: ClassVar[str] = ""
     """The parameter that may be "auto": `alpha` or `C`."""
+    _elsewhere: tuple[Callable[[Floats], list[Floats]], bool] | None = None
+    """During a fit to rows that lie elsewhere: what answers questions about them, and whether those here
+    are all."""
     _model: Fitted
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -98,6 +101,8 @@ class Core:
             parameters = encoded(decoded(parameters) | {self._penalty: found})
         else:
             self.__dict__.pop("path_", None)  # of an earlier fit
+        if self._elsewhere is not None:
+            known["answer"], known["whole"] = self._elsewhere
         return fit(self._kind, parameters, rows, report=reporter(self), **known)
 
     def _keep(self, model: Fitted) -> Self:

@@ -49,11 +49,14 @@ def reporter(estimator: BaseEstimator) -> Callable[[str, int, float, float], Non
     def report(task: str, iteration: int, objective: float, gap: float) -> None:
         if verbose:
             label = f"{name}, {task}" if task else name
-            sys.stdout.write(
-                f"[{label}] iteration {iteration:4d}  objective {objective:.10e}  gap {gap:.2e}" + "\n"
-            )
-            sys.stdout.flush()
+            say(f"[{label}] iteration {iteration:4d}  objective {objective:.10e}  gap {gap:.2e}")
         if callback is not None:
             callback(Progress(task, iteration, objective, gap))
 
     return report
+
+
+def say(line: str) -> None:
+    """A line for whoever asked for progress."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

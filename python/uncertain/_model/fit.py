@@ -27,14 +27,15 @@ from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors, warning_of
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
-from ..tables._names import SPREAD
-from ..tables._roles import KINDS, is_list_column
+from ..tables._dask import is_dask
+from ..tables._roles import KINDS
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
 from . import with_target as with_target_
 from .average import fit_arguments
 from .choosing import choose
 from .leaderboard import Leaderboard
+from .measured import are_readings
 from .methods import MethodName, chosen, estimator_of
 from .model import Model
 from .portfolio import Effort, Request
@@ -209,6 +210,8 @@ def fit(
     >>> model.predict(table).to_list()
     ['star', 'star', 'quasar', 'quasar']
     """
+    if is_dask(table):
+        return _on_cluster(locals())
     entry = chosen(method)
     check_option("task", task, ("auto", "classification", "regression"))
     check_option("meaning", meaning, ("auto", "spread", "measurement"))
@@ -285,7 +288,7 @@ def fit(
         columns = replace(columns, sample_weight=True)
     if exact is None and features is None and mean is None:
         _warn_of_left_out(source, columns, empty)
-    usual = "measurement" if _are_readings(source, columns) else "spread"
+    usual = "measurement" if are_readings(source, columns) else "spread"
     reading = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
     codes = None if together is None else together.codes
     beside_y = {
@@ -335,15 +338,15 @@ def fit(
     return model
 
 
-def _are_readings(source: Source, columns: Columns) -> bool:
-    """Are the features scalar columns with scalar error bars, which are not called spread?"""
-    if source.table is None or not columns.features:
-        return False
-    bars = [column for bar in columns.bars().values() for column in bar.columns]
-    if bars and all(column.endswith(SPREAD) for column in bars):
-        return False
-    listed = [column for kind, column in columns.errors.items() if is_list_column(kind, column)]
-    return all(source.table.type_of(column) != "list" for column in listed)
+def _on_cluster(given: dict[str, Any]) -> Model:
+    """`fit`, with its arguments, of a table on a cluster."""
+    from .cluster.fit import fit as fit_on_cluster  # which imports Dask
+
+    for name in ("noise", "limits"):
+        if given.pop(name) is not None:
+            raise ParameterError(f"{name}= is for tables in one memory; on a cluster leave it out")
+    params = given.pop("params")
+    return fit_on_cluster(None, **given, **params)
 
 
 def _empty_errors(source: Source, columns: Columns, given: Mapping[str, Any]) -> set[str]:

@@ -8,6 +8,10 @@ from ..discriminant import GaussianDiscriminant
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianDenoiser
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
+from ..tables._columns import Columns
+from ..tables._names import SPREAD
+from ..tables._roles import is_list_column
+from ..tables._source import Source
 
 BY_ITSELF = (
     *(GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor),
@@ -55,3 +59,14 @@ def advice(pipeline: Pipeline) -> str:
         "the model has learned from none like these, and its predictions may be too sure; "
         'method="discriminant", method="remeasured" and meaning="measurement" hold for other errors, too'
     )
+
+
+def are_readings(source: Source, columns: Columns) -> bool:
+    """Are the features scalar columns with scalar error bars, which are not called spread?"""
+    if source.table is None or not columns.features:
+        return False
+    bars = [column for bar in columns.bars().values() for column in bar.columns]
+    if bars and all(column.endswith(SPREAD) for column in bars):
+        return False
+    listed = [column for kind, column in columns.errors.items() if is_list_column(kind, column)]
+    return all(source.table.type_of(column) != "list" for column in listed)

@@ -37,6 +37,7 @@ ROWS_PER_GAUSSIAN = 10
 are features, too."""
 DISCRIMINANTS = ((True, 1), (True, 2), (False, 1), (True, 4), (False, 2), (False, 4), (False, 8))
 """(one covariance for all, Gaussians per class), the simplest first."""
+NO_SUMS = "not made of sums over the rows, which are not in one memory"
 MIXTURES = (1, 2, 4, 8, 16)
 """Gaussians of features and target together."""
 
@@ -101,6 +102,9 @@ class Request:
     """Are features limits?"""
     target_limits: bool = False
     """Are targets?"""
+    among: tuple[str, ...] | None = None
+    """The methods that may take part, those of sums over the rows where these are not in one memory; None:
+    all."""
 
     @property
     def exact(self) -> bool:
@@ -111,7 +115,10 @@ class Request:
 
 def portfolio(asked: Request) -> list[Member]:
     """All members, the simplest first; those that cannot take part say why."""
-    return list(_numbers(asked) if asked.regression else _classes(asked))
+    members = list(_numbers(asked) if asked.regression else _classes(asked))
+    if asked.among is None:
+        return members
+    return [m if m.method in asked.among else m.without(NO_SUMS) for m in members]
 
 
 def follows_rule(asked: Request, member: Member) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from ..exceptions import ParameterError
+from ..tables._dask import is_dask, lazily
 from ..tables._source import Source
 from .distribution import from_errors, has_density, of_density
 from .reader import Reader
@@ -37,7 +39,11 @@ class Predictions(Reader):
         ``<target>_predicted`` at its end (``prediction`` if the target was no column). Lazy tables are
         collected, paths give a Polars DataFrame, and FITS tables an astropy one. A column of that name is an
         error: nothing is replaced.
+
+        A Dask DataFrame gives a lazy Series (with `append` a lazy DataFrame), partition by partition.
         """
+        if is_dask(table):
+            return lazily(table, partial(self.predict, append=append), partial(self._like, append, None))
         new = self._appended_name("")
         source = self._source(table, adds=[new] if append else None)
         pipeline, rows = self._asked(source)
@@ -59,6 +65,10 @@ class Predictions(Reader):
             )
             raise ParameterError(f"{name} gives no probabilities here; {hint}")
         names = [f"p_{label}" if append else str(label) for label in self.classes_.tolist()]
+        if is_dask(table):
+            return lazily(
+                table, partial(self.predict_proba, append=append), partial(self._like, append, names)
+            )
         source = self._source(table, adds=names if append else None)
         pipeline, rows = self._asked(source)
         probabilities = pipeline.predict_proba(rows)
@@ -123,6 +133,11 @@ class Predictions(Reader):
                 "it again, or ask pipeline_[-1].predict(rows, return_std=True) what the error bars alone do"
             )
         endings = ("", "_std", "_std_from_errors")
+        if is_dask(table):
+            names = [self._appended_name(e) if append else self._target_name + e for e in endings]
+            return lazily(
+                table, partial(self.predict_distribution, append=append), partial(self._like, append, names)
+            )
         source = self._source(table, adds=[self._appended_name(e) for e in endings] if append else None)
         found = self._distribution(*self._asked(source))
         if source.table is None:
@@ -162,6 +177,16 @@ class Predictions(Reader):
             known = ~np.isnan(truth)
             return float(r2_score(truth[known], predicted[known]))
         return float(np.mean(predicted == truth))
+
+    def _like(self, append: bool, names: Sequence[str] | None, empty: Any) -> Any:
+        """The answer to a table without rows; `names` of the columns of numbers, None for predictions."""
+        source = Source.of(empty)
+        numbers = np.empty(0)
+        predicted = numbers if self.is_regression_ else np.empty(0, dtype=self.classes_.dtype)
+        columns = dict.fromkeys(names or [self._appended_name("")], numbers if names else predicted)
+        if append:
+            return source.check_new(columns, "append=False").append(columns)
+        return source.answer(columns) if names else source.answer_one(self._target_name, predicted)
 
     def _appended_name(self, ending: str) -> str:
         """The name of a prediction beside the caller's own columns."""

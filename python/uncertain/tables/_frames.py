@@ -307,10 +307,10 @@ def open_stream(X: Any) -> Table:
 
 def native_numbers(values: Any) -> Any:
     """Real numbers as the extension reads them: contiguous, in this machine's byte order, 4 or 8 bytes wide
-    if they are floats."""
+    if they are floats, and aligned, which memory from another process need not be."""
     if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
         values = values.astype(np.float64)
-    return np.ascontiguousarray(values, dtype=values.dtype.newbyteorder("="))
+    return np.require(values, values.dtype.newbyteorder("="), ["C", "A"])
 
 
 def _joined(label: Any) -> str:

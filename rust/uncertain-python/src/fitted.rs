@@ -14,7 +14,7 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use uncertain::file::{self, Step};
-use uncertain::state::{Answers, Square, Tensor, Training};
+use uncertain::state::{Answers, Remote, Square, Tensor, Training};
 use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, Targets, Weights, parallel};
 
 use crate::error::BorderResult;
@@ -156,7 +156,7 @@ impl Supervised {
 #[pyfunction]
 #[pyo3(signature = (kind, params, rows, *, codes=None, n_classes=0, targets=None, variances=None, outputs=None,
                     crossed=None, limits=None, weights=None, groups=None, graphs=None, n_jobs=None, report=None, online=false,
-                    before=None))]
+                    before=None, answer=None, whole=false))]
 pub(crate) fn fit(
     py: Python<'_>,
     kind: &str,
@@ -176,6 +176,8 @@ pub(crate) fn fit(
     report: Option<Py<PyAny>>,
     online: bool,
     before: Option<&Fitted>,
+    answer: Option<Py<PyAny>>,
+    whole: bool,
 ) -> BorderResult<Fitted> {
     let threads = threads::resolve(n_jobs)?;
     let Supervised { labels, targets, weights, groups } =
@@ -196,11 +198,14 @@ pub(crate) fn fit(
     let graphs: Vec<Option<Square>> =
         graphs.unwrap_or_default().into_iter().map(|graph| graph.map(Square::from)).collect();
     let (before, held) = (before.map(|fitted| &*fitted.inner), Held::from(rows));
-    let step = interrupt::run(py, report, |control| {
+    let remote = answer.is_some();
+    let step = interrupt::run_asking(py, report, answer, |control, messenger| {
         let outputs = outputs.unwrap_or_default();
         let known =
             Training { labels, targets, outputs, n_classes, weights, groups, graphs, ..Training::new(held.rows()?) };
-        if online {
+        if remote {
+            Step::fit_remote(kind, params, threads, &Remote { rows: &messenger, sample: &known, whole }, control)
+        } else if online {
             Step::partial_fit(kind, params, threads, before, &known, control)
         } else {
             Step::fit(kind, params, threads, &known, control)

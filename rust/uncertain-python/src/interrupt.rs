@@ -20,17 +20,13 @@ use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use uncertain::{Control, Progress};
+use uncertain::Control;
 
 use crate::error::core_error;
+use crate::events::{Event, Messenger, answered};
 
 /// Interval between signal checks.
 const STEP: Duration = Duration::from_millis(20);
-
-enum Event {
-    Progress(Progress),
-    Done,
-}
 
 /// Says that the work is over when dropped, so also while a panic unwinds.
 struct Bell(Sender<Event>);
@@ -49,6 +45,17 @@ pub(crate) fn run<T: Send>(
     report: Option<Py<PyAny>>,
     work: impl FnOnce(&Control) -> uncertain::Result<T> + Send,
 ) -> PyResult<T> {
+    run_asking(py, report, None, |control, _| work(control))
+}
+
+/// [`run`] of work that asks questions about rows elsewhere; `answer(questions)`, called on the calling thread,
+/// gives a list of buffers.
+pub(crate) fn run_asking<T: Send>(
+    py: Python<'_>,
+    report: Option<Py<PyAny>>,
+    answer: Option<Py<PyAny>>,
+    work: impl FnOnce(&Control, Messenger) -> uncertain::Result<T> + Send,
+) -> PyResult<T> {
     let (events, inbox) = mpsc::channel();
     let mut control = Control::new();
     if report.is_some() {
@@ -57,7 +64,7 @@ pub(crate) fn run<T: Send>(
             let _ = events.send(Event::Progress(progress.clone()));
         });
     }
-    let control = &control;
+    let (control, messenger) = (&control, Messenger::new(events.clone()));
     py.detach(move || {
         thread::scope(|scope| {
             let bell = Bell(events);
@@ -65,10 +72,10 @@ pub(crate) fn run<T: Send>(
                 .name("uncertain-call".into())
                 .spawn_scoped(scope, move || {
                     let _bell = bell;
-                    work(control)
+                    work(control, messenger)
                 })
                 .map_err(|e| PyRuntimeError::new_err(format!("no thread to run on: {e}")))?;
-            let heard = attend(&inbox, report.as_ref());
+            let heard = attend(inbox, report.as_ref(), answer.as_ref());
             if heard.is_err() {
                 control.stop();
             }
@@ -86,15 +93,24 @@ pub(crate) fn run<T: Send>(
 }
 
 /// Wait for the end of the work; `Err` is what a signal handler or the callback raised.
-fn attend(inbox: &Receiver<Event>, report: Option<&Py<PyAny>>) -> PyResult<()> {
+/// Returning drops the inbox, and with it questions that wait for an answer.
+fn attend(inbox: Receiver<Event>, report: Option<&Py<PyAny>>, answer: Option<&Py<PyAny>>) -> PyResult<()> {
     let mut looked = Instant::now();
     loop {
-        let event = inbox.recv_timeout(STEP.saturating_sub(looked.elapsed()));
-        if let (Ok(Event::Progress(p)), Some(report)) = (&event, report) {
-            Python::attach(|py| report.call1(py, (p.task.as_str(), p.iteration, p.objective, p.gap)))?;
-        }
-        if matches!(event, Ok(Event::Done) | Err(RecvTimeoutError::Disconnected)) {
-            return Ok(());
+        match inbox.recv_timeout(STEP.saturating_sub(looked.elapsed())) {
+            Ok(Event::Done) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Ok(Event::Progress(p)) => {
+                if let Some(report) = report {
+                    Python::attach(|py| report.call1(py, (p.task.as_str(), p.iteration, p.objective, p.gap)))?;
+                }
+            }
+            Ok(Event::Question { questions, reply }) => {
+                let Some(answer) = answer else { continue };
+                let found = Python::attach(|py| answered(py, answer, &questions))?;
+                // The solver has ended meanwhile, if nobody takes the answer.
+                let _ = reply.send(Ok(found));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
         }
         if looked.elapsed() >= STEP {
             Python::attach(|py| py.check_signals())?;

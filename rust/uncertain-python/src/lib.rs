@@ -10,6 +10,7 @@ mod arrow_in;
 mod arrow_lists;
 mod arrow_out;
 mod error;
+mod events;
 mod file;
 mod fitted;
 mod folds;
@@ -18,6 +19,7 @@ mod interrupt;
 mod kernels;
 mod losses;
 mod numpy_in;
+mod pieces;
 mod rows;
 mod threads;
 
@@ -35,6 +37,8 @@ mod _uncertain {
     use super::kernels::{median_pair_distance, probabilistic_rbf};
     #[pymodule_export]
     use super::losses::expected_hinge;
+    #[pymodule_export]
+    use super::pieces::{Part, merged_sums, partial_sums};
     #[pymodule_export]
     use super::rows::Rows;
     #[pymodule_export]

@@ -41,6 +41,7 @@ mod named;
 pub mod objective;
 pub mod parallel;
 mod params;
+pub mod pieces;
 mod rows;
 mod simd;
 pub mod solver;

@@ -52,6 +52,12 @@ impl Weights {
         Ok(Self { values, total })
     }
 
+    /// Weights of some of the rows, known to be numbers >= 0: all of them may be zero here.
+    pub(crate) fn of_share(values: Vec<f64>) -> Self {
+        let total = values.iter().sum();
+        Self { values, total }
+    }
+
     /// The sum of all.
     #[must_use]
     pub fn total(&self) -> f64 {

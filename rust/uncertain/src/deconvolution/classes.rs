@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::data::{Incomplete, Labels, Weights};
-use crate::deconvolution::{Components, Fitted, Group, Mixture, Observed, Task, ValidParams};
+use crate::deconvolution::{Components, Fitted, Group, Observed, Task, ValidParams};
 use crate::error::{Error, Result};
 use crate::parallel;
 
@@ -43,10 +43,6 @@ impl ValidParams {
         let groups = (0..labels.n_classes()).map(group).collect();
         let task = Task { observed, groups, tied, unbiased };
         let fitted = parallel::install(self.0.threads, || task.fit(&self.0, control))??;
-        let within = &fitted.mixture;
-        let joint = within.weights().iter().enumerate().map(|(c, w)| w * shares[c / k]).collect();
-        let (means, covariances) = (within.means().to_vec(), within.covariances().to_vec());
-        let mixture = Mixture::new(joint, means, covariances, within.n_features())?;
-        Ok(Fitted { mixture, ..fitted })
+        Ok(Fitted { mixture: fitted.mixture.weighted(|component| shares[component / k])?, ..fitted })
     }
 }

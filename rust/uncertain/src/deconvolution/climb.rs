@@ -1,5 +1,7 @@
 //! EM from a start to convergence, plain or with extrapolated steps.
 
+use std::ops::Range;
+
 use crate::control::Control;
 use crate::deconvolution::passes::Source;
 use crate::deconvolution::squarem::extrapolated;
@@ -28,8 +30,61 @@ impl Task<'_> {
     pub(super) fn fit(&self, params: &Params, control: &Control) -> Result<Fitted> {
         let scale = Sample::new(&self.observed, None, params.seed).scale();
         let start = self.start(&scale, params.seed)?;
-        Climb::new(self, params, &scale, control)?.run(start)
+        let sources = self.groups.iter().map(|group| self.observed.source(group.read(), control));
+        let sources = sources.collect::<Result<Vec<_>>>()?;
+        let shape = Shape {
+            groups: self.groups.iter().map(|group| group.components.clone()).collect(),
+            tied: self.tied,
+            total: self.total_weight(),
+            spent: self.spent(),
+        };
+        Climb::new(&Here { task: self, sources }, shape, params, &scale, control).run(start)
     }
+}
+
+/// Passes over the rows of a fit, wherever they are.
+pub(super) trait Passes {
+    /// The components as these passes know them, their sums one behind the other, and the log-likelihood of each group.
+    fn pass(&self, mixture: &Mixture, control: &Control) -> Result<(Vec<Component>, Vec<f64>, Vec<f64>)>;
+}
+
+/// Rows in this process.
+struct Here<'a> {
+    task: &'a Task<'a>,
+    sources: Vec<Source<'a>>,
+}
+
+impl Passes for Here<'_> {
+    fn pass(&self, mixture: &Mixture, control: &Control) -> Result<(Vec<Component>, Vec<f64>, Vec<f64>)> {
+        let observed = &self.task.observed;
+        let components = observed.components(mixture)?;
+        let (mut sums, mut logs) = (vec![], vec![]);
+        for (group, source) in self.task.groups.iter().zip(&self.sources) {
+            let own = &components[group.components.clone()];
+            let mut pass = observed.sums(source, own, control)?;
+            if !group.limited.is_empty() {
+                let range = group.components.clone();
+                let (more, log) = observed.limited_sums(&group.limited, mixture, range, control)?;
+                pass.sums.iter_mut().zip(&more).for_each(|(s, x)| *s += x);
+                pass.total += log;
+            }
+            sums.extend(pass.sums);
+            logs.push(pass.total);
+        }
+        Ok((components, sums, logs))
+    }
+}
+
+/// What is fitted to the rows.
+pub(super) struct Shape {
+    /// The components of every group, whose shares sum to 1.
+    pub groups: Vec<Range<usize>>,
+    /// One T for all components.
+    pub tied: bool,
+    /// The weight of all rows.
+    pub total: f64,
+    /// Degrees of freedom per component that the scatter is short of.
+    pub spent: Vec<f64>,
 }
 
 /// A mixture, and what a pass over the rows says about it.
@@ -43,17 +98,14 @@ struct Point {
 
 /// One fit on its way.
 pub(super) struct Climb<'a> {
-    task: &'a Task<'a>,
+    rows: &'a dyn Passes,
+    shape: Shape,
     params: &'a Params,
     control: &'a Control,
-    sources: Vec<Source<'a>>,
     /// Unit of every feature.
     scale: &'a [f64],
     /// T is at least diag(floor).
     floor: Vec<f64>,
-    total: f64,
-    /// Degrees of freedom per component that the scatter is short of.
-    spent: Vec<f64>,
     passes: usize,
     history: Vec<f64>,
 }
@@ -67,13 +119,15 @@ enum Step {
 }
 
 impl<'a> Climb<'a> {
-    pub(super) fn new(task: &'a Task<'a>, params: &'a Params, scale: &'a [f64], control: &'a Control) -> Result<Self> {
-        let source = |group: &'a Group| task.observed.source(group.read(), control);
-        let sources = task.groups.iter().map(source).collect::<Result<_>>()?;
+    pub(super) fn new(
+        rows: &'a dyn Passes,
+        shape: Shape,
+        params: &'a Params,
+        scale: &'a [f64],
+        control: &'a Control,
+    ) -> Self {
         let floor = scale.iter().map(|d| params.reg * d).collect();
-        let total = task.total_weight();
-        let spent = task.spent();
-        Ok(Self { task, params, control, sources, scale, floor, total, spent, passes: 0, history: vec![] })
+        Self { rows, shape, params, control, scale, floor, passes: 0, history: vec![] }
     }
 
     pub(super) fn run(mut self, start: Mixture) -> Result<Fitted> {
@@ -135,8 +189,8 @@ impl<'a> Climb<'a> {
     /// longer by a factor of 4 while they succeed at full length, and shorter when they fail.
     fn jump(&mut self, here: &Mixture, first: &Point, second: &Mixture, most: &mut f64) -> Result<Option<Point>> {
         const GROWTH: f64 = 4.0;
-        let groups: Vec<_> = self.task.groups.iter().map(|g| g.components.clone()).collect();
-        let Some((mixture, length)) = extrapolated([here, &first.mixture, second], &groups, self.scale, *most)? else {
+        let three = [here, &first.mixture, second];
+        let Some((mixture, length)) = extrapolated(three, &self.shape.groups, self.scale, *most)? else {
             return Ok(None);
         };
         let found = match floored_all(&mixture, &self.floor).and_then(|mixture| self.look(mixture)) {
@@ -179,29 +233,17 @@ impl<'a> Climb<'a> {
 
     /// The M step.
     fn moved(&self, here: &Point) -> Result<Mixture> {
-        let groups: Vec<_> = self.task.groups.iter().map(|g| g.components.clone()).collect();
-        updated(&here.mixture, &here.components, &here.sums, &groups, self.task.tied, &self.floor, &self.spent)
+        let Shape { groups, tied, spent, .. } = &self.shape;
+        updated(&here.mixture, &here.components, &here.sums, groups, *tied, &self.floor, spent)
     }
 
     /// The E step.
     fn look(&mut self, mixture: Mixture) -> Result<Point> {
         self.passes += 1;
-        let components = self.task.observed.components(&mixture)?;
-        let (mut sums, mut likelihood) = (vec![], 0.0);
-        for (group, source) in self.task.groups.iter().zip(&self.sources) {
-            let own = &components[group.components.clone()];
-            let mut pass = self.task.observed.sums(source, own, self.control)?;
-            if !group.limited.is_empty() {
-                let range = group.components.clone();
-                let (more, log) = self.task.observed.limited_sums(&group.limited, &mixture, range, self.control)?;
-                pass.sums.iter_mut().zip(&more).for_each(|(s, x)| *s += x);
-                pass.total += log;
-            }
-            sums.extend(pass.sums);
-            likelihood += pass.total / self.total;
-        }
-        for (k, spent) in self.spent.iter().enumerate().filter(|(_, spent)| **spent > 0.0) {
-            likelihood += 0.5 * spent / self.total * mixture.log_det(k)?;
+        let (components, sums, logs) = self.rows.pass(&mixture, self.control)?;
+        let mut likelihood = logs.iter().fold(0.0, |sum, log| sum + log / self.shape.total);
+        for (k, spent) in self.shape.spent.iter().enumerate().filter(|(_, spent)| **spent > 0.0) {
+            likelihood += 0.5 * spent / self.shape.total * mixture.log_det(k)?;
         }
         if !likelihood.is_finite() {
             return Err(Error::Data(

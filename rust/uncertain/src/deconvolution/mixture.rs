@@ -38,8 +38,14 @@ impl Mixture {
         Ok(mixture)
     }
 
+    /// Every component's share times a factor.
+    pub(crate) fn weighted(&self, factor: impl Fn(usize) -> f64) -> Result<Self> {
+        let weights = self.weights.iter().enumerate().map(|(k, w)| w * factor(k)).collect();
+        Self::new(weights, self.means.clone(), self.covariances.clone(), self.n_features())
+    }
+
     /// From parts that fit together.
-    pub(super) fn unchecked(weights: Vec<f64>, means: Vec<f64>, covariances: Vec<f64>, d: usize) -> Self {
+    pub(crate) fn unchecked(weights: Vec<f64>, means: Vec<f64>, covariances: Vec<f64>, d: usize) -> Self {
         Self { weights, means, covariances, d }
     }
 

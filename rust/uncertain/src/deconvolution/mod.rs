@@ -38,6 +38,7 @@
 mod choose;
 mod classes;
 mod climb;
+mod elsewhere;
 mod fit;
 mod limited;
 mod mixture;
@@ -58,6 +59,7 @@ pub use params::{Acceleration, Choice, Components, Fitted, Params, Report, Valid
 pub use state::Progress;
 
 pub(crate) use classes::PerClass;
+pub(crate) use elsewhere::{Remote, fit_remote, sums_of_part};
 pub(crate) use limited::Expected;
 pub(crate) use observed::Observed;
 use task::{Group, Task};

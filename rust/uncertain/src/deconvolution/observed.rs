@@ -54,6 +54,14 @@ impl<'a> Observed<'a> {
         Self { limits: rows.limits(), ..Self::new(rows.gaussians(), rows.missing(), weights) }
     }
 
+    /// The same where passes must keep to the coordinates of the rows, for sums over other rows to be added.
+    pub(crate) fn in_plain_coordinates(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
+        let observed = Self::of(rows, weights);
+        let diagonal = rows.gaussians().covariances().structure().is_diagonal();
+        let noise = if diagonal { Noise::Diagonal } else { Noise::Full };
+        Self { shape: Shape { noise, ..observed.shape }, ..observed }
+    }
+
     /// What it was made of.
     pub(crate) fn rows(&self) -> Incomplete<'a> {
         Incomplete::from_parts(self.data, self.missing, self.limits)

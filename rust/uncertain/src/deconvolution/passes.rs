@@ -52,6 +52,11 @@ impl Observed<'_> {
         self.source_below(KEPT, rows, control)
     }
 
+    /// The same for one pass.
+    pub(super) fn passing<'r>(&self, rows: Option<&'r [usize]>) -> Source<'r> {
+        Source { rows, count: rows.map_or(self.data.n_rows(), <[usize]>::len), packs: None }
+    }
+
     /// The same, keeping no more than so many bytes of packs.
     fn source_below<'r>(&self, bytes: usize, rows: Option<&'r [usize]>, control: &Control) -> Result<Source<'r>> {
         let count = rows.map_or(self.data.n_rows(), <[usize]>::len);

@@ -15,13 +15,31 @@ pub(super) fn prepared(mixture: &Mixture, noise: Noise, covariances: &Covariance
     (0..mixture.n_components()).map(|k| component(mixture, k, noise, covariances)).collect()
 }
 
+/// The same for passes in the coordinates of the rows.
+pub(super) fn plain(mixture: &Mixture) -> Vec<Component> {
+    (0..mixture.n_components()).map(|k| plain_component(mixture, k)).collect()
+}
+
+fn plain_component(mixture: &Mixture, k: usize) -> Component {
+    Component {
+        mean: mixture.mean(k).to_vec(),
+        offset: offset(mixture, k),
+        matrix: mixture.covariance(k).to_vec(),
+        gains: vec![],
+        back: vec![],
+    }
+}
+
+fn offset(mixture: &Mixture, k: usize) -> f64 {
+    mixture.weights()[k].ln() - mixture.n_features() as f64 * HALF_LOG_TAU
+}
+
 fn component(mixture: &Mixture, k: usize, noise: Noise, covariances: &Covariances) -> Result<Component> {
     let d = mixture.n_features();
     let mean = mixture.mean(k).to_vec();
-    let offset = mixture.weights()[k].ln() - d as f64 * HALF_LOG_TAU;
+    let offset = offset(mixture, k);
     if matches!(noise, Noise::Diagonal | Noise::Full) {
-        let matrix = mixture.covariance(k).to_vec();
-        return Ok(Component { mean, offset, matrix, gains: vec![], back: vec![] });
+        return Ok(plain_component(mixture, k));
     }
     let l = mixture.root(k)?;
     let inverse = inverse_lower(&l, d);

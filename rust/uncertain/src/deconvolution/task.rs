@@ -100,8 +100,13 @@ impl Task<'_> {
                 rows.map(|i| self.observed.weight(i)).sum()
             };
             let rarest = (0..d).map(seen).fold(f64::INFINITY, f64::min);
-            if rarest > 0.0 { ((d + 1) as f64 * squares / self.weight(group)).min(rarest / 2.0) } else { 0.0 }
+            if rarest > 0.0 { spent_by(d, squares, self.weight(group), rarest) } else { 0.0 }
         };
         self.groups.iter().flat_map(|group| vec![of_group(group); group.components.len()]).collect()
     }
+}
+
+/// d + 1 rows of average weight, at most half of `rarest`; of rows whose weights have these sums, of squares and alone.
+pub(super) fn spent_by(d: usize, squares: f64, total: f64, rarest: f64) -> f64 {
+    ((d + 1) as f64 * squares / total).min(rarest / 2.0)
 }

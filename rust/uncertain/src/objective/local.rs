@@ -53,6 +53,11 @@ impl Block<'_> {
 }
 
 impl<'a> LocalRows<'a> {
+    /// A share of the rows of a problem whose weights add up to 1 / `scale` everywhere.
+    pub(crate) fn share(problem: Problem<'a>, scale: f64) -> Self {
+        Self { problem, source: None, scale }
+    }
+
     /// The covariances of the rows that the score is linear in: computed rows are exact.
     pub(super) fn covariances(&self) -> &'a Covariances {
         if self.source.is_some() { &Covariances::Zero } else { self.problem.data.covariances() }

@@ -23,6 +23,7 @@
 #[cfg(feature = "clarabel")]
 mod clarabel;
 mod cone;
+mod elsewhere;
 mod interior;
 mod lbfgs;
 mod newton;
@@ -39,6 +40,7 @@ mod watch;
 
 #[cfg(feature = "clarabel")]
 pub use clarabel::fit_clarabel;
+pub(crate) use elsewhere::{Guess, fit_elsewhere};
 pub use options::{Options, SolverKind};
 pub use solution::{Solution, Status};
 pub(crate) use strategy::descend;

@@ -47,9 +47,14 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
         Some(source) => sample.of_source(&**source)?,
         None => sample,
     };
-    let start = first_guess(&sample, options, control)?;
+    guess_of(&sample, options, control)
+}
+
+/// The rough solution of this sample, with the smoothing and the Hessian at it.
+pub(super) fn guess_of(sample: &LinearObjective<'_>, options: &Options, control: &Control) -> Result<Start> {
+    let start = first_guess(sample, options, control)?;
     let options = Options { tol: SAMPLE_TOL.max(options.tol), max_iter: None, ..*options };
-    let solution = solve(SolverKind::Auto, &sample, start, &options, &control.quiet())?;
+    let solution = solve(SolverKind::Auto, sample, start, &options, &control.quiet())?;
     let mut x = solution.w;
     x.push(solution.b);
     if sample.dim() > newton::DENSE {

@@ -70,7 +70,8 @@ impl Best {
 }
 
 /// A point to start from, and the smoothing that goes with it.
-pub(super) struct Start {
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
     pub x: Vec<f64>,
     pub epsilon: f64,
     /// Cholesky factor of a Hessian close to that at the optimum.

@@ -16,7 +16,7 @@ const LBFGS_ITERATIONS: usize = 5000;
 /// Barrier parameter after a sample of computed rows.
 const COMPUTED_MU: f64 = 0.2;
 /// Smoothing or barrier parameter at a guess.
-const GUESSED: f64 = 0.1;
+pub(super) const GUESSED: f64 = 0.1;
 /// Barrier parameter, in units of J, with which the interior-point method goes on after smoothing.
 const HANDED_OVER: f64 = 0.05;
 

@@ -10,6 +10,7 @@
 //! This module knows no model: models and transforms depend on it, files and borders on them.
 
 mod arrays;
+mod elsewhere;
 mod gaussians;
 pub(crate) mod number;
 mod params;
@@ -29,6 +30,7 @@ use crate::error::{Error, Result};
 
 pub(crate) use arrays::Take;
 pub use arrays::{Arrays, Named, Parts, Tensor};
+pub use elsewhere::{Elsewhere, Remote};
 pub(crate) use gaussians::{Header as RowsHeader, read as read_rows, write as write_rows};
 pub use params::{Parameters, Valid, from_named, names, to_named};
 pub use penalty_path::PenaltyPath;
@@ -115,6 +117,11 @@ pub trait Fitted: Clone + PartialEq + Debug + Send + Sync {
 
     /// Fit.
     fn fit(params: &Valid<Self::Params>, training: &Training<'_>, control: &Control) -> Result<Self>;
+
+    /// Fit to rows that lie elsewhere, by passes over them.
+    fn fit_remote(_: &Valid<Self::Params>, _: &Remote<'_>, _: &Control) -> Result<Self> {
+        Err(Error::Data("this is not made of sums over the rows, so all of them must be in one memory".into()))
+    }
 
     /// Go on from `before` with more rows.
     fn partial_fit(

@@ -12,8 +12,8 @@ use crate::data::validate::{Rule, elements};
 use crate::data::{GaussianArray, Incomplete, Weights};
 use crate::error::{Error, Result};
 use crate::named::named;
-use crate::parallel;
-use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid};
+use crate::pieces::{self, Moments, Question, moments};
+use crate::state::{Answers, Arrays, Elsewhere, Fitted, Parameters, Parts, Remote, Training, Valid};
 
 /// Which variance is scaled to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -65,25 +65,41 @@ impl GaussianScaler {
         rows.check_with(weights)?;
         let weight = |row: usize| weights.map_or(1.0, |w| w[row]);
         let total: Vec<f64> = (0..d).map(|j| (0..n).filter(|&i| !rows.is_missing(i, j)).map(weight).sum()).collect();
-        let weighted_sum = |term: &Term<'_>| {
-            weighted_sum(data, &weight, |x, row, out| {
-                term(x, row, out);
-                (0..d).filter(|&j| rows.is_missing(row, j)).for_each(|j| out[j] = 0.0);
-            })
-        };
-        let mut mean = weighted_sum(&|x, _, out| out.copy_from_slice(x))?;
-        mean.iter_mut().zip(&total).for_each(|(m, total)| *m /= total);
-        // Two passes: the difference of two large sums would lose the variance of a far-off feature.
-        let moments = weighted_sum(&|x, _, out| {
-            (0..d).for_each(|j| out[j] = (x[j] - mean[j]) * (x[j] - mean[j]));
-        })?;
+        let mean = means(&moments(rows, &weight, Moments::First)?, &total);
+        let second = moments(rows, &weight, Moments::Second(&mean))?;
         let inner = match spread {
             Spread::Means => vec![0.0; d],
-            Spread::Total => weighted_sum(&|_, row, out| data.covariances().variances(row, out))?,
+            Spread::Total => moments(rows, &weight, Moments::Inner)?,
         };
+        Self::of_sums(n, &total, mean, &second, &inner)
+    }
+
+    /// [`fit`](Self::fit) by passes over rows that lie elsewhere.
+    fn fit_elsewhere(rows: &dyn Elsewhere, spread: Spread, control: &Control) -> Result<Self> {
+        let [counts, first] = <[Vec<f64>; 2]>::try_from(pieces::ask_all(
+            rows,
+            &[Question::Counts { classes: 0, folds: 1 }, Question::Moments { center: vec![] }],
+            control,
+        )?)
+        .map_err(|_| Error::Internal("a pass answered too little".into()))?;
+        let (total, first) = first.split_at(first.len() / 2);
+        if let Some(j) = total.iter().position(|total| *total <= 0.0) {
+            return Err(Error::Data(format!("feature {j} is missing in every row")));
+        }
+        let mean = means(first, total);
+        let second = pieces::ask(rows, Question::Moments { center: mean.clone() }, control)?;
+        let (second, inner) = second.split_at(second.len() / 2);
+        let none = vec![0.0; mean.len()];
+        let inner = if spread == Spread::Means { &none } else { inner };
+        Self::of_sums(counts[0] as usize, total, mean, second, inner)
+    }
+
+    /// From sums over n rows: the weight of those that have a feature, its mean, squares around that, and variances.
+    fn of_sums(n: usize, total: &[f64], mean: Vec<f64>, second: &[f64], inner: &[f64]) -> Result<Self> {
+        let d = mean.len();
         let mut scale = vec![0.0; d];
         for j in 0..d {
-            let variance = moments[j] / total[j];
+            let variance = second[j] / total[j];
             // What rounding of n additions leaves of a constant feature (the rule of scikit-learn).
             let noise = n as f64 * f64::EPSILON;
             let constant = variance.is_finite() && variance <= noise * variance + (noise * mean[j]).powi(2);
@@ -136,32 +152,10 @@ impl GaussianScaler {
     }
 }
 
-/// Writes what a row, of this mean and number, contributes to a sum.
-type Term<'a> = dyn Fn(&[f64], usize, &mut [f64]) + Sync + 'a;
-
-/// The weighted sum over rows of what `term` writes for (mean of the row, its number).
-fn weighted_sum(
-    data: &GaussianArray,
-    weight: &(impl Fn(usize) -> f64 + Sync),
-    term: impl Fn(&[f64], usize, &mut [f64]) + Sync,
-) -> Result<Vec<f64>> {
-    let d = data.n_features();
-    let parts = parallel::map_parts(data.n_rows(), |part| {
-        let (mut sum, mut one) = (vec![0.0; d], vec![0.0; d]);
-        for (first, segment) in data.means().segments(part) {
-            for (k, x) in segment.chunks_exact(d).enumerate() {
-                term(x, first + k, &mut one);
-                let c = weight(first + k);
-                sum.iter_mut().zip(&one).for_each(|(s, x)| *s += c * x);
-            }
-        }
-        sum
-    })?;
-    Ok(parts.into_iter().fold(vec![0.0; d], |mut total, part| {
-        total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
-        total
-    }))
+fn means(first: &[f64], total: &[f64]) -> Vec<f64> {
+    first.iter().zip(total).map(|(sum, total)| sum / total).collect()
 }
+
 /// Parameters of a fit.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -182,6 +176,10 @@ impl Fitted for GaussianScaler {
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, _: &Control) -> Result<Self> {
         Self::fit(training.rows, training.weights.as_ref(), params.params().spread)
+    }
+
+    fn fit_remote(params: &Valid<Params>, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+        Self::fit_elsewhere(remote.rows, params.params().spread, control)
     }
 
     fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) {

@@ -18,8 +18,8 @@ use crate::model::{
     robust, trees,
 };
 use crate::state::{
-    Answers, Arrays, Fitted, Named, Parameters, Parts, PenaltyPath, RowsHeader, Take, Tensor, Training, Valid, With,
-    from_named, names, read_rows, to_named, write_rows,
+    Answers, Arrays, Fitted, Named, Parameters, Parts, PenaltyPath, Remote, RowsHeader, Take, Tensor, Training, Valid,
+    With, from_named, names, read_rows, to_named, write_rows,
 };
 use crate::transform::{
     GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, LinearMap, SubspaceProjector,
@@ -104,6 +104,23 @@ macro_rules! steps {
             ) -> Result<Self> {
                 match kind {
                     $($kind => fit::<$model>(params, threads, training, control).map(Self::from),)*
+                    other => Err(unknown(other)),
+                }
+            }
+
+            /// [`fit`](Self::fit) to rows that lie elsewhere.
+            ///
+            /// # Errors
+            /// A kind that is not made of sums over the rows, and those of [`fit`](Self::fit).
+            pub fn fit_remote(
+                kind: &str,
+                params: &str,
+                threads: Option<usize>,
+                remote: &Remote<'_>,
+                control: &Control,
+            ) -> Result<Self> {
+                match kind {
+                    $($kind => fit_remote::<$model>(params, threads, remote, control).map(Self::from),)*
                     other => Err(unknown(other)),
                 }
             }
@@ -314,6 +331,16 @@ fn written<M: Fitted>(with: &With<M>) -> (M::Header, Arrays) {
 fn fit<M: Fitted>(params: &str, threads: Option<usize>, training: &Training<'_>, control: &Control) -> Result<With<M>> {
     let params = checked::<M>(params, threads)?;
     Ok(With::new(M::fit(&params, training, control)?, params))
+}
+
+fn fit_remote<M: Fitted>(
+    params: &str,
+    threads: Option<usize>,
+    remote: &Remote<'_>,
+    control: &Control,
+) -> Result<With<M>> {
+    let params = checked::<M>(params, threads)?;
+    Ok(With::new(M::fit_remote(&params, remote, control)?, params))
 }
 
 fn partial_fit<M: Fitted>(

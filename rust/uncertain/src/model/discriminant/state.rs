@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{Components, Mixture, Progress};
 use crate::error::{Error, Result};
-use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training};
+use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Remote, Training};
 
 impl Parameters for Params {
     fn check(self) -> Result<ValidParams> {
@@ -33,6 +33,10 @@ impl Fitted for Model {
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         Ok(params.fit(training.rows, training.labels()?, control)?.0)
+    }
+
+    fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+        params.fit_remote(remote, control)
     }
 
     fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {

@@ -3,13 +3,14 @@
 use super::{Model, ValidParams, online};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::loss::{Loss, LossKind};
-use crate::model::linear::{TwoClasses, fit_one_vs_rest, path_one_vs_rest};
+use crate::model::linear::{Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
 use crate::model::penalty_path::TOL;
 use crate::objective::Problem;
-use crate::solver::{Options, Solution, fit_linear};
-use crate::state::PenaltyPath;
+use crate::pieces::PieceLoss;
+use crate::solver::{Options, Solution, SolverKind, fit_linear};
+use crate::state::{PenaltyPath, Remote};
 
 impl ValidParams {
     /// Fit a model to rows with labels.
@@ -27,6 +28,19 @@ impl ValidParams {
         };
         let (linear, steps) = fit_one_vs_rest(data, labels, &p.calibration, p.options.seed, p.threads, control, fit)?;
         Ok(Model { linear, steps: steps.into_iter().max().unwrap_or(0) })
+    }
+
+    /// [`fit`](Self::fit) by passes over rows that lie elsewhere.
+    pub(super) fn fit_remote(&self, remote: &Remote<'_>, control: &Control) -> Result<Model> {
+        let p = &self.0;
+        if p.solver == SolverKind::Sgd {
+            return Err(Error::parameter("solver", "\"sgd\"", "one that passes over all rows: auto, newton or lbfgs"));
+        }
+        let loss = PieceLoss::Kind(p.loss);
+        let plan =
+            Plan { loss, fit_intercept: p.fit_intercept, solver: p.solver, options: &p.options, threads: p.threads };
+        let (linear, _) = classify(remote, &plan, &p.calibration, |_| p.alpha, control)?;
+        Ok(Model { linear, steps: online::SOLVED_STEPS })
     }
 
     /// Held-out log losses of these alphas, the largest first, by cross-validation of warm-started fits; the alpha of

@@ -13,7 +13,7 @@ use crate::solver::{Solution, SolverKind, Status};
 
 /// SGD steps that the solution of another solver counts for when online fitting goes on from it:
 /// a run of SGD's default length. From step 0 the first steps would throw the optimum away.
-const SOLVED_STEPS: u64 = 20_000;
+pub(super) const SOLVED_STEPS: u64 = 20_000;
 
 /// Steps behind a solution.
 pub(super) fn steps_worth(kind: SolverKind, solution: &Solution) -> u64 {

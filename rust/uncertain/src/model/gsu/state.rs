@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Training};
+use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Remote, Training};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -22,6 +22,10 @@ impl Fitted for Model {
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         params.fit(training.complete()?, training.labels()?, control)
+    }
+
+    fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+        params.fit_remote(remote, control)
     }
 
     fn partial_fit(

@@ -7,10 +7,12 @@ use crate::data::{GaussianArray, Targets, Weights};
 use crate::error::{Error, Result};
 use crate::loss::LossKind;
 use crate::model::FitReport;
-use crate::model::linear::Regressor;
+use crate::model::linear::{Plan, Regressor, regress};
 use crate::objective::Problem;
 use crate::parallel;
-use crate::solver::fit_linear;
+use crate::pieces::{self, PieceLoss, Question};
+use crate::solver::{Solution, SolverKind, Status, fit_linear};
+use crate::state::Remote;
 
 impl ValidParams {
     /// Fit a model to rows with targets.
@@ -61,10 +63,63 @@ impl ValidParams {
             Some(epsilon) => tube::fit(&problem, epsilon, params.solver, &params.options, solve, control),
             None => solve(),
         })??;
-        let mut fit = FitReport::from(&solution);
+        self.in_units(&solution, center, scale, power)
+    }
+
+    /// [`fit`](Self::fit) by passes over rows that lie elsewhere.
+    pub(super) fn fit_remote(&self, remote: &Remote<'_>, control: &Control) -> Result<Regressor> {
+        let params = &self.0;
+        if params.solver == SolverKind::Sgd {
+            return Err(Error::parameter("solver", "\"sgd\"", "one that passes over all rows: auto, newton or lbfgs"));
+        }
+        let moments = |center: f64| -> Result<[f64; 6]> {
+            let answer = pieces::ask(remote.rows, Question::Targets { center }, control)?;
+            answer.try_into().map_err(|_| Error::Internal("moments of targets".into()))
+        };
+        let [total, sum, ..] = moments(0.0)?;
+        let mean = sum / total;
+        let [_, rest, squares, low, high, noisy] = moments(mean)?;
+        // The rest is rounding of the first sum.
+        let mean = mean + rest / total;
+        let (center, scale) = if params.fit_intercept {
+            usable_units(mean, (squares / total).sqrt())?
+        } else {
+            usable_units(0.0, (squares / total + mean * mean).sqrt())?
+        };
+        let (loss, power) = params.loss.scaled(scale);
+        let plan = Plan {
+            loss: PieceLoss::Kind(loss),
+            fit_intercept: params.fit_intercept,
+            solver: params.solver,
+            options: &params.options,
+            threads: params.threads,
+        };
+        if let LossKind::EpsilonInsensitive { epsilon } = params.loss {
+            let b = if params.fit_intercept { 0.5 * (low + high) } else { 0.0 };
+            if noisy == 0.0 && b - low <= epsilon && high - b <= epsilon {
+                let w = vec![0.0; remote.sample.complete()?.n_features()];
+                let flat = Solution {
+                    w,
+                    b: (b - center) / scale,
+                    objective: 0.0,
+                    gap: 0.0,
+                    iterations: 0,
+                    status: Status::Converged,
+                };
+                return self.in_units(&flat, center, scale, power);
+            }
+        }
+        let alpha = params.alpha * scale.powi(2 - power);
+        let solution = regress(remote, &plan, (center, scale), alpha, control)?;
+        self.in_units(&solution, center, scale, power)
+    }
+
+    /// The model of a solution for targets of this center and scale.
+    fn in_units(&self, solution: &Solution, center: f64, scale: f64, power: i32) -> Result<Regressor> {
+        let mut fit = FitReport::from(solution);
         fit.objective *= scale.powi(power);
         let coef: Vec<f64> = solution.w.iter().map(|w| w * scale).collect();
-        let intercept = if params.fit_intercept { solution.b * scale + center } else { 0.0 };
+        let intercept = if self.0.fit_intercept { solution.b * scale + center } else { 0.0 };
         if !(intercept.is_finite() && coef.iter().all(|w| w.is_finite())) {
             return Err(Error::Data(
                 "the targets are too large for double precision; divide them by a constant".into(),
@@ -82,6 +137,11 @@ fn units(targets: &Targets, fit_intercept: bool) -> Result<(f64, f64)> {
     };
     let center = if fit_intercept { mean(&|y| y) } else { 0.0 };
     let scale = mean(&|y| (y - center) * (y - center)).sqrt();
+    usable_units(center, scale)
+}
+
+/// The same numbers, or the scale 1 where targets do not differ.
+fn usable_units(center: f64, scale: f64) -> Result<(f64, f64)> {
     if !(center.is_finite() && scale.is_finite()) {
         return Err(Error::Data("the targets are too large for double precision; divide them by a constant".into()));
     }

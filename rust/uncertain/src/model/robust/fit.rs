@@ -1,14 +1,16 @@
 //! Fitting: one problem of two classes, or one per class against the rest.
 
 use super::binary::{Binary, Outcome};
-use super::{Method, ValidParams, adaptive, margin, total};
+use super::{Method, Solver, ValidParams, adaptive, margin, total};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Labels, Weights};
-use crate::error::Result;
-use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest, path_one_vs_rest};
+use crate::error::{Error, Result};
+use crate::model::linear::{Classifier, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
 use crate::model::penalty_path::TOL;
 use crate::parallel;
-use crate::state::PenaltyPath;
+use crate::pieces::PieceLoss;
+use crate::solver::SolverKind;
+use crate::state::{PenaltyPath, Remote};
 
 /// A fitted member of the family.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +46,31 @@ impl ValidParams {
             None => radii,
             Some(kept) => radii.iter().map(|radii| spread_out(radii, &kept, data.n_rows())).collect(),
         };
+        Ok(Model { linear, radii, history })
+    }
+
+    /// [`fit`](Self::fit) by passes over rows that lie elsewhere, of USVC. The radii are those of the sample's rows.
+    pub(super) fn fit_remote(&self, remote: &Remote<'_>, control: &Control) -> Result<Model> {
+        let p = &self.0;
+        if p.method != Method::Usvc || p.solver != Solver::Auto {
+            return Err(Error::Data(
+                "of this family only USVC, by its own solver, is made of sums over the rows".into(),
+            ));
+        }
+        let radius = self.radius();
+        let loss = PieceLoss::WorstCase { radius };
+        let plan = Plan {
+            loss,
+            fit_intercept: p.fit_intercept,
+            solver: SolverKind::Auto,
+            options: &p.options,
+            threads: p.threads,
+        };
+        let alpha = |total: f64| 1.0 / (p.c * total);
+        let (mut linear, total) = classify(remote, &plan, &p.calibration, alpha, control)?;
+        linear.fits.iter_mut().for_each(|fit| fit.objective *= p.c * total);
+        let history = linear.fits.iter().map(|fit| vec![fit.objective]).collect();
+        let radii = vec![vec![radius; remote.sample.complete()?.n_rows()]; linear.fits.len()];
         Ok(Model { linear, radii, history })
     }
 

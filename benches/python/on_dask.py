@@ -1,0 +1,199 @@
+"""Fits on a Dask cluster of this machine: overhead of a pass, two workers against one, others' estimators
+beside.
+
+`.venv/bin/python benches/python/on_dask.py` prints our tables; with ``--others`` (in an environment that has
+them)
+also the logistic regressions of dask-ml or dask-glm and xgboost.dask, and what each does when a worker is
+killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import statistics
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def table(n: int, d: int, parts: int) -> Any:
+    """A lazy table whose partitions are drawn on the workers: two classes, every number with an error."""
+    import dask.dataframe as dd
+
+    columns = {f"x{j}": float for j in range(d)} | {f"x{j}_err": float for j in range(d)} | {"label": int}
+    meta = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in columns.items()})
+    sizes = [n * (k + 1) // parts - n * k // parts for k in range(parts)]
+    return dd.from_map(partial_table, list(range(parts)), sizes, d=d, meta=meta)
+
+
+def partial_table(seed: int, n: int, d: int) -> pd.DataFrame:
+    """One partition."""
+    rng = np.random.default_rng(seed)
+    true = rng.normal(size=(n, d))
+    errors = rng.uniform(0.05, 0.7, size=(n, d))
+    read = true + errors * rng.normal(size=(n, d))
+    score = true @ np.linspace(1.0, -1.0, d) + rng.normal(size=n)
+    frame = pd.DataFrame(
+        np.hstack([read, errors]), columns=[f"x{j}{e}" for e in ("", "_err") for j in range(d)]
+    )
+    return frame.assign(label=(score > 0.0).astype(int))
+
+
+def cluster_of(workers: int) -> Any:
+    """Processes with one thread each, on loopback addresses."""
+    from dask.distributed import Client, LocalCluster
+
+    return Client(
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=50
+        )
+    )
+
+
+def overhead(groups: int, repeats: int) -> tuple[float, float]:
+    """Median seconds of a pass over `groups` groups of 100 rows, and of its slowest task."""
+    from uncertain import GaussianArray
+    from uncertain._model.cluster.passes import Cluster, Passes
+
+    with cluster_of(2) as client:
+        cluster = Cluster(client, timeout=60.0, retries=0)
+        cluster.check()
+        passes = Passes(cluster, cluster.map(small_piece, list(range(groups))), n_jobs=1, verbose=False)
+        asked = np.array([1.0, 1.0, 1.0, 1.0, 0.0])  # first moments
+        passes(asked)
+        seconds = []
+        for _ in range(repeats):
+            start = time.perf_counter()
+            passes(asked)
+            seconds.append(time.perf_counter() - start)
+        assert GaussianArray is not None
+        return statistics.median(seconds), sorted(seconds)[len(seconds) // 10]
+
+
+def small_piece(seed: int) -> Any:
+    """A group of 100 rows of 20 features."""
+    from uncertain import GaussianArray
+    from uncertain._model.cluster.piece import Piece
+
+    rng = np.random.default_rng(seed)
+    return Piece.of(GaussianArray(rng.normal(size=(100, 20)), std=rng.uniform(0.1, 1.0, (100, 20))))
+
+
+def whole_fit(client: Any, data: Any, **params: Any) -> tuple[float, Any, list[float]]:
+    """Seconds of a fit, the model, and the seconds of its passes."""
+    from uncertain._model.cluster import passes as module
+    from uncertain.dask import fit
+
+    seconds: list[float] = []
+    ask = module.Passes.__call__
+
+    def timed(self: Any, questions: Any) -> Any:
+        start = time.perf_counter()
+        answer = ask(self, questions)
+        seconds.append(time.perf_counter() - start)
+        return answer
+
+    module.Passes.__call__ = timed
+    try:
+        start = time.perf_counter()
+        model = fit(client, data, "label", method="gsu", meaning="spread", n_jobs=1, **params)
+        return time.perf_counter() - start, model, seconds
+    finally:
+        module.Passes.__call__ = ask
+
+
+def kill_after(client: Any, delay: float) -> threading.Timer:
+    """End one worker's process in so many seconds."""
+    pids = client.run(os.getpid)
+    timer = threading.Timer(delay, os.kill, [pids[min(pids)], signal.SIGKILL])
+    timer.start()
+    return timer
+
+
+def with_and_without_a_kill(client: Any, fit: Callable[[], Any]) -> tuple[float, str]:
+    """Seconds of a fit, and what becomes of one whose worker dies halfway."""
+    start = time.perf_counter()
+    fit()
+    seconds = time.perf_counter() - start
+    timer = kill_after(client, seconds / 2)
+    start = time.perf_counter()
+    try:
+        fit()
+        told = f"goes on, {time.perf_counter() - start:.1f} s"
+    except Exception as error:  # whatever they raise is what is shown
+        told = f"{type(error).__name__} after {time.perf_counter() - start:.1f} s: {str(error)[:100]}"
+    timer.cancel()
+    return seconds, told
+
+
+def others(client: Any, data: Any, d: int) -> None:
+    """Logistic regression of dask-ml or dask-glm, and xgboost, on the values without their errors."""
+    values = [f"x{j}" for j in range(d)]
+    X = data[values].to_dask_array(lengths=True).persist()
+    y = data["label"].to_dask_array(lengths=True).persist()
+    try:
+        from dask_ml.linear_model import LogisticRegression
+
+        one = lambda: LogisticRegression(solver="lbfgs", C=1e-3 * len(y)).fit(X, y)  # noqa: E731
+        report("dask-ml LogisticRegression(lbfgs)", *with_and_without_a_kill(client, one))
+    except ImportError as error:
+        print(f"dask-ml: {error}")
+    try:
+        from xgboost import dask as boosted
+
+        one = lambda: boosted.train(  # noqa: E731
+            client,
+            {"objective": "binary:logistic", "tree_method": "hist"},
+            boosted.DaskDMatrix(client, X, y),
+            50,
+        )
+        report("xgboost.dask, 50 rounds", *with_and_without_a_kill(client, one))
+    except ImportError as error:
+        print(f"xgboost: {error}")
+
+
+def report(name: str, seconds: float, told: str) -> None:
+    """A row of the table."""
+    print(f"| {name} | {seconds:.1f} | {told} |", flush=True)
+
+
+def main() -> None:
+    """All tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=2_000_000)
+    parser.add_argument("--features", type=int, default=20)
+    parser.add_argument("--parts", type=int, default=8)
+    parser.add_argument("--others", action="store_true")
+    parser.add_argument("--skip-ours", action="store_true")
+    args = parser.parse_args()
+    if not args.skip_ours:
+        print("| groups | ms per pass, median | ms, a tenth is faster |\n|---:|---:|---:|")
+        for groups in (1, 2, 4, 8, 64):
+            median, fast = overhead(groups, 60)
+            print(f"| {groups} | {1e3 * median:.1f} | {1e3 * fast:.1f} |", flush=True)
+        print("\n| workers | fit, s | passes | s per pass of one problem | gap |\n|---:|---:|---:|---:|---:|")
+        for workers in (1, 2):
+            with cluster_of(workers) as client:
+                data = table(args.rows, args.features, args.parts).persist()
+                seconds, model, passes = whole_fit(client, data, probability=False)
+                gap = np.max(model.pipeline_[-1].optimality_gap_)
+                one = statistics.median(passes[4:])
+                print(f"| {workers} | {seconds:.1f} | {len(passes)} | {one:.3f} | {gap:.1e} |", flush=True)
+    print("\n| estimator | s | when a worker is killed |\n|---|---:|---|")
+    with cluster_of(2) as client:
+        data = table(args.rows, args.features, args.parts)
+        ours = lambda: whole_fit(client, data, probability=False)  # noqa: E731
+        if not args.skip_ours:
+            report("GSUClassifier", *with_and_without_a_kill(client, ours))
+        if args.others:
+            others(client, data, args.features)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""`method="auto"` on a cluster: chosen on the sample, among the methods that are made of sums over the
+rows."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+from sklearn.base import clone
+
+from ..._data.array import GaussianArray
+from ..._data.incomplete import Incomplete
+from ...exceptions import UncertainWarning
+from ...remeasured import RemeasuredClassifier, RemeasuredRegressor
+from ..choosing import choose
+from ..leaderboard import Leaderboard
+from ..portfolio import Request
+from ..trial import Rows
+from .rows import Sample
+
+IN_SUMS = ("gsu", "discriminant")
+"""Methods of the choice that are made of sums over the rows."""
+
+
+def chosen_steps(
+    sample: Sample, rows: GaussianArray | Incomplete, asked: dict[str, Any]
+) -> tuple[list[tuple[str, Any]], Leaderboard]:
+    """The steps behind the reader, unfitted, and how they were chosen; `asked`: fields of a `Request`.
+
+    Trees on re-measured rows take part to be compared with: if they win, a warning says so. An average is
+    made of few
+    rows, which are all here.
+    """
+    known = Rows(rows, sample.y, sample.weights, sample.groups, sample.y_std)
+    request = Request(rows=rows, y=sample.y, among=(*IN_SUMS, "remeasured"), **asked)
+    fitted, board = choose(request, known)
+    if isinstance(fitted[-1], (RemeasuredClassifier, RemeasuredRegressor)):
+        fitted, ours = choose(replace(request, among=IN_SUMS), known)
+        warnings.warn(
+            f"on a sample of {len(rows):,} rows {board.chosen} is clearly better than what is fitted on a "
+            "cluster, "
+            f'which is {ours.chosen} here; fit(sample, method="remeasured") is another way',
+            UncertainWarning,
+            stacklevel=4,
+        )
+        board = ours
+    return clone(fitted).steps, board

@@ -1,0 +1,73 @@
+"""`Piece`: rows on a worker with what is known of them, as a process can send it to another.
+
+Numbers travel as buffers beside the pickle. Where they are received they need not lie at addresses that are
+multiples of eight, for which sums may take another path and differ in their last digit: such are copied. Dask
+asks for the size of what it holds, which for an object of Rust would be some bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from dask.sizeof import sizeof
+from numpy.typing import NDArray
+
+from ..._data.array import GaussianArray
+from ..._data.incomplete import Incomplete
+from ..._uncertain import Part
+
+KNOWN = ("codes", "targets", "variances", "weights", "folds")
+
+
+class Piece:
+    """A `Part` of the core that can be pickled."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+
+    @classmethod
+    def of(cls, rows: GaussianArray | Incomplete, **known: Any) -> Piece:
+        """Rows with what is known of them: `KNOWN`, where it is."""
+        gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+        missing = rows.missing if isinstance(rows, Incomplete) else None
+        return cls(Part(gaussians._core, missing=missing, **known))
+
+    @property
+    def rows(self) -> GaussianArray | Incomplete:
+        """The rows."""
+        return self.rows_named(None)
+
+    def rows_named(self, names: Iterable[str] | None) -> GaussianArray | Incomplete:
+        """The rows, their features with names."""
+        gaussians = GaussianArray._from_core(self.part.rows)._named(names)
+        missing = self.part.missing
+        return gaussians if missing is None else Incomplete(gaussians, missing)
+
+    def known(self) -> dict[str, NDArray[Any]]:
+        """What is known of them."""
+        return {name: v for name, v in zip(KNOWN, self.part.known(), strict=True) if v is not None}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all numbers."""
+        parts = self.part.rows.parts()
+        return sum(array.nbytes for array in (*parts.values(), *self.known().values()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.part.rows.parts(), self.part.missing, self.known())
+
+
+def _rebuilt(
+    parts: dict[str, NDArray[Any]], missing: NDArray[Any] | None, known: dict[str, NDArray[Any]]
+) -> Piece:
+    aligned = {name: np.require(array, requirements=["C", "A"]) for name, array in parts.items()}
+    rows = GaussianArray(**aligned)
+    known = {name: np.require(array, requirements=["C", "A"]) for name, array in known.items()}
+    return Piece(Part(rows._core, missing=missing, **known))
+
+
+@sizeof.register(Piece)  # type: ignore[untyped-decorator]
+def _size_of(piece: Piece) -> int:
+    return piece.nbytes

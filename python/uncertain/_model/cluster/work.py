@@ -1,0 +1,300 @@
+"""What workers do: look at a partition, draw a sample of it, read it, move it, and answer questions about
+it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._data.array import GaussianArray
+from ..._data.incomplete import Incomplete
+from ..._data.typing import Codes, Floats, Ints
+from ..._uncertain import partial_sums
+from ...exceptions import NullError, UncertainError
+from ...preprocessing import AsGaussians
+from ...preprocessing._categories import MANY, categories_of
+from ...tables._source import Source
+from ...tables._targets import is_missing
+from .piece import Piece
+
+MANY_LABELS = 1_000
+"""More different labels than this are refused."""
+FEW = 5
+"""Rows of every class that a sample has, if there are so many."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns beside the features, and how they are read."""
+
+    target: str
+    target_std: str | None = None
+    sample_weight: str | None = None
+    groups: str | None = None
+    categorical: tuple[str, ...] = ()
+    on_missing: str = "error"
+    regression: bool = False
+    classes: tuple[Any, ...] = ()
+    target_unit: str | None = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a partition holds."""
+
+    n_rows: int
+    labels: list[Any] = field(default_factory=list)
+    """Different targets, at most some more than `MANY_LABELS`; with fractions first."""
+    categories: Mapping[str, list[Any]] = field(default_factory=dict)
+    origin: str = ""
+
+
+def seen(frame: Any, roles: Roles) -> Seen:
+    """The targets and categories of a partition."""
+    if not len(frame):
+        return Seen(0)
+    source = Source.of(frame)
+    assert source.table is not None
+    values = source.table.array(roles.target)
+    different = (
+        list(dict.fromkeys(source.table.values(roles.target))) if values is None else np.unique(values)
+    )
+    plain = [v.item() if isinstance(v, np.generic) else v for v in different]
+    plain = [v for v in plain if not is_missing(v)]
+    if len(plain) > MANY_LABELS:
+        fractions = [v for v in plain if isinstance(v, float) and not v.is_integer()]
+        plain = (fractions[:1] + plain)[: MANY_LABELS + 1]
+    found = categories_of(source.table, roles.categorical, roles.on_missing)
+    return Seen(len(frame), plain, found)
+
+
+def hashes(n_rows: int, partition: int, seed: int) -> NDArray[np.uint64]:
+    """A number for every row, that of (seed, partition, row): splitmix64."""
+    with np.errstate(over="ignore"):
+        z = np.arange(1, n_rows + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        z += np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + np.uint64(partition) * np.uint64(
+            0x2545F4914F6CDD1D
+        )
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+
+def sampled(frame: Any, partition: int, *, roles: Roles, share: float, seed: int) -> tuple[Any, Ints]:
+    """The rows of the sample, a few of every class among them, and their numbers in the partition."""
+    if not len(frame):
+        return frame, np.empty(0, dtype=np.int64)
+    drawn = hashes(len(frame), partition, seed)
+    kept = drawn.astype(np.float64) / 2.0**64 < share if share < 1.0 else np.ones(len(frame), dtype=bool)
+    with _of(partition):
+        source = Source.of(frame)
+        counted = np.ones(len(frame), dtype=bool)
+        if roles.sample_weight is not None:
+            counted = _weights_of(source, roles.sample_weight) > 0.0
+        if not roles.regression:
+            codes = codes_of(source, roles)
+            order = np.argsort(drawn, kind="stable")
+            for code in range(len(roles.classes)):
+                own = order[(codes == code)[order] & counted[order]]
+                kept[own[:FEW]] = True
+    rows = np.flatnonzero(kept & counted)
+    return frame.iloc[rows], rows
+
+
+@contextmanager
+def _of(partition: int) -> Iterator[None]:
+    """Errors say which partition they are about."""
+    try:
+        yield
+    except UncertainError as error:
+        raise type(error)(f"partition {partition}: {error}") from None
+
+
+def codes_of(source: Source, roles: Roles) -> Codes:
+    """The places of labels among the classes; a partition may have one class alone."""
+    assert source.table is not None
+    plain = source.table.array(roles.target)
+    if plain is not None and not (plain.dtype.kind == "f" and np.isnan(plain).any()):
+        places: Codes = np.searchsorted(np.asarray(roles.classes), plain).astype(np.uint32)
+        return places
+    values = source.table.values(roles.target)
+    for row, value in enumerate(values):
+        if is_missing(value):
+            raise NullError(f"{roles.target}: row {row} has no label; drop the rows without one")
+    place = {label: code for code, label in enumerate(roles.classes)}
+    return np.fromiter((place[v] for v in values), dtype=np.uint32, count=len(values))
+
+
+def read(frame: Any, partition: int, *, reader: AsGaussians, roles: Roles) -> Piece | None:
+    """The rows of weight of a partition, as Gaussians; None where there are none."""
+    if not len(frame):
+        return None
+    with _of(partition):
+        return _read(frame, reader, roles)
+
+
+def _read(frame: Any, reader: AsGaussians, roles: Roles) -> Piece | None:
+    source = Source.of(frame)
+    known: dict[str, Any] = {}
+    counted: NDArray[np.bool_] | None = None
+    if roles.sample_weight is not None:
+        weights = _weights_of(source, roles.sample_weight)
+        counted = weights > 0.0
+        known["weights"] = weights
+    if roles.regression:
+        known["targets"] = source.targets(roles.target, "regression", unit=roles.target_unit)[0]
+        if roles.target_std is not None:
+            missing = 0.0 if roles.on_missing == "point" else None
+            known["variances"] = source.target_stds(roles.target_std, missing, unit=roles.target_unit) ** 2
+    else:
+        known["codes"] = codes_of(source, roles)
+    if roles.groups is not None:
+        known["folds"] = _group_hashes(frame[roles.groups])
+    rows = reader.transform(frame)
+    if counted is not None and not counted.all():
+        at = np.flatnonzero(counted)
+        if not at.size:
+            return None
+        rows = rows[at]
+        known = {name: values[at] for name, values in known.items()}
+    if isinstance(rows, Incomplete) and not rows.missing.any():
+        rows = rows.gaussians
+    return Piece.of(rows, **known)
+
+
+def _weights_of(source: Source, column: str) -> Floats:
+    """Weights of a partition, which may all be zero there."""
+    try:
+        return source.weights(column)
+    except UncertainError as error:
+        if "every weight is 0" in str(error):
+            return np.zeros(source.n_rows)
+        raise
+
+
+def _group_hashes(column: Any) -> NDArray[np.uint32]:
+    """A number for every group, the same wherever its rows are."""
+    import pandas as pd
+
+    if column.isna().any():
+        row = int(np.flatnonzero(column.isna())[0])
+        raise UncertainError(f"{column.name}: row {row} has no group")
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(column.dtype.categories.dtype)
+    found = pd.util.hash_array(column.to_numpy(), categorize=False)
+    folded: NDArray[np.uint32] = (found % np.uint64(2**32 - 5)).astype(np.uint32)
+    return folded
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a piece is known by."""
+
+    n_rows: int
+    nbytes: int
+    counts: tuple[int, ...] = ()
+
+
+def facts(piece: Piece | None, classes: int) -> Facts:
+    """Rows, bytes, and rows of every class."""
+    if piece is None:
+        return Facts(0, 0, (0,) * classes)
+    codes = piece.known().get("codes")
+    counts = () if codes is None else tuple(np.bincount(codes, minlength=classes).tolist())
+    return Facts(piece.part.n_rows, piece.nbytes, counts)
+
+
+def joined(pieces: Sequence[Piece], folds: int, before: Sequence[int], *, grouped: bool, seed: int) -> Piece:
+    """Pieces below each other, dealt to `folds`; `before`: rows of every class in the pieces in front of
+    them."""
+    every = [piece.rows for piece in pieces]
+    whole = [rows for rows in every if isinstance(rows, GaussianArray)]
+    known = [piece.known() for piece in pieces]
+    together: dict[str, Any] = {name: np.concatenate([one[name] for one in known]) for name in known[0]}
+    if grouped:
+        hashed = together.pop("folds")
+        if folds:
+            together["folds"] = (_mixed(hashed, seed) % np.uint64(folds)).astype(np.uint32)
+    elif folds:
+        together["folds"] = dealt(together["codes"], folds, before, seed)
+    if len(every) == 1:
+        return Piece.of(every[0], **together)
+    if len(whole) < len(every):
+        all_rows = [rows if isinstance(rows, Incomplete) else _without_gaps(rows) for rows in every]
+        marks = np.concatenate([rows.missing for rows in all_rows])
+        gaussians = GaussianArray.concat([rows.gaussians for rows in all_rows])
+        return Piece.of(Incomplete(gaussians, marks), **together)
+    return Piece.of(GaussianArray.concat(whole), **together)
+
+
+def _without_gaps(rows: GaussianArray) -> Incomplete:
+    return Incomplete(rows, np.zeros(rows.shape, dtype=bool))
+
+
+def _mixed(numbers: NDArray[Any], seed: int) -> NDArray[np.uint64]:
+    with np.errstate(over="ignore"):
+        z = (numbers.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+        return z ^ (z >> np.uint64(32))
+
+
+def dealt(codes: Codes, folds: int, before: Sequence[int], seed: int) -> NDArray[np.uint32]:
+    """Folds by rank: of each `folds` rows of a class in a row, one goes to each fold, where to begin is
+    drawn."""
+    out = np.empty(len(codes), dtype=np.uint32)
+    for code, first in enumerate(before):
+        own = np.flatnonzero(codes == code)
+        rank = np.arange(first, first + len(own), dtype=np.uint64)
+        block = rank // np.uint64(folds)
+        shift = _mixed(block * np.uint64(2654435761) + np.uint64(code), seed) >> np.uint64(7)
+        out[own] = ((rank + shift) % np.uint64(folds)).astype(np.uint32)
+    return out
+
+
+def moved(piece: Piece, step: Any) -> Piece:
+    """The same knowledge of the rows behind a fitted step."""
+    after = step.transform(piece.rows_named(getattr(step, "feature_names_in_", None)))
+    gaussians = after.gaussians if isinstance(after, Incomplete) else after
+    missing = after.missing if isinstance(after, Incomplete) else None
+    return Piece(piece.part.moved(gaussians._core, missing))
+
+
+def sums(piece: Piece, questions: Floats, n_jobs: int | None) -> tuple[Floats, float, str]:
+    """The answers about a piece, the seconds they took, and where."""
+    start = time.perf_counter()
+    found = partial_sums(piece.part, np.require(questions, requirements=["C", "A"]), n_jobs)
+    return found, time.perf_counter() - start, _address()
+
+
+def _address() -> str:
+    from distributed import get_worker
+
+    return str(get_worker().address)
+
+
+def check_categories(found: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """Categories of all partitions in one order."""
+    merged: dict[str, list[Any]] = {}
+    for column, values in found.items():
+        different = set(values)
+        if len(different) > MANY:
+            raise UncertainError(
+                f"{column}: {len(different)} different values are no categories (at most {MANY}); leave "
+                "it out, "
+                f"group rare ones, or take numbers as exact=[{column!r}]"
+            )
+        kinds = {type(value).__name__ for value in different if value is not None}
+        if len(kinds) > 1:
+            raise UncertainError(
+                f"{column}: its categories are {' and '.join(sorted(kinds))} in different partitions; "
+                "give the column "
+                "one type"
+            )
+        order = sorted(value for value in different if value is not None)
+        merged[column] = order + [None] * (None in different)
+    return merged

@@ -1,0 +1,421 @@
+"""`uncertain.dask.fit` on a cluster of processes on this machine: the optimum of one memory, with the same
+bits
+whatever happens to the workers."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import uncertain
+from uncertain.exceptions import ClusterError, ParameterError, UncertainError, UncertainWarning
+
+distributed = pytest.importorskip("distributed")
+dd = pytest.importorskip("dask.dataframe")
+
+import dask  # noqa: E402
+
+from uncertain._model.cluster import passes  # noqa: E402
+from uncertain._model.cluster import work as working  # noqa: E402
+
+pytestmark = pytest.mark.timeout(120)
+
+N = 6_000
+SMALL = 1 << 16
+"""Bytes of a group: several groups of a small table."""
+
+
+def table(n: int = N, seed: int = 0) -> pd.DataFrame:
+    """Three classes of true values, read with errors; a number, weights, objects and a category."""
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 3, n)
+    true = rng.normal(size=(n, 3)) + 1.3 * np.eye(3)[kind]
+    errors = rng.uniform(0.05, 0.8, size=(n, 3))
+    frame = pd.DataFrame(true + errors * rng.normal(size=(n, 3)), columns=["u", "v", "w"])
+    for j, name in enumerate("uvw"):
+        frame[f"{name}_err"] = errors[:, j]
+    frame["kind"] = np.array(["dwarf", "giant", "nova"])[kind]
+    frame["two"] = np.where(kind == 0, "dwarf", "other")
+    frame["y"] = true @ [1.0, -2.0, 0.5] + 0.3 * rng.normal(size=n)
+    frame["y_err"] = rng.uniform(0.0, 0.2, n)
+    frame["heavy"] = rng.choice([0.0, 1.0, 2.5], n)
+    frame["star"] = [f"star {k}" for k in rng.integers(0, n // 4, n)]
+    frame["band"] = rng.choice(["b", "g", "r"], n)
+    return frame
+
+
+COLUMNS: dict[str, Any] = {"features": ["u", "v", "w"], "std": "{}_err", "method": "gsu"}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    quiet = {
+        "distributed.admin.tick.limit": "1h",  # a busy machine is no fault
+        "distributed.comm.timeouts.connect": "20s",
+        "distributed.scheduler.allowed-failures": 3,
+        "distributed.nanny.environ": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    }
+    with (
+        dask.config.set(quiet),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+            silence_logs=50, death_timeout=60,
+        ) as cluster,
+    ):  # fmt: skip
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster: Any) -> Iterator[Any]:
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return table()
+
+
+def fitted(client: Any, frame: pd.DataFrame, target: str = "two", **arguments: Any) -> uncertain.Model:
+    from uncertain.dask import fit
+
+    cut = dd.from_pandas(frame, npartitions=6, sort=False)
+    return fit(client, cut, target, **{**COLUMNS, "group_bytes": SMALL, "timeout": 60.0, **arguments})
+
+
+@pytest.fixture(scope="module")
+def usual(client: Any, frame: pd.DataFrame) -> uncertain.Model:
+    """A fit with probabilities on two workers of one thread."""
+    return fitted(client, frame, meaning="spread")
+
+
+def kill_one(client: Any) -> None:
+    """End a worker's process; its nanny starts another."""
+    pids = client.run(os.getpid)
+    os.kill(pids[sorted(pids)[0]], signal.SIGKILL)
+
+
+def coefficients(model: uncertain.Model) -> list[np.ndarray]:
+    last = model.pipeline_[-1]
+    return [last.coef_, np.atleast_1d(last.intercept_), model.pipeline_[1].mean_, model.pipeline_[1].scale_]
+
+
+def same(a: uncertain.Model, b: uncertain.Model) -> bool:
+    return all(np.array_equal(x, y) for x, y in zip(coefficients(a), coefficients(b), strict=True))
+
+
+def test_the_optimum_is_that_of_one_memory(client: Any, frame: pd.DataFrame) -> None:
+    for target in ("two", "kind"):
+        options = {"meaning": "spread", "probability": False, "tol": 1e-9}
+        model = fitted(client, frame, target, **options)
+        here = uncertain.fit(frame, target, **COLUMNS, **options)
+        last, other = model.pipeline_[-1], here.pipeline_[-1]
+        assert np.all(last.optimality_gap_ <= 1e-9) and np.all(last.status_ == "converged")
+        np.testing.assert_allclose(last.objective_, other.objective_, rtol=2e-9)
+        np.testing.assert_allclose(last.coef_, other.coef_, atol=1e-4)
+        np.testing.assert_allclose(model.pipeline_[1].scale_, here.pipeline_[1].scale_, rtol=1e-13)
+        assert model.classes_.tolist() == here.classes_.tolist()
+        assert model.columns_ == here.columns_
+        assert model.predict(frame).tolist() == here.predict(frame).tolist()
+
+
+def test_numbers_with_errors_and_weights(client: Any, frame: pd.DataFrame) -> None:
+    options = {"meaning": "spread", "tol": 1e-9, "target_std": "y_err", "sample_weight": "heavy"}
+    model = fitted(client, frame, "y", **options)
+    here = uncertain.fit(frame, "y", **COLUMNS, **options)
+    np.testing.assert_allclose(model.pipeline_[-1].coef_, here.pipeline_[-1].coef_, atol=1e-4)
+    np.testing.assert_allclose(model.pipeline_[-1].objective_, here.pipeline_[-1].objective_, rtol=1e-8)
+    assert model.residual_std_ == pytest.approx(here.residual_std_, rel=0.05)
+
+
+def test_measurements_are_denoised_by_passes(client: Any, frame: pd.DataFrame) -> None:
+    options = {"meaning": "measurement", "probability": False}
+    model = fitted(client, frame, **options)
+    here = uncertain.fit(frame, "two", **COLUMNS, **options)
+    names = [name for name, _ in model.pipeline_.steps]
+    assert names == [name for name, _ in here.pipeline_.steps] and "denoise" in names
+    a, b = model.pipeline_["denoise"], here.pipeline_["denoise"]
+    np.testing.assert_allclose(a.covariances_, b.covariances_, atol=2e-3)
+    assert a.log_likelihoods_[-1] == pytest.approx(b.log_likelihoods_[-1], abs=2e-6)
+    assert np.mean(model.predict(frame) == here.predict(frame)) > 0.999
+
+
+def test_the_same_bits_for_any_number_of_workers_and_threads(
+    cluster: Any, client: Any, frame: pd.DataFrame, usual: uncertain.Model
+) -> None:
+    for workers, threads in ((1, 1), (3, 2)):
+        cluster.scale(workers)
+        client.wait_for_workers(workers, timeout=60)
+        model = fitted(client, frame, meaning="spread", n_jobs=threads)
+        assert same(model, usual)
+        assert np.array_equal(model.predict_proba(frame), usual.predict_proba(frame))
+    cluster.scale(2)
+    shuffled = fitted(client, frame.sample(frac=1.0, random_state=1), meaning="spread", probability=False)
+    assert not same(shuffled, usual)  # the rows' order is what the last digits depend on
+    np.testing.assert_allclose(coefficients(shuffled)[0], coefficients(usual)[0], atol=1e-3)
+
+
+def test_a_lost_worker_changes_no_bit(
+    client: Any, frame: pd.DataFrame, usual: uncertain.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed: list[str] = []
+    ask, send = passes.Passes.__call__, passes.Cluster.map
+
+    def at(when: str) -> Callable[..., Any]:
+        def sent(self: Any, work: Any, *lists: Any, **same: Any) -> Any:
+            futures = send(self, work, *lists, **same)
+            if work.__name__ == when and not killed:
+                killed.append(when)
+                kill_one(client)
+            return futures
+
+        return sent
+
+    def scoring(self: Any, questions: Any) -> Any:
+        if questions[2] == 4.0 and not killed:  # scores of held-out rows
+            killed.append("scores")
+            timer = threading.Timer(0.005, kill_one, [client])
+            timer.start()
+            try:
+                return ask(self, questions)
+            finally:
+                timer.join()
+        return ask(self, questions)
+
+    for moment in ("read", "sums", "scores"):
+        killed.clear()
+        with monkeypatch.context() as patch:
+            if moment == "scores":
+                patch.setattr(passes.Passes, "__call__", scoring)
+            else:
+                patch.setattr(passes.Cluster, "map", at(moment))
+            model = fitted(client, frame, meaning="spread")
+        assert killed == [moment]
+        assert same(model, usual), moment
+        assert np.array_equal(model.predict_proba(frame), usual.predict_proba(frame)), moment
+        client.wait_for_workers(2, timeout=60)
+
+
+def test_rows_that_change_when_they_are_read_again_are_refused(client: Any) -> None:
+    cluster = passes.Cluster(client, timeout=60.0, retries=0)
+    groups = cluster.map(_other_rows, [0, 1])
+    asking = passes.Passes(cluster, groups, n_jobs=None, verbose=False)
+    asked = np.array([1.0, 1.0, 1.0, 1.0, 0.0])
+    asking(asked)
+    asking.groups = cluster.map(_other_rows, [0, 2])
+    with pytest.raises(ClusterError, match="group 1 of the rows had 8 rows and is another one now"):
+        asking(asked)
+
+
+def _other_rows(k: int) -> Any:
+    from uncertain import GaussianArray
+    from uncertain._model.cluster.piece import Piece
+
+    return Piece.of(GaussianArray(np.full((8, 2), float(k)), std=0.1))
+
+
+def test_calibration_by_ranks_and_by_groups(client: Any, frame: pd.DataFrame) -> None:
+    here = uncertain.fit(frame, "two", **COLUMNS, meaning="spread")
+    for groups in (None, "star"):
+        model = fitted(client, frame, meaning="spread", groups=groups)
+        p, q = model.predict_proba(frame)["dwarf"], here.predict_proba(frame)["dwarf"]
+        assert np.abs(p - q).max() < 0.02  # other folds
+
+
+def test_folds_are_balanced_and_groups_stay_together(frame: pd.DataFrame) -> None:
+    codes = (frame["kind"] == "nova").to_numpy().astype(np.uint32)
+    whole = working.dealt(codes, 5, [0, 0], seed=3)
+    first = codes[:1000]
+    counts = np.bincount(first, minlength=2).tolist()
+    parts = np.concatenate([working.dealt(first, 5, [0, 0], 3), working.dealt(codes[1000:], 5, counts, 3)])
+    assert np.array_equal(whole, parts)  # however the rows are cut
+    for code in (0, 1):
+        sizes = np.bincount(whole[codes == code], minlength=5)
+        assert sizes.max() - sizes.min() <= 1
+    assert len(set(whole[codes == 1][:5].tolist())) == 5
+    numbers = working._group_hashes(frame["star"])
+    again = working._group_hashes(frame["star"].iloc[::-1].astype("category"))
+    assert np.array_equal(numbers, again[::-1])
+
+
+def test_strange_partitions(client: Any, frame: pd.DataFrame) -> None:
+    """Empty ones, a class in one of them alone, a category in one of them alone, rows without weight."""
+    ordered = frame.sort_values("kind", kind="stable").reset_index(drop=True)
+    ordered.loc[:10, "band"] = "infrared"
+    ordered.loc[:300, "heavy"] = 0.0
+    cut = dd.from_pandas(ordered, npartitions=6, sort=False)
+    cut = dd.concat([cut.partitions[0].query("u > 1e9"), cut])
+    assert len(cut.partitions[0]) == 0
+    options = {**COLUMNS, "categorical": ["band"], "sample_weight": "heavy", "meaning": "spread"}
+    model = uncertain.fit(cut, "kind", **options, probability=False)
+    here = uncertain.fit(ordered, "kind", **options, probability=False)
+    assert list(model.feature_names_) == list(here.feature_names_)
+    np.testing.assert_allclose(model.pipeline_[-1].coef_, here.pipeline_[-1].coef_, atol=2e-2)
+    assert np.mean(model.predict(ordered) == here.predict(ordered)) > 0.995
+
+
+def test_predictions_are_lazy_and_equal(client: Any, frame: pd.DataFrame, usual: uncertain.Model) -> None:
+    model = usual
+    number = fitted(client, frame, "y", meaning="spread")
+    cut = dd.from_pandas(frame, npartitions=5)
+    cut = dd.concat([cut.partitions[0].query("u > 1e9"), cut])
+    frame = cut.compute()  # with Dask's types of text
+    for asked, here in (
+        (model.predict(cut), model.predict(frame)),
+        (model.predict_proba(cut), model.predict_proba(frame)),
+        (model.predict(cut, append=True), model.predict(frame, append=True)),
+        (model.predict_proba(cut, append=True), model.predict_proba(frame, append=True)),
+        (number.predict(cut), number.predict(frame)),
+        (number.predict_distribution(cut), number.predict_distribution(frame)),
+        (number.predict_distribution(cut, append=True), number.predict_distribution(frame, append=True)),
+    ):
+        found = asked.compute()
+        assert hasattr(asked, "dask") or hasattr(asked, "expr")  # nothing was computed before
+        assert type(found) is type(here)
+        if isinstance(here, pd.Series):
+            assert asked.name == here.name and asked.dtype == here.dtype
+            pd.testing.assert_series_equal(found, here)
+        else:
+            assert list(asked.columns) == list(here.columns) and asked.dtypes.equals(here.dtypes)
+            pd.testing.assert_frame_equal(found, here)
+
+
+def test_the_model_is_an_ordinary_one(usual: uncertain.Model, tmp_path: Path) -> None:
+    model = usual
+    model.save(tmp_path / "model.safetensors")
+    again = uncertain.load(tmp_path / "model.safetensors")
+    assert (
+        same(model, again)
+        and "dask" not in (tmp_path / "model.safetensors").read_bytes().decode("latin1").lower()
+    )
+    assert same(pickle.loads(pickle.dumps(model)), model)
+    assert not hasattr(model.pipeline_[-1], "answer") and model.pipeline_[-1]._elsewhere is None
+    assert f"{N:,} rows" in repr(model)
+
+
+def test_progress_says_passes_bytes_and_the_slowest_worker(
+    client: Any, frame: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    heard = []
+    fitted(client, frame, meaning="spread", probability=False, verbose=1, callback=heard.append)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[dask] pass")]
+    assert len(lines) > 3 and all("MB so far, slowest tcp://127.0.0.1:" in line for line in lines)
+    assert heard[-1].gap <= 1e-6
+
+
+def test_ctrl_c_cancels_what_runs(client: Any, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    sendings: list[Any] = []
+    send = passes.Cluster.map
+
+    def sent(self: Any, work: Any, *lists: Any, **same: Any) -> Any:
+        if work is not working.sums or len(sendings) < 2:
+            sendings.append(work)
+            return send(self, work, *lists, **same)
+        sendings.append(futures := send(self, _asleep, *lists[:1]))
+        threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+        return futures
+
+    monkeypatch.setattr(passes.Cluster, "map", sent)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(client, frame, meaning="spread")
+    assert all(future.status == "cancelled" for future in sendings[-1])
+
+
+def _asleep(_: Any) -> None:
+    import time
+
+    time.sleep(1.5)
+
+
+def test_no_answer_in_time_is_told(client: Any, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    send = passes.Cluster.map
+    slow = lambda self, work, *lists, **same: send(self, _asleep, *lists[:1])  # noqa: E731
+    monkeypatch.setattr(passes.Cluster, "map", slow)
+    with pytest.raises(ClusterError, match=r"no answer in 0\.5 s; \d+ of 6 tasks were not done"):
+        fitted(client, frame, timeout=0.5)
+
+
+def test_workers_that_die_again_and_again_are_told(
+    cluster: Any, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 0)
+    asking = passes.Cluster(client, timeout=60.0, retries=0)
+    with pytest.raises(ClusterError, match="reading: workers died again and again over the same rows"):
+        asking.results(asking.map(_dies, [0]), "reading")
+    client.wait_for_workers(1, timeout=60)
+
+
+def _dies(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_workers_of_other_versions_are_refused(
+    client: Any, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "run", lambda work, on_error: {"tcp://one": work(), "tcp://two": "0.0.1"})
+    with pytest.raises(ClusterError, match=r"tcp://two has version 0\.0\.1"):
+        fitted(client, frame)
+
+
+def test_errors_name_the_partition_and_the_column(client: Any, frame: pd.DataFrame) -> None:
+    broken = frame.copy()
+    broken.loc[N - 1, "v_err"] = -1.0
+    with pytest.raises(UncertainError, match=r"partition 5: v_err: row 999 is -1"):
+        fitted(client, broken, meaning="spread")
+    broken = frame.copy()
+    broken.loc[N - 1, "two"] = None
+    with pytest.raises(UncertainError, match="partition 5: two: row 999 has no label"):
+        fitted(client, broken, meaning="spread")
+    with pytest.raises(UncertainError, match="every label is 'nova'"):
+        fitted(client, frame[frame["kind"] == "nova"].reset_index(drop=True), "kind")
+
+
+def test_what_is_not_fitted_on_a_cluster_is_refused(client: Any, frame: pd.DataFrame) -> None:
+    for arguments, words in (
+        ({"method": "kernel"}, "not made of sums.*gsu"),
+        ({"method": "remeasured"}, "not made of sums"),
+        ({"method": "huber"}, 'loss="huber"'),
+        ({"kernel": "rbf"}, "one memory"),
+        ({"class_weight": "balanced"}, "sample_weight"),
+        ({"solver": "sgd"}, "auto"),
+        ({"alhpa": 1.0}, "unknown parameter 'alhpa'"),
+        ({"target": np.zeros(3)}, "name of a column"),
+        ({"groups": [1, 2]}, "name of a column"),
+    ):
+        given = {"target": "two"} | arguments
+        with pytest.raises(ParameterError, match=words):
+            fitted(client, frame, **given)
+    from uncertain.dask import fit
+
+    with pytest.raises(ParameterError, match="Dask DataFrame, got DataFrame"):
+        fit(client, frame, "two")
+    cut = dd.from_pandas(frame, npartitions=2)
+    with pytest.raises(ParameterError, match=r"expected a dask\.distributed\.Client"):
+        fit(3, cut, "two", **COLUMNS)
+    with pytest.raises(ParameterError, match="noise="):
+        uncertain.fit(cut, "two", **COLUMNS, noise=(1, 2))
+
+
+def test_numeric_columns_left_out_are_told(client: Any, frame: pd.DataFrame) -> None:
+    cut = dd.from_pandas(frame, npartitions=3)
+    with pytest.warns(UncertainWarning, match="heavy"):
+        uncertain.fit(cut, "two", method="gsu", meaning="spread", probability=False)
+
+
+def test_without_a_client_it_says_how_to_start_one() -> None:
+    def none() -> Any:
+        raise ValueError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(distributed, "default_client", none)
+        with pytest.raises(ParameterError, match=r"dask\.distributed\.Client\(\)"):
+            uncertain.fit(dd.from_pandas(table(20), npartitions=2), "two", **COLUMNS)

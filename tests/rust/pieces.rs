@@ -1,0 +1,309 @@
+//! Rows in pieces: sums of pieces are those of all rows, and fits by passes end where fits in one memory end.
+
+mod cases;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use cases::Numbers;
+use uncertain::deconvolution::Mixture;
+use uncertain::file::Step;
+use uncertain::loss::LossKind;
+use uncertain::pieces::{HEADER, Known, Part, PieceLoss, Problem, Question, merged, questions};
+use uncertain::state::{Elsewhere, Remote, Training};
+use uncertain::{Control, Covariances, Error, GaussianArray, Incomplete, Labels, Result, Rows, Targets, Weights};
+
+const D: usize = 3;
+
+/// Rows with classes, numbers, weights, folds and, where wanted, gaps.
+struct Table {
+    data: GaussianArray,
+    missing: Option<Vec<bool>>,
+    codes: Vec<u32>,
+    y: Vec<f64>,
+    variances: Vec<f64>,
+    weights: Vec<f64>,
+    folds: Vec<u32>,
+}
+
+fn table(n: usize, gaps: bool, smallest: f64) -> Table {
+    let mut numbers = Numbers(7);
+    let (mut x, mut s, mut codes, mut y) = (vec![], vec![], vec![], vec![]);
+    for i in 0..n {
+        let code = (i * i % 7 % 3) as u32;
+        let row: Vec<f64> = (0..D).map(|j| 2.0 * numbers.next() + if j == code as usize { 1.8 } else { 0.0 }).collect();
+        y.push(3.0 + row[0] - 0.5 * row[1] + 0.3 * numbers.next());
+        x.extend(row);
+        s.extend((0..D).map(|_| smallest + 0.6 * numbers.next().abs()));
+        codes.push(code);
+    }
+    let covariances = Covariances::from_std(Rows::from_vec(s, D).unwrap());
+    let data = GaussianArray::new(Rows::from_vec(x, D).unwrap(), covariances).unwrap();
+    let positive = |numbers: &mut Numbers| (0..n).map(|_| 0.1 + numbers.next().abs()).collect::<Vec<f64>>();
+    let missing = gaps.then(|| (0..n * D).map(|at| at % 11 == 3).collect());
+    let (weights, variances) = (positive(&mut numbers), positive(&mut numbers));
+    Table { data, missing, codes, y, variances, weights, folds: (0..n as u32).map(|i| i * 7 % 5).collect() }
+}
+
+impl Table {
+    fn known(&self, rows: &[usize]) -> Known {
+        let pick = |values: &[f64]| Some(rows.iter().map(|&i| values[i]).collect());
+        let whole = |values: &[u32]| Some(rows.iter().map(|&i| values[i]).collect());
+        let marks = |m: &Vec<bool>| rows.iter().flat_map(|&i| m[i * D..(i + 1) * D].to_vec()).collect();
+        Known {
+            missing: self.missing.as_ref().map(marks),
+            codes: whole(&self.codes),
+            targets: pick(&self.y),
+            variances: pick(&self.variances),
+            weights: pick(&self.weights),
+            folds: whole(&self.folds),
+        }
+    }
+
+    fn pieces(&self, count: usize) -> Pieces {
+        let n = self.codes.len();
+        let piece = |k: usize| {
+            let rows: Vec<usize> = (k * n / count..(k + 1) * n / count).collect();
+            Part::new(self.data.take(&rows).unwrap(), self.known(&rows)).unwrap()
+        };
+        Pieces { parts: (0..count).map(piece).collect(), passes: AtomicUsize::new(0), lost: None }
+    }
+
+    fn rows(&self) -> Incomplete<'_> {
+        match &self.missing {
+            Some(marks) => Incomplete::new(&self.data, marks).unwrap(),
+            None => (&self.data).into(),
+        }
+    }
+
+    fn classes(&self) -> Training<'_> {
+        let classes = 1 + *self.codes.iter().max().unwrap() as usize;
+        let labels = Labels::new(self.codes.clone(), classes).unwrap().with_weights(self.weights.clone()).unwrap();
+        Training { labels: Some(labels), ..Training::new(self.rows()) }
+    }
+
+    fn numbers(&self) -> Training<'_> {
+        let targets = Targets::new(self.y.clone()).unwrap().with_variances(self.variances.clone()).unwrap();
+        let targets = targets.with_weights(self.weights.clone()).unwrap();
+        Training { targets: Some(targets), ..Training::new(self.rows()) }
+    }
+
+    fn alone(&self) -> Training<'_> {
+        Training { weights: Some(Weights::new(self.weights.clone()).unwrap()), ..Training::new(self.rows()) }
+    }
+}
+
+struct Pieces {
+    parts: Vec<Part>,
+    passes: AtomicUsize,
+    /// Nobody answers from this pass on.
+    lost: Option<usize>,
+}
+
+impl Elsewhere for Pieces {
+    fn ask(&self, questions: &[f64], control: &Control) -> Result<Vec<f64>> {
+        if self.lost.is_some_and(|last| self.passes.fetch_add(1, Ordering::Relaxed) >= last) {
+            return Err(Error::Data("the cluster has gone".into()));
+        }
+        let answers =
+            self.parts.iter().map(|part| part.answer(questions, None, control)).collect::<Result<Vec<_>>>()?;
+        merged(questions, &answers)
+    }
+}
+
+fn mixture(k: usize) -> Mixture {
+    let mut numbers = Numbers(3);
+    let means = numbers.take(k * D);
+    Mixture::new(vec![1.0 / k as f64; k], means, [1.5, 0.2, 2.0, -0.1, 0.3, 1.0].repeat(k), D).unwrap()
+}
+
+/// Every kind of question.
+fn every_question() -> Vec<Question> {
+    let kind = |kind| PieceLoss::Kind(kind);
+    let problem = |class, held_out, loss| Problem { class, held_out, loss, center: 2.5, scale: 1.7, share: 1e-3 };
+    let x = vec![0.7, -0.4, 0.2, 0.1];
+    let value = |of, epsilon, hessian| Question::Value { of, x: x.clone(), epsilon, hessian };
+    let tube = LossKind::EpsilonInsensitive { epsilon: 0.2 };
+    vec![
+        Question::Counts { classes: 3, folds: 5 },
+        Question::Counts { classes: 0, folds: 1 },
+        Question::Moments { center: vec![] },
+        Question::Moments { center: vec![0.1, 0.2, 0.3] },
+        Question::Targets { center: 3.0 },
+        value(problem(Some(1), None, kind(LossKind::ExpectedHinge)), 0.0, true),
+        value(problem(Some(2), Some(3), kind(LossKind::SquaredHinge)), 0.0, false),
+        value(problem(Some(0), Some(0), kind(LossKind::Hinge)), 0.1, true),
+        value(problem(Some(0), None, PieceLoss::WorstCase { radius: 0.8 }), 0.1, false),
+        value(problem(None, None, kind(tube)), 0.05, true),
+        value(problem(None, None, kind(LossKind::Huber { delta: 0.9 })), 0.0, false),
+        value(problem(None, None, kind(LossKind::Squared)), 0.0, true),
+        Question::Scores {
+            class: 1,
+            every: 1,
+            planes: (0..5).map(|k| vec![0.1 * f64::from(k), 1.0, -0.5, 0.2]).collect(),
+        },
+        Question::Em { classes: 0, mixture: mixture(2) },
+        Question::Em { classes: 3, mixture: mixture(6) },
+        Question::Seen { classes: 3 },
+        Question::Seen { classes: 0 },
+    ]
+}
+
+#[test]
+fn sums_of_pieces_are_those_of_all_rows() {
+    for gaps in [false, true] {
+        let table = table(2003, gaps, 0.05);
+        let asked = questions(&every_question());
+        let whole = table.pieces(1).ask(&asked, &Control::new()).unwrap();
+        for cuts in [2, 7] {
+            let sums = table.pieces(cuts).ask(&asked, &Control::new()).unwrap();
+            assert_eq!(sums.len(), whole.len());
+            assert_eq!(sums[1], 2003.0);
+            let largest = whole.iter().copied().filter(|x| x.is_finite()).fold(0.0, |a: f64, x| a.max(x.abs()));
+            for (a, b) in sums.iter().zip(&whole).skip(HEADER) {
+                assert!(a == b || (a - b).abs() <= 1e-13 * b.abs().max(1e-3 * largest), "{cuts}: {a} {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_part_is_known_by_its_numbers_and_threads_change_no_bit() {
+    let table = table(900, false, 0.05);
+    let asked = questions(&every_question());
+    let rows: Vec<usize> = (0..900).collect();
+    let part = || Part::new(table.data.clone(), table.known(&rows)).unwrap();
+    let answer = |threads| part().answer(&asked, Some(threads), &Control::new()).unwrap();
+    let (one, two) = (answer(1), answer(2));
+    let differ: Vec<usize> = (0..one.len()).filter(|&at| one[at].to_bits() != two[at].to_bits()).collect();
+    assert!(differ.is_empty() && one.len() == two.len(), "{differ:?}");
+    let mut known = table.known(&rows);
+    known.weights.as_mut().unwrap()[17] *= 1.0 + 1e-14;
+    assert_ne!(Part::new(table.data.clone(), known).unwrap().checksum(), part().checksum());
+    assert_eq!(part().checksum(), part().checksum());
+}
+
+fn coefficients(step: &Step) -> Vec<f64> {
+    let (_, arrays) = step.arrays().unwrap();
+    arrays.into_iter().filter(|a| a.name != "history").flat_map(|named| named.tensor.values).collect()
+}
+
+fn close(kind: &str, params: &str, here: &Training<'_>, pieces: &Pieces, sample: &Training<'_>, tolerance: f64) {
+    let control = Control::new();
+    let expected = coefficients(&Step::fit(kind, params, None, here, &control).unwrap());
+    let remote = Remote { rows: pieces, sample, whole: false };
+    let found = coefficients(&Step::fit_remote(kind, params, None, &remote, &control).unwrap());
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(&expected) {
+        assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{kind} {params}: {found:?} {expected:?}");
+    }
+}
+
+#[test]
+fn fits_by_passes_end_where_fits_in_one_memory_end() {
+    let table = table(3000, false, 0.05);
+    let sample = self::table(300, false, 0.05);
+    let pieces = table.pieces(4);
+    close("scaler", r#"{"spread": "total"}"#, &table.alone(), &pieces, &sample.alone(), 1e-13);
+    for loss in ["expected_hinge", "squared_hinge"] {
+        let params = format!(r#"{{"alpha": 0.01, "tol": 1e-10, "loss": "{loss}"}}"#);
+        close("gsu", &params, &table.classes(), &pieces, &sample.classes(), 5e-4);
+    }
+    for loss in [r#""squared""#, r#"{"huber": {"delta": 0.4}}"#, r#"{"epsilon_insensitive": {"epsilon": 0.1}}"#] {
+        let params = format!(r#"{{"alpha": 0.001, "tol": 1e-10, "loss": {loss}}}"#);
+        close("gsu-regression", &params, &table.numbers(), &pieces, &sample.numbers(), 5e-4);
+    }
+}
+
+#[test]
+fn em_by_passes_ends_where_em_in_one_memory_ends() {
+    for gaps in [false, true] {
+        let table = table(1500, gaps, 0.05);
+        let sample = self::table(400, gaps, 0.05);
+        let pieces = table.pieces(3);
+        let params = r#"{"n_components": 1, "tol": 1e-13}"#;
+        close("denoiser", params, &table.alone(), &pieces, &sample.alone(), 1e-4);
+        let params = r#"{"n_components": 1, "shared_covariance": false, "tol": 1e-13}"#;
+        close("discriminant", params, &table.classes(), &pieces, &sample.classes(), 1e-4);
+    }
+}
+
+#[test]
+fn probabilities_are_calibrated_on_held_out_rows() {
+    let mut table = table(3000, false, 0.05);
+    // Two classes that a line separates in part.
+    table.codes = table.y.iter().map(|y| u32::from(*y > 3.2)).collect();
+    let control = Control::new();
+    let params = r#"{"alpha": 0.01, "probability": true}"#;
+    let (training, pieces) = (table.classes(), table.pieces(3));
+    let remote = Remote { rows: &pieces, sample: &training, whole: true };
+    let found = Step::fit_remote("gsu", params, None, &remote, &control).unwrap();
+    let expected = Step::fit("gsu", params, None, &training, &control).unwrap();
+    let proba = |step: &Step| step.answers().predict_proba(table.rows(), &control).unwrap();
+    // Other folds, the same law.
+    let (a, b) = (proba(&found), proba(&expected));
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 0.02));
+    assert!(a.iter().zip(&b).any(|(a, b)| a != b));
+}
+
+#[test]
+fn rows_without_error_bars_are_certified_or_refused() {
+    let control = Control::new();
+    let table = table(3000, false, 0.05);
+    let exact = table.data.collapse("zero".parse().unwrap()).unwrap();
+    let rows: Vec<usize> = (0..3000).collect();
+    let pieces = |alone: &GaussianArray| {
+        let known = Known { missing: None, ..table.known(&rows) };
+        Pieces { parts: vec![Part::new(alone.clone(), known).unwrap()], passes: AtomicUsize::new(0), lost: None }
+    };
+    let labels = table.classes().labels;
+    let training = Training { labels, ..Training::new(&exact) };
+    let params = r#"{"alpha": 0.01, "tol": 1e-7}"#;
+    for whole in [true, false] {
+        let all = pieces(&exact);
+        let remote = Remote { rows: &all, sample: &training, whole };
+        match Step::fit_remote("gsu", params, None, &remote, &control) {
+            Ok(step) => {
+                let header = step.arrays().unwrap().0;
+                assert!(header.contains("converged") && !header.contains("no_progress"), "{header}");
+            }
+            Err(error) => assert!(!whole && error.to_string().contains("certified gap"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn what_goes_wrong_elsewhere_ends_the_fit() {
+    let table = table(600, false, 0.05);
+    let training = table.classes();
+    let params = r#"{"alpha": 0.01, "probability": true}"#;
+    for lost in 0..4 {
+        let pieces = Pieces { lost: Some(lost), ..table.pieces(2) };
+        let remote = Remote { rows: &pieces, sample: &training, whole: true };
+        let error = Step::fit_remote("gsu", params, None, &remote, &Control::new()).unwrap_err();
+        assert_eq!(error, Error::Data("the cluster has gone".into()), "{lost}");
+    }
+    let control = Control::new();
+    control.stop();
+    let pieces = table.pieces(2);
+    let remote = Remote { rows: &pieces, sample: &training, whole: true };
+    assert_eq!(Step::fit_remote("gsu", params, None, &remote, &control).unwrap_err(), Error::Interrupted);
+    let refused = Step::fit_remote("kernel-svc", "{}", None, &remote, &Control::new()).unwrap_err();
+    assert!(refused.to_string().contains("in one memory"), "{refused}");
+}
+
+#[test]
+fn strange_buffers_and_parts_are_refused() {
+    let table = table(50, false, 0.05);
+    let part = &table.pieces(1).parts[0];
+    let ask = |flat: &[f64]| part.answer(flat, None, &Control::new()).map(drop).unwrap_err().to_string();
+    assert!(ask(&[]).contains("versions"));
+    assert!(ask(&[99.0, 0.0]).contains("version 99"));
+    assert!(ask(&[1.0, 1.0, 77.0, 0.0]).contains("versions"));
+    assert!(ask(&questions(&[Question::Moments { center: vec![0.0; 5] }])).contains("5 features"));
+    assert!(ask(&questions(&[Question::Counts { classes: 2, folds: 5 }])).contains("class code"));
+    assert!(merged(&questions(&[]), &[]).unwrap_err().to_string().contains("every piece is empty"));
+    let rows: Vec<usize> = (0..50).collect();
+    let refused = |known: Known| Part::new(table.data.clone(), known).map(drop).unwrap_err().to_string();
+    assert!(refused(Known { codes: Some(vec![0]), ..table.known(&rows) }).contains("labels"));
+    assert!(refused(Known { weights: Some(vec![0.0; 50]), ..table.known(&rows) }).contains("zero"));
+}
