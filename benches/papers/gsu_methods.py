@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -36,6 +37,7 @@ LSVM, POWER, ISO, GSU, SUBSPACE, LITERAL = (
     "GSU, literal",
 )
 FOUR = (LSVM, POWER, ISO, GSU)
+ALL = (*FOUR, SUBSPACE)
 KINDS = {LSVM: "zero", POWER: "isotropic", ISO: "isotropic"}
 PROJECTS = {SUBSPACE: "covariance", LITERAL: "both"}
 
@@ -106,6 +108,11 @@ def scaled_means(fitted: Any, rows: Any) -> NDArray[np.float64]:
 
 def fitted_pipeline(fitted: Any) -> Pipeline:
     return fitted.best_estimator_ if isinstance(fitted, GridSearchCV) else fitted
+
+
+def unfitted(searched: GridSearchCV, parameters: Mapping[str, Any]) -> Pipeline:
+    """The pipeline of a search with other parameters of its grid."""
+    return clone(searched.estimator).set_params(**parameters)
 
 
 def gap(fitted: Any) -> float:

@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import gsu_methods as methods
-import gsu_mnist
 import numpy as np
 import page
-from gsu_mnist import Digits, Floats
+from mnist_images import PER_CLASS, Digits, Floats, digits
 from numpy.typing import NDArray
 from significance import paired, percent
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, StratifiedShuffleSplit
@@ -32,12 +31,14 @@ ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1)
 COMPARED = (methods.LSVM, methods.ISO, methods.GSU)
 SHARES = (0.5, 0.9)
 """Of the trace of the covariance of all shifts, whose rank is 48."""
+SIGMA = 2.0
+"""Standard deviation of the first-order shifts in pixels."""
 COPIES = "linear SVM on all copies"
 
 
 def main(argv: Sequence[str] | None = None) -> str:
     options = page.options(__doc__ or "", argv, data=True)
-    train, test = gsu_mnist.digits(options.data)
+    train, test = digits(options.data)
     sizes = {25: 1, 50: 1} if options.quick else SIZES
     sets = (3,) if options.quick else (0, 3)
     repeats = 1 if options.quick else 6
@@ -76,20 +77,38 @@ def moments_table(k: int, draws: list[dict[str, float]]) -> str:
 
 
 def of_size(per_class: int, k: int, seed: int, train: Digits, test: Digits) -> dict[str, float]:
-    (x, y), (new, truth) = gsu_mnist.draw(k, seed, train, test, per_class)
-    data = uncertainty.translation(x, gsu_mnist.SIGMA)
+    (x, y), (new, truth) = draw(k, seed, train, test, per_class)
+    data = uncertainty.translation(x, SIGMA)
     folds = list(StratifiedShuffleSplit(1, test_size=0.2, random_state=seed).split(y, y))
     scores = {}
     for method in COMPARED:
         if per_class >= STOCHASTIC:
             settings: dict[str, Any] = {"solver": "sgd", "max_iter": 10_000, "random_state": seed}
-        elif per_class > gsu_mnist.PER_CLASS:
+        elif per_class > PER_CLASS:
             settings = {"solver": "lbfgs", "tol": 1e-2}
         else:
             settings = {}
         found = methods.search(method, data, y, alphas=ALPHAS, folds=folds, settings=settings)
         scores[method] = float(np.mean(methods.predict(found, new) == truth))
     return scores
+
+
+def shifted(x: Floats, k: int, rng: np.random.Generator) -> Floats:
+    """Every image moved by whole pixels, uniform in -k..k along each axis, zeros behind."""
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(x, ((0, 0), (k, k), (k, k))), (28, 28), axis=(1, 2)
+    )
+    row, col = rng.integers(0, 2 * k + 1, size=(2, len(x)))
+    return windows[np.arange(len(x)), row, col]
+
+
+def draw(k: int, seed: int, train: Digits, test: Digits, per_class: int = PER_CLASS) -> tuple[Digits, Digits]:
+    """Training images, and all test images; flat ones for the test."""
+    rng = np.random.default_rng([seed, k])
+    (pixels, labels), (test_pixels, truth) = train, test
+    rows = np.concatenate([rng.choice(np.flatnonzero(labels == c), per_class, replace=False) for c in (1, 7)])
+    x = shifted(pixels[rows], k, rng)
+    return (x, labels[rows]), (shifted(test_pixels, k, rng).reshape(len(truth), -1), truth)
 
 
 def copies(x: Floats, k: int) -> Floats:
@@ -101,8 +120,8 @@ def copies(x: Floats, k: int) -> Floats:
 
 def moments(k: int, seed: int, train: Digits, test: Digits) -> dict[str, float]:
     """Accuracies with first-order shifts, with the moments of all shifts, and with the copies themselves."""
-    (x, y), (new, truth) = gsu_mnist.draw(k, seed, train, test)
-    first_order = uncertainty.translation(x, gsu_mnist.SIGMA)
+    (x, y), (new, truth) = draw(k, seed, train, test)
+    first_order = uncertainty.translation(x, SIGMA)
     images = x.reshape(len(x), -1)
     every = copies(x, k)
     mean = every.mean(axis=2)

@@ -16,6 +16,8 @@ Score = Callable[[Floats], Floats]
 SIGMA, LAMBDA = 1.0, 1e-3
 ROWS = 200
 """Of each class."""
+RED, BLUE = (0.09, 0.01), (0.01, 0.09)
+"""Variances of Fig. 5: of the disc and of the annulus."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ def disc(seed: int, outer: tuple[float, float] = (0.09, 0.09)) -> Example:
     rng = np.random.default_rng(seed)
     means = np.concatenate([_ring(rng, 0.0, 1.0), _ring(rng, 1.0, 2.0)])
     return _example(means, (0.01, 0.01), outer)
+
+
+def elongated(seed: int) -> Example:
+    """Fig. 5: the same means; the disc's rows are uncertain sideways, those of the annulus up and down."""
+    return Example(disc(seed).means, *_kinds(RED, BLUE))
 
 
 def stretched(seed: int) -> Example:
@@ -95,5 +102,10 @@ def _ring(rng: np.random.Generator, inner: float, outer: float) -> Floats:
 
 
 def _example(means: Floats, plus: tuple[float, float], minus: tuple[float, float]) -> Example:
+    return Example(means, *_kinds(plus, minus))
+
+
+def _kinds(plus: tuple[float, float], minus: tuple[float, float]) -> tuple[Floats, Floats]:
+    """Variances and labels of all rows."""
     y = np.repeat([1.0, -1.0], ROWS)
-    return Example(means, np.where(y[:, None] > 0, plus, minus), y)
+    return np.where(y[:, None] > 0, plus, minus), y

@@ -24,9 +24,15 @@ def main(argv: Sequence[str] | None = None) -> str:
     quick = page.options(__doc__ or "", argv).quick
     seeds = range(2 if quick else 20)
     draw("disc", problems.disc(0), [(0.01, 0.01), (0.09, 0.09)], quick)
+    draw("elongated", problems.elongated(0), [problems.BLUE, problems.RED], quick)
     draw("stretched", problems.stretched(0), [(0.0, 0.0), (0.36, 0.01)], quick)
     draw("crossed", problems.crossed(0), [(0.36, 0.01), (0.01, 0.36)], quick)
-    tables = {"disc": disc_table(seeds), "stretched": stretched_table(seeds), "crossed": crossed_table(seeds)}
+    tables = {
+        "claims": claims_table(seeds),
+        "disc": disc_table(seeds),
+        "stretched": stretched_table(seeds),
+        "crossed": crossed_table(seeds),
+    }
     return page.update("probabilistic-kernel.md", tables, quick=quick)
 
 
@@ -107,6 +113,45 @@ def covariance(variances: tuple[float, float]) -> str:
     if variances[0] == variances[1]:
         return f"covariance {variances[0]:g} I"
     return f"covariance diag({variances[0]:g}, {variances[1]:g})"
+
+
+def claims_table(seeds: Sequence[int]) -> str:
+    """Figs. 2 to 5: where the zero contour is said to go, where it goes, and the range of the scores."""
+    low, high = (0.01, 0.01), (0.09, 0.09)
+    cases: list[tuple[str, Callable[[int], Example], tuple[float, float] | None, str]] = [
+        ("4", problems.disc, None, ""),
+        ("2", problems.disc, low, "outward"),
+        ("3", problems.disc, high, "inward"),
+        ("5 (a)", problems.elongated, problems.BLUE, "inward"),
+        ("5 (b)", problems.elongated, problems.RED, "outward"),
+    ]
+    axis = np.linspace(-2.0, 2.0, 41)
+    grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
+    standard = [e.standard().decision_function for e in map(problems.disc, seeds)]  # the means of Fig. 5 too
+    plain = np.array([problems.radii(s).mean() for s in standard])
+    rows = []
+    for figure, make, variances, claim in cases:
+        scores: list[Score] = standard
+        if variances is not None:
+            scores = [problems.at(make(seed).fit(), variances) for seed in seeds]
+        radius = np.array([problems.radii(s).mean() for s in scores])
+        values = np.array([[f(s(grid)) for f in (np.min, np.max)] for s in scores])
+        moved = "" if variances is None else str(Shift(radius - plain))
+        span = f"{values[:, 0].min():.1f} to {values[:, 1].max():.1f}"
+        points = "standard SVM" if variances is None else covariance(variances)
+        rows.append([figure, points, claim, f"{radius.mean():.3f}", moved, "-1 to 1", span])
+    head = ["figure", "points", "paper: boundary goes", "mean radius", "against the standard SVM"]
+    return page.table([*head, "paper: scores", "scores found"], rows, numbers=3)
+
+
+class Shift:
+    """Mean of paired differences with its standard error."""
+
+    def __init__(self, difference: Any) -> None:
+        self.mean, self.error = difference.mean(), difference.std(ddof=1) / np.sqrt(len(difference))
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.3f} +- {self.error:.3f} ({'outward' if self.mean > 0 else 'inward'})"
 
 
 def disc_table(seeds: Sequence[int]) -> str:

@@ -1,14 +1,9 @@
-"""The uncertainty-SVC family: measures on toy sets, pictures of one of them, speed beside a cone solver.
+"""Speed of the uncertainty-SVC family beside a cone solver, and pictures of a set of our own.
 
-Run: python benches/papers/robust.py toys | pictures | speed (speed also needs the package clarabel).
+Run: python benches/papers/robust.py pictures | speed (speed needs the package clarabel); the paper's
+Figs. 1 to 5 are in robust_toys.py.
 
-toys: 16 sets of 100 points, uniform in [-5, 5]^2, labelled by the sign of a random quadratic form, each
-shifted by a draw from its own random Gaussian (standard deviations up to S). Quadratic kernel, (x'z)^2, which
-takes the error bars along to first order, as the paper does. Mean NMC, NME and MPE on the training rows
-with C = 1, and how many of the fits did not converge. The paper's own sets are not public; the recipe
-is in its spirit.
-
-pictures: rows and boundaries of one of these sets, as in the paper's Figs. 3 and 4, to docs/papers.
+pictures: rows and boundaries of one set whose points were drawn from ellipses of up to S.
 
 speed: processor seconds of RobustSVC and of Clarabel on one and the same USVC problem, in one run, with the
 relative difference of the objectives. Clarabel gets the cone program row by row (one second-order cone of
@@ -29,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from uncertain import GaussianArray, RobustSVC, metrics, plot
 
-SETS, POINTS = 16, 100
+POINTS = 100
 SIZES = (0.2, 1.0, 5.0)
 DRAWN = 0
 """The set of the pictures."""
@@ -136,18 +131,6 @@ def fitted(parameters: dict[str, Any], X: GaussianArray, y: Any) -> tuple[Robust
     return model, [measure(model, X, y) for measure in MEASURES], model.status_ == "converged"
 
 
-def toys() -> None:
-    for size in SIZES:
-        rows = []
-        for name, parameters in METHODS.items():
-            results = [fitted(parameters, *toy(seed, size))[1:] for seed in range(SETS)]
-            means = np.mean([measures for measures, _ in results], axis=0)
-            late = sum(not converged for _, converged in results)
-            rows.append([name, *(f"{mean:.1f}" for mean in means), str(late)])
-        header = ["method", "NMC", "NME", "MPE", "not converged"]
-        print(f"\nS = {size:g}\n\n{page.table(header, rows)}", flush=True)
-
-
 def pictures(quick: bool = False) -> None:
     """Where the ellipses are large a quarter of them is enough."""
     for size in SIZES:
@@ -164,6 +147,6 @@ def pictures(quick: bool = False) -> None:
 
 
 if __name__ == "__main__":
-    parts = {"toys": toys, "pictures": pictures, "speed": speed}
+    parts = {"pictures": pictures, "speed": speed}
     for part in sys.argv[1:] or parts:
         parts[part]()

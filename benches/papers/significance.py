@@ -87,3 +87,23 @@ def percent(scores: ArrayLike) -> str:
     error = standard_error(values)
     spread = "" if np.isnan(error) else f" +- {100 * error:.1f}"
     return f"{100 * values.mean():.1f}{spread}"
+
+
+def beside(paper: float, scores: ArrayLike, *, digits: int = 1, unit: float = 100.0) -> list[str]:
+    """Cells of a table: a printed number, ours, and the difference with its error, in `unit`s.
+
+    The error is the standard error of ours alone: the papers do not print theirs. A difference beyond two
+    errors is marked with a star, and the page says why it is there.
+    """
+    values = unit * np.asarray(scores, dtype=float)
+    mean, error = float(values.mean()), standard_error(values)
+    return [f"{unit * paper:g}", *difference(unit * paper, mean, error, digits)]
+
+
+def difference(paper: float, ours: float, error: float, digits: int = 1) -> list[str]:
+    """Ours with its error, and ours minus the paper's with the same error; a star beyond two errors."""
+    if np.isnan(error):
+        return [f"{ours:.{digits}f}", f"{ours - paper:+.{digits}f}"]
+    star = " *" if abs(ours - paper) > 2 * error else ""
+    spread = f"+- {error:.{digits}f}"
+    return [f"{ours:.{digits}f} {spread}", f"{ours - paper:+.{digits}f} {spread}{star}"]

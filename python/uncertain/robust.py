@@ -28,7 +28,7 @@ class RobustSVC(Kernelized, LinearClassifier):
         "usvc"    min 1/2 |w|^2 + C sum_i c_i max(0, d_i + r_i s_i)     the whole ellipsoid on its side
         "tsvc"    min 1/2 |w|^2 + C sum_i c_i max(0, d_i - r_i s_i)     its best point; not convex
         "psvm"    "tsvc" with S_i replaced by (tr S_i / d) I            Power SVM
-        "ausvc"   "usvc", where rows on the wrong side lose a tenth of their radius, until none changes
+        "ausvc"   "usvc", where rows on the wrong side lose `shrink` of their radius, until none changes
         "mpsvc"   min sum_i c_i p_i,  p_i = 1 / (1 + (m_i / s_i)^2) for m_i = y_i (w'x_i + b) > 0, else 1
 
     p_i is the largest probability of error that the row's mean and covariance allow. "usvc" is solved to a
@@ -48,13 +48,23 @@ class RobustSVC(Kernelized, LinearClassifier):
     method : {"usvc", "tsvc", "ausvc", "mpsvc", "psvm"}, default="usvc"
         Which problem; see above.
     radius : float, default=1.0
-        Radius r of the ellipsoids in standard deviations, >= 0; what "ausvc" and "mpsvc" begin with.
+        Radius r of the ellipsoids in standard deviations, >= 0; what "ausvc" and "mpsvc" begin with. A radius
+        r_i of each row's own is the radius 1 of the rows N(x_i, r_i^2 S_i).
     confidence : float or None, default=None
         Sets the radius instead: with "usvc", margins are kept with at least this probability.
     bound : {"gaussian", "chebyshev"}, default="gaussian"
         What `confidence` means: r = Phi^-1(p) for Gaussian rows (p >= 1/2), or r = sqrt(p / (1 - p)), which
         holds for any distribution with the row's mean and covariance.
     {kernel, gamma, degree, coef0, rank_tol, max_rank}
+    shrink : float, default=0.1
+        Part of its first radius that a row on the wrong side loses per round of "ausvc" (and of "mpsvc",
+        which begins with it), above 0 and at most 1.
+    theta : {"near", "published"}, default="near"
+        Which rows' weights "mpsvc" changes between the rounds of the paper's algorithm 3. "published": rows
+        with y f < 1 are multiplied by `theta_factor`, all others divided. "near": rows on the right side
+        nearer than the mean are multiplied, rows on the wrong side, which cost 1 wherever they are, divided.
+    theta_factor : float, default=10
+        Lambda of algorithm 3, > 1.
     polish : bool, default=True
         Whether "mpsvc" ends with a descent on its measure, or is the paper's algorithm 3 alone.
     solver : {"auto", "clarabel"}, default="auto"
@@ -144,6 +154,9 @@ class RobustSVC(Kernelized, LinearClassifier):
         coef0: float = 1.0,
         rank_tol: float = 1e-6,
         max_rank: int | None = 300,
+        shrink: float = 0.1,
+        theta: Literal["near", "published"] = "near",
+        theta_factor: float = 10.0,
         polish: bool = True,
         solver: Literal["auto", "clarabel"] = "auto",
         tol: float = 1e-6,
@@ -167,6 +180,9 @@ class RobustSVC(Kernelized, LinearClassifier):
         self.coef0 = coef0
         self.rank_tol = rank_tol
         self.max_rank = max_rank
+        self.shrink = shrink
+        self.theta = theta
+        self.theta_factor = theta_factor
         self.polish = polish
         self.solver = solver
         self.tol = tol

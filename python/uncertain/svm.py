@@ -80,6 +80,10 @@ class GSUClassifier(Kernelized, LinearClassifier):
         Whether "sgd" returns the mean of the last half of its iterates.
     projection : bool, default=True
         Whether "sgd" keeps w in the ball ||w|| <= 1 / sqrt(alpha), which holds the minimum.
+    step_offset : float, default=None
+        Step t of "sgd" is 1 / (alpha (t + step_offset)) long, >= 0. None: 1 / alpha, so that the first step
+        has length one. ``step_offset=0, averaging=False`` are the paper's algorithm 1, whose first steps are
+        1 / alpha long and throw b far away (and which divides by ``batch_size`` once too often: not here).
     {fit_intercept, class_weight}
     {probability}
     random_state : int, RandomState or None, default=None
@@ -148,6 +152,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
         batch_size: int = 64,
         averaging: bool = True,
         projection: bool = True,
+        step_offset: float | None = None,
         fit_intercept: bool = True,
         class_weight: ClassWeight = None,
         probability: bool = False,
@@ -170,6 +175,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
         self.batch_size = batch_size
         self.averaging = averaging
         self.projection = projection
+        self.step_offset = step_offset
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.probability = probability

@@ -324,3 +324,32 @@ def test_probabilities_of_the_plain_hinge_know_error_bars() -> None:
     blurred = GaussianArray(X.means, std=5.0)
     sure, unsure = (np.abs(model.predict_proba(rows)[:, 1] - 0.5).mean() for rows in (X.means, blurred))
     assert unsure < 0.5 * sure
+
+
+@pytest.mark.parametrize("offset", [0.0, 3.0, None])
+def test_steps_of_sgd_have_the_lengths_of_algorithm_1(offset: float | None) -> None:
+    """All rows with the same y x: whatever the batches are, the first steps can be written down."""
+    x, y = np.array([1.0, 2.0]), np.array([1, -1, 1, -1])
+    first = 1.0 / ALPHA if offset is None else offset
+    w, b = np.zeros(2), 0.0
+    for step in range(1, 3):
+        given = {"solver": "sgd", "max_iter": step, "averaging": False, "projection": False}
+        model = GSUClassifier(ALPHA, step_offset=offset, fit_intercept=False, **given)
+        model.fit(GaussianArray(y[:, None] * x, std=0.5), y)
+        m, s = x @ w + b, 0.5 * np.linalg.norm(w)
+        u = (1.0 - m) / s if s > 0 else np.inf
+        spread = np.exp(-(u**2) / 2) / np.sqrt(2 * np.pi) * 0.25 * w / s if s > 0 else 0.0
+        w = w - (ALPHA * w + spread - ndtr(u) * x) / (ALPHA * (step + first))
+        np.testing.assert_allclose(model.coef_[0], w, rtol=1e-12)
+
+
+def test_algorithm_1_comes_to_the_minimum() -> None:
+    X, y = problem("diagonal")
+    best = GSUClassifier(ALPHA).fit(X, y).objective_
+    literal = {"step_offset": 0.0, "averaging": False, "batch_size": 1, "random_state": 0}
+    found = [
+        GSUClassifier(ALPHA, solver="sgd", max_iter=t, **literal).fit(X, y).objective_ for t in (100, 50_000)
+    ]
+    assert best <= found[1] < 1.001 * best < 1.01 * best < found[0]
+    with pytest.raises(ParameterError, match="step_offset = -1"):
+        GSUClassifier(ALPHA, solver="sgd", step_offset=-1.0).fit(X, y)

@@ -29,11 +29,12 @@ def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes
 @pytest.mark.parametrize(
     ("script", "data", "rows"),
     [
-        ("probabilistic_kernel", False, 11 + 7 + 7),
+        ("probabilistic_kernel", False, 5 + 11 + 7 + 7),
         ("huber_flipped", False, 10),
-        ("huber_labels", True, 1),
-        ("huber_uci", True, 2),
+        ("huber_labels", True, 1 + 1),
+        ("huber_uci", True, 3 * 8 + 4),
         ("huber_speed", False, 12 + 6),
+        ("huber_linear", False, 4 + 4 + 5 + 17),
         ("kepler", True, 1 + 3 * 20 + 7 + 2),
         ("kepler_seeds", True, 3),
         ("gain_map", False, 3 * 5 + 2 * 5 * 2),
@@ -44,9 +45,9 @@ def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes
 def test_quick(script: str, data: bool, rows: int) -> None:
     if data and not DATA.exists():
         pytest.skip("the data sets are not part of the repository")
-    if script == "huber_speed" and importlib.util.find_spec("cvxpy") is None:
+    if script in ("huber_speed", "huber_linear") and importlib.util.find_spec("cvxpy") is None:
         pytest.skip("cvxpy is not a dependency of the tests")
-    if script in ("probabilistic_kernel", "huber_flipped", "kepler", "gain_map"):
+    if script in ("probabilistic_kernel", "huber_flipped", "huber_linear", "huber_uci", "kepler", "gain_map"):
         pytest.importorskip("matplotlib")
     report, before, after = before_and_after(script, *(["--data", str(DATA)] if data else []))
     lines = [line for line in report.splitlines() if line.startswith("|")]

@@ -152,8 +152,16 @@ def test_standard_errors_are_what_repeated_experiments_show() -> None:
     assert uncertainty.from_standard_errors(*rows, N, rule="population").trace().mean() == pytest.approx(
         4.0, rel=0.03
     )
-    paper = uncertainty.from_standard_errors(*rows, np.full(20_000, N), rule="gsu-paper")
-    np.testing.assert_allclose(paper.trace(), N * se)
+
+
+def test_the_papers_rule_scales_standard_errors_into_the_range_of_the_means() -> None:
+    rng = np.random.default_rng(5)
+    means, se = rng.normal(size=(50, 3)) * [1.0, 10.0, 100.0], rng.uniform(0.1, 1.0, size=(50, 3))
+    se[:, 2] = 0.0
+    variance = uncertainty.from_standard_errors(means, se, rule="gsu-paper").covariances().diagonal(0, 1, 2)
+    np.testing.assert_allclose(variance.max(axis=0)[:2], 0.8 * np.ptp(means, axis=0)[:2])
+    np.testing.assert_allclose(variance[:, :2] / variance[0, :2], se[:, :2] / se[0, :2])
+    assert not variance[:, 2].any()
 
 
 @pytest.mark.parametrize(

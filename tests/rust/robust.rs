@@ -6,7 +6,7 @@ use serde::Deserialize;
 use uncertain::data::covariance::{Full, Isotropic, Layout, Shared};
 use uncertain::loss::{Hinge, Loss, MarginError, WorstCaseHinge};
 use uncertain::objective::{Problem, Want};
-use uncertain::robust::{Bound, Method, Model, Params};
+use uncertain::robust::{Bound, Method, Model, Params, Theta};
 #[cfg(feature = "clarabel")]
 use uncertain::solver::fit_clarabel;
 use uncertain::solver::{Options, SolverKind, Status, fit_linear};
@@ -317,6 +317,41 @@ fn misclassified_rows_lose_radius_and_the_others_keep_it() {
             assert!((0.0..=1.0).contains(&radii[i]) && (!wrong || radii[i] == 0.0), "{kind}: {}", radii[i]);
         }
         assert!(radii.contains(&1.0) && radii.contains(&0.0), "{kind}");
+    }
+}
+
+#[test]
+fn radii_fall_in_steps_of_the_given_size() {
+    let golden = golden();
+    let data = golden.data("full");
+    for (shrink, steps) in [(0.5, 2.0), (0.25, 4.0), (0.4, 2.5), (1.0, 1.0)] {
+        let model = fit(Params::new().method(Method::Ausvc).shrink(shrink).radius(2.0), &data, &golden.labels());
+        for radius in &model.radii[0] {
+            let lost = (2.0 - radius) / 2.0 * steps;
+            let whole = (lost - lost.round()).abs() < 1e-12;
+            assert!(whole || *radius == 0.0, "{shrink}: {radius}");
+        }
+        assert!(model.radii[0].contains(&2.0) && model.radii[0].contains(&0.0), "{shrink}");
+    }
+    for shrink in [0.0, -0.1, 1.5, f64::NAN] {
+        assert!(Params::new().shrink(shrink).check().is_err());
+    }
+}
+
+#[test]
+fn the_published_weights_of_mpsvc_are_another_search() {
+    let golden = golden();
+    let data = golden.data("full");
+    let of = |params: Params| fit(params.method(Method::Mpsvc).polish(false), &data, &golden.labels());
+    let (near, published) = (of(Params::new()), of(Params::new().theta(Theta::Published)));
+    // Both begin with AUSVC and a round of equal weights, and keep the best measure.
+    assert_eq!(near.history[0][..2], published.history[0][..2]);
+    assert_ne!(near.history[0], published.history[0]);
+    for model in [near, published, of(Params::new().theta(Theta::Published).theta_factor(1.5))] {
+        assert!(model.history[0].windows(2).all(|w| w[1] <= w[0]));
+    }
+    for factor in [1.0, 0.5, f64::INFINITY, f64::NAN] {
+        assert!(Params::new().theta_factor(factor).check().is_err());
     }
 }
 

@@ -29,9 +29,10 @@ def from_standard_errors(
     ============== ============ ===================================================================
     "mean"         s^2          the mean, known up to s: measurement error
     "population"   N s^2        one more observation of the same object: spread
-    "gsu-paper"    N s          what Tzelepis et al. (2018) used for WDBC, from the slip
-                                s = sigma^2 / N; not a variance in the units of the data, kept to
-                                repeat their numbers
+    "gsu-paper"    c_j s        what Tzelepis et al. (2018) used for WDBC, from the slip
+                                s = sigma^2 / N; c_j makes the largest variance of feature j 80 %
+                                of the range of its means. Not a variance in the units of the
+                                data, and another one in other units; kept to repeat their numbers
     ============== ============ ===================================================================
 
     Parameters
@@ -39,7 +40,7 @@ def from_standard_errors(
     means, se : array-like of shape (n_rows, d)
         se >= 0, in the units of the means.
     n : int, or array-like of shape (n_rows,) or (n_rows, d)
-        Observations behind every mean, >= 1; not needed for ``rule="mean"``.
+        Observations behind every mean, >= 1; only ``rule="population"`` needs it.
     rule : {"mean", "population", "gsu-paper"}
 
     Returns
@@ -65,6 +66,12 @@ def from_standard_errors(
         raise NegativeVarianceError(f"se: {negative[1]} is {s[negative[0]]}; a standard error is >= 0")
     if rule == "mean":
         return GaussianArray(x, std=s)
+    if rule == "gsu-paper":
+        largest = s.max(axis=0, initial=0.0)
+        span = np.ptp(x, axis=0) if len(x) else largest
+        return GaussianArray(
+            x, var=s * np.divide(0.8 * span, largest, out=np.zeros_like(span), where=largest > 0)
+        )
     if n is None:
         raise ParameterError(f"rule = {rule!r} needs n, the number of observations behind every mean")
     count = float_array(n, "n")
@@ -76,4 +83,4 @@ def from_standard_errors(
     wrong = first_of(~(np.isfinite(count) & (count >= 1)), "row", "feature")
     if wrong:
         raise ParameterError(f"n: {wrong[1]} is {count[wrong[0]]}; expected a count >= 1")
-    return GaussianArray(x, var=count * (s**2 if rule == "population" else s))
+    return GaussianArray(x, var=count * s**2)

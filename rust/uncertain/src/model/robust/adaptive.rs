@@ -1,7 +1,7 @@
 //! AUSVC: rows that stay on the wrong side lose radius.
 //!
-//! Algorithm 2 of Yang and Gunn: solve USVC; every row with y f(x) < 0 loses a tenth of the radius it began
-//! with (the paper: 0.1 of 1), down to zero; repeat until no radius changes. The constraint of a row that
+//! Algorithm 2 of Yang and Gunn: solve USVC; every row with y f(x) < 0 loses a part `shrink` of the radius it
+//! began with (the paper: 0.1 of 1), down to zero; repeat until no radius changes. The constraint of a row that
 //! cannot be met with its whole ellipsoid is asked of a smaller one, so that a few wide rows on the
 //! wrong side no longer push the plane away from all others. Radii only fall, so the optimum does too.
 
@@ -9,10 +9,8 @@ use super::binary::{Binary, Outcome, point};
 use crate::error::Result;
 use crate::solver::{Solution, Status};
 
-/// Steps in which a radius reaches zero.
-const STEPS: u32 = 10;
-/// Rounds at most: each lowers at least one radius, and usually all rows on the wrong side at once.
-const ROUNDS: usize = 200;
+/// Rounds at most for each step of a radius: each lowers at least one, and usually all on the wrong side at once.
+const ROUNDS_PER_STEP: f64 = 20.0;
 
 /// The adapted solution and, for MPSVC, the USVC it began with.
 pub(super) struct Adapted {
@@ -22,8 +20,11 @@ pub(super) struct Adapted {
 
 pub(super) fn fit(binary: &Binary<'_>) -> Result<Adapted> {
     let radius = binary.params.radius();
-    let mut lost = vec![0u32; binary.targets.len()];
-    let radii = |lost: &[u32]| lost.iter().map(|&k| radius * f64::from(STEPS - k) / f64::from(STEPS)).collect();
+    // Steps in which a radius reaches zero; the last one may be shorter.
+    let steps = 1.0 / binary.params.0.shrink;
+    let rounds = (ROUNDS_PER_STEP * steps.ceil()) as usize;
+    let mut lost = vec![0.0; binary.targets.len()];
+    let radii = |lost: &[f64]| lost.iter().map(|&k| radius * (steps - k).max(0.0) / steps).collect();
     let mut history = vec![];
     let mut iterations = 0;
     let mut first = None;
@@ -37,13 +38,13 @@ pub(super) fn fit(binary: &Binary<'_>) -> Result<Adapted> {
         let mut changed = false;
         if radius > 0.0 {
             for (i, score) in scores.iter().enumerate() {
-                if binary.targets[i] * score.m < 0.0 && lost[i] < STEPS {
-                    lost[i] += 1;
+                if binary.targets[i] * score.m < 0.0 && lost[i] < steps {
+                    lost[i] += 1.0;
                     changed = true;
                 }
             }
         }
-        if changed && history.len() < ROUNDS {
+        if changed && history.len() < rounds {
             continue;
         }
         solution.iterations = iterations;

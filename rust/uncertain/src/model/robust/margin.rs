@@ -7,10 +7,12 @@
 //! max sum theta_i r_i   s.t.  y_i f(x_i) >= r_i >= floor_i,   |S_i^(1/2) w| <= 1        (theirs with C = 1: the scale)
 //! ```
 //!
-//! where r_i = y_i f(x_i) at the optimum, and changes theta between rounds: rows on the wrong side, which
-//! cost 1 wherever they are, lose nine tenths of it; rows on the right side nearer than the mean get ten
-//! times as much. It keeps the best M seen. Two departures from the paper:
+//! where r_i = y_i f(x_i) at the optimum, and multiplies or divides theta by `theta_factor` between rounds.
+//! The best M seen is kept. Three departures from the paper:
 //!
+//! - theta: the paper's (`Theta::Published`) grows for the rows with y f < 1 and falls for all others. By default
+//!   rows on the wrong side, which cost 1 wherever they are, lose weight, and rows on the right side nearer than
+//!   the mean gain it.
 //! - floor is the paper's (the mean d of the rows on the right side) only where the AUSVC solution, which
 //!   every round starts from, leaves room: else a tenth of that solution's value (rows on the right side),
 //!   or slightly less than it and at most -1 (the others). So every problem has a strictly feasible point.
@@ -19,6 +21,7 @@
 //!   to begin with): on the paper's toys that is most of the gain.
 
 use super::binary::{Binary, Outcome, Score, point};
+use super::params::Theta;
 use super::{adaptive, barrier};
 use crate::error::Result;
 use crate::loss::{Hinge, MarginError};
@@ -27,8 +30,7 @@ use crate::solver::{Solution, Status, descend};
 /// Rounds of algorithm 3 at most, and the relative change of M that ends them.
 const ROUNDS: usize = 20;
 const SETTLED: f64 = 1e-6;
-/// Factor of theta per round, and its limits.
-const FACTOR: f64 = 10.0;
+/// Limits of theta, relative to the heaviest row's weight.
 const LIGHTEST: f64 = 1e-6;
 const HEAVIEST: f64 = 1e6;
 /// The starting point's largest spread, inside the cones.
@@ -112,6 +114,7 @@ fn iterate(binary: &Binary<'_>, start: &[f64], best: &mut Best) -> Result<()> {
     let heaviest = theta.iter().copied().fold(0.0, f64::max);
     let mut before = f64::INFINITY;
     let problem = binary.problem(binary.data, &MarginError);
+    let params = &binary.params.0;
     for round in 0..ROUNDS {
         binary.control.check()?;
         let Some(x) = barrier::maximize(&problem, &theta, &floor, start, binary.control)? else { break };
@@ -124,10 +127,12 @@ fn iterate(binary: &Binary<'_>, start: &[f64], best: &mut Best) -> Result<()> {
         }
         before = measure;
         for (theta, (g, s)) in theta.iter_mut().zip(margins) {
-            let factor = match g {
-                g if g < 0.0 => 1.0 / FACTOR,
-                g if g < mean * s => FACTOR,
-                _ => 1.0,
+            let factor = match (params.theta, g) {
+                (Theta::Published, g) if g < 1.0 => params.theta_factor,
+                (Theta::Published, _) => 1.0 / params.theta_factor,
+                (Theta::Near, g) if g < 0.0 => 1.0 / params.theta_factor,
+                (Theta::Near, g) if g < mean * s => params.theta_factor,
+                (Theta::Near, _) => 1.0,
             };
             *theta = (*theta * factor).clamp(LIGHTEST * heaviest, HEAVIEST * heaviest);
         }

@@ -7,7 +7,7 @@
 //! USVC        min 1/2 |w|^2 + C sum c_i max(0, d_i + r s_i)         every point of the ellipsoid
 //! TSVC        min 1/2 |w|^2 + C sum c_i max(0, d_i - r s_i)         its best point (not convex)
 //! Power SVM   TSVC with every covariance replaced by (tr S / d) I
-//! AUSVC       USVC in which misclassified rows lose radius, a tenth at a time
+//! AUSVC       USVC in which misclassified rows lose radius, a tenth at a time (`shrink`)
 //! MPSVC       min sum c_i / (1 + (m_i / s_i)^2) over the rows on the right side + c_i for the others
 //! ```
 //!
@@ -45,5 +45,5 @@ mod state;
 mod total;
 
 pub use fit::Model;
-pub use params::{Method, Params, Solver, ValidParams};
+pub use params::{Method, Params, Solver, Theta, ValidParams};
 pub use radius::Bound;

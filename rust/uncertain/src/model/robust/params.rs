@@ -42,6 +42,20 @@ pub enum Solver {
 
 named!(Solver, "solver");
 
+/// How algorithm 3 (MPSVC) changes the weights theta of the rows between its rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
+#[non_exhaustive]
+pub enum Theta {
+    /// Rows on the right side nearer than the mean gain weight, rows on the wrong side lose it.
+    #[default]
+    Near,
+    /// As published: rows with y f < 1 gain weight, all others lose it.
+    Published,
+}
+
+named!(Theta, "theta");
+
 params! {
     pub struct Params {
         /// Price of the losses against 1/2 |w|^2, > 0.
@@ -57,6 +71,14 @@ params! {
         confidence: Option<f64> = None,
         /// What is assumed of the rows' distributions where the radius comes from a probability.
         bound: Bound = Bound::Gaussian,
+        /// AUSVC and MPSVC: the part of its first radius that a row on the wrong side loses per round, in (0, 1].
+        #[serde(with = "number")]
+        shrink: f64 = 0.1,
+        /// MPSVC: which rows' weights change between the rounds of algorithm 3.
+        theta: Theta = Theta::Near,
+        /// MPSVC: the factor by which they change, > 1.
+        #[serde(with = "number")]
+        theta_factor: f64 = 10.0,
         /// MPSVC: finish with a descent on its measure, or stop where the paper's algorithm does?
         polish: bool = true,
         /// What solves the convex problems.
@@ -74,6 +96,12 @@ impl Params {
     fn ranges(&self) -> Result<()> {
         check_positive("C", self.c)?;
         check_not_negative("radius", self.radius)?;
+        if !(self.shrink > 0.0 && self.shrink <= 1.0) {
+            return Err(Error::parameter("shrink", self.shrink, "above 0 and at most 1"));
+        }
+        if !(self.theta_factor > 1.0 && self.theta_factor.is_finite()) {
+            return Err(Error::parameter("theta_factor", self.theta_factor, "a finite number > 1"));
+        }
         self.calibration.check()?;
         if self.solver == Solver::Clarabel && !HAS_CLARABEL {
             let expected = "\"auto\": this build is without the Cargo feature clarabel";
