@@ -30,8 +30,9 @@ def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes
     ("script", "data", "rows"),
     [
         ("probabilistic_kernel", False, 5 + 11 + 7 + 7),
+        ("robust_toys", False, 7 + 9),
         ("huber_flipped", False, 10),
-        ("huber_labels", True, 1 + 1),
+        ("huber_labels", True, 1),
         ("huber_uci", True, 3 * 8 + 4),
         ("huber_speed", False, 12 + 6),
         ("huber_linear", False, 4 + 4 + 5 + 17),
@@ -47,7 +48,15 @@ def test_quick(script: str, data: bool, rows: int) -> None:
         pytest.skip("the data sets are not part of the repository")
     if script in ("huber_speed", "huber_linear") and importlib.util.find_spec("cvxpy") is None:
         pytest.skip("cvxpy is not a dependency of the tests")
-    if script in ("probabilistic_kernel", "huber_flipped", "huber_linear", "huber_uci", "kepler", "gain_map"):
+    if script in (
+        "probabilistic_kernel",
+        "robust_toys",
+        "huber_flipped",
+        "huber_linear",
+        "huber_uci",
+        "kepler",
+        "gain_map",
+    ):
         pytest.importorskip("matplotlib")
     report, before, after = before_and_after(script, *(["--data", str(DATA)] if data else []))
     lines = [line for line in report.splitlines() if line.startswith("|")]
