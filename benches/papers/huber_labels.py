@@ -3,7 +3,8 @@
     python benches/papers/huber_labels.py [--data FOLDER] [--quick]
 
 Parameters are chosen by cross-validation on the training rows and their noisy labels; the clean test rows are
-looked at once.
+looked at once. The second table tries other kernels, graphs, views and ways to choose parameters where HLR is
+below the paper.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from significance import beside, percent
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -29,7 +30,7 @@ Ints = NDArray[np.int64]
 Split = tuple[Ints, Ints]
 
 ORIGIN = "Raetsch's benchmark repository (IDA)"
-SETS = {"breast_cancer": 10, "diabetis": 5, "german": 3, "heart": 10, "image": 2, "thyroid": 10}
+SETS = {"breast_cancer": 10, "diabetis": 8, "german": 5, "heart": 10, "image": 3, "thyroid": 10}
 """Realisations of each: fewer where rows are many."""
 SIZES = {"diabetis": 468, "thyroid": 140}
 """Raetsch's training sizes, for the random splits that stand in for missing ones."""
@@ -69,6 +70,8 @@ PAPER = {
     ),
 }
 """Per cent: the five other methods, and HLR."""
+TRIED = ("heart", "thyroid", "diabetis")
+"""Where HLR is below the paper in more than one line."""
 
 
 def huber(**other: Any) -> AdaptiveHuberClassifier:
@@ -123,7 +126,7 @@ def flipped(y: NDArray[Any], rates: tuple[float, float], seed: int) -> NDArray[A
 
 def main(argv: Sequence[str] | None = None) -> str:
     arguments = page.options(__doc__ or "", argv, data=True)
-    rows = []
+    rows, tried = [], []
     cases = [(name, k) for name in SETS for k in range(len(RATES))][: 1 if arguments.quick else None]
     with threadpool_limits(1):
         for name, k in page.progress(cases, "labels"):
@@ -136,10 +139,16 @@ def main(argv: Sequence[str] | None = None) -> str:
                     one.fit(x[train], noisy)
                     results.setdefault(method, []).append(one.score(x[test], y[test]))
             rows.append(line(name, k, results))
+            if name in TRIED or arguments.quick:
+                tried.append(attempts(name, k, x, y, parts))
     others = [f"paper: {name}" for name in OTHERS]
     head = ["data, flipped +1 / -1", "splits", *others, "paper: HLR", "HLR", "difference"]
-    table = page.table([*head, "logistic loss", "SVM"], rows)
-    return page.update("adaptive-huber.md", {"labels": table}, quick=arguments.quick)
+    ways = list(choices(1, 0, None, None))
+    tables = {
+        "labels": page.table([*head, "logistic loss", "SVM"], rows),
+        "labels-tried": page.table(["data, flipped +1 / -1", "paper: HLR", *ways], tried),
+    }
+    return page.update("adaptive-huber.md", tables, quick=arguments.quick)
 
 
 def label(name: str, k: int) -> str:
@@ -160,6 +169,50 @@ def line(name: str, k: int, results: dict[str, list[float]]) -> list[str]:
         percent(results["logistic loss"]),
         percent(results["SVM"]),
     ]
+
+
+def choices(d: int, seed: int, clean: Any, test: Any) -> dict[str, GridSearchCV]:
+    """Other kernels and views with the same search; other ways to choose for the RBF kernel."""
+    folds = StratifiedKFold(3, shuffle=True, random_state=seed)
+    grid = huber_grid(d)
+    without = {key: values for key, values in grid.items() if key != "gamma"}
+    everything = slice(None)
+    two = huber(views=[everything, everything], kernel=["rbf", "linear"])
+    thumb = huber(graph="knn", delta=0.01)
+    fixed = {"alpha": [1e-4], "manifold_alpha": [1e-5], "max_refinements": [3]}
+    return {
+        "linear": search(huber(kernel="linear"), without, folds),
+        "polynomial, degree 2": search(huber(kernel="polynomial", degree=2), grid, folds),
+        "RBF with a graph": search(huber(graph="knn"), grid | {"manifold_alpha": [1e-5, 1e-3]}, folds),
+        "views: RBF, linear": search(two, grid, folds),
+        "rule of thumb": search(thumb, fixed, folds),
+        "RBF, chosen by clean labels": search(huber(), grid, clean),
+        "RBF, best on the test rows": search(huber(), grid, test),
+    }
+
+
+def attempts(name: str, k: int, x: NDArray[Any], y: NDArray[Any], parts: Sequence[Split]) -> list[str]:
+    found: dict[str, list[float]] = {}
+    for seed, (train, test) in enumerate(parts):
+        noisy = flipped(y[train], RATES[k], seed)
+        both = np.concatenate([train, test])
+        labels = np.concatenate([noisy, y[test]])
+        peek = PredefinedSplit(np.repeat([-1, 0], [len(train), len(test)]))
+        inner = StratifiedKFold(3, shuffle=True, random_state=seed)
+        # Learned from noisy labels, held out with clean ones: the rows come twice, and only one copy counts.
+        twice = [(a, b + len(train)) for a, b in inner.split(x[train], noisy)]
+        for way, one in choices(x.shape[1], seed, twice, peek).items():
+            if one.cv is peek:
+                score = one.set_params(refit=False).fit(x[both], labels).best_score_
+            elif one.cv is twice:
+                rows = np.concatenate([train, train])
+                one.set_params(refit=False).fit(x[rows], np.concatenate([noisy, y[train]]))
+                best = clone(one.estimator).set_params(**one.best_params_)
+                score = best.fit(x[train], noisy).score(x[test], y[test])
+            else:
+                score = one.fit(x[train], noisy).score(x[test], y[test])
+            found.setdefault(way, []).append(float(score))
+    return [label(name, k), f"{PAPER[name][k][-1]:.2f}", *(percent(scores) for scores in found.values())]
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ MINUTES = {
     "kepler": 10.0,
     "kepler_seeds": 1.3,
     "gsu_mnist": 6.5,
-    "huber_labels": 1.9,
+    "huber_labels": 6.0,
     "gsu_toy": 1.3,
     "huber_uci": 1.4,
     "gsu_standins": 1.3,
