@@ -666,7 +666,7 @@ CASES: dict[str, list[Case]] = {
         Case(
             "import dask.dataframe as dd\nfrom dask.distributed import Client\nfrom uncertain.dask import fit as fit_there\n"
             "cut = dd.from_pandas(table.to_pandas(), npartitions=2)\n"
-            "with Client(n_workers=0, processes=False, dashboard_address=None) as client:\n"
+            'with Client(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as client:\n'
             '    fit_there(client, cut, method="gsu", timeout=0.1)',
             "No worker came, or a pass over the rows took longer.",
             "Start workers, or allow more time with `timeout=`.",

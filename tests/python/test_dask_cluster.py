@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -67,7 +68,8 @@ def cluster() -> Iterator[Any]:
     with (
         dask.config.set(quiet),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None,
+            n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
             silence_logs=50, death_timeout=60,
         ) as cluster,
     ):  # fmt: skip
@@ -221,6 +223,40 @@ def _other_rows(k: int) -> Any:
     from uncertain._model.cluster.piece import Piece
 
     return Piece.of(GaussianArray(np.full((8, 2), float(k)), std=0.1))
+
+
+def test_discriminants_and_the_worst_case_by_passes(client: Any) -> None:
+    frame = table(2_000)
+    for method, options in (
+        ("discriminant", {"n_components": 2, "shared_covariance": False}),
+        ("usvc", {"meaning": "spread", "probability": False, "tol": 1e-5}),
+    ):
+        model = fitted(client, frame, **options | {"method": method})
+        here = uncertain.fit(frame, "two", **COLUMNS | {"method": method}, **options)
+        last, other = model.pipeline_[-1], here.pipeline_[-1]
+        if method == "discriminant":
+            assert last.log_likelihoods_[-1] == pytest.approx(other.log_likelihoods_[-1], abs=1e-3)
+            assert np.abs(model.predict_proba(frame) - here.predict_proba(frame)).to_numpy().mean() < 0.02
+        else:
+            assert last.optimality_gap_ <= 1e-5
+            np.testing.assert_allclose(last.objective_, other.objective_, rtol=2e-5)
+        assert np.mean(model.predict(frame) == here.predict(frame)) > 0.98
+
+
+def test_the_choice_is_among_what_passes_can_do(client: Any) -> None:
+    from uncertain.dask import fit
+
+    few = table(1_200)[["u", "u_err", "v", "v_err", "two"]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertainWarning)  # which of two is best is the data's business
+        model = fit(client, dd.from_pandas(few, npartitions=3), "two", group_bytes=SMALL)
+    board = model.leaderboard_
+    assert set(board.filter(board["weight"] > 0)["method"]) <= {"gsu", "discriminant"}
+    kernel = board.filter(board["method"] == "kernel")
+    assert all("not made of sums" in note for note in kernel["note"])
+    assert np.mean(model.predict(few) == few["two"]) > 0.7
+    by_rule = fit(client, dd.from_pandas(few, npartitions=3), "two", effort="fast")
+    assert type(by_rule.pipeline_[-1]).__name__ == "GSUClassifier"
 
 
 def test_calibration_by_ranks_and_by_groups(client: Any, frame: pd.DataFrame) -> None:

@@ -133,7 +133,7 @@ def fit(
     >>> from dask.distributed import Client
     >>> frame = pandas.DataFrame({"x": [1.0, 1.2, 3.1, 2.9] * 9, "x_err": [0.1, 0.3, 0.1, 0.4] * 9})
     >>> frame["kind"] = (frame.x > 2.0).map({True: "quasar", False: "star"})
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address="127.0.0.1:0") as client:
     ...     model = uncertain.dask.fit(client, dd.from_pandas(frame, npartitions=3), "kind", method="gsu")
     >>> model.predict(frame.head(3)).to_list()
     ['star', 'star', 'quasar']
