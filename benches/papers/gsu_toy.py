@@ -18,12 +18,15 @@ import numpy as np
 import page
 from numpy.typing import NDArray
 from scipy import stats
+from significance import difference, standard_error
 
 from uncertain import GaussianArray, GSUClassifier
 
 Floats = NDArray[np.float64]
 
 ALPHA = 0.01
+PAPER = {"2-D": (1_000, 1.7), "3-D": (50_000, 1.7)}
+"""Points per row, and the angle in degrees that the text gives for them."""
 TAIL = 16
 """The slope is fitted to numbers of samples from here on; below, asymptotics do not hold yet."""
 
@@ -56,6 +59,9 @@ def main(argv: Sequence[str] | None = None) -> str:
     picture(toys, counts, results, quick)
     head = ["toy", "samples per row", "median angle, degrees", "root mean square", "formula"]
     tables = {
+        "printed": printed(toys, 2 if quick else 20),
+        "constants": constants(2 if quick else 12),
+        "solver": solver(toys["2-D"], 2 if quick else 12),
         "decay": page.table(["toy", "fitted exponent", "theory", "predicted rms at N = 1, degrees"], slopes),
         "angles": page.table(head, rows, numbers=2),
     }
@@ -81,6 +87,66 @@ def solid(seed: int, per_class: int = 20) -> tuple[GaussianArray, NDArray[np.int
     lengths = np.where(y[:, None] > 0, [0.3, 1.2, 1.0], [1.3, 0.3, 0.5])
     factor = rng.normal(size=(len(y), 3, 3)) * 0.25 + np.eye(3) * lengths[:, None, :]
     return GaussianArray(means, cov=factor @ factor.transpose(0, 2, 1)), y
+
+
+def printed(toys: dict[str, Any], repeats: int) -> str:
+    """The two angles of the text."""
+    rows = []
+    for name, (n, paper) in PAPER.items():
+        data, y = toys[name]
+        exact = GSUClassifier(ALPHA, n_jobs=1).fit(data, y)
+        draws = max(2, repeats * 1_000 // n)
+        angles = np.array(
+            [angle(sampled(data, y, n, seed).coef_[0], exact.coef_[0]) for seed in range(draws)]
+        )
+        cells = difference(paper, float(angles.mean()), standard_error(angles), 2)
+        needed = (predicted_angle(exact, data, y) / paper) ** 2
+        rows.append([name, f"{n}", f"{paper:g}", *cells, f"{needed:.0f}"])
+    return page.table(
+        ["toy", "points per row", "paper", "ours", "difference", "points for 1.7 degrees"], rows
+    )
+
+
+def constants(toys: int) -> str:
+    """Points per row for 1.7 degrees on other toys, by the formula: median and range."""
+    rows = []
+    for alpha in (1e-4, 1e-2, 1.0):
+        cells = []
+        for d in (2, 3, 10, 30):
+            needed = []
+            for seed in range(toys):
+                data, y = other(d, seed)
+                exact = GSUClassifier(alpha, n_jobs=1).fit(data, y)
+                needed.append((predicted_angle(exact, data, y, 1_000) / 1.7) ** 2)
+            cells.append(f"{np.median(needed):.3g} ({min(needed):.2g} to {max(needed):.2g})")
+        rows.append([f"{alpha:g}", *cells])
+    return page.table(["alpha", "2-D", "3-D", "10-D", "30-D"], rows)
+
+
+def other(d: int, seed: int) -> tuple[GaussianArray, NDArray[np.int64]]:
+    """Two classes of 20 rows around opposite means, every row with a random covariance."""
+    rng = np.random.default_rng([seed, d])
+    y = np.repeat([-1, 1], 20)
+    across = rng.normal(size=d)
+    means = rng.normal(size=(40, d)) + 1.2 * y[:, None] * across / np.linalg.norm(across)
+    roots = rng.normal(size=(40, d, d)) * np.sqrt(rng.uniform(0.1, 1.0, size=(40, 1, 1)) / d)
+    return GaussianArray(means, cov=roots @ roots.transpose(0, 2, 1)), y
+
+
+def solver(toy: tuple[GaussianArray, Any], repeats: int) -> str:
+    """How far algorithm 1 ends from the minimum of the very problem it is given, without any sampling."""
+    data, y = toy
+    exact = GSUClassifier(ALPHA, n_jobs=1).fit(data, y)
+    literal: dict[str, Any] = {"solver": "sgd", "step_offset": 0.0, "averaging": False, "batch_size": 1}
+    rows = []
+    for steps in (1_000, 10_000, 100_000):
+        fits = [
+            GSUClassifier(ALPHA, max_iter=steps, random_state=seed, n_jobs=1, **literal).fit(data, y)
+            for seed in range(repeats)
+        ]
+        angles = [angle(fit.coef_[0], exact.coef_[0]) for fit in fits]
+        rows.append([f"{steps}", f"{np.mean(angles):.2f} +- {standard_error(angles):.2f}"])
+    return page.table(["steps of algorithm 1 on the Gaussians", "angle to the minimum, degrees"], rows)
 
 
 def sampled(data: GaussianArray, y: NDArray[Any], n: int, seed: int) -> GSUClassifier:

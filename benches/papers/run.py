@@ -32,7 +32,7 @@ MINUTES = {
     "kepler_seeds": 1.3,
     "gsu_mnist": 6.5,
     "huber_labels": 6.0,
-    "gsu_toy": 1.3,
+    "gsu_toy": 2.0,
     "huber_uci": 1.4,
     "gsu_standins": 1.3,
     "gsu_tv": 1.0,

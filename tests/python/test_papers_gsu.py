@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "benches" / "papers"))
 @pytest.mark.parametrize(
     ("script", "data", "rows"),
     [
-        ("gsu_toy", "", 2 + 2 * 5),
+        ("gsu_toy", "", 2 + 3 + 3 + 2 * 5 + 2),
         ("gsu_standins", "", 7 + 9),
         ("gsu_mnist", "mnist", 5 + 4 + 1 + 1),
         ("gsu_mnist_more", "mnist", 2 + 7),
