@@ -96,7 +96,7 @@ sphinx_gallery_conf = {
     "reference_url": {"uncertain": None},
     "show_memory": False,
     "min_reported_time": 0,
-    "write_computation_times": True,
+    "write_computation_times": False,
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": False,
     "only_warn_on_example_error": False,
