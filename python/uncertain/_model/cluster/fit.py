@@ -94,22 +94,9 @@ def fit(
     retries : how often the reading of a partition that failed is tried again. Work whose worker dies is tried
         again elsewhere, as often as the cluster allows.
     group_bytes : neighbouring partitions are joined to groups of at most so many bytes (but at most 64
-    groups),
-        each of which is one task of a pass.
+        groups), each of which is one task of a pass.
     **params : parameters of the estimator, as in `uncertain.fit`. `n_jobs` is the number of threads of every
         task; ``verbose=1`` also prints every pass with its seconds, the bytes so far and the slowest worker.
-
-    The rows stay on the workers, as Gaussians. The client gathers a sample of at most 100,000 rows, drawn by
-    a
-    hash of (`random_state`, partition, row), with 5 rows of every class at least. Passes start from its
-    solution; a penalty that is "auto", the question whether two columns are limits or arms, and what held-out
-    rows say of a model (`residual_std_`, spread, sets of predictions) come from the sample alone.
-    Probabilities are calibrated in 5 folds of all rows: of each 5 rows of a class in a row, one goes to each
-    fold, or whole `groups` by a hash of their names. Above 200,000 rows, one in so many is scored for them.
-
-    Sums are added in the order of the groups. So the last digits of a model depend on the partitions and on
-    `group_bytes`, and on nothing else: not on the number of workers or threads, nor on workers that were
-    lost.
 
     Returns
     -------
@@ -120,11 +107,23 @@ def fit(
     ------
     UncertainError
         As `uncertain.fit`, naming the partition; for methods that are not made of sums over the rows; for
-        rows
-        without error bars (or a kinked loss) that passes alone do not bring to `tol`.
+        rows without error bars (or a kinked loss) that passes alone do not bring to `tol`.
     ClusterError
         For workers of other versions, no answer in time, rows that changed when a lost worker's were read
         again, and workers that die again and again.
+
+    Notes
+    -----
+    The rows stay on the workers, as Gaussians. The client gathers a sample of at most 100,000 rows, drawn by
+    a hash of (`random_state`, partition, row), with 5 rows of every class at least. Passes start from its
+    solution; a penalty that is "auto", the question whether two columns are limits or arms, and what held-out
+    rows say of a model (`residual_std_`, spread, sets of predictions) come from the sample alone.
+    Probabilities are calibrated in 5 folds of all rows: of each 5 rows of a class in a row, one goes to each
+    fold, or whole `groups` by a hash of their names. Above 200,000 rows, one in so many is scored for them.
+
+    Sums are added in the order of the groups. So the last digits of a model depend on the partitions and on
+    `group_bytes`, and on nothing else: not on the number of workers or threads, nor on workers that were
+    lost.
 
     Examples
     --------
