@@ -86,9 +86,8 @@ def fit(
     mean, std, var, cov, precision, factor, bounds, features, exact, categorical, corr : as there.
     task, meaning, scale, on_missing, handle_unknown, random_state : as there.
     method : "gsu", "usvc" (classes), "discriminant" (classes); "auto" chooses among "gsu" and
-    "discriminant", on the
-        sample (of which `uncertain.fit` looks at 20,000 rows), and says so if boosted trees would be better
-        there.
+        "discriminant", on the sample (of which `uncertain.fit` looks at 20,000 rows), and says so if boosted
+        trees would be better there.
     effort : of ``method="auto"``: "fast" follows a rule, "normal" chooses.
     timeout : seconds that a pass over the rows, or the reading of the table, may take.
     retries : how often the reading of a partition that failed is tried again. Work whose worker dies is tried
