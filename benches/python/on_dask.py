@@ -15,7 +15,8 @@ import signal
 import statistics
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -45,24 +46,21 @@ def partial_table(seed: int, n: int, d: int) -> pd.DataFrame:
     return frame.assign(label=(score > 0.0).astype(int))
 
 
-def cluster_of(workers: int) -> Any:
-    """Processes with one thread each, on loopback addresses."""
+@contextmanager
+def cluster_of(workers: int) -> Iterator[Any]:
+    """A client of processes with one thread each, on loopback addresses."""
     from dask.distributed import Client, LocalCluster
 
-    return Client(
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,
-        )
-    )
+    quiet = {"dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, host="127.0.0.1", **quiet) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 def overhead(groups: int, repeats: int) -> tuple[float, float]:
     """Median seconds of a pass over `groups` groups of 100 rows, and of its slowest task."""
-    from uncertain import GaussianArray
     from uncertain._model.cluster.passes import Cluster, Passes
 
     with cluster_of(2) as client:
@@ -76,7 +74,6 @@ def overhead(groups: int, repeats: int) -> tuple[float, float]:
             start = time.perf_counter()
             passes(asked)
             seconds.append(time.perf_counter() - start)
-        assert GaussianArray is not None
         return statistics.median(seconds), sorted(seconds)[len(seconds) // 10]
 
 

@@ -3,7 +3,7 @@ told.
 
 Dask does scheduling, placement and recovery: results that a lost worker held are computed again from where
 they
-came. Only `submit`, `map`, `gather`, `wait` and `cancel` of a client are used.
+came. Only `compute`, `map`, `gather`, `run`, `sync` and `cancel` of a client are used.
 """
 
 from __future__ import annotations
@@ -34,6 +34,10 @@ def current() -> Any:
             "a Dask DataFrame is fitted on a cluster, but there is no client: start one with "
             "dask.distributed.Client(), for this machine or with the address of a scheduler"
         ) from None
+
+
+async def _fetched(client: Any, futures: Sequence[Any]) -> Any:
+    return await client.gather(list(futures), asynchronous=True)
 
 
 class Cluster:
@@ -82,8 +86,8 @@ class Cluster:
         return list(self._waiting(what, self._gathered, futures))
 
     def _gathered(self, futures: Sequence[Any]) -> Any:
-        distributed.wait(futures, timeout=self._timeout, return_when="ALL_COMPLETED")
-        return self._client.gather(futures)
+        # One wait for everything, also for what must be computed again while it is fetched.
+        return self._client.sync(_fetched, self._client, futures, callback_timeout=self._timeout)
 
     def _waiting(self, what: str, wait: Callable[..., Any], *args: Any, **limits: Any) -> Any:
         futures = args[0] if args and isinstance(args[0], Sequence) else []
