@@ -11,7 +11,7 @@ import click
 @click.option("--out", "-o", default="demo.png", show_default=True, type=click.Path(path_type=Path))
 @click.option("--no-plot", is_flag=True, help="No picture.")
 @click.option(
-    "--splits", default=10, show_default=True, type=click.IntRange(2), help="Random splits per comparison."
+    "--splits", default=5, show_default=True, type=click.IntRange(2), help="Random splits per comparison."
 )
 def demo(out: Path, no_plot: bool, splits: int) -> None:
     """Real data with error bars, from a table to a classifier; writes a picture.

@@ -20,7 +20,7 @@ from ._published import METHODS, Result, badly_measured, draw, method, race, tab
 __all__ = ["METHODS", "Result", "badly_measured", "draw", "growing", "method", "race", "run", "table", "wdbc"]
 
 
-def run(out: Path | None, say: Callable[[str], Any], *, splits: int = 10) -> None:
+def run(out: Path | None, say: Callable[[str], Any], *, splits: int = 5) -> None:
     """The whole demonstration; `say` gets the text, `out` is the picture's path (None: no picture)."""
     need_polars("the table of the demo")
     start = time.perf_counter()
