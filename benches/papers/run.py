@@ -31,6 +31,7 @@ MINUTES = {
     "kepler": 10.0,
     "kepler_seeds": 1.3,
     "gsu_mnist": 6.5,
+    "gsu_mnist_why": 2.0,
     "huber_labels": 6.0,
     "gsu_toy": 2.0,
     "huber_uci": 1.4,

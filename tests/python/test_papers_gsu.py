@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "benches" / "papers"))
         ("gsu_toy", "", 2 + 3 + 3 + 2 * 5 + 2),
         ("gsu_standins", "", 7 + 9),
         ("gsu_mnist", "mnist", 5 + 4 + 1 + 1),
+        ("gsu_mnist_why", "mnist", 1 + 3),
         ("gsu_mnist_more", "mnist", 2 + 7),
         ("gsu_wdbc", "wdbc", 4 + 2 + 3),
         ("gsu_tv", "tv_news_commercials_bbc_ndtv", 4 + 3 + 2 + 8 + 10),
@@ -39,7 +40,7 @@ def test_quick(script: str, data: str, rows: int) -> None:
     assert before == after
 
 
-@pytest.mark.parametrize("script", ["gsu_mnist", "gsu_mnist_more", "gsu_wdbc", "gsu_tv"])
+@pytest.mark.parametrize("script", ["gsu_mnist", "gsu_mnist_why", "gsu_mnist_more", "gsu_wdbc", "gsu_tv"])
 def test_missing_data_says_where_it_comes_from(script: str, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"\.parquet is not there\. Original:"):
         importlib.import_module(script).main(["--quick", "--data", str(tmp_path)])
