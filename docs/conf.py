@@ -41,6 +41,7 @@ templates_path = ["_templates"]
 # -- reference: a page for each public object, from its docstring
 
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the docstrings say more than the annotations
 autosummary_generate = True
 numpydoc_show_class_members = False
