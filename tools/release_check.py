@@ -92,11 +92,12 @@ def pythons() -> list[str]:
     """This Python and every newer one that can be found."""
     found = [sys.executable]
     for minor in range(sys.version_info.minor + 1, 20):
-        path = shutil.which(f"python3.{minor}") or next(
-            (str(p) for p in sorted(Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python"))), None
-        )
-        if path and not subprocess.run([path, "-c", "import venv"], capture_output=True).returncode:
-            found.append(path)
+        on_path = shutil.which(f"python3.{minor}")
+        versions = sorted(map(str, Path.home().glob(f".pyenv/versions/3.{minor}.*/bin/python")))
+        for path in [on_path, *versions] if on_path else versions:
+            if not subprocess.run([path, "-c", "import venv, ensurepip"], capture_output=True).returncode:
+                found.append(path)
+                break
     return found
 
 
