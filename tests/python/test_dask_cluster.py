@@ -28,7 +28,7 @@ import dask  # noqa: E402
 from uncertain._model.cluster import passes  # noqa: E402
 from uncertain._model.cluster import work as working  # noqa: E402
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(240)
 
 N = 6_000
 SMALL = 1 << 16
@@ -228,15 +228,15 @@ def _other_rows(k: int) -> Any:
 def test_discriminants_and_the_worst_case_by_passes(client: Any) -> None:
     frame = table(2_000)
     for method, options in (
-        ("discriminant", {"n_components": 2, "shared_covariance": False}),
+        ("discriminant", {"shared_covariance": False}),
         ("usvc", {"meaning": "spread", "probability": False, "tol": 1e-5}),
     ):
         model = fitted(client, frame, **options | {"method": method})
         here = uncertain.fit(frame, "two", **COLUMNS | {"method": method}, **options)
         last, other = model.pipeline_[-1], here.pipeline_[-1]
         if method == "discriminant":
-            assert last.log_likelihoods_[-1] == pytest.approx(other.log_likelihoods_[-1], abs=1e-3)
-            assert np.abs(model.predict_proba(frame) - here.predict_proba(frame)).to_numpy().mean() < 0.02
+            assert last.log_likelihoods_[-1] == pytest.approx(other.log_likelihoods_[-1], abs=1e-4)
+            assert np.abs(model.predict_proba(frame) - here.predict_proba(frame)).to_numpy().max() < 0.02
         else:
             assert last.optimality_gap_ <= 1e-5
             np.testing.assert_allclose(last.objective_, other.objective_, rtol=2e-5)
@@ -246,7 +246,7 @@ def test_discriminants_and_the_worst_case_by_passes(client: Any) -> None:
 def test_the_choice_is_among_what_passes_can_do(client: Any) -> None:
     from uncertain.dask import fit
 
-    few = table(1_200)[["u", "u_err", "v", "v_err", "two"]]
+    few = table(1_000)[["u", "u_err", "two"]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UncertainWarning)  # which of two is best is the data's business
         model = fit(client, dd.from_pandas(few, npartitions=3), "two", group_bytes=SMALL)
@@ -254,7 +254,7 @@ def test_the_choice_is_among_what_passes_can_do(client: Any) -> None:
     assert set(board.filter(board["weight"] > 0)["method"]) <= {"gsu", "discriminant"}
     kernel = board.filter(board["method"] == "kernel")
     assert all("not made of sums" in note for note in kernel["note"])
-    assert np.mean(model.predict(few) == few["two"]) > 0.7
+    assert np.mean(model.predict(few) == few["two"]) > 0.6
     by_rule = fit(client, dd.from_pandas(few, npartitions=3), "two", effort="fast")
     assert type(by_rule.pipeline_[-1]).__name__ == "GSUClassifier"
 
