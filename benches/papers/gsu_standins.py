@@ -84,7 +84,7 @@ def eeg(seeds: Sequence[int], subjects: int, trials: int) -> str:
     return page.table(head, rows, numbers=2)
 
 
-def recordings(seed: int, subjects: int, trials: int) -> tuple[Floats, Ints, Ints]:
+def recordings(seed: int, subjects: int, trials: int, channels: int = CHANNELS) -> tuple[Floats, Ints, Ints]:
     """Coloured noise with waxing and waning alpha waves, whose left-right balance tells the class a little.
 
     (signals of 12 s, label, subject). Subjects differ in the strength of every channel, and trials in how
@@ -97,19 +97,19 @@ def recordings(seed: int, subjects: int, trials: int) -> tuple[Floats, Ints, Int
     t = np.arange(samples) / RATE
     frequency = np.fft.rfftfreq(samples, 1 / RATE)
     pink = np.fft.irfft(
-        np.fft.rfft(rng.normal(size=(n, CHANNELS, samples))) / np.sqrt(np.maximum(frequency, 1.0)), samples
+        np.fft.rfft(rng.normal(size=(n, channels, samples))) / np.sqrt(np.maximum(frequency, 1.0)), samples
     )
-    side = np.where(np.arange(CHANNELS) < CHANNELS // 2, 1.0, -1.0)
-    gain = np.exp(0.3 * rng.normal(size=(subjects, CHANNELS)))[subject]
-    balance = np.exp(0.12 * side * (2 * y - 1)[:, None] + 0.15 * rng.normal(size=(n, CHANNELS)))
+    side = np.where(np.arange(channels) < channels // 2, 1.0, -1.0)
+    gain = np.exp(0.3 * rng.normal(size=(subjects, channels)))[subject]
+    balance = np.exp(0.12 * side * (2 * y - 1)[:, None] + 0.15 * rng.normal(size=(n, channels)))
     waxing = 1 + 0.7 * np.sin(2 * np.pi * (0.1 + 0.2 * rng.random((n, 1))) * t + 6 * rng.random((n, 1)))
     phase = np.cumsum(
         2 * np.pi * (10 + rng.normal(size=(n, 1, 1)) + 0.3 * rng.normal(size=(n, 1, samples))), 2
     )
     waves = (gain * balance)[:, :, None] * waxing[:, None, :] * np.sin(phase / RATE)
-    restless = rng.gamma(1.0, 0.6, size=(n, CHANNELS, 1))
+    restless = rng.gamma(1.0, 0.6, size=(n, channels, 1))
     when = signal.sawtooth(2 * np.pi * (t / 6 + rng.random((n, 1, 1)))) > 0.3
-    movement = restless * when * rng.normal(size=(n, CHANNELS, samples))
+    movement = restless * when * rng.normal(size=(n, channels, samples))
     return gain[:, :, None] * pink * 3 + 0.3 * waves + movement, y.astype(np.int64), subject
 
 
@@ -146,7 +146,13 @@ def video(seeds: Sequence[int], events: int) -> str:
 
 
 def clips(seed: int, event: int, positive: int, negative: int, of: Any) -> tuple[GaussianArray, Ints]:
-    """Videos as Gaussians of their frames' descriptors.
+    """Videos as Gaussians of their frames' descriptors."""
+    values, owner, y = frames_of(seed, event, positive, negative)
+    return uncertainty.from_replicates(values, by=owner, of=of), y
+
+
+def frames_of(seed: int, event: int, positive: int, negative: int) -> tuple[Floats, Ints, Ints]:
+    """Descriptors of frames, the video of each, and the label of each video.
 
     A video has 8 to 60 frames. Its own mean lies around that of its class; its frames vary strongly in
     the three directions of its scene, and a little in all others.
@@ -163,7 +169,7 @@ def clips(seed: int, event: int, positive: int, negative: int, of: Any) -> tuple
     moves = rng.normal(size=(len(owner), 3))
     values = centre[owner] + np.einsum("fdr,fr->fd", scenes[scene][owner], moves)
     values += 0.3 * rng.normal(size=values.shape)
-    return uncertainty.from_replicates(values, by=owner, of=of), y
+    return values, owner, y
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ MINUTES = {
     "gsu_toy": 2.0,
     "huber_uci": 1.4,
     "gsu_standins": 1.3,
+    "gsu_standins_printed": 1.0,
     "gsu_tv": 1.0,
     "huber_linear": 0.8,
     "huber_speed": 0.8,

@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "benches" / "papers"))
     [
         ("gsu_toy", "", 2 + 3 + 3 + 2 * 5 + 2),
         ("gsu_standins", "", 7 + 9),
+        ("gsu_standins_printed", "", 5 + 9),
         ("gsu_mnist", "mnist", 5 + 4 + 1 + 1),
         ("gsu_mnist_why", "mnist", 1 + 3),
         ("gsu_mnist_more", "mnist", 2 + 7),
