@@ -1,10 +1,11 @@
-"""Tables III and V of the SVM-GSU paper: the printed pipelines on simulations, for docs/papers/gsu-standins.md.
+"""Tables III and V of the SVM-GSU paper: the printed pipelines, simulated, for docs/papers/gsu-standins.md.
 
     python benches/papers/gsu_standins_printed.py [--quick]
 
-DEAP: 32 electrodes; logarithms of the power in five bands by Welch's method (160 features), differences of 14
-symmetrical pairs in four of them (56), with variances over the windows; features chosen by Fisher's criterion on
-the training videos; per participant one video left out at a time; naive Bayes as the baseline; accuracy and F1.
+DEAP: 32 electrodes; logarithms of the power in five bands by Welch's method (160 features), differences of
+14 symmetrical pairs in four of them (56), with variances over the windows; features chosen by Fisher's
+criterion on the training videos; per participant one video left out at a time; naive Bayes as the baseline;
+accuracy and F1.
 
 MED: the diagonal of the covariance of a video's frames; configuration 1 has the means as features,
 configuration 2 the variances, too, whose own variance is 1e-6; average precision.
@@ -102,7 +103,7 @@ def deap(participants: int, videos: int) -> str:
 
 
 def features(bands: GaussianArray) -> GaussianArray:
-    """216 of them: all bands, and left minus right of the pairs in all but slow alpha; diagonal covariance."""
+    """216: all bands, and left minus right of the pairs in all but slow alpha; diagonal covariance."""
     number = np.arange(ELECTRODES * len(BANDS)).reshape(ELECTRODES, len(BANDS))[:, [0, 2, 3, 4]]
     left, right = number[:PAIRS].ravel(), number[ELECTRODES // 2 : ELECTRODES // 2 + PAIRS].ravel()
     variance = bands.covariances().diagonal(0, 1, 2)
