@@ -14,6 +14,7 @@ import uncertain
 LAYERS = (
     {"exceptions", "_uncertain"},
     {"_data"},
+    {"_spill"},
     {"tables"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..exceptions import UncertainError
 from .array import GaussianArray
-from .features import column_numbers, rows_and_columns
+from .features import column_numbers, is_every, rows_and_columns
 from .numbers import row_numbers
 from .typing import Booleans, Floats, Limits, RandomState
 
@@ -138,9 +138,11 @@ class Incomplete:
         """Rows, and features, as of a GaussianArray."""
         rows, columns = rows_and_columns(rows)
         numbers = column_numbers(columns, self.n_features, self.feature_names)
-        index = np.arange(len(self))[rows] if isinstance(rows, slice) else row_numbers(rows, len(self))
-        limits = None if self.limits is None else self.limits[index][:, numbers]
-        return Incomplete(self.gaussians[index, columns], self.missing[index][:, numbers], limits)
+        index = rows if isinstance(rows, slice) else row_numbers(rows, len(self))
+        marks, limits = self.missing[index], None if self.limits is None else self.limits[index]
+        if not is_every(columns):
+            marks, limits = marks[:, numbers], None if limits is None else limits[:, numbers]
+        return Incomplete(self.gaussians[index, columns], marks, limits)
 
     @property
     def kind(self) -> str:
@@ -178,11 +180,12 @@ def hstack(blocks: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Inco
     gaps = [b.missing if isinstance(b, Incomplete) else np.zeros(b.shape, dtype=bool) for b in blocks]
     limits = None
     if any(isinstance(block, Incomplete) and block.limits is not None for block in blocks):
-        limits = np.hstack([_limits_of(block) for block in blocks])
+        limits = np.hstack([limits_of(block) for block in blocks])
     return Incomplete(whole, np.hstack(gaps), limits)
 
 
-def _limits_of(block: GaussianArray | Incomplete) -> Limits:
+def limits_of(block: GaussianArray | Incomplete) -> Limits:
+    """Which features are limits: zeros where none is."""
     limits = block.limits if isinstance(block, Incomplete) else None
     return np.zeros(block.shape, dtype=np.int8) if limits is None else limits
 

@@ -22,6 +22,7 @@ from sklearn.utils.validation import _check_n_features, _check_sample_weight, ch
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError, UncertainError
 from .array import GaussianArray
+from .coded import Coded
 from .features import check_fitted_names
 from .incomplete import Incomplete
 from .numbers import gaps_as_nan, mask_of, refuse_masked
@@ -158,8 +159,11 @@ def _columns(X: Any) -> list[tuple[Any, bool]]:
     return []
 
 
-def check_labels(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) -> tuple[Labels, Codes]:
+def check_labels(y: ArrayLike | Coded | None, X: RowsLike, estimator: BaseEstimator) -> tuple[Labels, Codes]:
     """(classes, codes): the sorted distinct labels, and for each row the place of its label among them."""
+    if isinstance(y, Coded):
+        check_consistent_length(X, y)
+        return y.classes, y.codes
     labels = check_targets(y, X, estimator)
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:

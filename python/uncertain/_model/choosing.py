@@ -48,6 +48,7 @@ AVERAGED_ROWS = 1_000
 """Below it an average is made: with 300 rows the one member that was chosen was 0.9 points of accuracy worse
 than the truly best one, an average 0.4 (docs/decisions/2026-11-22-the-choice.md)."""
 COMPARED = "for comparison: without error bars"
+IN_MEMORY = "for comparison: learns from rows in memory"
 
 
 def choose(asked: Request, known: Rows) -> tuple[Pipeline, Leaderboard]:
@@ -81,12 +82,14 @@ def _chosen(asked: Request, known: Rows) -> tuple[Pipeline, Leaderboard]:
             found.append(_tried(asked, member, some, folds, classes, pace))
         except UncertainError as error:
             skipped.append(member.without(str(error)))
+    passed = [t for t in found if asked.able is not None and not asked.able(t.member)]
+    found = [t for t in found if t not in passed]
     if not found:
         pace.end()
         return _by_rule(asked, members, known)
     twins = [] if asked.exact else _twins(asked, found, some, folds, classes, pace)
     pace.end()
-    return _decided(asked, found, twins, skipped, some, known, folds)
+    return _decided(asked, found, passed, twins, skipped, some, known, folds)
 
 
 def _countable(known: Rows) -> int:
@@ -184,6 +187,7 @@ def _twins(
 def _decided(
     asked: Request,
     found: list[Tried],
+    passed: list[Tried],
     twins: list[Tried],
     skipped: list[Member],
     some: Rows,
@@ -213,6 +217,8 @@ def _decided(
         entries.append(replace(entry, weight=weights.get(k, 0.0)))
     if len(weights) > 1:
         entries.insert(0, replace(entry_of(own, means, best, regression=regression), weight=np.nan))
+    for other in passed:
+        entries.append(replace(entry_of(other, means, best, regression=regression), note=IN_MEMORY))
     plain = sorted(twins, key=lambda twin: means.of(twin.losses)[0])
     for twin in plain:
         entries.append(replace(entry_of(twin, means, best, regression=regression), note=COMPARED))
@@ -253,6 +259,7 @@ def _averaged(members: Sequence[Member], weights: Sequence[float], known: Rows, 
 def _by_rule(asked: Request, members: Sequence[Member], known: Rows) -> tuple[Pipeline, Leaderboard]:
     """One fit without a choice: the first member that can be fitted, those of the rule before all others."""
     able = [member for member in members if member.pipeline is not None]
+    able = [member for member in able if asked.able is None or asked.able(member)]
     ordered = sorted(able, key=lambda member: not follows_rule(asked, member))
     member, fitted = _first_fit(ordered, known)
     entry = Entry(member.method, member.meaning, member.given, gap=gap_of(fitted), weight=1.0)

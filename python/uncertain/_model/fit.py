@@ -6,6 +6,7 @@ numbers themselves are checked on their way into the first step of the pipeline.
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -19,29 +20,40 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
+from .._data.coded import Coded, coded
 from .._data.options import check_option
-from .._data.typing import ColumnOrValues, RandomState
+from .._data.typing import ColumnOrValues, Labels, RandomState
 from .._data.validation import TableLike
+from .._spill import Budget
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors, warning_of
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
 from ..tables._dask import is_dask
+from ..tables._groups import Groups
+from ..tables._lazy import LazyTable
 from ..tables._roles import KINDS
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
+from ..tables._table import BatchSize
 from . import with_target as with_target_
 from .average import fit_arguments
+from .beyond import Options, fit_beyond_memory, refuse
 from .choosing import choose
+from .in_parts import fit_in_parts, is_large, read_in_parts
 from .leaderboard import Leaderboard
 from .measured import are_readings
-from .methods import MethodName, chosen, estimator_of
+from .methods import AUTO, MethodName, chosen, estimator_of
 from .model import Model
 from .portfolio import Effort, Request
+from .sampled import REMEMBERED_ROWS, sampled
 from .settings import check_choice, re_measured_in, seed_of, settings_of_choice
 from .steps import no_limits, steps_before, takes_gaps, takes_limits
 from .trial import Rows
+
+LOOKED_AT = 1_000
+"""Rows in which an error column of a large table has to hold something."""
 
 ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
 """Where error bars are: a column or a pattern, a dictionary {feature: column}, or a list."""
@@ -74,6 +86,8 @@ def fit(
     handle_unknown: Literal["error", "ignore"] = "error",
     effort: Effort = "normal",
     noise: tuple[float, float] | None = None,
+    memory: str | int | None = None,
+    spill: str | os.PathLike[str] | None = None,
     random_state: RandomState = 0,
     **params: Any,
 ) -> Model:
@@ -161,6 +175,18 @@ def fit(
         ends and its geometric middle), and re-measured learners get it as ``factors``, with
         ``per_feature=0``. Methods that are neither "auto" nor "remeasured" refuse it. By default the choice
         is made for errors as they are.
+    memory : how much memory the fit may take above what is in use, such as "2GB" or "500MB" (in powers of
+    2), for
+        tables that are larger: the rows are read once, batch by batch, into a temporary file, which every
+        pass reads in place. For a path, pattern, folder or list of Parquet and Arrow files, a pyarrow
+        Dataset, Scanner or RecordBatchReader, a lazy frame of Polars, a DuckDB relation, or a table that is
+        there; `target`, `sample_weight`, `groups` and `target_std` must be names of columns. Methods that do
+        not reduce to sums over rows ("kernel" without `n_components`, "huber", "remeasured", "tsvc",
+        "ausvc", "mpsvc", "psvm", ``kernel=`` of "gsu") are refused; "auto" chooses among the others, on a
+        sample of about 20,000 rows. See the guide, "Larger than memory".
+    spill : the folder of that file, on a local disk; by default the system's folder for temporary files. It
+    needs the
+        room of the numbers that are read, 8 bytes each.
     random_state : seed of all that draws, also of the folds of a choice; a fit repeats itself bit for bit.
     **params : parameters of the method's estimator, such as ``alpha=1e-2`` or ``C=10.0``. Where there are
         such parameters `probability` is True, and `sigma` of kernels is "median", unless given. With "auto"
@@ -220,6 +246,9 @@ def fit(
     if not isinstance(scale, bool):
         raise ParameterError(f"scale={scale!r}: must be True or False")
 
+    budget = None if memory is None else Budget.of(memory)
+    if budget is None and spill is not None:
+        raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
     source = Source.of(table)
     beside = {"target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight}
     given = {
@@ -234,16 +263,30 @@ def fit(
     if not with_target.columns:
         with_target = with_target_.found(source.names, columns, given)
     beside_target = {*target_errors(source.names, columns.target), *with_target.columns}
-    source.load({*source.names} - {*columns.ignored} | beside_target)
-    empty = _empty_errors(source, columns, given)
-    if empty:
-        with source.named():
-            columns = _chosen_columns(source, beside, given | {"empty": empty})
+    empty: set[str] = set()
+    in_parts = budget is None and entry is not None and _suits_parts(source, columns, given, with_target)
+    if in_parts:
+        source.load(columns.beside() | beside_target)
+    elif budget is None:
         source.load({*source.names} - {*columns.ignored} | beside_target)
+        empty = _empty_errors(source, columns, given)
+        if empty:
+            with source.named():
+                columns = _chosen_columns(source, beside, given | {"empty": empty})
+            source.load({*source.names} - {*columns.ignored} | beside_target)
+    usual = "measurement" if are_readings(source, columns) else "spread"
+    if exact is None and features is None and mean is None:
+        _warn_of_left_out(source, columns, empty)
+    if budget is not None:
+        options = Options(
+            task, method, meaning, usual, scale, on_missing, handle_unknown, effort, noise, random_state,
+            seed_of(random_state), params,
+        )  # fmt: skip
+        return _beyond_memory(source, columns, options, beside, with_target, budget, spill)
     y_limit = with_target_.limits(source, columns)
     y, regression = source.targets(target, task, partial=entry is not None and entry.partial)
-    if regression and (coded := sentinel_warning(sentinels(columns.target or "target", y))):
-        warnings.warn(coded, UncertainWarning, stacklevel=2)
+    if regression and (code := sentinel_warning(sentinels(columns.target or "target", y))):
+        warnings.warn(code, UncertainWarning, stacklevel=2)
     if regression:
         columns = replace(columns, target_unit=source.unit(columns.target))
     if entry is None:
@@ -286,9 +329,6 @@ def fit(
     weights = None if sample_weight is None else source.weights(sample_weight)
     if weights is not None and not isinstance(sample_weight, str):
         columns = replace(columns, sample_weight=True)
-    if exact is None and features is None and mean is None:
-        _warn_of_left_out(source, columns, empty)
-    usual = "measurement" if are_readings(source, columns) else "spread"
     reading = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
     codes = None if together is None else together.codes
     beside_y = {
@@ -320,16 +360,17 @@ def fit(
         if columns.limits and not takes_limits(estimator, measured=measured):
             raise ParameterError(no_limits(columns.limits, regression=regression))
         before = steps_before(estimator, measured=measured, scale=scale, impute=on_missing == "impute")
+        if in_parts:
+            behind = Pipeline([*before, _last(estimator, regression)])
+            return _in_parts(source, columns, reading, behind, coded(y), beside_y, together, start)
         # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
         if source.table is not None or takes_gaps(estimator, measured=measured):
             before.insert(0, ("gaussians", reading))
-        pipeline = Pipeline([*before, ("regress" if regression else "classify", estimator)])
+        pipeline = Pipeline([*before, _last(estimator, regression)])
         beside_rows = fit_arguments(pipeline, beside_y)
         with config_context(enable_metadata_routing=False):  # which would take names without steps
             pipeline.fit(source.rows, y, **beside_rows)
-    if columns.features:  # whether two columns are limits or arms is learned from rows
-        settled = {kind: value for kind, value in reading.roles_.items() if kind in KINDS}
-        columns = replace(columns, errors=settled)
+    columns = _settled(columns, reading)
     model = Model(pipeline, columns, n_rows=len(y), leaderboard=board)
     with config_context(enable_metadata_routing=False):
         known = fit_arguments(pipeline, beside_y)
@@ -342,11 +383,110 @@ def _on_cluster(given: dict[str, Any]) -> Model:
     """`fit`, with its arguments, of a table on a cluster."""
     from .cluster.fit import fit as fit_on_cluster  # which imports Dask
 
-    for name in ("noise", "limits"):
+    for name in ("noise", "limits", "memory", "spill"):
         if given.pop(name) is not None:
             raise ParameterError(f"{name}= is for tables in one memory; on a cluster leave it out")
     params = given.pop("params")
     return fit_on_cluster(None, **given, **params)
+
+
+def _suits_parts(
+    source: Source, columns: Columns, given: Mapping[str, Any], with_target: with_target_.OfTarget
+) -> bool:
+    """Is the table worth being read in parts, and nothing asked of all of its rows at once?
+
+    Error columns that hold nothing are told by all rows.
+    """
+    if with_target.columns or columns.target_limit is not None or not is_large(source, columns):
+        return False
+    if any(given[kind] is not None for kind in KINDS):
+        return True
+    assert source.table is not None
+    first = next(iter(source.table.batches(sorted(columns.used()), BatchSize(LOOKED_AT))), None)
+    return first is not None and not empty_errors(first, columns)
+
+
+def _last(estimator: BaseEstimator, regression: bool) -> tuple[str, BaseEstimator]:
+    """The last step and its name."""
+    return ("regress" if regression else "classify", estimator)
+
+
+def _settled(columns: Columns, reading: AsGaussians) -> Columns:
+    """Whether two columns are limits or arms is learned from rows."""
+    if not columns.features:
+        return columns
+    return replace(columns, errors={kind: own for kind, own in reading.roles_.items() if kind in KINDS})
+
+
+def _in_parts(
+    source: Source,
+    columns: Columns,
+    reading: AsGaussians,
+    behind: Pipeline,
+    y: Labels | Coded,
+    beside: dict[str, Any],
+    together: Groups | None,
+    start: float,
+) -> Model:
+    """One fit to a large table, whose rows are there once: read and moved part by part."""
+    assert source.table is not None
+    if isinstance(source.table, LazyTable):
+        source.table.forget()
+    with source.named():
+        rows = read_in_parts(reading, source.table, sorted(columns.used()))
+    n_rows = len(y)
+    at = sampled(n_rows, REMEMBERED_ROWS, beside["groups"])
+    some = rows.rows()[at]
+    fit_in_parts(rows, y, behind, beside)
+    pipeline = Pipeline([("gaussians", reading), *behind.steps])
+    model = Model(pipeline, _settled(columns, reading), n_rows=n_rows)
+    weights, stds = beside["sample_weight"], beside["y_std"]
+    known = Rows(
+        some,
+        y[at],
+        None if weights is None else weights[at],
+        None if together is None else together.take(at),
+        None if stds is None else stds[at],
+    )
+    return _remembering(model, known, start)
+
+
+def _beyond_memory(
+    source: Source,
+    columns: Columns,
+    options: Options,
+    beside: dict[str, Any],
+    with_target: with_target_.OfTarget,
+    budget: Budget,
+    spill: object,
+) -> Model:
+    """One fit, or a choice, with the rows in a file."""
+    if with_target.given and with_target.columns:
+        raise ParameterError(
+            "memory=: covariances with the errors of the target are for rows in memory; leave them out"
+        )
+    refuse(source, columns, beside, options, options.params)
+    if options.method == AUTO:
+        options = replace(options, params=settings_of_choice(options.params))
+    start = time.perf_counter()
+    found = fit_beyond_memory(source, columns, options, budget, spill)
+    reading = found.pipeline[0]
+    columns = _settled(found.columns, reading)
+    model = Model(found.pipeline, columns, n_rows=found.n_rows, leaderboard=found.board)
+    return _remembering(model, found.sample, start)
+
+
+def _remembering(model: Model, some: Rows, start: float) -> Model:
+    """The model, which has looked at some of the rows once more."""
+    codes = None if some.groups is None else some.groups.codes
+    beside = {"sample_weight": some.weights, "groups": codes, "y_std": some.y_std}
+    with config_context(enable_metadata_routing=False):
+        known = fit_arguments(model.pipeline_, beside)
+        model._remember_rows(
+            some.rows, some.y, some.weights, known=known, y_std=some.y_std, groups=some.groups
+        )
+    model._seconds = time.perf_counter() - start
+    return model
 
 
 def _empty_errors(source: Source, columns: Columns, given: Mapping[str, Any]) -> set[str]:

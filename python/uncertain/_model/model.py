@@ -10,6 +10,8 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Labels
 from .._errors.sizes import ErrorSizes
 from ..exceptions import ModelFileError, UncertainError
@@ -43,7 +45,14 @@ class Model(Findings):
 
     def _remember(self, source: Source, y: Labels, weights: Floats | None, **known: Any) -> None:
         """Keep what later rows are compared with, and what held-out rows say; see `calibrating.Training`."""
-        rows = self._rows(source)
+        self._remember_rows(self._rows(source), y, weights, **known)
+
+    def _remember_rows(
+        self, rows: GaussianArray | Incomplete, y: Labels, weights: Floats | None, **known: Any
+    ) -> None:
+        """The same of rows that were read before."""
+        if isinstance(rows, Incomplete) and not rows.missing.any():
+            rows = rows.gaussians
         found = calibrated(
             self.pipeline_[self._n_reading :], Training(rows=rows, y=y, weights=weights, **known)
         )

@@ -9,7 +9,7 @@ loses most (docs/papers/kepler.md), comes last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -105,12 +105,19 @@ class Request:
     among: tuple[str, ...] | None = None
     """The methods that may take part, those of sums over the rows where these are not in one memory; None:
     all."""
+    able: Callable[[Member], bool] | None = None
+    """Which members may be chosen; others are tried to be compared with."""
 
     @property
     def exact(self) -> bool:
         """Has no row an error bar?"""
         rows = self.rows.gaussians if isinstance(self.rows, Incomplete) else self.rows
         return rows.kind == "zero" or not rows.trace().any()
+
+
+def reduces(member: Member) -> bool:
+    """Does its fit reduce to sums over rows, which may then be in a file or on other machines?"""
+    return member.method not in ("kernel", "remeasured", "mixture")
 
 
 def portfolio(asked: Request) -> list[Member]:

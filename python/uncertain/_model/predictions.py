@@ -45,9 +45,8 @@ class Predictions(Reader):
         if is_dask(table):
             return lazily(table, partial(self.predict, append=append), partial(self._like, append, None))
         new = self._appended_name("")
-        source = self._source(table, adds=[new] if append else None)
-        pipeline, rows = self._asked(source)
-        predicted = pipeline.predict(rows)
+        source = self._source(table, adds=[new] if append else None, blocks=True)
+        predicted = self._predicted(source)
         return source.append({new: predicted}) if append else source.answer_one(self._target_name, predicted)
 
     def predict_proba(self, table: TableLike, *, append: bool = False) -> Any:
@@ -69,9 +68,8 @@ class Predictions(Reader):
             return lazily(
                 table, partial(self.predict_proba, append=append), partial(self._like, append, names)
             )
-        source = self._source(table, adds=names if append else None)
-        pipeline, rows = self._asked(source)
-        probabilities = pipeline.predict_proba(rows)
+        source = self._source(table, adds=names if append else None, blocks=True)
+        (probabilities,) = self._answers(source, lambda pipeline, rows: (pipeline.predict_proba(rows),))
         if source.table is None:
             return probabilities
         columns = dict(zip(names, probabilities.T, strict=True))
@@ -138,11 +136,17 @@ class Predictions(Reader):
             return lazily(
                 table, partial(self.predict_distribution, append=append), partial(self._like, append, names)
             )
-        source = self._source(table, adds=[self._appended_name(e) for e in endings] if append else None)
-        found = self._distribution(*self._asked(source))
+        source = self._source(
+            table, adds=[self._appended_name(e) for e in endings] if append else None, blocks=True
+        )
+        found = self._answers(source, self._distribution)
         if source.table is None:
             return found[:2]
         return self._columns_of(source, dict(zip(endings, found, strict=True)), append)
+
+    def _predicted(self, source: Source) -> Any:
+        """The prediction for every row."""
+        return self._answers(source, lambda pipeline, rows: (pipeline.predict(rows),))[0]
 
     def _distribution(self, pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats, Floats]:
         """Prediction, whole standard deviation, and the part of it that errors make."""
@@ -169,10 +173,9 @@ class Predictions(Reader):
 
         Pass `y` if the target is not a column.
         """
-        source = self._source(table, y)
+        source = self._source(table, y, blocks=True)
         truth = self._truth(source, y, partial=self.is_regression_)
-        pipeline, rows = self._asked(source)
-        predicted = pipeline.predict(rows)
+        predicted = self._predicted(source)
         if self.is_regression_:
             known = ~np.isnan(truth)
             return float(r2_score(truth[known], predicted[known]))

@@ -6,8 +6,8 @@ Rows, targets, groups and weights of a table, checked as `uncertain.fit` checked
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.base import is_regressor
@@ -19,18 +19,35 @@ from .._data.incomplete import Incomplete
 from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Floats, Labels, Limits
 from .._data.validation import TableLike
+from .._spill import in_parts
+from .._spill._parts import joined
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer
 from ..tables._columns import Columns
 from ..tables._groups import Groups
 from ..tables._roles import listing
 from ..tables._source import Source
+from ..tables._table import BatchSize
 from . import with_target
+from .batches import numbered
 from .coefficients import feature_names
+from .in_parts import is_large
 from .leaderboard import Leaderboard
 from .measured import advice, tolerated
 from .remembered import Remembered
 from .truth import true_values
+
+Answer: TypeAlias = Callable[[Pipeline, Any], tuple[Any, ...]]
+"""Arrays with a value for each row, from steps and rows."""
+BLOCK_BYTES = 8 << 20
+"""Of the numbers of a block: what steps make of them is up to ten times as large."""
+LOOKED_AT = 50_000
+"""Rows whose errors are compared with those of the fit, of many."""
+
+
+def _numbers(rows: Any) -> int:
+    """Numbers of a row."""
+    return rows._core.row_bytes // 8 if isinstance(rows, GaussianArray) else rows.shape[1]
 
 
 class Reader:
@@ -76,11 +93,13 @@ class Reader:
         rows = self._rows(self._source(table))
         return self._filled(rows) if isinstance(rows, Incomplete) else rows
 
-    def _source(self, table: TableLike, *labelled: object, adds: Sequence[str] | None = None) -> Source:
+    def _source(
+        self, table: TableLike, *labelled: object, adds: Sequence[str] | None = None, blocks: bool = False
+    ) -> Source:
         """The table, of which a lazy one is collected: what the model reads.
 
         With `labelled` (columns, where they are names) also what it learned from. For an answer that `adds`
-        columns, all.
+        columns, all. A large file that is to be asked in `blocks` is left where it is.
         """
         columns = self.columns_
         reads = columns.needed()
@@ -88,20 +107,55 @@ class Reader:
         if adds is not None:
             return source.check_new(adds, "append=False")
         learned = (*columns.beside(), *labelled) if labelled else ()
+        if blocks and is_large(source, columns):
+            return source.load(learned) if labelled else source
         return source.load([*columns.used(), *learned])
 
     def _input(self, source: Source) -> Any:
         """What the pipeline takes."""
         return source.rows if self._n_reading else source.data
 
-    def _asked(self, source: Source) -> tuple[Pipeline, Any]:
-        """The steps behind the reading ones, and rows to predict, whose errors have been looked at."""
-        if not self._n_reading:
-            self._compare_errors(source.data)
-            return self.pipeline_, source.data
-        rows = self._rows(source)
-        self._compare_errors(rows)
-        return self.pipeline_[self._n_reading :], rows
+    def _answers(self, source: Source, answer: Answer) -> tuple[Any, ...]:
+        """What `answer` says of all rows, block by block: never more than a block of them is read and moved.
+
+        It gets the steps behind the reading ones, and rows whose errors are looked at.
+        """
+        pipeline = self.pipeline_[self._n_reading :]
+        found: list[tuple[Any, ...]] = []
+        looked: list[GaussianArray | Incomplete] = []
+        n_rows = 0
+        for block, every in self._blocks(source):
+            with numbered(n_rows):
+                rows = self._rows(block) if self._n_reading else block.data
+                found.append(answer(pipeline, rows))
+            n_rows += len(rows)
+            if isinstance(rows, (GaussianArray, Incomplete)):
+                looked.append(rows if every == 1 else rows[np.arange(0, len(rows), every)])
+        if looked:
+            self._compare_errors(joined(looked))
+        if len(found) == 1:
+            return found[0]
+        return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+
+    def _blocks(self, source: Source) -> Iterator[tuple[Source, int]]:
+        """The rows in blocks; and one in how many of them is enough to look at."""
+        table = source.table
+        names = sorted(self.columns_.used())
+        size = BatchSize(in_parts(len(names) or 1, BLOCK_BYTES))
+        if table is not None and self._n_reading and names:
+            n_rows = table.counted()
+            if n_rows is None or n_rows > size.rows:
+                every = 1 if n_rows is None else max(n_rows // LOOKED_AT, 1)
+                for block in table.batches(names, size):
+                    yield Source(source.given, block), every
+                return
+        elif table is None and isinstance(source.data, (GaussianArray, np.ndarray)) and source.data.ndim == 2:
+            n_rows, size.rows = len(source.data), in_parts(_numbers(source.data), BLOCK_BYTES)
+            if n_rows > size.rows:
+                for start in range(0, n_rows, size.rows):
+                    yield Source.of(source.data[start : start + size.rows]), max(n_rows // LOOKED_AT, 1)
+                return
+        yield source, 1
 
     def _compare_errors(self, rows: Any) -> None:
         """Warn, once, of rows whose errors are unlike those of the fit, if this matters to the method."""
@@ -150,6 +204,8 @@ class Reader:
     def _check_classes(self, labels: Labels) -> None:
         """Refuse labels that are no class of the model; None is none."""
         known = set(self.classes_.tolist())
+        if labels.dtype.kind != "O" and set(np.unique(labels).tolist()) <= known:
+            return
         for row, label in enumerate(labels.tolist()):
             if label is not None and label not in known:
                 classes = ", ".join(map(repr, self.classes_.tolist()))

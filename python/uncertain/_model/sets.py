@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from .._data.typing import Floats, Labels
 from .._data.validation import TableLike
@@ -72,13 +73,16 @@ class Sets(Predictions):
             raise ParameterError("predict_set is for classes; a regression has predict_interval")
         conformal = self._scores(coverage)
         new = self._appended_name("_set")
-        source = self._source(table, adds=[new] if append else None)
-        pipeline, rows = self._asked(source)
-        shares = shares_of(pipeline, rows, self.classes_)
+        source = self._source(table, adds=[new] if append else None, blocks=True)
         widths = self._remembered.widths
         assert widths is not None
-        limits = conformal.limits(noise_levels(rows, widths), coverage)
-        sets = _listed(shares, 1.0 - shares <= limits[:, None], self.classes_)
+
+        def sets_of(pipeline: Pipeline, rows: Any) -> tuple[Labels]:
+            shares = shares_of(pipeline, rows, self.classes_)
+            limits = conformal.limits(noise_levels(rows, widths), coverage)
+            return (_listed(shares, 1.0 - shares <= limits[:, None], self.classes_),)
+
+        (sets,) = self._answers(source, sets_of)
         return source.append({new: sets}) if append else source.answer_one(self._target_name, sets)
 
     def predict_interval(self, table: TableLike, *, coverage: float = 0.9, append: bool = False) -> Any:
@@ -135,8 +139,9 @@ class Sets(Predictions):
             raise ParameterError("predict_interval is for numbers; a classifier has predict_set")
         conformal = self._scores(coverage)
         endings = ("_lower", "_upper")
-        source = self._source(table, adds=[self._appended_name(e) for e in endings] if append else None)
-        mean, std, _ = self._distribution(*self._asked(source))
+        adds = [self._appended_name(ending) for ending in endings] if append else None
+        source = self._source(table, adds=adds, blocks=True)
+        mean, std, _ = self._answers(source, self._distribution)
         half = conformal.limits(log(std), coverage) * std
         return self._columns_of(source, dict(zip(endings, (mean - half, mean + half), strict=True)), append)
 

@@ -33,6 +33,8 @@ OPTIONS = (
     "effort",
     "noise",
     "sample_weight",
+    "memory",
+    "spill",
 )
 """Arguments of `uncertain.fit` that have an option of their own, beside those of columns."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     import polars
 
 STANDARD = "-"
+LARGE = 64 << 20
+"""Bytes of numbers from which a file is answered in batches."""
+BATCH = 32 << 20
+"""Bytes of a batch."""
 FORMATS = ("csv", "tsv", "parquet", "arrow")
 STARTS = {
     b"PAR1": "parquet",
@@ -98,20 +102,98 @@ def from_bytes(data: bytes) -> polars.DataFrame:
             raise type(error)(str(error).replace(str(path), f"standard input, read as {kind}")) from error
 
 
+def streams(table: Any) -> bool:
+    """Is it a large file, that is read and answered batch by batch?"""
+    from ..tables._lazy import LazyTable
+
+    if not (isinstance(table, LazyTable) and table.streams and table.repeats):
+        return False
+    n_rows = table.counted()
+    return n_rows is not None and 8 * n_rows * len(table.names) > LARGE
+
+
+def batches(table: Any) -> Iterator[Any]:
+    """All columns of a large file, in batches."""
+    from ..tables._table import BatchSize
+
+    return iter(table.batches(table.names, BatchSize(max(BATCH // (8 * len(table.names)), 1024))))
+
+
+def write_batches(frames: Iterable[polars.DataFrame], path: str, kind: str | None) -> int:
+    """One table of many frames, written as they come; the number of its rows.
+
+    Formats that are written as a whole (FITS, JSON, and Parquet and Arrow without pyarrow) are collected
+    first.
+    """
+    import polars
+
+    from ..tables import installed
+    from ..tables._formats import format_of
+    from ..tables._replacing import replacing
+
+    named = kind or ("csv" if path == STANDARD else format_of(path).name)
+    named = {"arrow": "ipc"}.get(named, named)
+    whole = path != STANDARD and kind is None and format_of(path).compressed
+    if (
+        whole
+        or named not in ("csv", "tsv", "parquet", "ipc")
+        or (named in ("parquet", "ipc") and not installed("pyarrow"))
+    ):
+        frame = polars.concat(frames)
+        write(frame, path, kind)
+        return frame.height
+    if path == STANDARD:
+        return _written(frames, sys.stdout.buffer, named)
+    with replacing(path) as draft, draft.open("wb") as file:
+        return _written(frames, file, named)
+
+
+def _written(frames: Iterable[polars.DataFrame], file: Any, kind: str) -> int:
+    """The frames in one file of text, or in one of pyarrow's."""
+    n_rows = 0
+    if kind in ("csv", "tsv"):
+        for frame in frames:
+            _refuse_lists(frame, kind)
+            text = frame.write_csv(separator="\t" if kind == "tsv" else ",", include_header=not n_rows)
+            file.write(text.encode())
+            n_rows += frame.height
+        file.flush()
+        return n_rows
+    import pyarrow
+    import pyarrow.parquet
+
+    writer: Any = None
+    for frame in frames:
+        batch = frame.to_arrow()
+        if writer is None:
+            open_writer = pyarrow.parquet.ParquetWriter if kind == "parquet" else pyarrow.ipc.new_file
+            writer = open_writer(file, batch.schema)
+        writer.write_table(batch.cast(writer.schema) if kind == "parquet" else batch)
+        n_rows += frame.height
+    if writer is not None:
+        writer.close()
+    return n_rows
+
+
+def _refuse_lists(frame: polars.DataFrame, kind: str) -> None:
+    from ..exceptions import ColumnError
+
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+    if kind in ("csv", "tsv") and nested:
+        raise ColumnError(
+            f"{kind.upper()} has no lists, but column {nested[0]!r} is one; see convert --unpack"
+        )
+
+
 def write(frame: polars.DataFrame, path: str, kind: str | None) -> None:
     """To a file, or to standard output."""
-    from ..exceptions import ColumnError
     from ..tables._files import write_table
     from ..tables._replacing import replacing
 
     if path != STANDARD and kind is None:
         return write_table(frame, Path(path))
     kind = kind or "csv"
-    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
-    if kind in ("csv", "tsv") and nested:
-        raise ColumnError(
-            f"{kind.upper()} has no lists, but column {nested[0]!r} is one; see convert --unpack"
-        )
+    _refuse_lists(frame, kind)
     data = io.BytesIO()
     if kind == "parquet":
         frame.write_parquet(data)

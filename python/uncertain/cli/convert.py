@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from ._tables import STANDARD, format_option, read, write
+from ._tables import STANDARD, batches, format_option, opened, read, streams, write, write_batches
+
+if TYPE_CHECKING:
+    import polars
 
 
 @click.command(short_help="Convert tables between formats.")
@@ -33,13 +38,24 @@ def convert(source: str, destination: str, pack: bool, unpack: bool, target: str
     """
     if pack and unpack:
         raise click.UsageError("--pack and --unpack undo each other: choose one")
-    frame = read(source)
-    from ..tables._files import pack_columns, unpack_columns
+    widths: list[int] = []
 
-    if pack:
-        frame = pack_columns(frame, target)
-    if unpack:
-        frame = unpack_columns(frame)
-    write(frame, destination, kind)
+    def converted(frame: polars.DataFrame) -> polars.DataFrame:
+        from ..tables._files import pack_columns, unpack_columns
+
+        if pack:
+            frame = pack_columns(frame, target)
+        if unpack:
+            frame = unpack_columns(frame)
+        widths.append(frame.width)
+        return frame
+
+    table = None if source == STANDARD else opened(source)
+    if table is not None and streams(table):
+        height = write_batches((converted(batch.native) for batch in batches(table)), destination, kind)
+    else:
+        frame = converted(read(source))
+        write(frame, destination, kind)
+        height = frame.height
     if destination != STANDARD:
-        click.echo(f"{frame.height:,} rows x {frame.width} columns written to {destination}")
+        click.echo(f"{height:,} rows x {widths[-1]} columns written to {destination}")

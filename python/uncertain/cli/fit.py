@@ -69,6 +69,12 @@ from ._tables import STANDARD, called, read, table_argument
     help="What a category means that was not in the fit; ignore: none of the known ones.",
 )
 @click.option(
+    "--memory",
+    metavar="SIZE",
+    help="For tables larger than memory: how much the fit may take, such as 2GB; rows go to a file.",
+)
+@click.option("--spill", metavar="FOLDER", help="Where that file is, with --memory: a local disk.")
+@click.option(
     "--param",
     "-p",
     "params",
@@ -89,6 +95,8 @@ def fit(
     no_scale: bool,
     on_missing: Any,
     handle_unknown: Any,
+    memory: str | None,
+    spill: str | None,
     params: tuple[str, ...],
     progress: bool | None,
     **columns: Any,
@@ -107,6 +115,7 @@ def fit(
       uncertain fit catalogue.csv -t kind --method gsu -p alpha=1e-3 -p kernel=rbf -o curved.safetensors
       uncertain fit catalogue.csv -t kind --noise 1 4
       uncertain fit nights/*.fits -t kind
+      uncertain fit "survey/*.parquet" -t kind --method gsu --memory 2GB
       zcat big.csv.gz | uncertain fit - -t kind
     """
     from .._model.fit import fit as fit_table
@@ -128,6 +137,8 @@ def fit(
             scale=not no_scale,
             on_missing=on_missing,
             handle_unknown=handle_unknown,
+            memory=memory,
+            spill=spill,
             **chosen | columns,
         )
     model.save(out)

@@ -9,7 +9,16 @@ import click
 from ._columns import names
 from ._options import progress_option
 from ._progress import Progress
-from ._tables import STANDARD, format_option, opened, table_argument, write
+from ._tables import (
+    STANDARD,
+    batches,
+    format_option,
+    opened,
+    streams,
+    table_argument,
+    write,
+    write_batches,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -51,11 +60,18 @@ def predict(
     fitted = load(model)
     with Progress("predicting", progress):
         rows = opened(table)
-        kept = _kept(rows, rows.names if append else keep or [])
-        predicted = _beside(kept, _predictions(fitted, rows))
-    write(predicted, out, kind)
+
+        def answered(part: Table) -> polars.DataFrame:
+            return _beside(_kept(part, rows.names if append else keep or []), _predictions(fitted, part))
+
+        if streams(rows):
+            count = write_batches(map(answered, batches(rows)), out, kind)
+        else:
+            predicted = answered(rows)
+            write(predicted, out, kind)
+            count = len(predicted)
     if out != STANDARD:
-        click.echo(f"{len(predicted):,} predictions written to {out}")
+        click.echo(f"{count:,} predictions written to {out}")
 
 
 def _predictions(fitted: Any, rows: Table) -> polars.DataFrame:

@@ -47,7 +47,7 @@ from ..tables._roles import (
     limits_of,
     listing,
 )
-from ..tables._sentinels import sentinel_warning, sentinels
+from ..tables._sentinels import Sentinel, sentinel_warning, sentinels
 from ._categories import categories_of, names_of
 from ._empty import empty_errors, warning_of
 from ._limits import read_rows
@@ -172,7 +172,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         """`fit` and `transform` in one reading."""
         return self._fit_transform(X)
 
-    def transform(self, X: RowsLike) -> GaussianArray | Incomplete:
+    def transform(self, X: RowsLike | Table) -> GaussianArray | Incomplete:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "roles_")
         source = _opened(X)
@@ -212,22 +212,43 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _fit_transform(self, X: RowsLike) -> GaussianArray | Incomplete:
         source = _opened(X)
-        roles = self._roles(source)
-        categories: dict[str, list[Any]] = {}
+        roles, categories = self._settle(source)
         if isinstance(source, Table):
-            roles = _settled(source, roles)
-            categories = categories_of(source, roles.get("categorical", ()), self.on_missing)
-            _warn_of_sentinels(source, roles, categories)
+            self._warn_of(_sentinels_in(source, roles))
+        return self._read_first(source, roles, categories, whole=True)
+
+    def _settle(
+        self, source: Any, known: dict[str, list[Any]] | None = None
+    ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+        """What is learned of columns: their roles, and the categories (`known` where they were collected
+        before)."""
+        roles = self._roles(source)
+        if not isinstance(source, Table):
+            return roles, {}
+        roles = _settled(source, roles)
+        columns = roles.get("categorical", ())
+        return roles, categories_of(source, columns, self.on_missing) if known is None else known
+
+    def _read_first(
+        self, source: Any, roles: dict[str, Any], categories: dict[str, list[Any]], *, whole: bool
+    ) -> GaussianArray | Incomplete:
+        """The rows, all of them or the first part, and what a fit leaves behind."""
         gaussians = self._read(source, roles, categories)
         values = [*roles.get("features", ()), *roles.get("exact", ())]
         values += [roles["mean"]] if "mean" in roles else []
         units = source.units(values) if isinstance(source, Table) else {}
         self._keep(roles, categories, gaussians.n_features, units)
-        if isinstance(source, Table) and isinstance(gaussians, Incomplete):
+        if whole and isinstance(source, Table) and isinstance(gaussians, Incomplete):
             self._refuse_empty(gaussians)
         if not roles:
             check_fitted_names(self, gaussians.feature_names, reset=True)
         return gaussians._named(self._names_out())
+
+    def _warn_of(self, found: Sequence[Sentinel]) -> None:
+        """One warning about numbers that look like codes for missing values."""
+        message = sentinel_warning(found)
+        if message is not None:
+            warnings.warn(message, UncertainWarning, stacklevel=5)
 
     def _refuse_empty(self, rows: Incomplete) -> None:
         """Refuse features of which no row has both value and error bar."""
@@ -367,8 +388,8 @@ def _settled(table: Table, roles: dict[str, Any]) -> dict[str, Any]:
     return rest | arguments_of(settled)
 
 
-def _warn_of_sentinels(table: Table, roles: Mapping[str, Any], categories: Mapping[str, Any]) -> None:
-    """One warning about numbers that look like codes for missing values, in any column that is read."""
+def _sentinels_in(table: Table, roles: Mapping[str, Any]) -> list[Sentinel]:
+    """Numbers that look like codes for missing values, in any column that is read."""
     columns: Sequence[str] = [*roles.get("features", ()), *roles.get("exact", ())]
     if "features" in roles:
         columns = [*columns, *(c for bar in bars_of(roles["features"], roles).values() for c in bar.columns)]
@@ -380,9 +401,7 @@ def _warn_of_sentinels(table: Table, roles: Mapping[str, Any], categories: Mappi
         values = read_columns(table, [column], "nan").to_numpy()
         for j in range(values.shape[1]):
             found += sentinels(f"{column}[{j}]", values[:, j])
-    message = sentinel_warning(found)
-    if message is not None:
-        warnings.warn(message, UncertainWarning, stacklevel=5)
+    return found
 
 
 def _opened(X: Any) -> Any:

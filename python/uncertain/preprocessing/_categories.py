@@ -37,15 +37,25 @@ def categories_of(table: Table, columns: Sequence[str], on_missing: str) -> dict
             raise UncertainError(
                 f"{column}: categories must be strings, booleans or numbers, got {strange.__name__}"
             )
-        if len(distinct) > MANY:
-            raise UncertainError(
-                f"{column}: {len(distinct)} different values are no categories (at most {MANY}); leave it "
-                "out, "
-                f"group rare ones, or take numbers as exact=[{column!r}]"
-            )
-        order = sorted((v for v in distinct if v is not None), key=lambda v: (str(type(v)), v))
-        found[column] = order + [None] * (None in distinct)
+        found[column] = _ordered(column, distinct)
     return found
+
+
+def joined_categories(one: Categories, other: Categories) -> dict[str, list[Any]]:
+    """Those of both, of columns that were read in parts."""
+    return {column: _ordered(column, {*one.get(column, ()), *own}) for column, own in other.items()}
+
+
+def _ordered(column: str, distinct: set[Any]) -> list[Any]:
+    """Sorted, and None at the end; refused if there are too many."""
+    if len(distinct) > MANY:
+        raise UncertainError(
+            f"{column}: {len(distinct)} different values are no categories (at most {MANY}); leave it out, "
+            "group rare "
+            f"ones, or take numbers as exact=[{column!r}]"
+        )
+    order = sorted((v for v in distinct if v is not None), key=lambda v: (str(type(v)), v))
+    return order + [None] * (None in distinct)
 
 
 def one_hot(table: Table, categories: Categories, unknown: str = "error") -> tuple[Floats, list[str]]:

@@ -132,6 +132,10 @@ class DictTable(ArrayTable):
     def _made(self, columns: dict[str, Any]) -> Any:
         return columns
 
+    def slice(self, start: int, stop: int) -> Table:
+        """Slices of the columns."""
+        return DictTable({name: _sliced(column, start, stop) for name, column in self.native.items()})
+
     def take(self, name: str, rows: Ints) -> Any:
         """An array, or a part of the Series."""
         column = self.native_column(name)
@@ -193,6 +197,10 @@ class StructuredTable(ArrayTable):
         made = _structured(columns)
         return made.view(np.recarray) if isinstance(self.native, np.recarray) else made
 
+    def slice(self, start: int, stop: int) -> Table:
+        """A slice of the array."""
+        return StructuredTable(self.native[start:stop])
+
     def appended(self, columns: Mapping[str, Labels]) -> Any:
         """A structured array; masked if this one is."""
         own = {name: self.native[name] for name in self.names}
@@ -200,6 +208,11 @@ class StructuredTable(ArrayTable):
 
     def _at(self, place: int) -> Any:
         return self.native[self.names[place]]
+
+
+def _sliced(column: Any, start: int, stop: int) -> Any:
+    """Some rows of a column of any kind."""
+    return column.iloc[start:stop] if hasattr(column, "iloc") else column[start:stop]
 
 
 def open_arrays(X: Any) -> Table | None:

@@ -30,6 +30,10 @@ class AstropyTable(ArrayTable):
     def _made(self, columns: dict[str, Any]) -> Any:
         return type(self.native)(columns)
 
+    def slice(self, start: int, stop: int) -> Table:
+        """A slice of the table."""
+        return AstropyTable(self.native[start:stop])
+
     def appended(self, columns: Mapping[str, Labels]) -> Any:
         """A copy of the astropy table, its columns shared, with the new ones."""
         table = self.native.copy(copy_data=False)

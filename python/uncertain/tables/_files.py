@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -15,10 +15,11 @@ from ._astropy import AstropyTable
 from ._astropy_files import check_same, read_astropy, to_polars, write_astropy
 from ._choose import choose_columns
 from ._formats import ASTROPY, TEXT, Format, format_of, is_remote
+from ._frames import PolarsTable
 from ._lazy import lazy_polars
 from ._paths import Paths, files_of, said
 from ._replacing import replacing
-from ._table import Table
+from ._table import BatchSize, Table
 from ._text_files import scan_text
 from ._wrapped import WrappedTable
 
@@ -46,9 +47,42 @@ def open_files(given: Paths) -> Table:
     where = said(given)
 
     def opened() -> Table:
-        return lazy_polars(_scan_all(files, hive=hive), lambda query: _readable(where, kind, query.collect))
+        whole = _scan_all(files, hive=hive)
+        in_slices = kind.name in SLICED
+        return lazy_polars(
+            whole,
+            lambda query: _readable(where, kind, query.collect),
+            (lambda names, size: _slices(files, whole, names, size, hive=hive)) if in_slices else None,
+            (lambda: int(whole.select(pl.len()).collect().item())) if in_slices else None,
+            whole=not in_slices and (kind.name not in STREAMED or bool(kind.compressed)),
+        )
 
     return _called(where, _readable(where, kind, opened))
+
+
+STREAMED = ("csv", "tsv", "ndjson")
+"""Formats that Polars reads from the beginning, in batches; what is compressed it unpacks as a whole."""
+SLICED = ("parquet", "ipc")
+"""Formats of which Polars reads a slice of rows without those before it. (Its batches, read ahead by several
+threads, take four times the memory of slices of the same size.)"""
+
+
+def _slices(
+    files: Sequence[str], whole: pl.LazyFrame, names: Sequence[str], size: BatchSize, *, hive: bool
+) -> Iterator[Table]:
+    """The rows of one file after the other, in the types of all of them together."""
+    types = whole.select(names).collect_schema()
+    for file in files:
+        scan = _scan(file, hive=hive).select(names)
+        own = scan.collect_schema()
+        scan = scan.with_columns(
+            pl.col(name).cast(dtype) for name, dtype in types.items() if own[name] != dtype
+        )
+        n_rows, start = int(scan.select(pl.len()).collect().item()), 0
+        while start < n_rows:
+            batch = _readable(file, format_of(file), scan.slice(start, size.rows).collect)
+            start += batch.height
+            yield PolarsTable(batch)
 
 
 def read_table(path: Paths) -> pl.DataFrame:

@@ -74,6 +74,10 @@ class PolarsTable(Table):
         """A Polars DataFrame."""
         return self.native.with_columns(self.result(columns).get_columns())
 
+    def slice(self, start: int, stop: int) -> Table:
+        """A slice of the frame."""
+        return PolarsTable(self.native.slice(start, stop - start))
+
     def take(self, name: str, rows: Ints) -> Any:
         """A Series."""
         return self.native_column(name).gather(rows)
@@ -164,6 +168,10 @@ class PandasTable(Table):
             )
         return pandas.concat([self.native, added], axis=1)
 
+    def slice(self, start: int, stop: int) -> Table:
+        """A slice of the frame."""
+        return PandasTable(self.native.iloc[start:stop])
+
     def take(self, name: str, rows: Ints) -> Any:
         """A Series with an index of its own."""
         return self.native_column(name).iloc[rows].reset_index(drop=True)
@@ -251,6 +259,10 @@ class ArrowTable(Table):
         for name in added.column_names:
             table = table.append_column(name, added.column(name))
         return table
+
+    def slice(self, start: int, stop: int) -> Table:
+        """A slice of the frame."""
+        return ArrowTable(self.native.slice(start, stop - start))
 
     def take(self, name: str, rows: Ints) -> Any:
         """A ChunkedArray or Array."""

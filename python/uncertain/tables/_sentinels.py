@@ -41,21 +41,22 @@ class Sentinel(NamedTuple):
 def sentinels(column: str, values: Floats) -> list[Sentinel]:
     """The codes at either end of a column's values; NaN does not count."""
     found = []
-    for end in (np.nanmin, np.nanmax):
-        known = values[np.isfinite(values)]
+    finite = np.isfinite(values)
+    known = values if finite.all() else values[finite]
+    for end in (np.min, np.max):
         if known.size < 4:
             break
         code = float(end(known))
-        others = known[known != code]
-        count = known.size - others.size
-        if count < 2 or others.size < 2:
+        count = int(np.count_nonzero(known == code))
+        if count < 2 or known.size - count < 2:
             continue
+        others = known[known != code]
         low, high = float(others.min()), float(others.max())
         distance = low - code if code < low else code - high
         far = FAR_NINES if _is_nines(code) else FAR
         if distance > far * (high - low) > 0:
             found.append(Sentinel(column, code, count, low, high))
-            values = np.where(values == code, np.nan, values)
+            known = others
     return found
 
 

@@ -8,7 +8,8 @@ asked for, and collect these alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,6 +18,13 @@ from .._data.array import GaussianArray
 from .._data.typing import Floats, Ints, Labels
 from ..exceptions import ColumnError
 from ._roles import require
+
+
+@dataclass
+class BatchSize:
+    """Rows of the next batch; whoever reads batches may change it when it has seen how large they are."""
+
+    rows: int
 
 
 class Table:
@@ -102,6 +110,23 @@ class Table:
     def take(self, name: str, rows: Ints) -> Any:
         """Some rows of a column, as the table's library has it."""
         return self.native_column(name)[rows]
+
+    def slice(self, start: int, stop: int) -> Table:
+        """Rows `start` to `stop` as a table of the same kind, which shares their memory where it can."""
+        raise NotImplementedError
+
+    def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
+        """These columns in batches of rows, in order; lazy kinds read one after the other."""
+        self.load(names)
+        start, n_rows = 0, self.n_rows
+        while start < n_rows:
+            stop = min(start + size.rows, n_rows)
+            yield self.slice(start, stop)
+            start = stop
+
+    def counted(self) -> int | None:
+        """Number of rows, if it is known without reading them."""
+        return self.n_rows
 
     def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
         """A new table of the same library: from `take`, from arrays, and list columns of `rows`."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from .._data.array import GaussianArray
 from .._data.typing import Ints, Labels
-from ._table import Table
+from ._table import BatchSize, Table
 
 
 class WrappedTable(Table):
@@ -73,6 +73,18 @@ class WrappedTable(Table):
         """Of the inner table."""
         return self._inner.take(name, rows)
 
+    def slice(self, start: int, stop: int) -> Table:
+        """Wrapped."""
+        return WrappedTable(self._inner.slice(start, stop), self._wrap)
+
+    def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
+        """Wrapped."""
+        return (WrappedTable(batch, self._wrap) for batch in self._inner.batches(names, size))
+
+    def counted(self) -> int | None:
+        """Of the inner table."""
+        return self._inner.counted()
+
     def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
         """Wrapped."""
         return self._wrap(self._inner.new(columns, rows))
@@ -89,6 +101,14 @@ class TableInUnits(WrappedTable):
         super().__init__(inner, lambda table: table)
         self.origin = inner.origin
         self._units = units
+
+    def slice(self, start: int, stop: int) -> Table:
+        """In the same units."""
+        return TableInUnits(self._inner.slice(start, stop), self._units)
+
+    def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
+        """In the same units."""
+        return (TableInUnits(batch, self._units) for batch in self._inner.batches(names, size))
 
     def unit(self, name: str) -> str | None:
         """The given one."""

@@ -21,6 +21,7 @@ use arrow_array::{Array, ArrayRef, OffsetSizeTrait};
 use arrow_schema::{DataType, Field};
 use pyo3::prelude::*;
 use uncertain::data::SharedBuffer;
+use uncertain::memory::zeros;
 use uncertain::{Error, Rows};
 
 use crate::arrow_capsule;
@@ -105,7 +106,7 @@ pub(crate) fn interleave(columns: &[Column], missing: Missing) -> BorderResult<R
         }
         read.push(rows);
     }
-    let mut values = vec![0.0; n * d];
+    let mut values = zeros(n, d)?;
     for block in (0..n).step_by(1024) {
         for (j, rows) in read.iter().enumerate() {
             for (first, piece) in rows.segments(block..n.min(block + 1024)) {

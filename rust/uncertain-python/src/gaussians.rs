@@ -161,6 +161,29 @@ impl Gaussians {
         Ok(parts)
     }
 
+    /// The arrays that the covariances consist of, by name, n rows or one; views where possible.
+    fn fields<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let fields = PyDict::new(slf.py());
+        for field in slf.get().inner.covariances().fields() {
+            let rows = Bound::new(slf.py(), Rows::from(field.values))?;
+            fields.set_item(field.name, to_numpy(&rows.get().inner, rows.as_any())?)?;
+        }
+        Ok(fields)
+    }
+
+    /// Rows whose covariances consist of such `fields`, written out before and not checked again.
+    #[staticmethod]
+    fn from_fields(kind: &str, means: &Rows, fields: HashMap<String, PyRef<'_, Rows>>) -> BorderResult<Self> {
+        let fields = fields.into_iter().map(|(name, rows)| (name, rows.inner.clone())).collect();
+        Ok(GaussianArray::from_fields(kind.parse()?, means.inner.clone(), fields)?.into())
+    }
+
+    /// Bytes of a row.
+    #[getter]
+    fn row_bytes(&self) -> usize {
+        self.inner.row_bytes()
+    }
+
     /// The Arrow PyCapsule stream: columns mean and, by kind, std, var, cov or factor.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(

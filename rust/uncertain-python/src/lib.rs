@@ -40,7 +40,7 @@ mod _uncertain {
     #[pymodule_export]
     use super::pieces::{Part, merged_sums, partial_sums};
     #[pymodule_export]
-    use super::rows::Rows;
+    use super::rows::{Rows, give_memory_back};
     #[pymodule_export]
     use super::threads::effective_n_jobs;
 }

@@ -74,6 +74,12 @@ impl Rows {
     }
 }
 
+/// Give free memory back to the system, after large matrices were exchanged for others.
+#[pyfunction]
+pub(crate) fn give_memory_back(py: Python<'_>) {
+    py.detach(uncertain::memory::give_back);
+}
+
 /// `rows` as an array; `owner` is the frozen Python object that holds them.
 pub(crate) fn to_numpy<'py>(rows: &uncertain::Rows, owner: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let shape = (rows.n_rows(), rows.width());

@@ -35,7 +35,7 @@ pub mod file;
 pub mod kernel;
 pub(crate) mod linalg;
 pub mod loss;
-mod memory;
+pub mod memory;
 pub mod model;
 mod named;
 pub mod objective;

@@ -15,13 +15,37 @@ const WORTH: usize = 4 << 20;
 #[cfg(target_os = "linux")]
 const PAGE: usize = 2 << 20;
 
-/// `n_rows` x `width` zeros, or an error instead of an abort when there is no memory for them.
-pub(crate) fn zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
-    let len = n_rows.checked_mul(width);
-    match len {
-        Some(len) if Vec::<f64>::new().try_reserve_exact(len).is_ok() => Ok(vec![0.0; len]),
-        _ => Err(Error::Data(format!("no memory for {n_rows} rows of {width} numbers"))),
+/// An error, in place of the abort that would follow, if there is no memory for so many rows of so many bytes.
+pub fn ask(n_rows: usize, row_bytes: usize) -> Result<()> {
+    let bytes = n_rows.checked_mul(row_bytes);
+    match bytes {
+        Some(bytes) if Vec::<u8>::new().try_reserve_exact(bytes).is_ok() => Ok(()),
+        _ => Err(Error::Data(format!(
+            "no memory for {n_rows} rows of {} numbers ({}): take fewer rows, or keep them in a file (in Python \
+             uncertain.fit(..., memory=\"2GB\"))",
+            row_bytes / size_of::<f64>(),
+            bytes
+                .map_or_else(|| "more than can be addressed".to_owned(), |b| format!("{:.1} MB", b as f64 / 1048576.0))
+        ))),
     }
+}
+
+/// Give free memory back to the system.
+///
+/// An allocator keeps what was freed below something that is still in use. Where large matrices are exchanged for
+/// others part by part, on other threads, all of the old ones would stay.
+pub fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the call only concerns memory that nobody has allocated.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// `n_rows` x `width` zeros, or an error instead of an abort when there is no memory for them.
+pub fn zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
+    ask(n_rows, width.saturating_mul(size_of::<f64>()))?;
+    Ok(vec![0.0; n_rows * width])
 }
 
 /// [`zeros`] that are going to be written once, all of them.

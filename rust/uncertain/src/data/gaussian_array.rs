@@ -1,10 +1,13 @@
 //! [`GaussianArray`]: n rows, each a Gaussian N(x_i, S_i) in d dimensions.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::data::covariance::{Field, Kind};
 use crate::data::validate::{Names, Rule, elements};
 use crate::data::{Covariances, Rows};
 use crate::error::{Error, Result};
+use crate::memory;
 
 /// n Gaussians in d dimensions: means (n x d) and covariances of one [`Kind`](crate::data::Kind).
 ///
@@ -131,6 +134,39 @@ impl GaussianArray {
         if let Some(&row) = rows.iter().find(|&&i| i >= self.n_rows()) {
             return Err(Error::Data(format!("row {row} does not exist: there are {} rows", self.n_rows())));
         }
+        memory::ask(rows.len(), self.row_bytes())?;
         Ok(Self::from_checked(self.means.take(rows), self.covariances.take(rows)))
+    }
+
+    /// Bytes of a row with its covariance; a matrix that all rows share does not count.
+    #[must_use]
+    pub fn row_bytes(&self) -> usize {
+        let own = |field: &Field| if field.shared { 0 } else { field.values.width() };
+        size_of::<f64>() * (self.n_features() + self.covariances.fields().iter().map(own).sum::<usize>())
+    }
+
+    /// The array whose covariances consist of these [`fields`](Covariances::fields), by name: rows that were written
+    /// to a file, part by part, and are read there. The numbers came out of checked arrays and are not looked at again.
+    ///
+    /// ```
+    /// use uncertain::{Covariances, GaussianArray, Rows};
+    ///
+    /// # fn main() -> uncertain::Result<()> {
+    /// let means = Rows::from_vec(vec![1.0, 2.0], 1)?;
+    /// let data = GaussianArray::new(means.clone(), Covariances::from_std(Rows::from_vec(vec![0.1, 0.3], 1)?))?;
+    /// let fields = data.covariances().fields().into_iter().map(|field| (field.name.to_string(), field.values));
+    /// assert_eq!(GaussianArray::from_fields(data.covariances().kind(), means, fields.collect())?, data);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// A field of the kind is missing, or of another size.
+    pub fn from_fields(kind: Kind, means: Rows, fields: Vec<(String, Rows)>) -> Result<Self> {
+        let mut named: HashMap<String, Rows> = fields.into_iter().collect();
+        let covariances = Covariances::from_fields(kind, &mut |name| named.remove(name), means.width())
+            .ok_or_else(|| Error::Data(format!("covariances of the kind {} lack one of their arrays", kind.name())))?;
+        covariances.check_shape(means.n_rows(), means.width(), &Names::default())?;
+        Ok(Self::from_checked(means, covariances))
     }
 }

@@ -8,9 +8,9 @@ use crate::data::{GaussianArray, Incomplete, Weights};
 use crate::deconvolution::Mixture;
 use crate::deconvolution::prepare::prepared;
 use crate::error::{Error, Result};
-use crate::parallel;
 use crate::simd::mixture::{Component, Densities, Factors, Noise, Posteriors, Shape, Workspace};
 use crate::simd::{LANES, Pack};
+use crate::{memory, parallel};
 
 /// Packs of eight rows per call of a kernel.
 const PACKS: usize = 16;
@@ -160,7 +160,10 @@ impl<'a> Observed<'a> {
             })?;
             Ok((first, second))
         })?;
-        let (mut first, mut second) = (vec![], vec![]);
+        // Whole at once: a vector that grows is moved, and is there twice.
+        let n = self.data.n_rows();
+        memory::ask(n, size_of::<f64>() * (a + b))?;
+        let (mut first, mut second) = (Vec::with_capacity(n * a), Vec::with_capacity(n * b));
         for part in parts {
             let (x, y) = part?;
             first.extend(x);

@@ -21,6 +21,7 @@ pub mod platt;
 pub mod probability;
 mod report;
 pub mod robust;
+mod sampled;
 pub mod trees;
 
 pub use calibration::Calibration;

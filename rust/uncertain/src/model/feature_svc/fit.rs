@@ -49,17 +49,21 @@ impl ValidParams {
     }
 
     fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
-        let folds = self.0.calibration.split(labels, self.0.options.seed)?;
+        let held_out = self.0.calibration.held_out(data, labels, self.0.options.seed)?;
         let sigma = self.0.sigma.of(data)?;
         let map = self.map(data, sigma, control)?;
         let source = map.prepare(data)?;
         let design = Design { data, source: &source, labels };
+        let apart = held_out.as_ref().map(|held_out| Ok::<_, Error>((held_out, map.prepare(&held_out.data)?)));
+        let apart = apart.transpose()?;
         let (mut coef, mut intercept, mut fits, mut platt) = (vec![], vec![], vec![], vec![]);
         for (pair, task) in pairs(labels.n_classes()).zip(tasks(labels.n_classes())) {
-            let of_pair: Vec<usize> = (0..labels.len()).filter(|&i| pair.holds(labels, i)).collect();
+            let of_pair = pair_rows(pair, labels);
             let (solution, report) = self.solve(&design, pair, &of_pair, &control.with_task(&*task))?;
-            if let Some(folds) = &folds {
-                platt.push(self.sigmoid(&design, pair, &of_pair, folds, &task, control)?);
+            if let Some((held_out, source)) = &apart {
+                let labels = &*held_out.labels;
+                let design = Design { data: &held_out.data, source, labels };
+                platt.push(self.sigmoid(&design, pair, &pair_rows(pair, labels), &held_out.folds, &task, control)?);
             }
             coef.extend_from_slice(&solution.w);
             intercept.push(solution.b);
@@ -68,9 +72,10 @@ impl ValidParams {
         let memory = memory::bytes(&map, data);
         let coef = Array2::from_shape_vec((intercept.len(), map.n_columns()), coef)
             .map_err(|e| Error::Internal(format!("coefficients of one fit: {e}")))?;
-        drop(source);
+        let platt = apart.is_some().then_some(platt);
+        drop((source, apart));
         let n_classes = labels.n_classes();
-        Ok(Model { map, sigma, coef, intercept, n_classes, fits, platt: folds.map(|_| platt), memory })
+        Ok(Model { map, sigma, coef, intercept, n_classes, fits, platt, memory })
     }
 
     /// The hyperplane between two classes, fitted to some rows of them.
@@ -130,4 +135,9 @@ impl ValidParams {
         }
         pair.sigmoid(design.labels, &held_out, control)
     }
+}
+
+/// The numbers of the rows of a pair of classes.
+fn pair_rows(pair: Pair, labels: &Labels) -> Vec<usize> {
+    (0..labels.len()).filter(|&i| pair.holds(labels, i)).collect()
 }

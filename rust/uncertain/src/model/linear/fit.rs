@@ -3,7 +3,8 @@
 //!
 //! Scores of the fitted rows themselves are too good, the sigmoid would be too steep. So the rows are split into
 //! folds, each is scored by a hyperplane fitted on the others, and one sigmoid is fitted to all these scores.
-//! Held-out rows get weight 0 in the fold's fit: no row is copied.
+//! Held-out rows get weight 0 in the fold's fit: no row is copied. Of very many rows a sample stands for all
+//! (`sampled.rs`).
 //!
 //! Rejected: starting each fold from the hyperplane of all rows. SGD would remember rows it must not have seen, and
 //! the certified solvers find a better start by themselves (on a sample, with its Hessian).
@@ -54,22 +55,27 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
     labels.check_every_class()?;
     let present = Present::of(data, labels)?;
     let (data, labels) = (&present.data, &*present.known);
-    let folds = calibration.split(labels, seed)?;
+    let held_out = calibration.held_out(data, labels, seed)?;
     let classes = positive_classes(labels.n_classes());
     let count = classes.len();
     let run = || {
         let (mut solutions, mut others, mut sigmoids) = (vec![], vec![], vec![]);
         for (k, class) in classes.enumerate() {
             let task = if count == 1 { String::new() } else { format!("class {} of {count}", k + 1) };
-            let rows = TwoClasses { data, targets: &labels.targets(class), weights: labels.weights() };
+            let of_all = labels.targets(class);
+            let rows = TwoClasses { data, targets: &of_all, weights: labels.weights() };
             let (solution, other) = fit(&rows, &control.with_task(&*task))?;
-            if let Some(folds) = &folds {
-                sigmoids.push(sigmoid(&rows, folds, &task, control, |rest, control| Ok(fit(rest, control)?.0))?);
+            drop(of_all);
+            if let Some(held_out) = &held_out {
+                let targets = held_out.labels.targets(class);
+                let rows = TwoClasses { data: &held_out.data, targets: &targets, weights: held_out.labels.weights() };
+                let fit = |rest: &TwoClasses<'_>, control: &Control| Ok(fit(rest, control)?.0);
+                sigmoids.push(sigmoid(&rows, &held_out.folds, &task, control, fit)?);
             }
             solutions.push(solution);
             others.push(other);
         }
-        Ok((Classifier::of(data.n_features(), &solutions, folds.is_some().then_some(sigmoids)), others))
+        Ok((Classifier::of(data.n_features(), &solutions, held_out.is_some().then_some(sigmoids)), others))
     };
     parallel::install(threads, run)?
 }

@@ -1,0 +1,244 @@
+"""`uncertain.fit(..., memory=...)`: rows in a file, and only methods that reduce to sums over them.
+
+What such a method keeps in memory is some numbers per row (targets, weights) and a sample; everything else
+passes by. Methods that compare rows with one another, or copy them, are refused before anything is read,
+with what to use instead.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from .._data.incomplete import Incomplete
+from .._spill import Budget
+from .._spill._folder import checked_folder
+from ..exceptions import ParameterError, UncertainWarning
+from ..preprocessing import AsGaussians
+from ..tables._choose import target_errors
+from ..tables._columns import Columns
+from ..tables._lazy import LazyTable
+from ..tables._source import Source
+from ..tables._wrapped import WrappedTable
+from .choosing import IN_MEMORY, choose
+from .in_parts import fit_in_parts
+from .leaderboard import Leaderboard
+from .methods import METHODS, estimator_of
+from .portfolio import Request, reduces
+from .sampled import CHOSEN_ROWS, REMEMBERED_ROWS, sampled
+from .steps import no_limits, steps_before, takes_limits
+from .streamed import Streamed, streamed
+from .trial import Rows
+
+INSTEAD = {
+    "kernel": 'pass n_components= (random features, say 500; approximation="nystroem" for landmarks)',
+    "huber": 'use method="gsu" with loss="huber" for numbers, or fit a sample of the rows',
+    "remeasured": 'use method="gsu" or "discriminant", or fit it to a sample of the rows',
+    "tsvc": 'use method="usvc"',
+    "ausvc": 'use method="usvc"',
+    "mpsvc": 'use method="usvc"',
+    "psvm": 'use method="usvc"',
+}
+"""Methods that keep or compare rows, and what takes their place."""
+
+BESIDE = {"targets": 12, "weights": 24, "groups": 8, "y_std": 16, "exact": 120, "scores": 16}
+"""Bytes of memory per row: codes and targets of the core, weights with their copies, the numbers that a
+solver for exact rows keeps beside each of them."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """The arguments of `uncertain.fit` that matter here."""
+
+    task: str
+    method: str
+    meaning: str
+    usual: str
+    scale: bool
+    on_missing: str
+    handle_unknown: str
+    effort: Any
+    noise: tuple[float, float] | None
+    random_state: Any
+    seed: int
+    params: dict[str, Any]
+
+
+@dataclass
+class Found:
+    """What `uncertain.fit` makes a model of."""
+
+    pipeline: Pipeline
+    columns: Columns
+    n_rows: int
+    board: Leaderboard | None
+    sample: Rows
+    """Some of the rows, as they were read."""
+
+
+def refuse(
+    source: Source, columns: Columns, beside: dict[str, object], options: Options, params: dict[str, Any]
+) -> None:
+    """ParameterError for what is no table in columns, and for methods that do not reduce to sums."""
+    table = source.table
+    if table is None:
+        raise ParameterError(
+            f"memory=: data of type {type(source.given).__name__} is in memory already; pass a table, a "
+            "path, a dataset "
+            "or a reader of batches"
+        )
+    given = next(
+        (role for role, value in beside.items() if value is not None and not isinstance(value, str)), None
+    )
+    if given is not None:
+        raise ParameterError(f"memory=: {given}= must be the name of a column, which is read with the rows")
+    inner = table
+    while isinstance(inner, WrappedTable):
+        inner = inner._inner
+    if table.origin and not (isinstance(inner, LazyTable) and inner.streams):
+        raise ParameterError(
+            f"memory=: {table.origin} is of a format that is read as a whole; write it as Parquet first, "
+            "such as by "
+            f"uncertain convert {table.origin} table.parquet"
+        )
+    if columns.target_limit is not None:
+        raise ParameterError(
+            f"memory=: limits of the target in {columns.target_limit!r} are for rows in memory"
+        )
+    method = options.method
+    if method == "kernel" and params.get("n_components") is not None:
+        return
+    if method in INSTEAD:
+        raise ParameterError(
+            f'memory=: method="{method}" does not reduce to sums over rows; {INSTEAD[method]}'
+        )
+    if params.get("kernel", "linear") != "linear":
+        raise ParameterError(
+            f'memory=: kernel={params["kernel"]!r} compares rows with one another; use method="kernel" with '
+            "n_components= (random features), or the linear one"
+        )
+    penalty = next((name for name in ("alpha", "C") if params.get(name) == "auto"), None)
+    if penalty is not None:
+        raise ParameterError(
+            f'memory=: {penalty}="auto" fits a path to copies of the rows; method="auto" chooses it on a '
+            "sample, or "
+            f'fit a sample with {penalty}="auto" first, and pass what it finds'
+        )
+    if options.effort == "high":
+        raise ParameterError('memory=: effort="high" averages many fits; use effort="normal" or "fast"')
+
+
+def fit_beyond_memory(
+    source: Source, columns: Columns, options: Options, budget: Budget, spill: object
+) -> Found:
+    """Read the table into a file, and fit the steps to it."""
+    folder = checked_folder(spill)
+    entry = METHODS.get(options.method)
+    knows_y_std = (
+        entry is not None and entry.regressor is not None and has_fit_parameter(entry.regressor(), "y_std")
+    )
+    if columns.target_std is not None and not knows_y_std:
+        raise ParameterError(
+            'memory=: target_std= is for method="gsu" and numbers; name the method, or leave it out'
+        )
+    if columns.target_std is None and columns.automatic and knows_y_std:
+        columns = columns.with_target_std(target_errors(source.names, columns.target))
+    reading = AsGaussians(
+        **columns.roles(), on_missing=options.on_missing, handle_unknown=options.handle_unknown
+    )
+    with source.named():
+        read = streamed(source, reading, columns, options.task, budget=budget, folder=folder)
+    if not read.regression and columns.target_std is not None:
+        columns, read.y_std = replace(columns, target_std=None), None
+    rows = read.rows.rows()
+    n_rows = len(rows)
+    sample = _some(read, REMEMBERED_ROWS)
+    board: Leaderboard | None = None
+    if entry is None:
+        pipeline, board = _chosen(read, columns, options)
+        if n_rows <= CHOSEN_ROWS:  # it is fitted to all of them
+            return Found(Pipeline([("gaussians", reading), *pipeline.steps]), columns, n_rows, board, sample)
+        pipeline = clone(pipeline)
+    else:
+        estimator = estimator_of(
+            options.method,
+            regression=read.regression,
+            params=options.params,
+            random_state=options.random_state,
+        )
+        measured = (options.usual if options.meaning == "auto" else options.meaning) == "measurement"
+        measured = measured and not entry.measurement
+        if columns.limits and not takes_limits(estimator, measured=measured):
+            raise ParameterError(no_limits(columns.limits, regression=read.regression))
+        before = steps_before(
+            estimator, measured=measured, scale=options.scale, impute=options.on_missing == "impute"
+        )
+        pipeline = Pipeline([*before, ("regress" if read.regression else "classify", estimator)])
+    budget.check(n_rows, read.rows.row_bytes, _beside(read, pipeline[-1]))
+    del rows
+    known = {
+        "sample_weight": read.weights,
+        "groups": None if read.groups is None else read.groups.codes,
+        "y_std": read.y_std,
+    }
+    fit_in_parts(read.rows, read.y, pipeline, known)
+    return Found(Pipeline([("gaussians", reading), *pipeline.steps]), columns, n_rows, board, sample)
+
+
+def _some(read: Streamed, most: int) -> Rows:
+    """A sample of the rows, in memory."""
+    groups = None if read.groups is None else read.groups.codes
+    at = sampled(len(read.y), most, groups)
+    y: Any = read.y
+    return Rows(read.rows.rows(), y, read.weights, read.groups, read.y_std).take(at)
+
+
+def _chosen(read: Streamed, columns: Columns, options: Options) -> tuple[Pipeline, Leaderboard]:
+    """The choice, on a sample of the rows, among what reduces to sums."""
+    some = _some(read, CHOSEN_ROWS)
+    asked = Request(
+        rows=some.rows,
+        y=some.y,
+        regression=read.regression,
+        meaning=options.meaning,
+        usual=options.usual,
+        effort=options.effort,
+        scale=options.scale,
+        impute=options.on_missing == "impute",
+        noise=options.noise,
+        random_state=options.seed,
+        settings=options.params,
+        limits=bool(columns.limits),
+        able=reduces if len(read.y) > CHOSEN_ROWS else None,
+    )
+    pipeline, board = choose(asked, some)
+    better = [entry for entry in board.entries if entry.note == IN_MEMORY and entry.behind < -entry.behind_se]
+    if better:
+        warnings.warn(
+            f"on the sample of {len(some):,} rows that the choice was made on {better[0].text} is better "
+            "than the "
+            f'chosen {board.chosen}, but it learns from rows in memory: fit method="{better[0].method}" to '
+            "as many "
+            "rows as fit there, and compare",
+            UncertainWarning,
+            stacklevel=5,
+        )
+    return pipeline, board
+
+
+def _beside(read: Streamed, estimator: BaseEstimator) -> int:
+    """Bytes of memory that a fit takes for each row."""
+    rows = read.rows.rows()
+    taken = BESIDE["targets"] + BESIDE["scores"]
+    taken += BESIDE["weights"] if read.weights is not None or getattr(estimator, "class_weight", None) else 0
+    taken += BESIDE["groups"] if read.groups is not None else 0
+    taken += BESIDE["y_std"] if read.y_std is not None else 0
+    taken += BESIDE["exact"] if rows.kind == "zero" else 0
+    taken += 4 * rows.n_features if isinstance(rows, Incomplete) else 0
+    # The mixture of features and target makes rows of its own.
+    return taken + (read.rows.row_bytes if has_fit_parameter(estimator, "xy_cov") else 0)

@@ -1,0 +1,37 @@
+"""A sample of rows by a hash of their numbers: the same whatever the batches, threads or the order of groups.
+
+Of n rows about `most` are taken, each with the chance most / n; with groups whole groups, each with that
+chance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._data.typing import Codes, Ints
+
+REMEMBERED_ROWS = 200_000
+"""Rows on which a model measures, after the fit, how large errors are and how far held-out targets lie."""
+CHOSEN_ROWS = 20_000
+"""Rows on which `method="auto"` chooses."""
+BLOCK = 1 << 20
+
+
+def sampled(n_rows: int, most: int, groups: Codes | None = None) -> Ints:
+    """The numbers of the rows in the sample; all of them, if there are no more than `most`."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    found = []
+    for first in range(0, n_rows, BLOCK):
+        stop = min(first + BLOCK, n_rows)
+        keys = np.arange(first, stop, dtype=np.uint64) if groups is None else groups[first:stop]
+        found.append(first + np.flatnonzero(_uniform(keys.astype(np.uint64)) < most / n_rows))
+    return np.concatenate(found)
+
+
+def _uniform(keys: np.ndarray) -> np.ndarray:
+    """Numbers in [0, 1): the finaliser of splitmix64."""
+    x = (keys + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((x ^ (x >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) / 2.0**53

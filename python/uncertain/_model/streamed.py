@@ -1,0 +1,266 @@
+"""A table read once, batch by batch, into a file: rows by `AsGaussians`, and what stands beside them.
+
+Nothing here is as long as the table but what is in files. What a rule needs to know of a whole column (are
+these numbers classes? does a label ever occur?) is learned from its distinct values, of which there are few,
+or from the first so many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._data.coded import Coded
+from .._data.typing import Floats, Ints, Labels
+from .._spill import Budget, Spill
+from .._spill._column import Column
+from .._spill._folder import ask_for_space
+from ..exceptions import NullError, UncertainError
+from ..preprocessing import AsGaussians
+from ..preprocessing._as_gaussians import _sentinels_in
+from ..tables import Table
+from ..tables._columns import Columns
+from ..tables._groups import Groups, groups_from
+from ..tables._plain import plain_array
+from ..tables._sentinels import Sentinel
+from ..tables._source import Source
+from ..tables._table import BatchSize
+from ..tables._targets import MANY_CLASSES, is_missing, targets_from
+from .batches import collected_categories, numbered
+
+DISTINCT = 100_000
+"""So many different targets are remembered; of more, the rules only need to know that there are many."""
+FIRST_ROWS = 16_384
+"""Rows of a first batch whose lists are of unknown lengths."""
+
+
+@dataclass
+class Streamed:
+    """What a pass over a table leaves in files."""
+
+    rows: Spill
+    y: Labels | Coded
+    regression: bool
+    weights: Floats | None = None
+    groups: Groups | None = None
+    y_std: Floats | None = None
+
+
+def streamed(
+    source: Source, reading: AsGaussians, columns: Columns, task: str, *, budget: Budget, folder: Path
+) -> Streamed:
+    """Read the table once.
+
+    Raises what reading it at once would, with the numbers of its rows; and UncertainError for a full disk.
+    """
+    table = source.table
+    assert table is not None
+    beside = (columns.target, columns.target_std, columns.sample_weight, columns.groups)
+    names = list(dict.fromkeys([*columns.used(), *(name for name in beside if isinstance(name, str))]))
+    first = any(table.type_of(name) == "list" for name in names)
+    most = max(budget.of_a_batch // (8 * len(names)), 256)
+    size = BatchSize(min(most, FIRST_ROWS) if first else min(most, 1 << 18))
+    rows = Spill(folder, budget.of_a_batch)
+    target = _Targets(folder, columns.target or "", columns.target_unit)
+    weights = stds = groups = None
+    if isinstance(columns.sample_weight, str):
+        weights = _Numbers(folder, columns.sample_weight, are_weights=True)
+    if columns.target_std is not None:
+        missing = 0.0 if reading.on_missing == "point" else None
+        stds = _Numbers(folder, columns.target_std, are_weights=False, missing=missing)
+    if isinstance(columns.groups, str):
+        groups = _Groups(folder, columns.groups)
+    categories = collected_categories(table, reading, size)
+    beside_rows = [own for own in (target, weights, stds, groups) if own is not None]
+    codes: dict[str, Sentinel] = {}
+    n_rows, expected = 0, table.counted()
+    for batch in table.batches(names, size):
+        with numbered(n_rows):
+            if not n_rows:
+                roles, known = reading._settle(batch, categories)
+            read = (
+                reading.transform(batch) if n_rows else reading._read_first(batch, roles, known, whole=False)
+            )
+            codes |= {code.column: code for code in _sentinels_in(batch, reading.roles_)}
+            kept = None if weights is None else weights.positive(batch)
+            rows.append(read if kept is None else read[kept])
+            for own in beside_rows:
+                own.append(batch, kept)
+        if not n_rows:
+            size.rows = max(min(budget.of_a_batch // max(rows.row_bytes, 1), 1 << 18), 256)
+            if expected is not None:
+                ask_for_space(folder, expected * (rows.row_bytes + 8 * len(beside_rows)))
+        n_rows += batch.n_rows
+    if not n_rows:
+        raise UncertainError(f"{columns.target}: the table has no rows")
+    reading._warn_of(list(codes.values()))
+    y, regression = target.finished(task)
+    found = Streamed(rows, y, regression)
+    if weights is not None:
+        found.weights = weights.finished()
+    if groups is not None:
+        found.groups = groups.finished()
+    if stds is not None:
+        found.y_std = stds.finished()
+    return found
+
+
+Kept: TypeAlias = Ints | None
+"""The rows of a batch that count; None for all."""
+
+
+def _of(values: NDArray[Any], kept: Kept) -> NDArray[Any]:
+    return values if kept is None else values[kept]
+
+
+class _Numbers:
+    """A column of numbers >= 0."""
+
+    def __init__(self, folder: Path, name: str, *, are_weights: bool, missing: float | None = None) -> None:
+        self._column, self._name = Column(folder), name
+        self._are_weights, self._missing = are_weights, missing
+
+    def append(self, batch: Table, kept: Kept) -> None:
+        self._column.append(_of(self._read(batch), kept))
+
+    def positive(self, batch: Table) -> Kept:
+        """The rows of this batch that count; None if all do."""
+        numbers = self._read(batch)
+        return None if numbers.all() else np.flatnonzero(numbers)
+
+    def _read(self, batch: Table) -> Floats:
+        plain = plain_array(batch.array(self._name))
+        if plain is not None and plain.dtype.kind in "if" and plain.min() >= 0.0:
+            return plain.astype(np.float64, copy=False)  # all weights of this batch may be 0
+        source = Source(batch, batch)
+        return (
+            source.weights(self._name) if self._are_weights else source.target_stds(self._name, self._missing)
+        )
+
+    def finished(self) -> Floats:
+        if self._are_weights and not self._column.n_rows:
+            raise UncertainError(f"{self._name}: every weight is 0, which leaves no rows to learn from")
+        return np.asarray(self._column.mapped()[:, 0])
+
+
+class _Groups:
+    """A column of groups, numbered in order of appearance."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self._column, self._name = Column(folder, dtype=np.uint32), name
+        self._known: dict[Any, int] = {}
+
+    def append(self, batch: Table, kept: Kept) -> None:
+        plain = plain_array(batch.array(self._name))
+        if plain is None:
+            values = batch.values(self._name)
+            codes: NDArray[Any] = groups_from(values, self._name, len(values))
+            _, first = np.unique(codes, return_index=True)
+            distinct = [values[at] for at in first.tolist()]
+        else:
+            found, codes = np.unique(plain, return_inverse=True)
+            distinct = found.tolist()
+        places = [self._known.setdefault(value, len(self._known)) for value in distinct]
+        self._column.append(_of(np.asarray(places, dtype=np.uint32)[codes], kept))
+
+    def finished(self) -> Groups:
+        return Groups(self._column.mapped()[:, 0], self._name)
+
+
+class _Targets:
+    """The target: numbers as they are, all else by places in order of appearance."""
+
+    def __init__(self, folder: Path, name: str, unit: str | None) -> None:
+        self._folder, self._name, self._unit = folder, name, unit
+        self._column = Column(folder)
+        self._places: dict[Any, int] | None = None
+        self._distinct: Floats = np.empty(0)
+        self._integers = True
+        self._fraction: float | None = None
+
+    def append(self, batch: Table, kept: Kept) -> None:
+        plain = plain_array(batch.array(self._name, self._unit))
+        if plain is None:
+            plain = self._checked(batch.values(self._name, self._unit))
+        plain = _of(plain, kept)
+        if not len(plain):
+            return
+        if plain.dtype.kind in "if" and np.abs(plain).max() < 2.0**53:
+            if self._places is not None:
+                raise self._mixed()
+            self._numbers(plain)
+            return
+        if self._column.n_rows and self._places is None:
+            raise self._mixed()
+        self._places = {} if self._places is None else self._places
+        found, codes = np.unique(plain, return_inverse=True)
+        places = [self._places.setdefault(value, len(self._places)) for value in found.tolist()]
+        if len(self._places) > DISTINCT:
+            raise UncertainError(
+                f"{self._name}: more than {DISTINCT:,} different labels are no classes; for a target of "
+                "numbers "
+                "make the column one of floats"
+            )
+        self._column.append(np.asarray(places, dtype=np.float64)[codes])
+
+    def _numbers(self, plain: Labels) -> None:
+        self._integers &= plain.dtype.kind == "i"
+        if len(self._distinct) <= DISTINCT:
+            self._distinct = np.union1d(self._distinct, plain)
+        if plain.dtype.kind == "f" and self._fraction is None:
+            fractional = plain[plain != np.round(plain)]
+            self._fraction = float(fractional[0]) if fractional.size else None
+        self._column.append(plain.astype(np.float64, copy=False))
+
+    def _checked(self, values: list[Any]) -> Labels:
+        """Values with gaps or of several types, by the rules for small tables."""
+        for row, value in enumerate(values):
+            if is_missing(value):
+                raise NullError(f"{self._name}: row {row} has no target; drop the rows without one")
+        numbers = all(type(value) in (int, float) for value in values)
+        if numbers:
+            return targets_from(values, self._name, "regression", len(values))[0]
+        same = plain_array(np.asarray(values)) if len({type(value) for value in values}) == 1 else None
+        if same is None:
+            targets_from(values, self._name, "classification", len(values))  # whose error says what is wrong
+            raise UncertainError(f"{self._name}: labels must be strings, booleans or integers")
+        return same
+
+    def _mixed(self) -> UncertainError:
+        return UncertainError(f"{self._name}: labels must be of one type, got numbers and others")
+
+    def finished(self, task: str) -> tuple[Labels | Coded, bool]:
+        """(targets, are they quantities?), by the rules of `targets_from` for the distinct values."""
+        if self._places is not None:
+            labels = list(self._places)
+            targets_from(labels, self._name, task, len(labels))
+            classes = np.sort(np.asarray(labels))
+            places = {value: k for k, value in enumerate(classes.tolist())}
+            return self._coded(classes, np.asarray([places[label] for label in labels])), False
+        some = self._distinct[:DISTINCT]
+        if self._integers:
+            some = some.astype(np.int64)
+        elif self._fraction is not None:
+            some = np.append(some, self._fraction)
+        _, regression = targets_from(some, self._name, task, len(some))
+        if regression:
+            return self._column.mapped()[:, 0], True
+        if len(self._distinct) > max(MANY_CLASSES, 10_000):
+            raise UncertainError(
+                f"{self._name}: {len(self._distinct):,} different numbers look like a quantity: pass "
+                'task="regression"'
+            )
+        return self._coded(some.astype(np.int64), None), False
+
+    def _coded(self, classes: Labels, order: Any) -> Coded:
+        """Places among the classes, written block by block."""
+        given, codes = self._column.mapped()[:, 0], Column(self._folder, dtype=np.uint32)
+        for first in range(0, len(given), 1 << 20):
+            part = given[first : first + (1 << 20)]
+            places = np.searchsorted(classes, part) if order is None else order[part.astype(np.int64)]
+            codes.append(places.astype(np.uint32))
+        return Coded(classes, codes.mapped()[:, 0])

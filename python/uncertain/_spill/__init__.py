@@ -1,0 +1,7 @@
+"""Rows that do not fit into memory: a temporary file without a name, mapped, in place of arrays."""
+
+from ._budget import Budget
+from ._parts import Parts, in_parts
+from ._spilled import Spill
+
+__all__ = ["Budget", "Parts", "Spill", "in_parts"]

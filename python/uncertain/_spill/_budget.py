@@ -1,0 +1,80 @@
+"""How much memory a fit may take, and what it needs.
+
+`memory` bounds anonymous memory above that at the start: what the system would have to swap. Pages of the
+mapped file are not of that kind; the system drops them when it needs room.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ..exceptions import ParameterError
+
+UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+"""Powers of 2: what programs that show memory call MB and GB."""
+
+LEAST = 64 << 20
+"""Less is not enough for one batch of a table on its way into the file, and the libraries that read it."""
+
+SHARE_OF_A_BATCH = 32
+"""A batch of columns is this part of the memory: it is there as columns, as rows, checked and moved."""
+
+SAMPLE = 128 << 20
+"""Most bytes of the sample that a solver starts from (the core's `SAMPLE_BYTES`)."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """So many bytes; and how the caller said it."""
+
+    bytes: int
+    said: str
+
+    @classmethod
+    def of(cls, memory: Any) -> Budget:
+        """From ``"2GB"``, ``"500 MB"``, ``"1.5GiB"``, or a number of bytes; ParameterError for anything
+        else."""
+        given = memory
+        if isinstance(memory, str):
+            found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)I?B?\s*", memory.upper())
+            memory = None if found is None else float(found[1]) * UNITS[f"{found[2]}B"]
+        if isinstance(memory, bool) or not isinstance(memory, (int, float)) or not memory < 2.0**62:
+            raise ParameterError(
+                f'memory={given!r}: must be a size such as "2GB" or "500MB", or a number of bytes'
+            )
+        if memory < LEAST:
+            raise ParameterError(
+                f"memory={given!r}: at least {said(LEAST)} are needed for one batch of rows and the "
+                "libraries that "
+                "read it"
+            )
+        return cls(int(memory), said(int(memory)))
+
+    @property
+    def of_a_batch(self) -> int:
+        """Bytes of a batch of columns."""
+        return self.bytes // SHARE_OF_A_BATCH
+
+    def check(self, n_rows: int, row_bytes: int, beside: int) -> None:
+        """ParameterError if so many rows in the file, each with `beside` bytes in memory, need more."""
+        sample = min(n_rows * row_bytes // 8, SAMPLE)
+        calibration = min(n_rows, 200_000) * row_bytes
+        needed = n_rows * beside + sample + max(calibration, 2 * self.of_a_batch)
+        if needed > self.bytes:
+            enough = -(-(needed * 11 // 10) // UNITS["MB"])
+            raise ParameterError(
+                f"memory={self.said!r} is too little: {n_rows:,} rows need about {said(needed)} beside the "
+                "file "
+                f"({beside} bytes each for targets, weights and the like, and a sample to start from); pass "
+                f'memory="{enough}MB", or take fewer rows'
+            )
+
+
+def said(size: float) -> str:
+    """Bytes for people."""
+    for unit in ("TB", "GB", "MB", "KB"):
+        if size >= UNITS[unit]:
+            return f"{size / UNITS[unit]:.1f} {unit}".replace(".0 ", " ")
+    return f"{size:.0f} B"

@@ -1,0 +1,64 @@
+"""Rows in parts of memory: read, scaled and denoised part by part, so that there are never two copies of all.
+
+A `GaussianArray` of several parts shares their memory (`concat` copies nothing where the kinds are the
+same), and every pass reads it part by part. What a step makes of a part takes its place before the next part
+is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete, limits_of
+from .._uncertain import give_memory_back
+
+BYTES = 32 << 20
+"""Of a part."""
+UNIT = 1024
+"""Rows of a part are a multiple of it, as the core's blocks of rows are."""
+
+
+class Parts:
+    """Rows that grow at the end, and change as a whole."""
+
+    def __init__(self, parts: Iterable[GaussianArray | Incomplete] = ()) -> None:
+        self._parts = list(parts)
+
+    def append(self, rows: GaussianArray | Incomplete) -> None:
+        """More rows at the end."""
+        if len(rows):
+            self._parts.append(rows)
+
+    def rows(self) -> GaussianArray | Incomplete:
+        """All of them as one array, which shares the memory."""
+        return joined(self._parts)
+
+    def transform(self, step: Any) -> None:
+        """What a fitted step makes of the rows, in their place."""
+        for k in range(len(self._parts)):
+            self._parts[k] = step.transform(self._parts[k])
+            if k:
+                give_memory_back()
+
+
+def joined(parts: list[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
+    """The parts below each other, with their gaps."""
+    if len(parts) == 1:
+        return parts[0]
+    whole = GaussianArray.concat([part.gaussians if isinstance(part, Incomplete) else part for part in parts])
+    if not any(isinstance(part, Incomplete) for part in parts):
+        return whole
+    marks = [p.missing if isinstance(p, Incomplete) else np.zeros(p.shape, dtype=bool) for p in parts]
+    limits = None
+    if any(isinstance(part, Incomplete) and part.limits is not None for part in parts):
+        limits = np.concatenate([limits_of(part) for part in parts])
+    return Incomplete(whole, np.concatenate(marks), limits)
+
+
+def in_parts(numbers_per_row: int, bytes_of_a_part: int = BYTES) -> int:
+    """The number of rows of a part whose rows have so many numbers."""
+    return max(bytes_of_a_part // (8 * max(numbers_per_row, 1)) // UNIT, 1) * UNIT

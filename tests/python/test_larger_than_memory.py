@@ -1,0 +1,488 @@
+"""Tables read in batches: the same models as from tables in memory, within the memory that was said."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain import GaussianArray
+from uncertain._model import beyond, in_parts, reader
+from uncertain._model.sampled import sampled
+from uncertain.exceptions import (
+    ColumnError,
+    NullError,
+    ParameterError,
+    UncertainError,
+    UncertainWarning,
+)
+
+pa = pytest.importorskip("pyarrow")
+MEMORY = "128MB"
+
+
+def table(n: int = 6000, d: int = 3, seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    x, s = rng.normal(size=(n, d)), rng.uniform(0.1, 1.0, (n, d))
+    score = x @ np.linspace(1.0, 2.0, d) + 0.5 * rng.normal(size=n)
+    columns: dict[str, Any] = {f"x{j}": (x + s * rng.normal(size=s.shape))[:, j] for j in range(d)}
+    columns |= {f"x{j}_err": s[:, j] for j in range(d)}
+    columns |= {"kind": np.array(["c", "a", "b"])[np.digitize(score, [-1.0, 1.0])], "z": score}
+    columns |= {"z_err": rng.uniform(0.1, 0.2, n), "w": rng.integers(0, 4, n).astype(float)}
+    columns |= {"star": rng.integers(0, 900, n), "band": np.array(["i", "y"])[rng.integers(0, 2, n)]}
+    return pl.DataFrame(columns)
+
+
+TABLE = table()
+FEATURES = ["x0", "x1", "x2"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("table")
+    for k in range(3):
+        TABLE[2000 * k : 2000 * (k + 1)].write_parquet(path / f"part-{k}.parquet", row_group_size=700)
+    TABLE.write_ipc(path.parent / "table.arrow", record_batch_size=900)
+    TABLE.write_csv(path.parent / "table.csv")
+    return path
+
+
+def duckdb_relation(path: Path) -> Any:
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.read_parquet(str(path / "*.parquet"))
+
+
+def dataset(path: Path) -> Any:
+    from pyarrow import dataset
+
+    return dataset.dataset(path)
+
+
+SOURCES: dict[str, Callable[[Path], Any]] = {
+    "pattern": lambda path: str(path / "*.parquet"),
+    "folder": lambda path: path,
+    "list": lambda path: sorted(path.iterdir()),
+    "arrow file": lambda path: path.parent / "table.arrow",
+    "csv": lambda path: path.parent / "table.csv",
+    "lazy frame": lambda path: pl.scan_parquet(path),
+    "dataset": dataset,
+    "scanner": lambda path: dataset(path).scanner(),
+    "reader": lambda path: TABLE.to_arrow().to_reader(max_chunksize=1000),
+    "duckdb": duckdb_relation,
+    "polars": lambda path: TABLE,
+    "pandas": lambda path: TABLE.to_pandas(),
+    "pyarrow": lambda path: TABLE.to_arrow(),
+    "dictionary": lambda path: {name: TABLE[name].to_numpy() for name in TABLE.columns},
+}
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches of some hundred rows, so that a small table has many."""
+    monkeypatch.setattr("uncertain._spill._budget.SHARE_OF_A_BATCH", (128 << 20) // 40_000)
+
+
+def coefficients(model: uncertain.Model) -> Any:
+    return model.pipeline_[-1].coef_
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("source", list(SOURCES))
+def test_every_source_gives_the_model_of_the_table(folder: Path, source: str) -> None:
+    known: dict[str, Any] = {
+        "method": "gsu", "features": FEATURES, "std": "{}_err", "meaning": "spread", "probability": False
+    }  # fmt: skip
+    expected = uncertain.fit(TABLE, "kind", sample_weight="w", groups="star", **known)
+    model = uncertain.fit(
+        SOURCES[source](folder), "kind", sample_weight="w", groups="star", memory=MEMORY, **known
+    )
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    # The same numbers, but for the rows of weight 0, which are left out earlier.
+    assert np.allclose(coefficients(model), coefficients(expected), rtol=0, atol=1e-12)
+    assert np.array_equal(model.predict(TABLE), expected.predict(TABLE))
+    assert model.columns_ == expected.columns_
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "gsu": {"target": "kind", "method": "gsu", "meaning": "spread"},
+    "gsu, measurement": {"target": "kind", "method": "gsu"},
+    "gsu, numbers": {"target": "z", "method": "gsu", "meaning": "spread"},
+    "gsu, numbers, measurement": {"target": "z", "method": "gsu"},
+    "gsu, without scale": {"target": "kind", "method": "gsu", "meaning": "spread", "scale": False},
+    "gsu, without errors": {"target": "kind", "method": "gsu", "std": None, "exact": FEATURES, "features":
+    None}, "gsu, categories": {"target": "kind", "method": "gsu", "categorical": ["band"]},
+    "gsu, booleans": {"target": "kind", "method": "gsu", "class_weight": "balanced", "meaning": "spread"},
+    "usvc": {"target": "kind", "method": "usvc", "meaning": "spread"},
+    "minimax": {"target": "kind", "method": "minimax", "meaning": "spread"},
+    "discriminant": {"target": "kind", "method": "discriminant"},
+    "mixture": {"target": "z", "method": "mixture"},
+    "random features": {
+        "target": "kind", "method": "kernel", "n_components": 20, "meaning": "spread", "random_state": 0
+    },
+    "landmarks": {
+        "target": "kind", "method": "kernel", "n_components": 20, "meaning": "spread",
+        "approximation": "nystroem",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("case", list(CASES))
+def test_every_method_that_reduces_gives_the_model_of_the_table(folder: Path, case: str) -> None:
+    known: dict[str, Any] = {"features": FEATURES, "std": "{}_err"} | CASES[case]
+    target = known.pop("target")
+    expected = uncertain.fit(TABLE, target, **known)
+    model = uncertain.fit(folder, target, memory=MEMORY, **known)
+    assert [name for name, _ in model.pipeline_.steps] == [name for name, _ in expected.pipeline_.steps]
+    for own, other in zip(model.pipeline_, expected.pipeline_, strict=True):
+        if hasattr(own, "coef_"):
+            assert np.array_equal(own.coef_, other.coef_)
+    if target == "z":
+        assert np.array_equal(model.predict(TABLE), expected.predict(TABLE))
+        assert model.residual_std_ == expected.residual_std_
+        interval = model.predict_interval(TABLE), expected.predict_interval(TABLE)
+        assert interval[0].equals(interval[1])
+    else:
+        assert model.predict_proba(TABLE).equals(expected.predict_proba(TABLE))
+        assert model.predict_set(TABLE).equals(expected.predict_set(TABLE))
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("meaning", ["spread", "measurement"])
+def test_gaps_are_spilled_too(tmp_path: Path, meaning: Any) -> None:
+    holes = TABLE.with_columns(
+        pl.when(pl.int_range(pl.len()) % 7 == j).then(None).otherwise(pl.col(f"x{j}")).alias(f"x{j}")
+        for j in range(3)
+    )
+    holes.write_parquet(tmp_path / "holes.parquet")
+    known: dict[str, Any] = {
+        "method": "gsu", "features": FEATURES, "std": "{}_err", "on_missing": "impute", "meaning": meaning
+    }  # fmt: skip
+    expected = uncertain.fit(holes, "kind", **known)
+    model = uncertain.fit(tmp_path / "holes.parquet", "kind", memory=MEMORY, **known)
+    assert np.array_equal(coefficients(model), coefficients(expected))
+    assert model.predict_proba(holes).equals(expected.predict_proba(holes))
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize(
+    ("values", "task", "kind"),
+    [
+        (np.arange(6000) % 3, "auto", "classes"),
+        ((np.arange(6000) // 3000).astype(float), "auto", "classes"),
+        (np.sort(np.arange(6000) % 2).astype(bool), "auto", "classes"),
+        (np.arange(6000.0) + 0.5, "auto", "numbers"),
+        (np.arange(6000), "regression", "numbers"),
+        (np.where(np.arange(6000) == 5999, 0.5, 1.0), "auto", "numbers"),
+    ],
+    ids=["integers", "two whole floats", "sorted booleans", "floats", "many integers", "a late fraction"],
+)
+def test_targets_follow_the_rules_for_small_tables(tmp_path: Path, values: Any, task: Any, kind: str) -> None:
+    frame = TABLE.with_columns(y=pl.Series(values))
+    frame.write_parquet(tmp_path / "t.parquet")
+    known: dict[str, Any] = {
+        "method": "gsu", "features": FEATURES, "std": "{}_err", "meaning": "spread", "task": task
+    }  # fmt: skip
+    expected = uncertain.fit(frame, "y", **known)
+    model = uncertain.fit(tmp_path / "t.parquet", "y", memory=MEMORY, **known)
+    assert model.is_regression_ == expected.is_regression_ == (kind == "numbers")
+    assert np.array_equal(coefficients(model), coefficients(expected))
+    if kind == "classes":
+        assert model.classes_.tolist() == expected.classes_.tolist()
+        assert model.classes_.dtype == expected.classes_.dtype
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize(
+    ("column", "value", "error", "words"),
+    [
+        ("x1_err", -1.0, UncertainError, "x1_err.*row 5123"),
+        ("x1", None, NullError, "x1: row 5123"),
+        ("kind", None, NullError, "kind: row 5123"),
+        ("w", -2.0, UncertainError, "w: row 5123"),
+        ("star", None, NullError, "star: row 5123"),
+    ],
+)
+def test_errors_name_the_row_of_the_table(
+    tmp_path: Path, column: str, value: Any, error: type[Exception], words: str
+) -> None:
+    values = TABLE[column].to_list()
+    values[5123] = value
+    wrong = TABLE.with_columns(pl.Series(column, values, dtype=TABLE[column].dtype))
+    wrong.write_parquet(tmp_path / "wrong.parquet")
+    with pytest.raises(error, match=words):
+        uncertain.fit(
+            tmp_path / "wrong.parquet", "kind", method="gsu", features=FEATURES, std="{}_err", memory=MEMORY,
+            sample_weight="w", groups="star",
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        (np.full(6000, "a"), "at least two classes"),
+        (np.arange(6000), 'look like a quantity: pass task="regression"'),
+        (np.arange(6000.0), "may be classes or quantities"),
+    ],
+)
+def test_targets_that_are_none_are_refused(target: Any, words: str) -> None:
+    with pytest.raises(UncertainError, match=words):
+        uncertain.fit(
+            TABLE.with_columns(y=pl.Series(target)), "y", method="gsu", features=FEATURES, memory=MEMORY
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"method": "kernel"}, "random features"),
+        ({"method": "huber"}, 'method="gsu"'),
+        ({"method": "remeasured"}, "does not reduce to sums"),
+        ({"method": "tsvc"}, 'method="usvc"'),
+        ({"method": "gsu", "kernel": "rbf"}, "compares rows with one another"),
+        ({"method": "gsu", "alpha": "auto"}, "chooses it on a sample"),
+        ({"method": "auto", "effort": "high"}, "averages many fits"),
+        ({"method": "gsu", "sample_weight": np.ones(6000)}, "must be the name of a column"),
+        ({"method": "gsu", "spill": "/nowhere"}, "is no folder"),
+        ({"method": "gsu", "memory": "lots"}, "must be a size"),
+        ({"method": "gsu", "memory": None, "spill": "/tmp"}, "is where the rows go with memory="),
+    ],
+)
+def test_what_does_not_reduce_is_refused_with_its_replacement(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        uncertain.fit(TABLE, "kind", **{"memory": MEMORY, "features": FEATURES} | arguments)
+
+
+def test_rows_in_memory_and_whole_formats_are_refused(folder: Path) -> None:
+    rows = GaussianArray(TABLE.select(FEATURES).to_numpy())
+    with pytest.raises(ParameterError, match="is in memory already"):
+        uncertain.fit(rows, TABLE["kind"].to_numpy(), method="gsu", memory=MEMORY)
+    TABLE.write_json(folder.parent / "table.json")
+    with pytest.raises(ParameterError, match="read as a whole; write it as Parquet"):
+        uncertain.fit(folder.parent / "table.json", "kind", method="gsu", features=FEATURES, memory=MEMORY)
+    with pytest.raises(ParameterError, match="this stream is read once"):
+        uncertain.fit(
+            TABLE.to_arrow().to_reader(),
+            "kind",
+            method="gsu",
+            features=FEATURES,
+            categorical=["band"],
+            memory=MEMORY,
+        )
+    with pytest.raises(ColumnError, match="no column 'absent'"):
+        uncertain.fit(folder, "absent", method="gsu", features=FEATURES, memory=MEMORY)
+    with pytest.raises(UncertainError, match="has no rows"):
+        uncertain.fit(TABLE.clear(), "kind", method="gsu", features=FEATURES, memory=MEMORY)
+
+
+def test_the_choice_is_made_on_a_sample_among_what_reduces(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    n = 4000
+    x = rng.uniform(-2.0, 2.0, (n, 2))
+    ring = np.where((np.hypot(*x.T) > 1.2) ^ (x[:, 0] > 1.0), "in", "out")
+    frame = pl.DataFrame({"a": x[:, 0], "a_err": 0.05, "b": x[:, 1], "b_err": 0.05, "kind": ring})
+    monkeypatch.setattr(beyond, "CHOSEN_ROWS", 1500)
+    with pytest.warns(UncertainWarning, match=r"sample of 1,\d+ rows .* learns from rows in memory"):
+        model = uncertain.fit(frame, "kind", memory=MEMORY)
+    board = model.leaderboard_
+    beside = board.filter(pl.col("note").str.contains("rows in memory"))
+    assert beside["method"].unique().sort().to_list() == ["kernel", "remeasured"]
+    assert model.pipeline_[-1].__class__.__name__ in ("GSUClassifier", "GaussianDiscriminant")
+    assert 1300 < model._leaderboard.n_rows < 1700
+    assert model._n_rows == n
+    assert model.score(frame) > 0.7
+    # The fit is one to all rows, with the parameters that were chosen on the sample.
+    chosen = model.pipeline_[-1]
+    again = uncertain.fit(
+        frame, "kind", method="gsu" if hasattr(chosen, "coef_") else "discriminant",
+        meaning="spread" if len(model.pipeline_) == 3 and hasattr(chosen, "coef_") else "measurement",
+        **{name: value for name, value in chosen.get_params().items() if name in ("alpha",
+        "shared_covariance", "n_components", "random_state")},
+    )  # fmt: skip
+    assert again.predict_proba(frame).equals(model.predict_proba(frame))
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(100_000) // 7])
+def test_the_sample_is_that_of_a_hash(groups: Any) -> None:
+    codes = None if groups is None else groups.astype(np.uint32)
+    rows = sampled(100_000, 20_000, codes)
+    # Binomial: of 14,286 groups of seven the share 0.2 +- 0.0033; five standard deviations.
+    assert abs(len(rows) - 20_000) < 5 * 0.0034 * 100_000
+    assert np.array_equal(rows, np.unique(rows))
+    assert np.array_equal(rows, sampled(100_000, 20_000, codes))
+    if groups is not None:
+        inside = np.bincount(groups[rows], minlength=groups.max() + 1)
+        assert set(np.unique(inside[:-1]).tolist()) == {0, 7}
+    assert np.array_equal(sampled(10, 10), np.arange(10))
+
+
+@pytest.mark.parametrize("path", [False, True])
+@pytest.mark.parametrize("meaning", ["spread", "measurement"])
+def test_large_tables_are_read_in_parts_with_the_same_bits(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, path: bool, meaning: Any
+) -> None:
+    known: dict[str, Any] = {
+        "method": "gsu", "features": FEATURES, "std": "{}_err", "meaning": meaning,
+        "sample_weight": "w", "groups": "star",
+    }  # fmt: skip
+    expected = uncertain.fit(TABLE, "kind", **known)
+    calls = []
+    read = in_parts.read_in_parts
+
+    def counting(*arguments: Any) -> Any:
+        calls.append(read(*arguments))
+        return calls[-1]
+
+    monkeypatch.setattr(in_parts, "LARGE", 1 << 10)
+    monkeypatch.setattr(in_parts, "in_parts", lambda numbers: 1024)
+    monkeypatch.setattr("uncertain._model.fit.read_in_parts", counting)
+    model = uncertain.fit(folder if path else TABLE, "kind", **known)
+    assert len(calls[0]._parts) >= 6
+    assert np.array_equal(coefficients(model), coefficients(expected))
+    monkeypatch.setattr(in_parts, "LARGE", 1 << 30)
+    assert model.predict_proba(TABLE).equals(expected.predict_proba(TABLE))
+
+
+@pytest.mark.parametrize("target", ["kind", "z"])
+@pytest.mark.parametrize("kind", ["path", "polars", "pandas", "rows"])
+def test_answers_come_in_blocks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, target: str, kind: str
+) -> None:
+    known: dict[str, Any] = {"features": FEATURES, "std": "{}_err", "meaning": "spread", "method": "gsu"}
+    model = uncertain.fit(TABLE, target, **known)
+    tables = {"path": folder, "polars": TABLE, "pandas": TABLE.to_pandas(), "rows": model.gaussians(TABLE)}
+    given = tables[kind]
+    if kind == "rows":
+        model = uncertain.fit(given, TABLE[target].to_numpy(), method="gsu", scale=False)
+    methods = ["predict", "predict_distribution", "predict_interval"]
+    methods = methods if target == "z" else ["predict", "predict_proba", "predict_set"]
+    expected = [getattr(model, method)(given) for method in methods]
+    monkeypatch.setattr(reader, "in_parts", lambda numbers, size: 1000)
+    monkeypatch.setattr(in_parts, "LARGE", 1 << 10)
+    sizes = []
+    read = type(model)._rows
+
+    def counting(self: Any, source: Any) -> Any:
+        rows = read(self, source)
+        sizes.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(type(model), "_rows", counting)
+    for method, whole in zip(methods, expected, strict=True):
+        found = getattr(model, method)(given)
+        pairs = zip(found, whole, strict=True) if isinstance(whole, tuple) else [(found, whole)]
+        for a, b in pairs:
+            assert type(a) is type(b)
+            assert a.equals(b) if hasattr(a, "equals") else np.array_equal(a, b)
+    assert kind == "rows" or max(sizes) <= 1000
+
+
+MEASURED = """
+import json, resource, sys
+import uncertain
+path, arguments = sys.argv[1], json.loads(sys.argv[2])
+first = path.replace("large.parquet", "small.parquet")
+uncertain.fit(first, "label", **arguments).predict(first)  # imports, and starts threads
+
+def data():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) << 10 for line in status if line.startswith("VmData"))
+
+resource.setrlimit(resource.RLIMIT_DATA, (data() + int(sys.argv[3]), -1))
+try:
+    model = uncertain.fit(path, "label", **arguments)
+    print(len(model.predict(path)), model.pipeline_[-1].coef_.tolist())
+except (uncertain.exceptions.UncertainError, MemoryError) as error:
+    print("refused", type(error).__name__, error)
+"""
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """1.5 million rows of 10 features with error bars: 240 MB of numbers, and the first thousands of them."""
+    path = tmp_path_factory.mktemp("large")
+    rng = np.random.default_rng(0)
+    n, d = 1_500_000, 10
+    x = rng.normal(size=(n, d)).astype(np.float32).astype(np.float64)
+    columns: dict[str, Any] = {f"x{j}": x[:, j] for j in range(d)}
+    columns |= {f"x{j}_err": np.full(n, 0.1 * (j + 1)) for j in range(d)}
+    frame = pl.DataFrame(columns | {"label": (x.sum(axis=1) > rng.normal(size=n)).astype(np.int64)})
+    frame.write_parquet(path / "large.parquet", row_group_size=50_000, compression="uncompressed")
+    frame[:40_000].write_parquet(path / "small.parquet", row_group_size=10_000)
+    return path / "large.parquet"
+
+
+def under_limit(path: Path, limit: int, **arguments: Any) -> str:
+    command = [sys.executable, "-c", MEASURED, str(path), json.dumps(arguments), str(limit)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA limits mapped memory on Linux")
+def test_a_fit_keeps_to_its_memory(large: Path) -> None:
+    known: dict[str, Any] = {"method": "gsu", "meaning": "spread", "probability": False}
+    within = under_limit(large, 200 << 20, memory="200MB", **known)
+    assert within.startswith("1500000 ")
+    without = under_limit(large, 200 << 20, **known)
+    assert without.startswith("refused")
+    assert "1500000 " not in without
+
+
+def test_probabilities_of_very_many_rows_come_from_a_sample() -> None:
+    rng = np.random.default_rng(2)
+    n = 205_000
+    x = rng.normal(size=(n, 1))
+    truth = 1.0 / (1.0 + np.exp(-2.0 * x[:, 0] - 0.5))
+    y = np.where(rng.random(n) < truth, "yes", "no")
+    model = uncertain.GSUClassifier(probability=True, alpha=1e-4, random_state=0).fit(
+        GaussianArray(x, std=1e-3), y
+    )
+    share = model.predict_proba(GaussianArray(x[:20_000], std=1e-3))
+    assert np.abs(share[:, 1] - truth[:20_000]).mean() < 0.02
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow"])
+def test_commands_write_large_tables_in_batches(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    from click.testing import CliRunner
+
+    from uncertain.cli import _tables, main
+
+    monkeypatch.setattr(_tables, "LARGE", 1 << 10)
+    monkeypatch.setattr(_tables, "BATCH", 1 << 10)
+
+    def run(*arguments: object) -> str:
+        done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    model = tmp_path / "model.safetensors"
+    options = ("-t", "kind", "--method", "gsu", "--features", "x0,x1,x2", "--std", "{}_err")
+    assert "written" in run("fit", folder, *options, "--memory", MEMORY, "--spill", tmp_path, "-o", model)
+    loaded = uncertain.load(model)
+    assert loaded.predict_proba(TABLE).equals(
+        uncertain.fit(TABLE, "kind", method="gsu", features=FEATURES, std="{}_err").predict_proba(TABLE)
+    )
+    out = tmp_path / f"predictions.{ending}"
+    assert "6,000 predictions" in run("predict", model, folder, "--keep", "star,kind", "-o", out)
+    read = {"arrow": pl.read_ipc, "parquet": pl.read_parquet}.get(ending, pl.read_csv)
+    found = read(out, **({"separator": "\t"} if ending == "tsv" else {}))
+    assert found["star"].to_list() == TABLE["star"].to_list()
+    assert found["prediction"].to_list() == loaded.predict(TABLE).to_list()
+    assert np.allclose(found["p_a"], loaded.predict_proba(TABLE)["a"], atol=1e-15)
+    copy = tmp_path / f"copy.{ending}"
+    assert f"6,000 rows x {TABLE.width} columns" in run("convert", folder, copy)
+    again = read(copy, **({"separator": "\t"} if ending == "tsv" else {}))
+    assert again.equals(TABLE)
+    assert "accuracy" in run("evaluate", model, folder)
