@@ -325,6 +325,27 @@ def test_predictions_are_lazy_and_equal(client: Any, frame: pd.DataFrame, usual:
             pd.testing.assert_frame_equal(found, here)
 
 
+def test_rows_in_front_of_a_step_are_let_go(
+    client: Any, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the classifier asks, the workers hold the scaled groups and nothing else that is large."""
+    held: list[int] = []
+    ask = passes.Passes.__call__
+
+    def asking(self: Any, questions: Any) -> Any:
+        answer = ask(self, questions)
+        if questions[2] == 3.0:  # the value of a linear problem
+            large = [
+                key for keys in client.has_what().values() for key in keys if "uncertain-sums" not in str(key)
+            ]
+            held.append(len(large) - len(self.groups))
+        return answer
+
+    monkeypatch.setattr(passes.Passes, "__call__", asking)
+    fitted(client, frame, meaning="spread", probability=False)
+    assert held and held[-1] <= 0
+
+
 def test_the_model_is_an_ordinary_one(usual: uncertain.Model, tmp_path: Path) -> None:
     model = usual
     model.save(tmp_path / "model.safetensors")

@@ -197,14 +197,18 @@ def fit(
         steps, board = _steps(method, params, random_state, asked), None
     pipeline = Pipeline([("gaussians", reader), *steps])
     last = pipeline[-1]
-    passes = rows.passes(
-        reader,
-        group_bytes=group_bytes,
-        calibrated=getattr(last, "probability", False) is True,
-        n_jobs=getattr(last, "n_jobs", None),
-        verbose=bool(params.get("verbose", 0)),
+    # Nobody but the steps holds the passes: rows in front of one are let go when those behind it are there.
+    _fit_steps(
+        pipeline,
+        sample,
+        rows.passes(
+            reader,
+            group_bytes=group_bytes,
+            calibrated=getattr(last, "probability", False) is True,
+            n_jobs=getattr(last, "n_jobs", None),
+            verbose=bool(params.get("verbose", 0)),
+        ),
     )
-    _fit_steps(pipeline, sample, passes)
 
     if columns.features:
         settled = {kind: value for kind, value in reader.roles_.items() if kind in KINDS}
