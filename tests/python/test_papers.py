@@ -31,6 +31,7 @@ def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes
     [
         ("probabilistic_kernel", False, 5 + 11 + 7 + 7),
         ("robust_toys", False, 7 + 9),
+        ("huber_crowd", False, 5),
         ("huber_flipped", False, 10),
         ("huber_labels", True, 1 + 1),
         ("huber_uci", True, 3 * 8 + 4),
