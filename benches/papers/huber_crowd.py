@@ -4,7 +4,7 @@
 
 The paper's videos and features (UCSD, MALL, PETS 2009) are not at hand. A walking crowd is simulated: numbers
 of people that change slowly, and three groups of features of a frame (size, edges, texture), each of which
-sees the crowd through occlusion, and some annotations that are wrong. Table VIII's methods are compared on it;
+sees it through occlusion, and some annotations that are wrong. Table VIII's methods are compared on it;
 as on UCSD the frames in the middle, two fifths, are learned, and the others tested.
 """
 
