@@ -176,17 +176,15 @@ def fit(
         ``per_feature=0``. Methods that are neither "auto" nor "remeasured" refuse it. By default the choice
         is made for errors as they are.
     memory : how much memory the fit may take above what is in use, such as "2GB" or "500MB" (in powers of
-    2), for
-        tables that are larger: the rows are read once, batch by batch, into a temporary file, which every
-        pass reads in place. For a path, pattern, folder or list of Parquet and Arrow files, a pyarrow
+        2), for tables that are larger: the rows are read once, batch by batch, into a temporary file, which
+        every pass reads in place. For a path, pattern, folder or list of Parquet and Arrow files, a pyarrow
         Dataset, Scanner or RecordBatchReader, a lazy frame of Polars, a DuckDB relation, or a table that is
         there; `target`, `sample_weight`, `groups` and `target_std` must be names of columns. Methods that do
         not reduce to sums over rows ("kernel" without `n_components`, "huber", "remeasured", "tsvc",
         "ausvc", "mpsvc", "psvm", ``kernel=`` of "gsu") are refused; "auto" chooses among the others, on a
         sample of about 20,000 rows. See the guide, "Larger than memory".
     spill : the folder of that file, on a local disk; by default the system's folder for temporary files. It
-    needs the
-        room of the numbers that are read, 8 bytes each.
+        needs the room of the numbers that are read, 8 bytes each.
     random_state : seed of all that draws, also of the folds of a choice; a fit repeats itself bit for bit.
     **params : parameters of the method's estimator, such as ``alpha=1e-2`` or ``C=10.0``. Where there are
         such parameters `probability` is True, and `sigma` of kernels is "median", unless given. With "auto"
