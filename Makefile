@@ -18,7 +18,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Ca
 PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
-.PHONY: help demo test install dev lint format typing test-rust test-python bench docs wheel smoke \
+.PHONY: help demo test install dev lint format typing test-rust test-python fuzz bench docs wheel smoke \
 	workflows release-check clean
 
 help: ## list the commands
@@ -78,6 +78,10 @@ test-rust: ## unit, integration and documentation tests of the Rust crate
 
 test-python: install ## pytest, the README's snippets among it
 	$(BIN)/pytest -n 2
+
+FUZZ_SECONDS ?= 600
+fuzz: install ## minutes of structure-aware fuzzing through Python (FUZZ_SECONDS=600 for all targets together)
+	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest -q tests/python/test_fuzz.py
 
 bench: install ## the measurements of benches/README.md (quiet machine, about 10 minutes)
 	$(BIN)/python benches/python/run.py

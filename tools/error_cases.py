@@ -106,6 +106,7 @@ def stable(message: str, names: dict[str, Any]) -> str:
     message = message.replace(str(names["folder"]) + os.sep, "")
     message = re.sub(r"\d+ bytes", "... bytes", message)
     message = re.sub(r"header of \d+", "header of ...", message)
+    message = re.sub(r"valid ones are .* \(", "valid ones are ... (", message)  # the next one changes them
     message = re.sub(r"\.uncertain-\w+\.tmp", ".uncertain-....tmp", message)
     message = re.sub(r"(-?\d\.\d{2})\d{6,}(e-\d+)?", r"\1\2", message)
     return re.sub(r"(are allowed|no array|csv file) \(.*\)", r"\1 (...)", message)

@@ -16,7 +16,7 @@ from ._base.gaps import TakesGaps
 from ._base.progress import Callback
 from ._data.typing import Booleans, Codes, Floats, Labels, RandomState
 from ._data.validation import RowsLike, check_labels, check_readings, check_weights
-from .exceptions import UncertainError
+from .exceptions import ParameterError, UncertainError
 
 __all__ = ["GaussianDiscriminant"]
 
@@ -156,7 +156,10 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
 
     def _core_parameters(self) -> dict[str, Any]:
         given = super()._core_parameters()
-        priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64).ravel()
+        try:
+            priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64).ravel()
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(f"priors = {self.priors!r}: must be one number per class, or None") from None
         return given | {"priors": priors, "shared_covariance": bool(self.shared_covariance)}
 
     def _mixture(self) -> Mixture:

@@ -208,7 +208,8 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
 
     def _core_parameters(self) -> dict[str, Any]:
         given = super()._core_parameters()
-        own = {"huber": "delta", "epsilon_insensitive": "epsilon"}.get(self.loss)
+        names = {"huber": "delta", "epsilon_insensitive": "epsilon"}
+        own = names.get(self.loss) if isinstance(self.loss, str) else None
         given["loss"] = self.loss if own is None else {self.loss: {own: getattr(self, own)}}
         return given
 

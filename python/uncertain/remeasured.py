@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
@@ -27,7 +27,14 @@ from ._base.docs import documented
 from ._data.array import GaussianArray
 from ._data.incomplete import Incomplete
 from ._data.typing import Floats, Labels, RandomState
-from ._data.validation import RowsLike, check_labels, check_numbers, check_rows, check_sample_weight
+from ._data.validation import (
+    RowsLike,
+    check_labels,
+    check_numbers,
+    check_rows,
+    check_sample_weight,
+    generator_from,
+)
 from ._trees.saved import SavedTrees
 from .exceptions import ParameterError
 from .preprocessing import ErrorColumns
@@ -44,6 +51,8 @@ ITERATIONS = 300
 """Trees of the default learner: copies are more to learn from than the rows alone."""
 DOWNWARDS = 1 / 4
 """The share of copies with smaller errors."""
+MOST_COPIES = 10_000
+"""More are a slip; eight do."""
 BLOCK = 16_384
 """Rows that are read again at a time."""
 
@@ -80,7 +89,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         rows = self._rows(X, reset=True)
         gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
         weights = check_sample_weight(sample_weight, len(rows))
-        random = check_random_state(self.random_state)
+        random = generator_from(self.random_state)
         exact = gaussians.kind == "zero" or not gaussians.trace().any()
         self.error_columns_ = ErrorColumns(self.columns).fit(rows)
         copies = 1 if exact else self.n_copies
@@ -131,14 +140,22 @@ class _Remeasured(SavedTrees, BaseEstimator):
         return table.reshape(copies * n, -1)
 
     def _check(self) -> None:
-        if not isinstance(self.n_copies, (int, np.integer)) or self.n_copies < 1:
+        def is_count(value: object) -> bool:
+            return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+        if not is_count(self.n_copies) or not 1 <= self.n_copies <= MOST_COPIES:
             raise ParameterError(
-                f"n_copies = {self.n_copies!r}: must be an integer >= 1 (with the row itself)"
+                f"n_copies = {self.n_copies!r:.30}: must be an integer from 1 to {MOST_COPIES} (with the row "
+                "itself)"
             )
-        if not 0.0 <= self.per_feature <= 1.0:
+        if not is_count(self.n_components) or self.n_components < 1:
+            raise ParameterError(f"n_components = {self.n_components!r}: must be an integer >= 1")
+        share: Any = self.per_feature
+        if not isinstance(share, (int, float, np.number)) or not 0 <= share <= 1:
             raise ParameterError(f"per_feature = {self.per_feature!r}: must be a share between 0 and 1")
         if self.factors != "auto":
             pair = isinstance(self.factors, (tuple, list)) and len(self.factors) == 2
+            pair = pair and all(isinstance(factor, (int, float, np.number)) for factor in self.factors)
             if not pair or not 0.0 < self.factors[0] <= self.factors[1] < math.inf:
                 raise ParameterError(
                     f'factors = {self.factors!r}: must be "auto" or the smallest and the largest factor, '

@@ -280,7 +280,7 @@ def test_from_a_table() -> None:
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"n_copies": 0}, "n_copies = 0: must be an integer >= 1"),
+        ({"n_copies": 0}, "n_copies = 0: must be an integer from 1 to 10000"),
         ({"per_feature": 2.0}, "per_feature = 2.0"),
         ({"factors": (4.0, 1.0)}, "the smallest and the largest factor"),
         ({"factors": 3.0}, "the smallest and the largest factor"),

@@ -20,6 +20,8 @@ def checked_names(names: Iterable[str] | None, d: int, what: str = "feature_name
         return None
     if isinstance(names, str):
         raise ParameterError(f"{what}={names!r}: expected a list of {d} names, got one string")
+    if not isinstance(names, Iterable):
+        raise ParameterError(f"{what}={names!r}: expected a list of {d} names")
     listed = list(names)
     wrong = next((name for name in listed if not isinstance(name, str)), None)
     if wrong is not None:

@@ -20,5 +20,8 @@ def number_or_median(name: str, value: object) -> float | None:
     if isinstance(value, str) and value == "median":
         return None
     if isinstance(value, Real):
-        return float(value)
-    raise ParameterError(f'{name} = {value!r}: must be a number > 0 or "median"')
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    raise ParameterError(f'{name} = {value!r:.40}: must be a number > 0 or "median"')

@@ -270,21 +270,35 @@ def check_weights(
         per_class = np.zeros_like(totals)
         np.divide(totals.sum() / len(classes), totals, out=per_class, where=totals > 0.0)
         return weights * per_class[codes]
-    per_class = np.asarray(
-        compute_class_weight(class_weight, classes=classes, y=classes[codes]), dtype=np.float64
-    )
-    if np.any(per_class < 0):
-        raise ParameterError(f"class_weight = {class_weight!r}: weights must be >= 0")
+    if not isinstance(class_weight, dict):
+        raise ParameterError(
+            f"class_weight = {class_weight!r}: must be 'balanced', None or a dictionary {{label: weight}}"
+        )
+    try:
+        found = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    except ValueError as error:  # names labels that are not there
+        raise ParameterError(f"class_weight = {class_weight!r}: {error}") from None
+    try:
+        per_class = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        per_class = np.array([np.nan])
+    if not np.all(per_class >= 0):
+        raise ParameterError(f"class_weight = {class_weight!r}: weights must be numbers >= 0")
     product: Floats = weights * per_class[codes]
     return product
 
 
 def seed_from(random_state: RandomState) -> int:
     """One seed for the core's generator, drawn from whatever scikit-learn takes as ``random_state``."""
+    return int(generator_from(random_state).randint(2**31 - 1))
+
+
+def generator_from(random_state: RandomState) -> np.random.RandomState:
+    """What scikit-learn takes as ``random_state``, as a generator."""
     try:
-        generator = check_random_state(random_state)
-    except ValueError:
+        generator: np.random.RandomState = check_random_state(random_state)
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(
-            f"random_state = {random_state!r}: must be an integer, a numpy.random.RandomState or None"
+            f"random_state = {random_state!r:.40}: must be an integer, a numpy.random.RandomState or None"
         ) from None
-    return int(generator.randint(2**31 - 1))
+    return generator

@@ -46,11 +46,15 @@ def split(given: Mapping[str, Any], target: object) -> tuple[dict[str, Any], OfT
         argument = given.get(kind)
         if not isinstance(argument, Mapping) or not isinstance(target, str):
             continue
-        of_target = {pair: column for pair, column in argument.items() if target in pair}
+        of_target = {pair: column for pair, column in argument.items() if _of(target, pair)}
         if of_target:
             getattr(own, kind).update({a if b == target else b: c for (a, b), c in of_target.items()})
             rest[kind] = {pair: c for pair, c in argument.items() if pair not in of_target} or None
     return rest, own
+
+
+def _of(target: str, pair: object) -> bool:
+    return isinstance(pair, tuple) and len(pair) == 2 and target in pair
 
 
 def found(names: Sequence[str], columns: Columns, given: Mapping[str, Any]) -> OfTarget:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,11 +23,19 @@ def column_groups(views: Any, d: int, names: Sequence[str]) -> list[list[int] | 
     """The features of each view as numbers; `None`: one view of all."""
     if views is None:
         return [None]
+    if not isinstance(views, (list, tuple, np.ndarray)):
+        raise ParameterError(f"views = {views!r}: must be None or a list of groups of columns")
     places = {name: k for k, name in enumerate(names)}
     groups: list[list[int] | None] = []
     for view in views:
         group = range(*view.indices(d)) if isinstance(view, slice) else view
-        group = [group] if isinstance(group, (int, np.integer, str)) else list(group)
+        group = [group] if isinstance(group, (int, np.integer, str)) else group
+        named = isinstance(group, Iterable) and not isinstance(group, bytes)
+        group = list(group) if named else [None]
+        if not all(isinstance(c, (int, np.integer, str)) for c in group):
+            raise ParameterError(
+                f"views = {views!r}: a group holds numbers or names of columns, or is a slice"
+            )
         unknown = [c for c in group if isinstance(c, str) and c not in places]
         if unknown:
             raise ParameterError(f"views: there is no column {unknown[0]!r}")
@@ -54,7 +62,7 @@ def view_weights(weights: Sequence[float] | None, count: int) -> list[float]:
     """c of each view."""
     if weights is None:
         return [1.0 / count] * count
-    if len(weights) != count:
+    if not isinstance(weights, (list, tuple, np.ndarray)) or len(weights) != count:
         raise ParameterError(f"view_weights = {weights!r}: must be one for each of the {count} views")
     return list(weights)
 
@@ -153,7 +161,12 @@ def _matrix(graph: Any) -> Matrix:
             raise ParameterError(f"graph: must be a square matrix, got shape {csr.shape}")
         starts, indices = (np.asarray(a, dtype=np.int64) for a in (csr.indptr, csr.indices))
         return starts, indices, np.asarray(csr.data, dtype=np.float64)
-    dense = np.ascontiguousarray(graph, dtype=np.float64)
+    try:
+        dense = np.ascontiguousarray(graph, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(
+            f'graph = {graph!r:.40}: must be "knn", "rbf", None, a matrix, or a list of these'
+        ) from None
     if dense.ndim != 2 or dense.shape[0] != dense.shape[1]:
         raise ParameterError(f"graph: must be a square matrix, got shape {dense.shape}")
     return dense

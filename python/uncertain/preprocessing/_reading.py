@@ -245,6 +245,8 @@ def _related(
     k = np.asarray([place[b] for _, b in pairs])
     columns = list(pairs.values())
     values = read_columns(table, columns, "refuse-error-bars" if missing is None else "nan").to_numpy()
+    if values.shape[1] != len(columns):
+        raise ShapeError(f"{listing(columns)}: expected one number per row in each, got lists of them")
     if missing is not None:
         values = np.where(missing[:, j] | missing[:, k], 0.0, values)
     dense = core.covariances()

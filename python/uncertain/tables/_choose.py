@@ -255,7 +255,7 @@ class _Choice:
     def _of_patterns(self, errors: dict[str, Any]) -> list[str]:
         """The columns for which every pattern names columns that exist."""
         pattern = next(iter(errors.values()))
-        if set(errors) == {"cov"}:
+        if set(errors) == {"cov"} and isinstance(pattern, str):
             features = [n for n in self.candidates if fill(errors["cov"], n, n) in self.candidates]
             features = features or list(error_bars(self.candidates))
         else:

@@ -35,19 +35,24 @@ def need_polars(what: str) -> ModuleType:
 
 def column_of(values: list[Any], name: str) -> Any:
     """Python objects, None for what is missing, as a column; ColumnError for what is of no one type."""
+    if any(isinstance(value, Decimal) for value in values):  # of which Polars reads no NaN
+        try:
+            values = [float(value) if isinstance(value, Decimal) else value for value in values]
+        except ValueError as error:  # a signalling NaN
+            raise _mixed(name, error) from error
     if installed("polars"):
         import polars
 
         try:
             return polars.Series(values)
-        except (TypeError, polars.exceptions.PolarsError) as error:
+        except (TypeError, ValueError, ArithmeticError, polars.exceptions.PolarsError) as error:
             raise _mixed(name, error) from error
     if installed("pyarrow"):
         import pyarrow
 
         try:
             column = pyarrow.array(values)
-        except (TypeError, pyarrow.ArrowException) as error:
+        except (TypeError, ValueError, ArithmeticError, pyarrow.ArrowException) as error:
             raise _mixed(name, error) from error
         return column.cast(pyarrow.float64()) if pyarrow.types.is_decimal(column.type) else column
     return _numbers(values, name)
