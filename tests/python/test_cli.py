@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner, Result
@@ -511,3 +512,45 @@ def test_warnings_and_errors_of_a_call(table: Path, tmp_path: Path) -> None:
         run("predict", out, table, "--out", missing).stderr
         == f"uncertain: {missing}: No such file or directory\n"
     )
+
+
+def test_predictions_with_a_coverage(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 2))
+    table = pl.DataFrame(
+        {
+            "a": x[:, 0],
+            "a_err": [0.3] * 300,
+            "kind": np.where(x[:, 0] + x[:, 1] > 0, "u", "v"),
+            "y": 2 * x[:, 0],
+        }
+    )
+    table.write_csv(tmp_path / "t.csv")
+    for target, method in (("kind", "discriminant"), ("y", "mixture")):
+        model = uncertain.fit(table, target, method=method, features=["a"])
+        model.save(tmp_path / "m.safetensors")
+        call = ["predict", str(tmp_path / "m.safetensors"), str(tmp_path / "t.csv"), "--coverage", "0.9"]
+        done = CliRunner().invoke(main, [*call, "-o", str(tmp_path / "p.csv")])
+        assert done.exit_code == 0, done.output
+        written = pl.read_csv(tmp_path / "p.csv")
+        if target == "kind":
+            sets = model.predict_set(table, coverage=0.9).to_list()
+            assert written["kind_set"].to_list() == ["|".join(labels) for labels in sets]
+            assert any(len(labels) == 2 for labels in sets)
+        else:
+            expected = model.predict_interval(table, coverage=0.9)
+            np.testing.assert_allclose(written["y_lower"], expected["y_lower"])
+            np.testing.assert_allclose(written["y_upper"], expected["y_upper"])
+
+
+def test_error_bars_are_checked(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    star = np.repeat(np.arange(200), 3)
+    truth = rng.normal(size=200)[star]
+    table = pl.DataFrame({"a": truth + 0.2 * rng.normal(size=600), "a_err": [0.1] * 600, "star": star})
+    table.write_csv(tmp_path / "t.csv")
+    done = CliRunner().invoke(main, ["check-errors", str(tmp_path / "t.csv"), "--groups", "star"])
+    assert done.exit_code == 0, done.output
+    assert str(uncertain.check_errors(table, groups="star")) in done.output
+    refused = CliRunner().invoke(main, ["check-errors", str(tmp_path / "t.csv"), "--exact", "star"])
+    assert refused.exit_code == 2

@@ -124,3 +124,42 @@ def test_fits_in_several_threads() -> None:
             print(all(coef == fit(0) for coef in pool.map(fit, range(8))))
     """
     assert run(code) == "True"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent in another way")
+@pytest.mark.parametrize(
+    "call",
+    [
+        "GaussianArray(np.zeros((1, 2500)), precision=wide(2500)[None])",
+        "GaussianArray(np.zeros((1, 2500)), cov=wide(2500)[None]).sample(5)",
+        "uncertain.KernelMap(max_rank=300).fit(GaussianArray(rng.normal(size=(40, 1200)), cov=wide(1200)))",
+        "uncertain.ProbabilisticKernelFeatures(2500, approximation='nystroem').fit(X.means[:2500, :3])",
+        "uncertain.SubspaceProjector().fit(GaussianArray(rng.normal(size=(3, 900)), cov=wide(900)))",
+        "uncertain.GaussianDiscriminant().fit(GaussianArray(rng.normal(size=(900, 400)), std=0.1), many)",
+    ],
+    ids=["precision", "sample", "map", "landmarks", "subspace", "discriminant"],
+)
+def test_ctrl_c_where_there_are_many_features(call: str) -> None:
+    # Inside one call of the linear algebra library nobody looks at a flag: the worker is left alone.
+    code = f"""
+        import uncertain
+        many = np.arange(900) % 2
+        def wide(d):
+            a = rng.normal(size=(d, 20))
+            return a @ a.T + np.eye(d)
+        sent = []
+        def press():
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+        first = wide(2)
+        timer = threading.Timer(0.7, press)
+        timer.start()
+        try:
+            while True:
+                {call}
+        except KeyboardInterrupt:
+            print(time.monotonic() - sent[0], flush=True)
+            os._exit(0)
+    """
+    delay = float(run(code))
+    assert delay < ALLOWED, f"{1000 * delay:.0f} ms after Ctrl-C"

@@ -49,6 +49,8 @@ class Method:
     """Parameters that make the method what it is."""
     defaults: dict[str, Any] = field(default_factory=dict)
     """Parameters whose default is another one here."""
+    of_numbers: dict[str, Any] = field(default_factory=dict)
+    """The same for a target of numbers."""
     partial: bool = False
     """Whether it learns from rows without a target."""
     measurement: bool = False
@@ -62,7 +64,10 @@ def _robust(name: str) -> Method:
 METHODS = {
     "gsu": Method(GSUClassifier, GSURegressor),
     "kernel": Method(ProbabilisticKernelSVC, ProbabilisticKernelSVR, defaults={"sigma": "median"}),
-    "huber": Method(AdaptiveHuberClassifier, AdaptiveHuberRegressor, partial=True),
+    # The paper's labels are -1 and 1; numbers have a level, which no kernel of scaled features holds.
+    "huber": Method(
+        AdaptiveHuberClassifier, AdaptiveHuberRegressor, partial=True, of_numbers={"fit_intercept": True}
+    ),
     "discriminant": Method(GaussianDiscriminant, measurement=True),
     "minimax": Method(MinimaxProbabilityClassifier),
     "mixture": Method(GaussianDiscriminant, GaussianMixtureRegressor, measurement=True),
@@ -110,7 +115,8 @@ def estimator_of(
             )
     usual = EVERYWHERE | {"random_state": random_state}
     everywhere = {name: value for name, value in usual.items() if name in known}
-    return kind(**everywhere | entry.defaults | entry.fixed | params)
+    of_numbers = entry.of_numbers if regression else {}
+    return kind(**everywhere | entry.defaults | of_numbers | entry.fixed | params)
 
 
 def _listed(names: Sequence[str]) -> str:

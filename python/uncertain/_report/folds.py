@@ -11,6 +11,8 @@ from .._data.typing import Ints, Labels, RandomState
 from ..exceptions import ParameterError, UncertainError
 from ..tables._groups import Groups, check_group_number, too_few_groups
 
+MOST_FITS = 10_000
+"""Folds times repeats: more would take days and tell nothing more."""
 MANY_ROWS = 10_000
 """Above this one repeat is the default: so many held-out rows leave little luck to average."""
 
@@ -42,6 +44,11 @@ class Folds(NamedTuple):
         if repeats is None:
             repeats = 1 if n > MANY_ROWS else 4
         check_counts(folds=(folds, 2), repeats=(repeats, 1))
+        if folds * repeats > MOST_FITS:
+            raise ParameterError(
+                f"folds={folds}, repeats={repeats}: that is {folds * repeats} fits of every candidate, and "
+                f"at most {MOST_FITS} make sense"
+            )
         if classes is None:
             if n < 2 * folds:
                 raise UncertainError(f"cross-validation in {folds} folds needs at least {2 * folds} {noun}")

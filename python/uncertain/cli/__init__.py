@@ -1,4 +1,6 @@
-"""The command line: `uncertain fit | predict | evaluate | report | convert | demo`, one file per command.
+"""The command line: `uncertain fit | predict | evaluate | report | check-errors | convert | demo`.
+
+One file per command.
 
 Nothing here imports scikit-learn, NumPy or Polars before a command runs, so that ``--help`` and ``--version``
 answer at once.
@@ -7,6 +9,7 @@ answer at once.
 import click
 
 from ._group import Commands
+from .check_errors import check_errors
 from .convert import convert
 from .demo import demo
 from .evaluate import evaluate
@@ -52,5 +55,5 @@ def main() -> None:
     """
 
 
-for _command in (fit, predict, evaluate, report, convert, demo):
+for _command in (fit, predict, evaluate, report, check_errors, convert, demo):
     main.add_command(_command)

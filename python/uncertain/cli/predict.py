@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 @click.option("--out", "-o", default=STANDARD, help="Table to write; standard output without.")
 @format_option
 @click.option("--append", is_flag=True, help="Write all columns of TABLE in front of the predictions.")
+@click.option(
+    "--coverage",
+    type=float,
+    metavar="SHARE",
+    help="Also write what holds the truth as often as this: an interval of a number (_lower, _upper), "
+    "the labels of a class (_set, with | between them).",
+)
 @click.option("--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE in front.")
 @progress_option
 def predict(
@@ -40,6 +47,7 @@ def predict(
     out: str,
     kind: str | None,
     append: bool,
+    coverage: float | None,
     keep: list[str] | None,
     progress: bool | None,
 ) -> None:
@@ -51,6 +59,7 @@ def predict(
       uncertain predict model.safetensors new.parquet --out predictions.parquet
       uncertain predict model.safetensors new.csv --keep objid,ra,dec > predictions.csv
       uncertain predict model.safetensors new.csv --append --format tsv | sort -k 3 | head
+      uncertain predict model.safetensors new.csv --coverage 0.9 --keep objid
       cat new.parquet | uncertain predict model.safetensors - --format arrow > predictions.arrow
     """
     from .._model.model import load
@@ -62,7 +71,10 @@ def predict(
         rows = opened(table)
 
         def answered(part: Table) -> polars.DataFrame:
-            return _beside(_kept(part, rows.names if append else keep or []), _predictions(fitted, part))
+            predictions = _predictions(fitted, part)
+            if coverage is not None:
+                predictions = predictions.hstack(_covering(fitted, part, coverage))
+            return _beside(_kept(part, rows.names if append else keep or []), predictions)
 
         if streams(rows):
             count = write_batches(map(answered, batches(rows)), out, kind)
@@ -85,6 +97,16 @@ def _predictions(fitted: Any, rows: Table) -> polars.DataFrame:
         return predicted
     probabilities = fitted.predict_proba(rows)
     return predicted.hstack(probabilities.rename({c: f"p_{c}" for c in probabilities.columns}))
+
+
+def _covering(fitted: Any, rows: Table, coverage: float) -> polars.DataFrame:
+    import polars
+
+    if fitted.is_regression_:
+        return polars.DataFrame(fitted.predict_interval(rows, coverage=coverage))
+    sets = fitted.predict_set(rows, coverage=coverage)
+    texts = ["|".join(map(str, labels)) for labels in sets.to_list()]
+    return polars.DataFrame({f"{sets.name}_set": texts})
 
 
 def _kept(rows: Table, columns: list[str]) -> polars.DataFrame:

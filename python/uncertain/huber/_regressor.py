@@ -113,7 +113,8 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
     n_iter_ : int
         Newton steps in all.
     status_ : str
-        "refinements_done", "threshold_zero" (the next threshold would not be positive) or "no_label_left".
+        "refinements_done", "threshold_zero" (the next threshold would not be positive) or "no_label_left" (it
+        would leave fewer than half of the labels).
     gamma_ : list
         Scale of each view's kernel.
     X_fit_ : GaussianArray, or None

@@ -28,6 +28,9 @@ use crate::arrow_capsule;
 use crate::arrow_lists::{child, child_range, fixed_width, has_nulls, is_numeric, is_scalar, row_width};
 use crate::error::{BorderError, BorderResult};
 
+/// Integers up to here are float64 numbers, 2^53.
+const EXACT: u64 = 1 << 53;
+
 /// What to do with nulls and NaN.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
@@ -163,7 +166,7 @@ impl Reader<'_> {
             }
             DataType::List(_) => self.list_child(array.as_list::<i32>(), start, per_row)?,
             DataType::LargeList(_) => self.list_child(array.as_list::<i64>(), start, per_row)?,
-            _ => return Ok((self.numbers(array)?, per_row)),
+            _ => return Ok((self.numbers(array, start, per_row)?, per_row)),
         };
         self.flatten(&child, start, per_row * length)
     }
@@ -210,8 +213,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A primitive array as f64: in place, or widened once.
-    fn numbers(&self, array: &ArrayRef) -> BorderResult<SharedBuffer> {
+    /// A primitive array as f64: in place, or widened once. Its first element is in row `start`, with `per_row` to a row.
+    fn numbers(&self, array: &ArrayRef, start: usize, per_row: usize) -> BorderResult<SharedBuffer> {
         fn widen<T: ArrowPrimitiveType>(array: &ArrayRef, to: impl Fn(T::Native) -> f64) -> SharedBuffer {
             Arc::new(array.as_primitive::<T>().values().iter().map(|&v| to(v)).collect::<Vec<f64>>())
         }
@@ -221,13 +224,42 @@ impl Reader<'_> {
             DataType::Int8 => widen::<Int8Type>(array, f64::from),
             DataType::Int16 => widen::<Int16Type>(array, f64::from),
             DataType::Int32 => widen::<Int32Type>(array, f64::from),
-            DataType::Int64 => widen::<Int64Type>(array, |v| v as f64),
+            DataType::Int64 => {
+                let values = array.as_primitive::<Int64Type>().values();
+                self.refuse_rounding(array, |i| (values[i].unsigned_abs() > EXACT, values[i].into()), start, per_row)?;
+                widen::<Int64Type>(array, |v| v as f64)
+            }
             DataType::UInt8 => widen::<UInt8Type>(array, f64::from),
             DataType::UInt16 => widen::<UInt16Type>(array, f64::from),
             DataType::UInt32 => widen::<UInt32Type>(array, f64::from),
-            DataType::UInt64 => widen::<UInt64Type>(array, |v| v as f64),
+            DataType::UInt64 => {
+                let values = array.as_primitive::<UInt64Type>().values();
+                self.refuse_rounding(array, |i| (values[i] > EXACT, values[i].into()), start, per_row)?;
+                widen::<UInt64Type>(array, |v| v as f64)
+            }
             other => return Err(BorderError::Type { what: self.name.to_string(), found: called(other) }),
         })
+    }
+
+    /// An integer that a float64 may not hold: two of them could become one number.
+    fn refuse_rounding(
+        &self,
+        array: &ArrayRef,
+        at: impl Fn(usize) -> (bool, i128),
+        start: usize,
+        per_row: usize,
+    ) -> BorderResult<()> {
+        match (0..array.len()).find(|&i| at(i).0 && !array.is_null(i)) {
+            None => Ok(()),
+            Some(i) => Err(Error::Data(format!(
+                "{}: row {} is {}, and numbers are read as float64, which holds integers up to 2^53 only; an identifier is \
+                 no feature, and a quantity can be made a float column",
+                self.name,
+                start + i / per_row.max(1),
+                at(i).1
+            ))
+            .into()),
+        }
     }
 
     /// Error bars only: NaN refused or replaced, whole rows of it if asked.
@@ -258,7 +290,7 @@ impl Reader<'_> {
         let mut present = Vec::new();
         for i in 0..chunk.len() {
             present.clear();
-            if self.push_row(chunk, i..i + 1, &mut present)? {
+            if self.push_row(chunk, start + i, i..i + 1, &mut present)? {
                 self.expect_width(present.len(), start + i, start)?;
                 values.extend_from_slice(&present);
             } else {
@@ -269,16 +301,16 @@ impl Reader<'_> {
     }
 
     /// Append the numbers of elements `range`; false if a list among them is null.
-    fn push_row(&self, array: &ArrayRef, range: Range<usize>, out: &mut Vec<f64>) -> BorderResult<bool> {
+    fn push_row(&self, array: &ArrayRef, row: usize, range: Range<usize>, out: &mut Vec<f64>) -> BorderResult<bool> {
         if is_scalar(array.data_type()) {
             let part = array.slice(range.start, range.len());
-            let values = self.numbers(&part)?;
+            let values = self.numbers(&part, row, part.len())?;
             let present = (*values).as_ref().iter().enumerate();
             out.extend(present.map(|(i, v)| if part.is_null(i) { f64::NAN } else { *v }));
             return Ok(true);
         }
         for i in range {
-            if array.is_null(i) || !self.push_row(&child(array), child_range(array, i), out)? {
+            if array.is_null(i) || !self.push_row(&child(array), row, child_range(array, i), out)? {
                 return Ok(false);
             }
         }

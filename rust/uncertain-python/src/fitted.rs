@@ -172,7 +172,7 @@ pub(crate) fn fit(
     weights: Vector<'_>,
     groups: Codes<'_>,
     graphs: Option<Vec<Option<Graph<'_>>>>,
-    n_jobs: Option<i64>,
+    n_jobs: threads::Jobs<'_>,
     report: Option<Py<PyAny>>,
     online: bool,
     before: Option<&Fitted>,
@@ -197,18 +197,18 @@ pub(crate) fn fit(
         outputs.map(|outputs| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect());
     let graphs: Vec<Option<Square>> =
         graphs.unwrap_or_default().into_iter().map(|graph| graph.map(Square::from)).collect();
-    let (before, held) = (before.map(|fitted| &*fitted.inner), Held::from(rows));
-    let remote = answer.is_some();
-    let step = interrupt::run_asking(py, report, answer, |control, messenger| {
+    let (before, held) = (before.map(|fitted| fitted.inner.clone()), Held::from(rows));
+    let (kind, params, remote) = (kind.to_owned(), params.to_owned(), answer.is_some());
+    let step = interrupt::run_asking(py, report, answer, move |control, messenger| {
         let outputs = outputs.unwrap_or_default();
         let known =
             Training { labels, targets, outputs, n_classes, weights, groups, graphs, ..Training::new(held.rows()?) };
         if remote {
-            Step::fit_remote(kind, params, threads, &Remote { rows: &messenger, sample: &known, whole }, control)
+            Step::fit_remote(&kind, &params, threads, &Remote { rows: &messenger, sample: &known, whole }, control)
         } else if online {
-            Step::partial_fit(kind, params, threads, before, &known, control)
+            Step::partial_fit(&kind, &params, threads, before.as_deref(), &known, control)
         } else {
-            Step::fit(kind, params, threads, &known, control)
+            Step::fit(&kind, &params, threads, &known, control)
         }
     })?;
     Ok(step.into())
@@ -231,16 +231,16 @@ pub(crate) fn penalty_path<'py>(
     variances: Vector<'py>,
     weights: Vector<'py>,
     groups: Codes<'py>,
-    n_jobs: Option<i64>,
+    n_jobs: threads::Jobs<'_>,
     report: Option<Py<PyAny>>,
 ) -> BorderResult<(Matrix<'py>, Floats<'py>, Floats<'py>, usize)> {
     let threads = threads::resolve(n_jobs)?;
     let Supervised { labels, targets, weights, groups } =
         Supervised::of(codes, n_classes, targets, variances, weights, groups)?;
-    let held = Held::from(rows);
-    let path = interrupt::run(py, report, |control| {
+    let (held, kind, params) = (Held::from(rows), kind.to_owned(), params.to_owned());
+    let path = interrupt::run(py, report, move |control| {
         let known = Training { labels, targets, n_classes, weights, groups, ..Training::new(held.rows()?) };
-        Step::path(kind, params, &penalties, threads, &known, control)
+        Step::path(&kind, &params, &penalties, threads, &known, control)
     })?;
     let (losses, means, errors) = (path.losses, path.means, path.errors);
     Ok((losses.into_pyarray(py), means.into_pyarray(py), errors.into_pyarray(py), path.chosen))
@@ -334,7 +334,7 @@ impl Fitted {
 
     /// The rows that a transform makes of these.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn transform(&self, py: Python<'_>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Gaussians> {
+    fn transform(&self, py: Python<'_>, rows: Given<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Gaussians> {
         Ok(self.ask(py, rows, n_jobs, |model, rows, control| model.transform(rows, control))?.into())
     }
 
@@ -345,7 +345,7 @@ impl Fitted {
 
     /// Mean scores, (n, 1) or (n, K); predictions of a regression, (n, 1); features of a map.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn decision<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Matrix<'py>> {
+    fn decision<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.decision(rows, control))
     }
 
@@ -355,7 +355,7 @@ impl Fitted {
         &self,
         py: Python<'py>,
         rows: Given<'_>,
-        n_jobs: Option<i64>,
+        n_jobs: threads::Jobs<'_>,
     ) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
         let (means, stds) =
             self.ask(py, rows, n_jobs, |model, rows, control| model.decision_distribution(rows, control))?;
@@ -364,13 +364,13 @@ impl Fitted {
 
     /// Class probabilities, (n, K).
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn predict_proba<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Matrix<'py>> {
+    fn predict_proba<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.predict_proba(rows, control))
     }
 
     /// Their logarithms, exact where the model knows them.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn log_proba<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Matrix<'py>> {
+    fn log_proba<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.log_proba(rows, control))
     }
 
@@ -380,7 +380,7 @@ impl Fitted {
         &self,
         py: Python<'py>,
         rows: Given<'_>,
-        n_jobs: Option<i64>,
+        n_jobs: threads::Jobs<'_>,
     ) -> PyResult<(Matrix<'py>, Matrix<'py>, Matrix<'py>)> {
         let found = self.ask(py, rows, n_jobs, |model, rows, control| model.densities(rows, control))?;
         let [weights, means, stds] = found.arrays();
@@ -395,14 +395,19 @@ impl Fitted {
         py: Python<'py>,
         rows: Given<'_>,
         levels: Vec<f64>,
-        n_jobs: Option<i64>,
+        n_jobs: threads::Jobs<'_>,
     ) -> PyResult<Matrix<'py>> {
-        self.matrix(py, rows, n_jobs, |model, rows, control| model.densities(rows, control)?.quantiles(&levels))
+        self.matrix(py, rows, n_jobs, move |model, rows, control| model.densities(rows, control)?.quantiles(&levels))
     }
 
     /// log p of every row, its own noise included.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn log_likelihood<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: Option<i64>) -> PyResult<Floats<'py>> {
+    fn log_likelihood<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Given<'_>,
+        n_jobs: threads::Jobs<'_>,
+    ) -> PyResult<Floats<'py>> {
         let logs = self.ask(py, rows, n_jobs, |model, rows, control| model.log_likelihood(rows, control))?;
         Ok(logs.into_pyarray(py))
     }
@@ -410,15 +415,15 @@ impl Fitted {
 
 impl Fitted {
     /// A question about rows, without the GIL.
-    fn ask<T: Send>(
+    fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,
         rows: Given<'_>,
-        n_jobs: Option<i64>,
-        question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync,
+        n_jobs: threads::Jobs<'_>,
+        question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
     ) -> PyResult<T> {
-        let (threads, held, step) = (threads::resolve(n_jobs)?, Held::from(rows), &*self.inner);
-        interrupt::run(py, None, |control| {
+        let (threads, held, step) = (threads::resolve(n_jobs)?, Held::from(rows), self.inner.clone());
+        interrupt::run(py, None, move |control| {
             parallel::install(threads, || question(step.answers(), held.rows()?, control))?
         })
     }
@@ -427,8 +432,8 @@ impl Fitted {
         &self,
         py: Python<'py>,
         rows: Given<'_>,
-        n_jobs: Option<i64>,
-        question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<Array2<f64>, Error> + Send + Sync,
+        n_jobs: threads::Jobs<'_>,
+        question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<Array2<f64>, Error> + Send + Sync + 'static,
     ) -> PyResult<Matrix<'py>> {
         Ok(PyArray2::from_owned_array(py, self.ask(py, rows, n_jobs, question)?))
     }

@@ -9,9 +9,9 @@ use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use uncertain::data::{Collapse, Names};
 use uncertain::{Covariances, Error, GaussianArray};
 
-use crate::arrow_out;
 use crate::error::{BorderError, BorderResult, core_error, listing};
 use crate::rows::{Rows, to_numpy};
+use crate::{arrow_out, interrupt};
 
 /// n Gaussians in d dimensions; the public class `uncertain.GaussianArray` wraps it as `_core`.
 #[pyclass(frozen, module = "uncertain._uncertain")]
@@ -54,10 +54,14 @@ impl Gaussians {
             covariances: called("covariances", kind),
             diagonal: called("diagonal", "var"),
         };
-        let made = py.detach(|| {
+        // A check, and for a precision an inverse, of every matrix.
+        let (d, own) = (means.width(), given.iter().map(|(_, rows)| rows.n_rows() * rows.width()).sum::<usize>());
+        let operations = if own > means.n_rows() * d { own as f64 * d as f64 } else { 0.0 };
+        let made = interrupt::run_or_leave(py, operations, move || {
             let covariances = Covariances::from_arguments(given, means.width(), shared, &core_names)?;
             GaussianArray::new_named(means, covariances, &core_names)
         });
+        let made = made.map_err(BorderError::Python)?;
         made.map(Self::from).map_err(|error| BorderError::with_columns(error, names.values()))
     }
 
@@ -127,13 +131,18 @@ impl Gaussians {
 
     /// `n` draws of every row as exact points, the draws of a row adjacent.
     fn sample(&self, py: Python<'_>, n: usize, seed: u64) -> BorderResult<Self> {
-        Ok(py.detach(|| self.inner.sample(n, seed))?.into())
+        let (own, d) = (self.inner.clone(), self.inner.n_features() as f64);
+        let operations = self.inner.n_rows() as f64 * d * d * (n as f64 + d);
+        let drawn = interrupt::run_or_leave(py, operations, move || own.sample(n, seed));
+        Ok(drawn.map_err(BorderError::Python)??.into())
     }
 
     /// Dense covariance matrices, a new array of shape (n, d, d).
     fn covariances<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyAny>> {
         let (n, d) = (self.inner.n_rows(), self.inner.n_features());
-        let dense = py.detach(|| self.inner.dense())?;
+        let own = self.inner.clone();
+        let dense = interrupt::run_or_leave(py, (n * d * d) as f64, move || own.dense());
+        let dense = dense.map_err(BorderError::Python)??;
         Ok(dense.into_pyarray(py).call_method1("reshape", ((n, d, d),))?)
     }
 

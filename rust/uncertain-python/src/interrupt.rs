@@ -4,8 +4,10 @@
 //! thread that called from Python waits with the GIL released, wakes every [`STEP`] to ask Python for
 //! pending signals, and hands progress to an optional Python callback. Python runs signal handlers
 //! on the main thread only, so this thread must be the one that waits. On a signal, or when the
-//! callback raises, the [`Control`]'s flag goes up, the worker is joined (solvers look at the flag
-//! once per block of rows), and the Python exception is raised as it came.
+//! callback raises, the [`Control`]'s flag goes up and the Python exception is raised as it came: once the worker
+//! has ended (solvers look at the flag once per block of rows), or after [`PATIENCE`]. A worker inside a long call of
+//! the linear algebra library, which looks at no flag, is left alone: it owns all that it uses, ends when that call
+//! does, and frees its memory then.
 //!
 //! Rejected: a signal handler of our own (it would fight the caller's), and `check_signals` from
 //! inside the solvers (the pure crate knows nothing of Python, and the pool's threads could not
@@ -15,7 +17,7 @@
 
 use std::any::Any;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -27,6 +29,14 @@ use crate::events::{Event, Messenger, answered};
 
 /// Interval between signal checks.
 const STEP: Duration = Duration::from_millis(20);
+
+/// Operations that take longer than a moment.
+const WORTH_A_WORKER: f64 = 3e7;
+
+/// How long the worker may take to notice, and how often it is looked at.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// See [`PATIENCE`].
+const LOOK: Duration = Duration::from_millis(2);
 
 /// Says that the work is over when dropped, so also while a panic unwinds.
 struct Bell(Sender<Event>);
@@ -40,21 +50,21 @@ impl Drop for Bell {
 
 /// Run `work` with the GIL released; `report(task, iteration, objective, gap)` is called for each
 /// progress message, on the calling thread.
-pub(crate) fn run<T: Send>(
+pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     report: Option<Py<PyAny>>,
-    work: impl FnOnce(&Control) -> uncertain::Result<T> + Send,
+    work: impl FnOnce(&Control) -> uncertain::Result<T> + Send + 'static,
 ) -> PyResult<T> {
-    run_asking(py, report, None, |control, _| work(control))
+    run_asking(py, report, None, move |control, _| work(control))
 }
 
 /// [`run`] of work that asks questions about rows elsewhere; `answer(questions)`, called on the calling thread,
 /// gives a list of buffers.
-pub(crate) fn run_asking<T: Send>(
+pub(crate) fn run_asking<T: Send + 'static>(
     py: Python<'_>,
     report: Option<Py<PyAny>>,
     answer: Option<Py<PyAny>>,
-    work: impl FnOnce(&Control, Messenger) -> uncertain::Result<T> + Send,
+    work: impl FnOnce(&Control, Messenger) -> uncertain::Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let (events, inbox) = mpsc::channel();
     let mut control = Control::new();
@@ -64,32 +74,52 @@ pub(crate) fn run_asking<T: Send>(
             let _ = events.send(Event::Progress(progress.clone()));
         });
     }
-    let (control, messenger) = (&control, Messenger::new(events.clone()));
+    let messenger = Messenger::new(events.clone());
     py.detach(move || {
-        thread::scope(|scope| {
-            let bell = Bell(events);
-            let worker = thread::Builder::new()
-                .name("uncertain-call".into())
-                .spawn_scoped(scope, move || {
-                    let _bell = bell;
-                    work(control, messenger)
-                })
-                .map_err(|e| PyRuntimeError::new_err(format!("no thread to run on: {e}")))?;
-            let heard = attend(inbox, report.as_ref(), answer.as_ref());
-            if heard.is_err() {
-                control.stop();
+        let (bell, own) = (Bell(events), control.clone());
+        let worker = thread::Builder::new()
+            .name("uncertain-call".into())
+            .spawn(move || {
+                let _bell = bell;
+                work(&own, messenger)
+            })
+            .map_err(|e| PyRuntimeError::new_err(format!("no thread to run on: {e}")))?;
+        if let Err(raised) = attend(inbox, report.as_ref(), answer.as_ref()) {
+            control.stop();
+            if ends_soon(&worker) {
+                drop(worker.join());
             }
-            let result = worker.join();
-            heard?;
-            match result {
-                Ok(result) => result.map_err(core_error),
-                Err(panic) => Err(PyRuntimeError::new_err(format!(
-                    "internal error: {}; please report it",
-                    panic_message(panic.as_ref())
-                ))),
-            }
-        })
+            return Err(raised);
+        }
+        match worker.join() {
+            Ok(result) => result.map_err(core_error),
+            Err(panic) => Err(PyRuntimeError::new_err(format!(
+                "internal error: {}; please report it",
+                panic_message(panic.as_ref())
+            ))),
+        }
     })
+}
+
+/// Is the work over within [`PATIENCE`]?
+fn ends_soon<T>(worker: &JoinHandle<T>) -> bool {
+    let asked = Instant::now();
+    while !worker.is_finished() && asked.elapsed() < PATIENCE {
+        thread::sleep(LOOK);
+    }
+    worker.is_finished()
+}
+
+/// `work` that looks at no flag: on a worker that can be left alone if it has this many operations to do.
+pub(crate) fn run_or_leave<T: Send + 'static>(
+    py: Python<'_>,
+    operations: f64,
+    work: impl FnOnce() -> uncertain::Result<T> + Send + 'static,
+) -> PyResult<uncertain::Result<T>> {
+    if operations < WORTH_A_WORKER {
+        return Ok(py.detach(work));
+    }
+    run(py, None, move |_| Ok(work()))
 }
 
 /// Wait for the end of the work; `Err` is what a signal handler or the callback raised.

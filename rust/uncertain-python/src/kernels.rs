@@ -20,14 +20,15 @@ pub(crate) fn probabilistic_rbf<'py>(
     coupling: &str,
     seed: u64,
     max_bytes: Option<u64>,
-    n_jobs: Option<i64>,
+    n_jobs: threads::Jobs<'_>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let coupling: Coupling = coupling.parse().map_err(core_error)?;
     let threads = threads::resolve(n_jobs)?;
-    let values = interrupt::run(py, None, |control| {
-        let sigma = sigma.map_or_else(|| median_distance(&x.inner, seed), Ok::<f64, Error>)?;
+    let (x, z) = (x.inner.clone(), z.map(|z| z.inner.clone()));
+    let values = interrupt::run(py, None, move |control| {
+        let sigma = sigma.map_or_else(|| median_distance(&x, seed), Ok::<f64, Error>)?;
         let options = Options { sigma, coupling, max_bytes };
-        parallel::install(threads, || gram(&x.inner, z.map(|z| &*z.inner), &options, control))?
+        parallel::install(threads, || gram(&x, z.as_deref(), &options, control))?
     })?;
     Ok(PyArray2::from_owned_array(py, values))
 }

@@ -106,11 +106,11 @@ pub(crate) fn partial_sums<'py>(
     py: Python<'py>,
     part: &Part,
     questions: PyReadonlyArray1<'py, f64>,
-    n_jobs: Option<i64>,
+    n_jobs: threads::Jobs<'_>,
 ) -> PyResult<Floats<'py>> {
     let (threads, questions) = (threads::resolve(n_jobs)?, questions.as_array().to_vec());
     let part = Arc::clone(&part.inner);
-    let sums = interrupt::run(py, None, |control| part.answer(&questions, threads, control))?;
+    let sums = interrupt::run(py, None, move |control| part.answer(&questions, threads, control))?;
     Ok(sums.into_pyarray(py))
 }
 

@@ -10,15 +10,24 @@ use pyo3::prelude::*;
 use uncertain::parallel;
 
 use crate::error::core_error;
+use crate::error::exceptions::ParameterError;
+
+/// What the caller gave for `n_jobs`, of any type.
+pub(crate) type Jobs<'py> = Option<Bound<'py, PyAny>>;
 
 /// The number of threads a call will use for this `n_jobs`; `None` is left to the core's default.
-pub(crate) fn resolve(n_jobs: Option<i64>) -> PyResult<Option<usize>> {
-    n_jobs.map(parallel::threads_for).transpose().map_err(core_error)
+pub(crate) fn resolve(n_jobs: Jobs<'_>) -> PyResult<Option<usize>> {
+    let Some(given) = n_jobs else { return Ok(None) };
+    let n: i64 = given.extract().map_err(|_| {
+        let text = given.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
+        ParameterError::new_err(format!("n_jobs = {text}: must be a number of threads, -1 for all processors, or None"))
+    })?;
+    parallel::threads_for(n).map(Some).map_err(core_error)
 }
 
 /// The number of threads that a call with `n_jobs` uses.
 #[pyfunction]
-pub(crate) fn effective_n_jobs(n_jobs: Option<i64>) -> PyResult<usize> {
+pub(crate) fn effective_n_jobs(n_jobs: Jobs<'_>) -> PyResult<usize> {
     Ok(resolve(n_jobs)?.unwrap_or_else(parallel::default_threads))
 }
 

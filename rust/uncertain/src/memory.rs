@@ -48,6 +48,14 @@ pub fn zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
     Ok(vec![0.0; n_rows * width])
 }
 
+/// An error instead of an abort where there is no memory for so many bytes of `what`, which are not kept.
+pub(crate) fn afford(what: &str, bytes: usize) -> Result<()> {
+    match Vec::<u8>::new().try_reserve_exact(bytes) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(Error::Data(format!("no memory for {what}: {bytes} bytes"))),
+    }
+}
+
 /// [`zeros`] that are going to be written once, all of them.
 pub(crate) fn fresh_zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
     let mut out = zeros(n_rows, width)?;
@@ -86,5 +94,8 @@ mod tests {
             assert!(out.len() == n * width && out.iter().all(|x| *x == 0.0));
         }
         assert!(fresh_zeros(usize::MAX, 2).is_err());
+        assert!(afford("nothing", 0).is_ok());
+        let why = afford("the landmarks", usize::MAX).unwrap_err().to_string();
+        assert!(why.contains(&format!("the landmarks: {} bytes", usize::MAX)), "{why}");
     }
 }

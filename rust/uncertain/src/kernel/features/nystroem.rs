@@ -21,6 +21,7 @@ use crate::data::{GaussianArray, Workspace};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::{self, Blocks, Coupling, Options};
 use crate::linalg::{self, Eigh};
+use crate::memory::afford;
 
 /// Eigenvalues below this part of the largest are left out.
 const RANK: f64 = 1e-12;
@@ -58,6 +59,9 @@ impl Nystroem {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut rows = index::sample(&mut rng, n, n_components.min(n)).into_vec();
         rows.sort_unstable();
+        // The kernel matrix, its eigenvectors, the workspace of the decomposition (four of them), the basis.
+        let square = rows.len().saturating_mul(rows.len()).saturating_mul(size_of::<f64>());
+        afford("the landmarks' kernel matrix and its decomposition", square.saturating_mul(7))?;
         let landmarks = data.take(&rows)?;
         let options = Options { coupling, ..Options::new(sigma) };
         let gram = probabilistic_rbf::gram(&landmarks, None, &options, control)?;

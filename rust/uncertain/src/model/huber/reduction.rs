@@ -28,6 +28,9 @@ use super::memory::Budget;
 use super::operator::Operator;
 use super::source::Source;
 
+/// Rows whose kernels are held at once for predictions.
+const BLOCK: usize = 64;
+
 /// Strengths of the penalties.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Penalty {
@@ -297,6 +300,22 @@ impl<'a> Reduction<'a> {
             z = rest;
         }
         out
+    }
+
+    /// f of some rows from coefficients on all rows, by the kernels alone: sum_a c^a (K^a w^a).
+    pub(super) fn predictions(&self, some: &[usize], w: &[Vec<f64>], control: &Control) -> Result<Vec<f64>> {
+        let mut out = vec![0.0; some.len()];
+        for (view, w) in self.views.iter().zip(w) {
+            for (numbers, out) in some.chunks(BLOCK).zip(out.chunks_mut(BLOCK)) {
+                control.check()?;
+                let columns = view.source.columns(numbers, control)?;
+                for (j, out) in out.iter_mut().enumerate() {
+                    let f: f64 = columns.col(j).iter().zip(w).map(|(k, w)| k * w).sum();
+                    *out += view.weight * f;
+                }
+            }
+        }
+        Ok(out)
     }
 
     /// w of every view on all rows, from the coefficients b of the labelled ones.

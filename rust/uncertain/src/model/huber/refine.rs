@@ -9,8 +9,8 @@
 //! labels that remain: it satisfies the stationarity condition for exactly what is returned. A refit may
 //! raise the largest residual; then xi~ is lowered further, from the same labels, until xi decreases or xi~
 //! reaches 0: by delta each time, and after sixteen times by twice as much as before, because the way down may
-//! be long (delta is absolute, and so are the units of the targets). The loop stops there, when no label would
-//! remain, or after the refinements asked for.
+//! be long (delta is absolute, and so are the units of the targets). The loop stops there, when fewer than half of the
+//! labels would remain, or after the refinements asked for.
 //!
 //! The labels that a refinement drops are nearly always those beyond xi~ before it. So where systems are solved from
 //! an earlier factor, the refit to the others is solved together with the step to xi~; it is a first guess and no
@@ -39,7 +39,7 @@ pub enum Ending {
     Done,
     /// The next threshold would not have been positive.
     ThresholdZero,
-    /// The next threshold would have left no label.
+    /// The next threshold would have left no label, or fewer than half of them.
     NoLabelLeft,
 }
 
@@ -182,7 +182,8 @@ pub(super) fn refine(
             steps += solved.steps;
             let residual = |i: usize| stage.targets[i] - solved.f[i];
             let (kept, gone): (Vec<usize>, Vec<usize>) = stage.labels.iter().partition(|&&i| residual(i).abs() < tried);
-            if kept.is_empty() {
+            // What most labels contradict is no fit: residuals of one size (a missing intercept) would all go.
+            if 2 * kept.len() < raw.len() {
                 out.ending = Ending::NoLabelLeft;
                 return Ok(out);
             }

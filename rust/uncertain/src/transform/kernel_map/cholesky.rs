@@ -14,6 +14,7 @@ use super::Options;
 use super::vectors::{Pivot, Vectors};
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::memory::{afford, zeros};
 use crate::simd::{self, Power};
 
 /// Rows of the data per block.
@@ -86,10 +87,26 @@ impl Block {
     }
 
     /// Add the column of a pivot at squared distance `root`^2, whose coordinates are -`coef`.
-    fn extend(&mut self, vectors: &Vectors<'_>, pivot: &Pivot<'_>, picks: &[u32], coef: &[f64], root: f64) {
+    fn extend(
+        &mut self,
+        vectors: &Vectors<'_>,
+        pivot: &Pivot<'_>,
+        picks: &[u32],
+        coef: &[f64],
+        root: f64,
+    ) -> Result<()> {
         let len = self.residual.len();
         let width = len / self.rows;
-        let mut column = Vec::with_capacity(len);
+        let mut column = Vec::new();
+        let reserved = self.columns.try_reserve(len).and_then(|()| column.try_reserve_exact(len));
+        reserved.map_err(|_| {
+            let bytes = (coef.len() + 1).saturating_mul(vectors.n_rows() * width * size_of::<f64>());
+            Error::Data(format!(
+                "kernel map: no memory for {} columns of {} x {width} numbers, {bytes} bytes; lower max_rank, or raise tol",
+                coef.len() + 1,
+                vectors.n_rows()
+            ))
+        })?;
         let mut scratch = vectors.scratch();
         for row in self.first..self.first + self.rows {
             column.extend_from_slice(vectors.entries(row, pivot, &mut scratch));
@@ -101,11 +118,13 @@ impl Block {
             *residual = (*residual - *c * *c).max(0.0);
         }
         self.columns.extend_from_slice(&column);
+        Ok(())
     }
 }
 
 pub(super) fn factorise(vectors: &Vectors<'_>, options: &Options, control: &Control) -> Result<Factorised> {
     let (n, width) = (vectors.n_rows(), vectors.columns() + 1);
+    afford("the distances to the span of the pivots", n.saturating_mul(width).saturating_mul(2 * size_of::<f64>()))?;
     let starts: Vec<usize> = (0..n).step_by(ROWS).collect();
     let mut blocks: Vec<Block> = starts.into_par_iter().map(|first| Block::new(vectors, first)).collect();
     let most = options.max_rank.unwrap_or(usize::MAX).min(n.saturating_mul(width));
@@ -145,10 +164,11 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &Options, control: &Cont
         let coef: Vec<f64> = line.iter().map(|x| -x).collect();
         let picks: Vec<u32> = (0..coef.len() as u32).collect();
         let root = square.sqrt();
-        blocks.par_iter_mut().for_each(|block| {
-            block.extend(vectors, &pivot, &picks, &coef, root);
+        blocks.par_iter_mut().try_for_each(|block| -> Result<()> {
+            block.extend(vectors, &pivot, &picks, &coef, root)?;
             block.find_top(vectors);
-        });
+            Ok(())
+        })?;
         // Rounding leaves a little of the pivot itself; nothing may pick it again.
         blocks[b].residual[at] = 0.0;
         blocks[b].find_top(vectors);
@@ -161,7 +181,7 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &Options, control: &Cont
         error = blocks[top(&blocks)].top.0 / largest;
     }
     let rank = pivots.len();
-    let mut lower = vec![0.0; rank * rank];
+    let mut lower = zeros(rank, rank)?;
     for (out, line) in lower.chunks_exact_mut(rank).zip(&triangle) {
         out[..line.len()].copy_from_slice(line);
     }

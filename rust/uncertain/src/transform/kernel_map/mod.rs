@@ -109,14 +109,11 @@ impl KernelMap {
         let vectors = Vectors::new(kernel, data)?;
         let found = parallel::run(|| cholesky::factorise(&vectors, options, control))??;
         let (d, rank) = (data.n_features(), found.pivots.len());
-        let mut map = Self {
-            kernel,
-            d,
-            points: Vec::with_capacity(rank * d),
-            directions: vec![0.0; rank * d],
-            lower: found.lower,
-            error: found.error,
-        };
+        let mut map =
+            Self { kernel, d, points: vec![], directions: zeros(rank, d)?, lower: found.lower, error: found.error };
+        map.points
+            .try_reserve_exact(rank * d)
+            .map_err(|_| Error::Data(format!("kernel map: no memory for {rank} pivots of {d} numbers")))?;
         for (&(row, column), direction) in found.pivots.iter().zip(map.directions.chunks_exact_mut(d)) {
             map.points.extend_from_slice(data.means().row(row));
             if column > 0 {

@@ -1,0 +1,48 @@
+"""`uncertain check-errors`: are the error bars right?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ._columns import column_options
+from ._options import ON_MISSING, progress_option
+from ._progress import Progress
+from ._tables import STANDARD, called, read, table_argument
+
+ELSEWHERE = ("exact", "categorical", "limits")
+"""Options about columns that have no error bars, or are for a fit."""
+
+
+@click.command("check-errors", short_help="How large the errors of a table are, in units of its error bars.")
+@table_argument()
+@click.option("--groups", metavar="NAME", help="Column that repeated readings of one object share.")
+@click.option("--weight", "sample_weight", metavar="NAME", help="Column with how much each row counts.")
+@column_options
+@click.option(
+    "--on-missing",
+    default="error",
+    show_default=True,
+    type=click.Choice(ON_MISSING),
+    help="What a missing value or error bar means.",
+)
+@progress_option
+def check_errors(table: str | list[str], on_missing: Any, progress: bool | None, **columns: Any) -> None:
+    """How many times as large as stated the errors in TABLE are, column by column, with intervals.
+
+    By repeated readings of the same objects (--groups), or by what the other columns say of each value.
+
+    \b
+    Examples:
+      uncertain check-errors catalogue.parquet
+      uncertain check-errors visits.csv --groups star --features u,g,r --std "{}_unc"
+    """
+    from .._errors.check import check_errors as check
+
+    given = next((name for name in ELSEWHERE if columns.pop(name)), None)
+    if given is not None:
+        raise click.UsageError(f"--{given} is for uncertain fit: what is checked are error bars")
+    with Progress(f"checking {called(table)}", progress):
+        found = check(read(table) if table == STANDARD else table, on_missing=on_missing, **columns)
+    click.echo(str(found))
