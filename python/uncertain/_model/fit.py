@@ -273,9 +273,10 @@ def fit(
                 columns = _chosen_columns(source, beside, given | {"empty": empty})
             source.load({*source.names} - {*columns.ignored} | beside_target)
     usual = "measurement" if are_readings(source, columns) else "spread"
-    if exact is None and features is None and mean is None:
-        _warn_of_left_out(source, columns, empty)
+    found = exact is None and features is None and mean is None
     if budget is not None:
+        if found:
+            _warn_of_left_out(source, columns, empty)
         options = Options(
             task, method, meaning, usual, scale, on_missing, handle_unknown, effort, noise, random_state,
             seed_of(random_state), params,
@@ -327,6 +328,8 @@ def fit(
     weights = None if sample_weight is None else source.weights(sample_weight)
     if weights is not None and not isinstance(sample_weight, str):
         columns = replace(columns, sample_weight=True)
+    if found:
+        _warn_of_left_out(source, columns, empty)
     reading = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
     codes = None if together is None else together.codes
     beside_y = {
