@@ -10,6 +10,7 @@ import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def cluster() -> Iterator[Any]:
     }
     with (
         dask.config.set(quiet),
+        suppress(KeyError),  # closing stumbles over a worker that was killed just now
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
