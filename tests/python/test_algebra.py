@@ -151,6 +151,13 @@ def test_one_feature_and_many(rng: np.random.Generator) -> None:
     assert_allclose((GaussianArray(x, std=x**2) @ A).covariances(), A.T * (x**4)[:, None] @ A, atol=1e-10)
 
 
+def test_an_image_of_one_feature_is_its_pickle(rng: np.random.Generator) -> None:
+    image = GaussianArray(rng.normal(size=(3, 2)), std=np.ones(3)) @ np.ones((2, 1))
+    again = pickle.loads(pickle.dumps(image))
+    assert again == image and image == again
+    assert again != GaussianArray(image.means, std=[1.0, 2.0, 3.0])
+
+
 @pytest.mark.parametrize(
     ("matrix", "words"),
     [

@@ -373,16 +373,25 @@ class GaussianArray:
         return (_rebuild, (self._core.parts(), self._names, self._unit))
 
     def __eq__(self, other: object) -> bool:
-        """Equal means, equal covariances of the same kind, and the same names and unit."""
+        """Equal means, equal covariances of the same kind, and the same names and unit.
+
+        Of one feature a diagonal is a number per row, which is what a pickle brings back of it.
+        """
         if not isinstance(other, GaussianArray):
             return NotImplemented
         if self is other:
             return True
         a, b = _comparable(self._core.parts()), _comparable(other._core.parts())
-        labels = [(g.kind, g._names, g._unit) for g in (self, other)]
-        return labels[0] == labels[1] and a.keys() == b.keys() and all(np.array_equal(a[k], b[k]) for k in a)
+        labels = [(g._kind_of_values, g.shape, g._names, g._unit) for g in (self, other)]
+        if labels[0] != labels[1] or a.keys() != b.keys():
+            return False
+        return all(np.array_equal(a[k].ravel(), b[k].ravel()) for k in a)
 
     __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def _kind_of_values(self) -> str:
+        return "isotropic" if self.kind == "diagonal" and self.n_features == 1 else self.kind
 
 
 def _rebuild(
