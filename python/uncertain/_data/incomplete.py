@@ -5,7 +5,7 @@ A `GaussianArray` has no NaN: everything that computes with one relies on it. So
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -171,17 +171,29 @@ class Incomplete:
 
 
 def hstack(blocks: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
-    """The features of all blocks beside each other, with their gaps."""
+    """The features of all blocks beside each other, with their gaps and limits."""
+    return _stacked(blocks, GaussianArray.hstack, np.hstack)
+
+
+def vstack(blocks: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
+    """The rows of all blocks below each other, with their gaps and limits."""
+    return _stacked(blocks, GaussianArray.concat, np.concatenate)
+
+
+def _stacked(
+    blocks: Sequence[GaussianArray | Incomplete],
+    rows: Callable[[list[GaussianArray]], GaussianArray],
+    marks: Callable[[list[Any]], Any],
+) -> GaussianArray | Incomplete:
     if len(blocks) == 1:
         return blocks[0]
-    whole = GaussianArray.hstack([b.gaussians if isinstance(b, Incomplete) else b for b in blocks])
+    whole = rows([b.gaussians if isinstance(b, Incomplete) else b for b in blocks])
     if not any(isinstance(block, Incomplete) for block in blocks):
         return whole
     gaps = [b.missing if isinstance(b, Incomplete) else np.zeros(b.shape, dtype=bool) for b in blocks]
-    limits = None
-    if any(isinstance(block, Incomplete) and block.limits is not None for block in blocks):
-        limits = np.hstack([limits_of(block) for block in blocks])
-    return Incomplete(whole, np.hstack(gaps), limits)
+    limited = any(isinstance(block, Incomplete) and block.limits is not None for block in blocks)
+    limits = marks([limits_of(block) for block in blocks]) if limited else None
+    return Incomplete(whole, marks(gaps), limits)
 
 
 def limits_of(block: GaussianArray | Incomplete) -> Limits:

@@ -20,9 +20,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
-from .._data.coded import Coded, coded
+from .._data.coded import coded
 from .._data.options import check_option
-from .._data.typing import ColumnOrValues, Labels, RandomState
+from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
 from .._spill import Budget
 from ..exceptions import ParameterError, UncertainWarning
@@ -31,29 +31,22 @@ from ..preprocessing._empty import empty_errors, warning_of
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
 from ..tables._dask import is_dask
-from ..tables._groups import Groups
-from ..tables._lazy import LazyTable
 from ..tables._roles import KINDS
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
-from ..tables._table import BatchSize
 from . import with_target as with_target_
 from .average import fit_arguments
-from .beyond import Options, fit_beyond_memory, refuse
+from .beyond import Options
 from .choosing import choose
-from .in_parts import fit_in_parts, is_large, read_in_parts
+from .large import fit_in_file, fit_large, settled, suits_parts
 from .leaderboard import Leaderboard
 from .measured import are_readings
-from .methods import AUTO, MethodName, chosen, estimator_of
+from .methods import MethodName, chosen, estimator_of
 from .model import Model
 from .portfolio import Effort, Request
-from .sampled import REMEMBERED_ROWS, sampled
 from .settings import check_choice, re_measured_in, seed_of, settings_of_choice
 from .steps import no_limits, steps_before, takes_gaps, takes_limits
 from .trial import Rows
-
-LOOKED_AT = 1_000
-"""Rows in which an error column of a large table has to hold something."""
 
 ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
 """Where error bars are: a column or a pattern, a dictionary {feature: column}, or a list."""
@@ -262,7 +255,7 @@ def fit(
         with_target = with_target_.found(source.names, columns, given)
     beside_target = {*target_errors(source.names, columns.target), *with_target.columns}
     empty: set[str] = set()
-    in_parts = budget is None and entry is not None and _suits_parts(source, columns, given, with_target)
+    in_parts = budget is None and entry is not None and suits_parts(source, columns, given, with_target)
     if in_parts:
         source.load(columns.beside() | beside_target)
     elif budget is None:
@@ -281,7 +274,7 @@ def fit(
             task, method, meaning, usual, scale, on_missing, handle_unknown, effort, noise, random_state,
             seed_of(random_state), params,
         )  # fmt: skip
-        return _beyond_memory(source, columns, options, beside, with_target, budget, spill)
+        return fit_in_file(source, columns, options, beside, with_target, budget, spill)
     y_limit = with_target_.limits(source, columns)
     y, regression = source.targets(target, task, partial=entry is not None and entry.partial)
     if regression and (code := sentinel_warning(sentinels(columns.target or "target", y))):
@@ -363,7 +356,7 @@ def fit(
         before = steps_before(estimator, measured=measured, scale=scale, impute=on_missing == "impute")
         if in_parts:
             behind = Pipeline([*before, _last(estimator, regression)])
-            return _in_parts(source, columns, reading, behind, coded(y), beside_y, together, start)
+            return fit_large(source, columns, reading, behind, coded(y), beside_y, together, start)
         # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
         if source.table is not None or takes_gaps(estimator, measured=measured):
             before.insert(0, ("gaussians", reading))
@@ -371,7 +364,7 @@ def fit(
         beside_rows = fit_arguments(pipeline, beside_y)
         with config_context(enable_metadata_routing=False):  # which would take names without steps
             pipeline.fit(source.rows, y, **beside_rows)
-    columns = _settled(columns, reading)
+    columns = settled(columns, reading)
     model = Model(pipeline, columns, n_rows=len(y), leaderboard=board)
     with config_context(enable_metadata_routing=False):
         known = fit_arguments(pipeline, beside_y)
@@ -391,103 +384,9 @@ def _on_cluster(given: dict[str, Any]) -> Model:
     return fit_on_cluster(None, **given, **params)
 
 
-def _suits_parts(
-    source: Source, columns: Columns, given: Mapping[str, Any], with_target: with_target_.OfTarget
-) -> bool:
-    """Is the table worth being read in parts, and nothing asked of all of its rows at once?
-
-    Error columns that hold nothing are told by all rows.
-    """
-    if with_target.columns or columns.target_limit is not None or not is_large(source, columns):
-        return False
-    if any(given[kind] is not None for kind in KINDS):
-        return True
-    assert source.table is not None
-    first = next(iter(source.table.batches(sorted(columns.used()), BatchSize(LOOKED_AT))), None)
-    return first is not None and not empty_errors(first, columns)
-
-
 def _last(estimator: BaseEstimator, regression: bool) -> tuple[str, BaseEstimator]:
     """The last step and its name."""
     return ("regress" if regression else "classify", estimator)
-
-
-def _settled(columns: Columns, reading: AsGaussians) -> Columns:
-    """Whether two columns are limits or arms is learned from rows."""
-    if not columns.features:
-        return columns
-    return replace(columns, errors={kind: own for kind, own in reading.roles_.items() if kind in KINDS})
-
-
-def _in_parts(
-    source: Source,
-    columns: Columns,
-    reading: AsGaussians,
-    behind: Pipeline,
-    y: Labels | Coded,
-    beside: dict[str, Any],
-    together: Groups | None,
-    start: float,
-) -> Model:
-    """One fit to a large table, whose rows are there once: read and moved part by part."""
-    assert source.table is not None
-    if isinstance(source.table, LazyTable):
-        source.table.forget()
-    with source.named():
-        rows = read_in_parts(reading, source.table, sorted(columns.used()))
-    n_rows = len(y)
-    at = sampled(n_rows, REMEMBERED_ROWS, beside["groups"])
-    some = rows.rows()[at]
-    fit_in_parts(rows, y, behind, beside)
-    pipeline = Pipeline([("gaussians", reading), *behind.steps])
-    model = Model(pipeline, _settled(columns, reading), n_rows=n_rows)
-    weights, stds = beside["sample_weight"], beside["y_std"]
-    known = Rows(
-        some,
-        y[at],
-        None if weights is None else weights[at],
-        None if together is None else together.take(at),
-        None if stds is None else stds[at],
-    )
-    return _remembering(model, known, start)
-
-
-def _beyond_memory(
-    source: Source,
-    columns: Columns,
-    options: Options,
-    beside: dict[str, Any],
-    with_target: with_target_.OfTarget,
-    budget: Budget,
-    spill: object,
-) -> Model:
-    """One fit, or a choice, with the rows in a file."""
-    if with_target.given and with_target.columns:
-        raise ParameterError(
-            "memory=: covariances with the errors of the target are for rows in memory; leave them out"
-        )
-    refuse(source, columns, beside, options, options.params)
-    if options.method == AUTO:
-        options = replace(options, params=settings_of_choice(options.params))
-    start = time.perf_counter()
-    found = fit_beyond_memory(source, columns, options, budget, spill)
-    reading = found.pipeline[0]
-    columns = _settled(found.columns, reading)
-    model = Model(found.pipeline, columns, n_rows=found.n_rows, leaderboard=found.board)
-    return _remembering(model, found.sample, start)
-
-
-def _remembering(model: Model, some: Rows, start: float) -> Model:
-    """The model, which has looked at some of the rows once more."""
-    codes = None if some.groups is None else some.groups.codes
-    beside = {"sample_weight": some.weights, "groups": codes, "y_std": some.y_std}
-    with config_context(enable_metadata_routing=False):
-        known = fit_arguments(model.pipeline_, beside)
-        model._remember_rows(
-            some.rows, some.y, some.weights, known=known, y_std=some.y_std, groups=some.groups
-        )
-    model._seconds = time.perf_counter() - start
-    return model
 
 
 def _empty_errors(source: Source, columns: Columns, given: Mapping[str, Any]) -> set[str]:

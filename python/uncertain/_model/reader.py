@@ -15,12 +15,11 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.features import check_fitted_names
-from .._data.incomplete import Incomplete
+from .._data.incomplete import Incomplete, vstack
 from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Floats, Labels, Limits
 from .._data.validation import TableLike
 from .._spill import in_parts
-from .._spill._parts import joined
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer
 from ..tables._columns import Columns
@@ -132,7 +131,7 @@ class Reader:
             if isinstance(rows, (GaussianArray, Incomplete)):
                 looked.append(rows if every == 1 else rows[np.arange(0, len(rows), every)])
         if looked:
-            self._compare_errors(joined(looked))
+            self._compare_errors(vstack(looked))
         if len(found) == 1:
             return found[0]
         return tuple(np.concatenate(each) for each in zip(*found, strict=True))

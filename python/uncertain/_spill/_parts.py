@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete, limits_of
+from .._data.incomplete import Incomplete, vstack
 from .._uncertain import give_memory_back
 
 BYTES = 32 << 20
@@ -35,7 +33,7 @@ class Parts:
 
     def rows(self) -> GaussianArray | Incomplete:
         """All of them as one array, which shares the memory."""
-        return joined(self._parts)
+        return vstack(self._parts)
 
     def transform(self, step: Any) -> None:
         """What a fitted step makes of the rows, in their place."""
@@ -43,20 +41,6 @@ class Parts:
             self._parts[k] = step.transform(self._parts[k])
             if k:
                 give_memory_back()
-
-
-def joined(parts: list[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
-    """The parts below each other, with their gaps."""
-    if len(parts) == 1:
-        return parts[0]
-    whole = GaussianArray.concat([part.gaussians if isinstance(part, Incomplete) else part for part in parts])
-    if not any(isinstance(part, Incomplete) for part in parts):
-        return whole
-    marks = [p.missing if isinstance(p, Incomplete) else np.zeros(p.shape, dtype=bool) for p in parts]
-    limits = None
-    if any(isinstance(part, Incomplete) and part.limits is not None for part in parts):
-        limits = np.concatenate([limits_of(part) for part in parts])
-    return Incomplete(whole, np.concatenate(marks), limits)
 
 
 def in_parts(numbers_per_row: int, bytes_of_a_part: int = BYTES) -> int:

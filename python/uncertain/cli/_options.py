@@ -50,6 +50,17 @@ def progress_option(command: Command) -> Command:
     )(command)
 
 
+def on_missing_option(command: Command) -> Command:
+    """--on-missing, as of `uncertain.fit`."""
+    return click.option(
+        "--on-missing",
+        default="error",
+        show_default=True,
+        type=click.Choice(ON_MISSING),
+        help="What a missing value or error bar means.",
+    )(command)
+
+
 def parameter(text: str) -> tuple[str, Any]:
     """KEY=VALUE; numbers, booleans and None as in Python, anything else is a string."""
     key, equals, value = text.partition("=")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ._columns import column_options
-from ._options import ON_MISSING, progress_option
+from ._options import on_missing_option, progress_option
 from ._progress import Progress
 from ._tables import STANDARD, called, read, table_argument
 
@@ -20,13 +20,7 @@ ELSEWHERE = ("exact", "categorical", "limits")
 @click.option("--groups", metavar="NAME", help="Column that repeated readings of one object share.")
 @click.option("--weight", "sample_weight", metavar="NAME", help="Column with how much each row counts.")
 @column_options
-@click.option(
-    "--on-missing",
-    default="error",
-    show_default=True,
-    type=click.Choice(ON_MISSING),
-    help="What a missing value or error bar means.",
-)
+@on_missing_option
 @progress_option
 def check_errors(table: str | list[str], on_missing: Any, progress: bool | None, **columns: Any) -> None:
     """How many times as large as stated the errors in TABLE are, column by column, with intervals.

@@ -13,8 +13,8 @@ from ._options import (
     HANDLE_UNKNOWN,
     MEANINGS,
     METHODS,
-    ON_MISSING,
     TASKS,
+    on_missing_option,
     parameter,
     progress_option,
 )
@@ -54,13 +54,7 @@ from ._tables import STANDARD, called, read, table_argument
     help="Errors expected of new rows, as factors of these: 1 4 for up to four times as large.",
 )
 @click.option("--no-scale", is_flag=True, help="Leave the features as they are.")
-@click.option(
-    "--on-missing",
-    default="error",
-    show_default=True,
-    type=click.Choice(ON_MISSING),
-    help="What a missing value or error bar means.",
-)
+@on_missing_option
 @click.option(
     "--handle-unknown",
     default="error",

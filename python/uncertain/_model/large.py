@@ -1,0 +1,132 @@
+"""`uncertain.fit` of tables that are large, or larger than memory, in place of one fit to all rows at once.
+
+The rows are read and moved part by part (`in_parts`), or go to a file (`beyond`); then the model looks once
+more at some of them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sklearn import config_context
+from sklearn.pipeline import Pipeline
+
+from .._data.coded import Coded
+from .._data.typing import Labels
+from .._spill import Budget
+from ..exceptions import ParameterError
+from ..preprocessing import AsGaussians
+from ..preprocessing._empty import empty_errors
+from ..tables._columns import Columns
+from ..tables._groups import Groups
+from ..tables._lazy import LazyTable
+from ..tables._roles import KINDS
+from ..tables._source import Source
+from ..tables._table import BatchSize
+from .average import fit_arguments
+from .beyond import Options, fit_beyond_memory, refuse
+from .in_parts import fit_in_parts, is_large, read_in_parts
+from .methods import AUTO
+from .model import Model
+from .sampled import REMEMBERED_ROWS, sampled
+from .settings import settings_of_choice
+from .trial import Rows
+from .with_target import OfTarget
+
+LOOKED_AT = 1_000
+"""Rows in which an error column of a large table has to hold something."""
+
+
+def suits_parts(source: Source, columns: Columns, given: Mapping[str, Any], with_target: OfTarget) -> bool:
+    """Is the table worth being read in parts, and nothing asked of all of its rows at once?
+
+    Error columns that hold nothing are told by all rows.
+    """
+    if with_target.columns or columns.target_limit is not None or not is_large(source, columns):
+        return False
+    if any(given[kind] is not None for kind in KINDS):
+        return True
+    assert source.table is not None
+    first = next(iter(source.table.batches(sorted(columns.used()), BatchSize(LOOKED_AT))), None)
+    return first is not None and not empty_errors(first, columns)
+
+
+def fit_large(
+    source: Source,
+    columns: Columns,
+    reading: AsGaussians,
+    behind: Pipeline,
+    y: Labels | Coded,
+    beside: dict[str, Any],
+    together: Groups | None,
+    start: float,
+) -> Model:
+    """One fit to a large table, whose rows are there once: read and moved part by part."""
+    assert source.table is not None
+    if isinstance(source.table, LazyTable):
+        source.table.forget()
+    with source.named():
+        rows = read_in_parts(reading, source.table, sorted(columns.used()))
+    n_rows = len(y)
+    at = sampled(n_rows, REMEMBERED_ROWS, beside["groups"])
+    some = rows.rows()[at]
+    fit_in_parts(rows, y, behind, beside)
+    pipeline = Pipeline([("gaussians", reading), *behind.steps])
+    model = Model(pipeline, settled(columns, reading), n_rows=n_rows)
+    weights, stds = beside["sample_weight"], beside["y_std"]
+    known = Rows(
+        some,
+        y[at],
+        None if weights is None else weights[at],
+        None if together is None else together.take(at),
+        None if stds is None else stds[at],
+    )
+    return _remembering(model, known, start)
+
+
+def fit_in_file(
+    source: Source,
+    columns: Columns,
+    options: Options,
+    beside: dict[str, Any],
+    with_target: OfTarget,
+    budget: Budget,
+    spill: object,
+) -> Model:
+    """One fit, or a choice, with the rows in a file."""
+    if with_target.given and with_target.columns:
+        raise ParameterError(
+            "memory=: covariances with the errors of the target are for rows in memory; leave them out"
+        )
+    refuse(source, columns, beside, options, options.params)
+    if options.method == AUTO:
+        options = replace(options, params=settings_of_choice(options.params))
+    start = time.perf_counter()
+    found = fit_beyond_memory(source, columns, options, budget, spill)
+    reading = found.pipeline[0]
+    columns = settled(found.columns, reading)
+    model = Model(found.pipeline, columns, n_rows=found.n_rows, leaderboard=found.board)
+    return _remembering(model, found.sample, start)
+
+
+def settled(columns: Columns, reading: AsGaussians) -> Columns:
+    """Whether two columns are limits or arms is learned from rows."""
+    if not columns.features:
+        return columns
+    return replace(columns, errors={kind: own for kind, own in reading.roles_.items() if kind in KINDS})
+
+
+def _remembering(model: Model, some: Rows, start: float) -> Model:
+    """The model, which has looked at some of the rows once more."""
+    codes = None if some.groups is None else some.groups.codes
+    beside = {"sample_weight": some.weights, "groups": codes, "y_std": some.y_std}
+    with config_context(enable_metadata_routing=False):
+        known = fit_arguments(model.pipeline_, beside)
+        model._remember_rows(
+            some.rows, some.y, some.weights, known=known, y_std=some.y_std, groups=some.groups
+        )
+    model._seconds = time.perf_counter() - start
+    return model
