@@ -130,17 +130,9 @@ def main(argv: Sequence[str] | None = None) -> str:
     cases = [(name, k) for name in SETS for k in range(len(RATES))][: 1 if arguments.quick else None]
     with threadpool_limits(1):
         for name, k in page.progress(cases, "labels"):
-            x, y = page.load(arguments.data, f"ida_{name}", "label", ORIGIN)
-            parts = splits(arguments.data, name, len(y))[: 1 if arguments.quick else None]
-            results: dict[str, list[float]] = {}
-            for seed, (train, test) in enumerate(parts):
-                noisy = flipped(y[train], RATES[k], seed)
-                for method, one in searches(x.shape[1], seed).items():
-                    one.fit(x[train], noisy)
-                    results.setdefault(method, []).append(one.score(x[test], y[test]))
-            rows.append(line(name, k, results))
-            if name in TRIED or arguments.quick:
-                tried.append(attempts(name, k, x, y, parts))
+            row, others = case(name, k, arguments.data, arguments.quick)
+            rows.append(row)
+            tried += others
     others = [f"paper: {name}" for name in OTHERS]
     head = ["data, flipped +1 / -1", "splits", *others, "paper: HLR", "HLR", "difference"]
     ways = list(choices(1, 0, None, None))
@@ -149,6 +141,20 @@ def main(argv: Sequence[str] | None = None) -> str:
         "labels-tried": page.table(["data, flipped +1 / -1", "paper: HLR", *ways], tried),
     }
     return page.update("adaptive-huber.md", tables, quick=arguments.quick)
+
+
+def case(name: str, k: int, folder: Path, quick: bool) -> tuple[list[str], list[list[str]]]:
+    """The line of one set and one pair of rates in the first table, and its lines in the second."""
+    x, y = page.load(folder, f"ida_{name}", "label", ORIGIN)
+    parts = splits(folder, name, len(y))[: 1 if quick else None]
+    results: dict[str, list[float]] = {}
+    for seed, (train, test) in enumerate(parts):
+        noisy = flipped(y[train], RATES[k], seed)
+        for method, one in searches(x.shape[1], seed).items():
+            one.fit(x[train], noisy)
+            results.setdefault(method, []).append(one.score(x[test], y[test]))
+    tried = [attempts(name, k, x, y, parts)] if name in TRIED or quick else []
+    return line(name, k, results), tried
 
 
 def label(name: str, k: int) -> str:
