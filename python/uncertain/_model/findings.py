@@ -13,16 +13,22 @@ from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
 from .._report.classes import Report, compare
+from .._report.folds import check_counts
 from .._report.held_out import Distribution
 from .._report.huber import HuberReport, report_of_huber
 from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport, compare_regressions
+from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
+from ..tables._dask import is_dask
 from ..tables._groups import Groups
+from ..tables._source import Source
 from .code import codes_of
 from .coefficients import feature_names, hyperplanes
 from .distribution import from_errors
+from .drawn import Drawn, draw
 from .measured import is_measured
+from .sampled import REMEMBERED_ROWS
 from .scatter import most_likely_scatter
 from .summary import Summary, summarised
 from .values import Values
@@ -45,6 +51,7 @@ class Findings(Values):
         sample_weight: ColumnOrValues | bool | None = None,
         scorers: Sequence[str] | str | None = None,
         scoring: str | None = None,
+        max_rows: int | None = REMEMBERED_ROWS,
         max_seconds: float | None = None,
         verbose: int = 0,
         callback: ReportCallback = None,
@@ -82,6 +89,10 @@ class Findings(Values):
             numbers: "mae", "rmse", "r2" and, where there is
             `predict_distribution`, "coverage_68" and "coverage_95".
         scoring : the measure that ranks and that the verdict is about: by default "accuracy", or "mae".
+        max_rows : of a larger table (a frame, a path, a query, a Dask DataFrame) about so many rows are
+            compared, drawn by a hash of their numbers, or of whole groups by a hash of their names, so that
+            the same table gives the same rows; the report says so, and ``n_table`` is the number of all
+            rows. What is not in memory is read once, batch by batch. None: all rows.
         max_seconds : the report begins no fold that would end later than this; at least one fold is done.
             ``folds_done`` says how many were.
         verbose : 1 writes a line about every fit to stderr.
@@ -93,19 +104,57 @@ class Findings(Values):
             than 20 % and beyond doubt, see :func:`uncertain.check_errors` (on up to 2,000 rows).
         """
         pace = Pace(max_seconds=max_seconds, verbose=verbose, callback=callback)
-        source = self._source(table, y, groups, sample_weight)
-        rest, rows = self.pipeline_[self._n_reading :], self._rows(source)
-        by_column = y is None and source.table is not None
         common: dict[str, Any] = {
             "folds": folds,
             "repeats": repeats,
-            "groups": self._groups(source, groups),
-            "weights": self._weights(source, sample_weight),
             "scorers": scorers,
             "scoring": scoring,
             "pace": pace,
-            "codes": codes_of(self.pipeline_, self.columns_, source, table, by_column=by_column),
             "random_state": random_state,
+        }
+        beside = {"y": y, "groups": groups, "sample_weight": sample_weight}
+        some = self._sample(table, beside, max_rows)
+        if some is None:
+            source = self._source(table, y, groups, sample_weight)
+            return self._reported(source, table, beside, listed, meanings, common)
+        try:
+            report = self._reported(some.source, table, some.beside, listed, meanings, common)
+        except UncertainError as error:
+            if len(some.at) == some.n_rows:
+                raise
+            about = f"{len(some.at):,} of {some.n_rows:,} rows were drawn, see max_rows="
+            raise type(error)(f"{error} ({about})") from error
+        return report if len(some.at) == some.n_rows else report.of_sample(some.at, some.n_rows)
+
+    def _sample(self, table: Any, beside: dict[str, Any], most: int | None) -> Drawn | None:
+        """Some of the rows of a large table; None for all rows."""
+        if most is None:
+            return None
+        check_counts(max_rows=(most, 1))
+        columns, groups = self.columns_, beside["groups"]
+        names = {*columns.used(), *columns.beside(), *(v for v in beside.values() if isinstance(v, str))}
+        by = columns.groups if groups is None else groups
+        opened = self._opened(table._meta if is_dask(table) else table)
+        rows = table if is_dask(table) else opened
+        return draw(rows, sorted(names), beside, None if isinstance(by, bool) else by, most)
+
+    def _reported(
+        self,
+        source: Source,
+        table: TableLike,
+        beside: dict[str, Any],
+        listed: int,
+        meanings: bool,
+        common: dict[str, Any],
+    ) -> Report | RegressionReport | HuberReport:
+        """The report of the rows of this source, which is (of) the caller's table."""
+        y = beside["y"]
+        rest, rows = self.pipeline_[self._n_reading :], self._rows(source)
+        by_column = y is None and source.table is not None
+        common |= {
+            "groups": self._groups(source, beside["groups"]),
+            "weights": self._weights(source, beside["sample_weight"]),
+            "codes": codes_of(self.pipeline_, self.columns_, source, table, by_column=by_column),
         }
         if is_measured(self.pipeline_):
             warn_if_off(rows, feature_names(self.pipeline_), common["groups"], common["weights"])

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from functools import partial, reduce
+from operator import add
+from typing import Any, cast
 
 import numpy as np
-from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline
 
-from .._data.typing import ColumnOrValues, Floats
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete, vstack
+from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
-from ..exceptions import ParameterError
+from ..exceptions import ParameterError, ShapeError, UncertainError
 from ..tables._dask import is_dask, lazily
 from ..tables._source import Source
+from ..tables._targets import as_values, is_missing, targets_from
+from .batches import numbered
 from .distribution import from_errors, has_density, of_density
 from .reader import Reader
+from .scored import Hits, Misses, places
 from .spread import parts_of
 
 
@@ -171,15 +176,74 @@ class Predictions(Reader):
     def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
 
-        Pass `y` if the target is not a column.
+        Pass `y` if the target is not a column. Files, queries and Dask DataFrames are read in blocks, each
+        once, and nothing of them is kept.
         """
-        source = self._source(table, y, blocks=True)
-        truth = self._truth(source, y, partial=self.is_regression_)
-        predicted = self._predicted(source)
-        if self.is_regression_:
-            known = ~np.isnan(truth)
-            return float(r2_score(truth[known], predicted[known]))
-        return float(np.mean(predicted == truth))
+        return self._worth(table, y).score
+
+    def _worth(self, table: TableLike, y: ColumnOrValues | None = None) -> Hits | Misses:
+        """How good the predictions are, block by block."""
+        target = self._target_of(y)
+        if is_dask(table):
+            return self._worth_of_partitions(table, target)
+        source = self._opened(table)
+        name = target if isinstance(target, str) else None
+        beside: Any = as_values(target, "target") if name is None else ()
+        found: list[Hits | Misses] = []
+        looked: list[GaussianArray | Incomplete] = []
+        n_rows = 0
+        for block, every in self._blocks(source, *([] if name is None else [name])):
+            with numbered(n_rows):
+                rows = self._rows(block) if self._n_reading else block.data
+                values = beside[n_rows : n_rows + len(rows)]
+                if name is not None:
+                    values = block._values(name, "target", self._unit)[0]
+                truth = self._true(values, name or "target", len(rows))
+            found.append(self._compared(truth, self.pipeline_[self._n_reading :].predict(rows)))
+            n_rows += len(rows)
+            if isinstance(rows, (GaussianArray, Incomplete)):
+                looked.append(rows[np.arange(0, len(rows), every)])
+        if name is None and len(beside) != n_rows:
+            raise ShapeError(f"target: expected {n_rows} targets, one per row, got {len(beside)}")
+        if looked:
+            self._compare_errors(vstack(looked))
+        worth = reduce(add, found)
+        if not worth.n_rows:
+            raise UncertainError(f"{name or 'target'}: no row has a number")
+        return worth
+
+    def _worth_of_partitions(self, table: Any, target: ColumnOrValues) -> Hits | Misses:
+        """Of a Dask DataFrame, where its partitions are."""
+        import dask
+
+        if not isinstance(target, str):
+            raise ParameterError("y: of a Dask DataFrame it is the name of a column")
+        ask = dask.delayed(_worth_of_partition)
+        parts = [ask(self, part, target) for part in table.to_delayed()]
+        found = [one for one in dask.compute(*parts) if one is not None]
+        if not found:
+            raise UncertainError("the table has no rows")
+        return cast("Hits | Misses", reduce(add, found))
+
+    @property
+    def _unit(self) -> str | None:
+        return self.columns_.target_unit if self.is_regression_ else None
+
+    def _true(self, values: Any, what: str, n_rows: int) -> Labels:
+        """Numbers, NaN where a row has none; places among the classes."""
+        if len(values) != n_rows:
+            raise ShapeError(f"{what}: expected {n_rows} targets, one per row, got {len(values)}")
+        if not self.is_regression_:
+            return places(values, self.classes_, what)
+        if not isinstance(values, np.ndarray) and all(map(is_missing, values)):
+            return np.full(n_rows, np.nan)
+        return targets_from(values, what, "regression", n_rows, partial=True)[0]
+
+    def _compared(self, truth: Labels, predicted: Labels) -> Hits | Misses:
+        if not self.is_regression_:
+            return Hits.of(truth, np.searchsorted(self.classes_, predicted), len(self.classes_))
+        known = ~np.isnan(truth)
+        return Misses.of(truth[known], predicted[known])
 
     def _like(self, append: bool, names: Sequence[str] | None, empty: Any) -> Any:
         """The answer to a table without rows; `names` of the columns of numbers, None for predictions."""
@@ -195,3 +259,8 @@ class Predictions(Reader):
         """The name of a prediction beside the caller's own columns."""
         target = self.columns_.target
         return ("prediction" if target is None else f"{target}_predicted") + ending
+
+
+def _worth_of_partition(model: Any, frame: Any, target: str) -> Hits | Misses | None:
+    found: Hits | Misses | None = model._worth(frame, target) if len(frame) else None
+    return found

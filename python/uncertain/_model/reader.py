@@ -101,14 +101,18 @@ class Reader:
         columns, all. A large file that is to be asked in `blocks` is left where it is.
         """
         columns = self.columns_
-        reads = columns.needed()
-        source = Source.of(table).require(reads, f"the model reads {listing(reads)}")
+        source = self._opened(table)
         if adds is not None:
             return source.check_new(adds, "append=False")
         learned = (*columns.beside(), *labelled) if labelled else ()
         if blocks and is_large(source, columns):
             return source.load(learned) if labelled else source
         return source.load([*columns.used(), *learned])
+
+    def _opened(self, table: TableLike) -> Source:
+        """The table, of which nothing is read; ColumnError unless it has what the model reads."""
+        reads = self.columns_.needed()
+        return Source.of(table).require(reads, f"the model reads {listing(reads)}")
 
     def _input(self, source: Source) -> Any:
         """What the pipeline takes."""
@@ -136,10 +140,10 @@ class Reader:
             return found[0]
         return tuple(np.concatenate(each) for each in zip(*found, strict=True))
 
-    def _blocks(self, source: Source) -> Iterator[tuple[Source, int]]:
-        """The rows in blocks; and one in how many of them is enough to look at."""
+    def _blocks(self, source: Source, *beside: str) -> Iterator[tuple[Source, int]]:
+        """The rows in blocks, with these columns; and one in how many of them is enough to look at."""
         table = source.table
-        names = sorted(self.columns_.used())
+        names = sorted(self.columns_.used() | {*beside})
         size = BatchSize(in_parts(len(names) or 1, BLOCK_BYTES))
         if table is not None and self._n_reading and names:
             n_rows = table.counted()
@@ -154,6 +158,8 @@ class Reader:
                 for start in range(0, n_rows, size.rows):
                     yield Source.of(source.data[start : start + size.rows]), max(n_rows // LOOKED_AT, 1)
                 return
+        if table is not None and self._n_reading:
+            table.load(names)
         yield source, 1
 
     def _compare_errors(self, rows: Any) -> None:
@@ -187,12 +193,17 @@ class Reader:
         row, feature = np.argwhere(rows.missing)[0]
         raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')
 
-    def _truth(self, source: Source, y: ColumnOrValues | None, *, partial: bool = False) -> Labels:
-        """The targets; `partial`: NaN, or None for a label, where a row has none."""
+    def _target_of(self, y: ColumnOrValues | None) -> ColumnOrValues:
+        """The column of the fit, unless another is named, or values are given."""
         target = self.columns_.target if y is None else y
         if target is None:
             what = "numbers" if self.is_regression_ else "labels"
             raise ParameterError(f"the target is not a column of the table: pass the {what} as y")
+        return target
+
+    def _truth(self, source: Source, y: ColumnOrValues | None, *, partial: bool = False) -> Labels:
+        """The targets; `partial`: NaN, or None for a label, where a row has none."""
+        target = self._target_of(y)
         task = "regression" if self.is_regression_ else "classification"
         unit = self.columns_.target_unit if self.is_regression_ else None
         truth, _ = source.targets(target, task, partial=partial, unit=unit)

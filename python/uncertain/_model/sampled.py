@@ -25,11 +25,11 @@ def sampled(n_rows: int, most: int, groups: Codes | None = None) -> Ints:
     for first in range(0, n_rows, BLOCK):
         stop = min(first + BLOCK, n_rows)
         keys = np.arange(first, stop, dtype=np.uint64) if groups is None else groups[first:stop]
-        found.append(first + np.flatnonzero(_uniform(keys.astype(np.uint64)) < most / n_rows))
+        found.append(first + np.flatnonzero(uniform(keys.astype(np.uint64)) < most / n_rows))
     return np.concatenate(found)
 
 
-def _uniform(keys: np.ndarray) -> np.ndarray:
+def uniform(keys: np.ndarray) -> np.ndarray:
     """Numbers in [0, 1): the finaliser of splitmix64."""
     x = (keys + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

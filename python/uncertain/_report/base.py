@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .._data.typing import Floats
+from .._data.typing import Floats, Ints
 from .board import MEANS_ONLY, Board, Difference, Score
 from .html import Table, page
 from .pictures import scores_picture
@@ -33,8 +33,11 @@ class BaseReport:
 
     _derived: ClassVar[tuple[str, ...]]
     """Properties that `to_dict` gives beside the fields."""
+    _row_numbers: ClassVar[tuple[str, ...]] = ()
+    """Fields that hold numbers of rows."""
 
     n_rows: int
+    """Rows that were compared."""
     folds: int
     repeats: int
     folds_done: int
@@ -49,6 +52,8 @@ class BaseReport:
     """The candidate that is the model."""
     codes: Mapping[str, str] = field(default_factory=dict)
     """For each candidate the line of Python that fits it."""
+    n_table: int | None = None
+    """Rows of the table, where those that were compared are a sample of them; None where they are all."""
 
     @property
     def verdict(self) -> str:
@@ -111,6 +116,11 @@ class BaseReport:
         """The line of Python that fits the winner, with the arguments that differ from their defaults."""
         return self.codes.get(self.winner, "")
 
+    def of_sample(self, at: Ints, n_table: int) -> Self:
+        """The same report, of rows that have these numbers in a table of so many."""
+        numbers = {name: at[getattr(self, name)] for name in self._row_numbers}
+        return replace(self, n_table=n_table, **numbers)
+
     @property
     def _own(self) -> Score:
         return self.board.score(self.own)
@@ -142,7 +152,8 @@ class BaseReport:
         groups += "" if self.n_groups is None else f"({self.n_groups:,} groups)"
         done = self.folds_done
         short = "" if done == self.folds * self.repeats else f" (the time was over after {done} of them)"
-        return f"{self.folds} folds x {self.repeats} repeats{short}, {rows}{groups}"
+        sample = "" if self.n_table is None else f" (a sample of the {self.n_table:,} in the table)"
+        return f"{self.folds} folds x {self.repeats} repeats{short}, {rows}{sample}{groups}"
 
     def sections(self) -> list[tuple[str, Table]]:
         """The tables of the report, each with a title and under a row of titles."""

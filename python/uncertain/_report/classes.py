@@ -53,6 +53,8 @@ class Report(BaseReport):
         *("difference", "difference_se", "verdict", "winner", "code"),
     )
 
+    _row_numbers = ("flipped_rows", "doubtful_rows")
+
     flipped_rows: Ints
     """Rows that the two predict differently when held out (first repeat)."""
     flipped_labels: Labels

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from ._options import progress_option
 from ._progress import Progress
 from ._tables import opened, table_argument
+
+if TYPE_CHECKING:
+    from .._model.scored import Hits
 
 
 @click.command(short_help="Score a model on labelled rows.")
@@ -23,23 +28,36 @@ def evaluate(model: str, table: str | list[str], progress: bool | None) -> None:
       uncertain evaluate model.safetensors labelled.parquet
       cat labelled.csv | uncertain evaluate model.safetensors -
     """
-    from sklearn.metrics import classification_report
-
     from .._model.model import load
+    from .._model.scored import Hits
 
     fitted = load(model)
     with Progress("predicting", progress):
-        rows = opened(table)
-        truth = fitted.labels(rows)
-        predicted = fitted.predict(rows).to_numpy()
-    if fitted.is_regression_:
-        click.echo(f"R^2 {fitted.score(rows):.4f}, mean absolute error {abs(truth - predicted).mean():.4g}")
-        click.echo(f"on {len(truth):,} rows")
+        worth = fitted._worth(opened(table))
+    if isinstance(worth, Hits):
+        click.echo("\n".join(_by_class([str(c) for c in fitted.classes_.tolist()], worth)))
+        click.echo(f"\naccuracy {worth.score:.4f} on {worth.n_rows:,} rows")
         return
-    names = [str(c) for c in fitted.classes_.tolist()]
-    click.echo(
-        classification_report(
-            truth, predicted, labels=fitted.classes_, target_names=names, digits=4, zero_division=0.0
-        ).rstrip()
-    )
-    click.echo(f"\naccuracy {(truth == predicted).mean():.4f} on {len(truth):,} rows")
+    click.echo(f"R^2 {worth.score:.4f}, mean absolute error {worth.error:.4g}")
+    click.echo(f"on {worth.n_rows:,} rows")
+
+
+def _by_class(names: list[str], worth: Hits) -> list[str]:
+    """Precision, recall, F1 and number of rows of every class, and their means, as lines."""
+    import numpy as np
+
+    right, true, said = worth.per_class()
+    with np.errstate(invalid="ignore"):
+        scores = np.nan_to_num([right / said, right / true, 2 * right / (said + true)])
+    width = max(map(len, [*names, "weighted avg"]))
+    lines = [
+        " " * width + "".join(f"{title:>11}" for title in ("precision", "recall", "f1-score", "support")),
+        "",
+    ]
+
+    def line(name: str, numbers: Any, rows: int) -> str:
+        return f"{name:>{width}}" + "".join(f"{x:>11.4f}" for x in numbers) + f"{rows:>11,}"
+
+    lines += [line(name, scores[:, k], true[k]) for k, name in enumerate(names)]
+    lines += ["", line("macro avg", scores.mean(axis=1), worth.n_rows)]
+    return [*lines, line("weighted avg", scores @ true / worth.n_rows, worth.n_rows)]

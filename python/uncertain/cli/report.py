@@ -21,6 +21,12 @@ from ._tables import opened, table_argument
 )
 @click.option("--rows", "by_rows", is_flag=True, help="Hold out single rows, whatever the groups of the fit.")
 @click.option("--scoring", metavar="NAME", help="The measure that ranks: accuracy, log_loss, mae, r2, ...")
+@click.option(
+    "--max-rows",
+    default=200_000,
+    show_default=True,
+    help="Of a larger table about so many rows are compared.",
+)
 @click.option("--max-seconds", type=float, help="Begin no fold that would end later than this.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @progress_option
@@ -32,13 +38,15 @@ def report(
     groups: str | None,
     by_rows: bool,
     scoring: str | None,
+    max_rows: int,
     max_seconds: float | None,
     as_json: bool,
     progress: bool | None,
 ) -> None:
     """Did the error bars change anything? A fit to the means alone beside the model, on TABLE.
 
-    The model is fitted again on every fold, with and without error bars, and in every meaning of them.
+    The model is fitted again on every fold, with and without error bars, and in every meaning of them. Of a
+    table of more than --max-rows rows a sample is compared, and the report says so.
 
     \b
     Examples:
@@ -58,6 +66,7 @@ def report(
             repeats=repeats,
             groups=False if by_rows else groups,
             scoring=scoring,
+            max_rows=max_rows,
             max_seconds=max_seconds,
             callback=shown.fold if shown.shown else None,
         )
