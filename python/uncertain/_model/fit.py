@@ -356,7 +356,9 @@ def fit(
         before = steps_before(estimator, measured=measured, scale=scale, impute=on_missing == "impute")
         if in_parts:
             behind = Pipeline([*before, _last(estimator, regression)])
-            return fit_large(source, columns, reading, behind, coded(y), beside_y, together, start)
+            codes_of_y = coded(y)
+            del y  # eight bytes a row
+            return fit_large(source, columns, reading, behind, codes_of_y, beside_y, together, start)
         # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
         if source.table is not None or takes_gaps(estimator, measured=measured):
             before.insert(0, ("gaussians", reading))

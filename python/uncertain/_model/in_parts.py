@@ -18,11 +18,11 @@ from .._data.incomplete import Incomplete
 from .._data.typing import Labels
 from .._spill import Parts, Spill, in_parts
 from ..preprocessing import AsGaussians
-from ..preprocessing._as_gaussians import _sentinels_in
+from ..preprocessing._as_gaussians import codes_of, watch_ends
 from ..tables import Table
 from ..tables._columns import Columns
 from ..tables._lazy import LazyTable
-from ..tables._sentinels import Sentinel
+from ..tables._sentinels import Ends
 from ..tables._source import Source
 from ..tables._table import BatchSize
 from ..tables._wrapped import WrappedTable
@@ -62,11 +62,9 @@ def read_in_parts(reading: AsGaussians, table: Table, names: list[str]) -> Parts
     """
     rows, size = Parts(), BatchSize(in_parts(len(names)))
     streams = isinstance(table, LazyTable) and not table.collected(names)
-    first = not streams
-    if first:
+    if not streams:
         roles, categories = reading._settle(table)
-        reading._warn_of(_sentinels_in(table, roles))
-    found: dict[str, Sentinel] = {}
+    ends: dict[str, Ends] = {}
     n_rows = 0
     for batch in table.batches(names, size):
         with numbered(n_rows):
@@ -77,11 +75,10 @@ def read_in_parts(reading: AsGaussians, table: Table, names: list[str]) -> Parts
                 if n_rows
                 else reading._read_first(batch, roles, categories, whole=False)
             )
-        if streams:
-            found |= {code.column: code for code in _sentinels_in(batch, roles)}
+        watch_ends(ends, batch, roles)
         rows.append(read)
         n_rows += len(read)
-    reading._warn_of(list(found.values()))
+    reading._warn_of(codes_of(ends))
     whole = rows.rows()
     if isinstance(whole, Incomplete):
         reading._refuse_empty(whole)

@@ -21,12 +21,12 @@ from .._spill._column import Column
 from .._spill._folder import ask_for_space
 from ..exceptions import NullError, UncertainError
 from ..preprocessing import AsGaussians
-from ..preprocessing._as_gaussians import _sentinels_in
+from ..preprocessing._as_gaussians import codes_of, watch_ends
 from ..tables import Table
 from ..tables._columns import Columns
 from ..tables._groups import Groups, groups_from
 from ..tables._plain import plain_array
-from ..tables._sentinels import Sentinel
+from ..tables._sentinels import Ends
 from ..tables._source import Source
 from ..tables._table import BatchSize
 from ..tables._targets import MANY_CLASSES, is_missing, targets_from
@@ -76,7 +76,7 @@ def streamed(
         groups = _Groups(folder, columns.groups)
     categories = collected_categories(table, reading, size)
     beside_rows = [own for own in (target, weights, stds, groups) if own is not None]
-    codes: dict[str, Sentinel] = {}
+    ends: dict[str, Ends] = {}
     n_rows, expected = 0, table.counted()
     for batch in table.batches(names, size):
         with numbered(n_rows):
@@ -85,7 +85,7 @@ def streamed(
             read = (
                 reading.transform(batch) if n_rows else reading._read_first(batch, roles, known, whole=False)
             )
-            codes |= {code.column: code for code in _sentinels_in(batch, reading.roles_)}
+            watch_ends(ends, batch, reading.roles_)
             kept = None if weights is None else weights.positive(batch)
             rows.append(read if kept is None else read[kept])
             for own in beside_rows:
@@ -97,7 +97,7 @@ def streamed(
         n_rows += batch.n_rows
     if not n_rows:
         raise UncertainError(f"{columns.target}: the table has no rows")
-    reading._warn_of(list(codes.values()))
+    reading._warn_of(codes_of(ends))
     y, regression = target.finished(task)
     found = Streamed(rows, y, regression)
     if weights is not None:

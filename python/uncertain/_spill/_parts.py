@@ -14,8 +14,8 @@ from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete, vstack
 from .._uncertain import give_memory_back
 
-BYTES = 32 << 20
-"""Of a part."""
+BYTES = 8 << 20
+"""Of a part: what is made of it beside it stays in the cache, and small."""
 UNIT = 1024
 """Rows of a part are a multiple of it, as the core's blocks of rows are."""
 

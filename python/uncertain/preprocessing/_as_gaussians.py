@@ -47,7 +47,7 @@ from ..tables._roles import (
     limits_of,
     listing,
 )
-from ..tables._sentinels import Sentinel, sentinel_warning, sentinels
+from ..tables._sentinels import Ends, Sentinel, sentinel_warning
 from ._categories import categories_of, names_of
 from ._empty import empty_errors, warning_of
 from ._limits import read_rows
@@ -390,18 +390,30 @@ def _settled(table: Table, roles: dict[str, Any]) -> dict[str, Any]:
 
 def _sentinels_in(table: Table, roles: Mapping[str, Any]) -> list[Sentinel]:
     """Numbers that look like codes for missing values, in any column that is read."""
+    ends: dict[str, Ends] = {}
+    watch_ends(ends, table, roles)
+    return codes_of(ends)
+
+
+def watch_ends(ends: dict[str, Ends], table: Table, roles: Mapping[str, Any]) -> None:
+    """Add the numbers of a part of a table."""
     columns: Sequence[str] = [*roles.get("features", ()), *roles.get("exact", ())]
     if "features" in roles:
         columns = [*columns, *(c for bar in bars_of(roles["features"], roles).values() for c in bar.columns)]
-    found = []
     for column in (name for name in columns if table.type_of(name) == "number"):
-        found += sentinels(column, read_columns(table, [column], "nan").to_numpy().ravel())
+        values = read_columns(table, [column], "nan").to_numpy()
+        ends.setdefault(column, Ends(column)).add(values.ravel())
     lists = [roles[k] for k in ("mean", "std", "var") if "mean" in roles and is_list_column(k, roles.get(k))]
     for column in lists:
         values = read_columns(table, [column], "nan").to_numpy()
         for j in range(values.shape[1]):
-            found += sentinels(f"{column}[{j}]", values[:, j])
-    return found
+            name = f"{column}[{j}]"
+            ends.setdefault(name, Ends(name)).add(values[:, j])
+
+
+def codes_of(ends: Mapping[str, Ends]) -> list[Sentinel]:
+    """Those of all columns."""
+    return [code for of_column in ends.values() for code in of_column.codes()]
 
 
 def _opened(X: Any) -> Any:

@@ -13,6 +13,7 @@ import polars as pl
 from ..exceptions import ColumnError, ParameterError, UncertainError
 from ._astropy import AstropyTable
 from ._astropy_files import check_same, read_astropy, to_polars, write_astropy
+from ._blocks import blocks_of
 from ._choose import choose_columns
 from ._formats import ASTROPY, TEXT, Format, format_of, is_remote
 from ._frames import PolarsTable
@@ -48,14 +49,26 @@ def open_files(given: Paths) -> Table:
 
     def opened() -> Table:
         whole = _scan_all(files, hive=hive)
-        in_slices = kind.name in SLICED
-        return lazy_polars(
-            whole,
-            lambda query: _readable(where, kind, query.collect),
-            (lambda names, size: _slices(files, whole, names, size, hive=hive)) if in_slices else None,
-            (lambda: int(whole.select(pl.len()).collect().item())) if in_slices else None,
-            whole=not in_slices and (kind.name not in STREAMED or bool(kind.compressed)),
-        )
+        if kind.name not in SLICED:
+            return lazy_polars(
+                whole,
+                lambda query: _readable(where, kind, query.collect),
+                whole=kind.name not in STREAMED or bool(kind.compressed),
+            )
+
+        def count() -> int:
+            return int(whole.select(pl.len()).collect().item())
+
+        def batches(names: Sequence[str], size: BatchSize) -> Iterator[Table]:
+            return map(PolarsTable, _blocks(files, whole, names, size, hive=hive))
+
+        def collect(query: pl.LazyFrame) -> pl.DataFrame:
+            names = query.collect_schema().names()
+            if names and count() > MANY_ROWS:  # a column at once would take three times its size
+                return pl.concat(_blocks(files, whole, names, BatchSize(MANY_ROWS), hive=hive))
+            return _readable(where, kind, query.collect)  # type: ignore[no-any-return]
+
+        return lazy_polars(whole, collect, batches, count)
 
     return _called(where, _readable(where, kind, opened))
 
@@ -63,26 +76,21 @@ def open_files(given: Paths) -> Table:
 STREAMED = ("csv", "tsv", "ndjson")
 """Formats that Polars reads from the beginning, in batches; what is compressed it unpacks as a whole."""
 SLICED = ("parquet", "ipc")
-"""Formats of which Polars reads a slice of rows without those before it. (Its batches, read ahead by several
-threads, take four times the memory of slices of the same size.)"""
+"""Formats that are read in blocks of rows."""
+MANY_ROWS = 1 << 18
+"""More are read in blocks, also where all of them are asked for."""
 
 
-def _slices(
+def _blocks(
     files: Sequence[str], whole: pl.LazyFrame, names: Sequence[str], size: BatchSize, *, hive: bool
-) -> Iterator[Table]:
+) -> Iterator[pl.DataFrame]:
     """The rows of one file after the other, in the types of all of them together."""
     types = whole.select(names).collect_schema()
     for file in files:
-        scan = _scan(file, hive=hive).select(names)
-        own = scan.collect_schema()
-        scan = scan.with_columns(
-            pl.col(name).cast(dtype) for name, dtype in types.items() if own[name] != dtype
-        )
-        n_rows, start = int(scan.select(pl.len()).collect().item()), 0
-        while start < n_rows:
-            batch = _readable(file, format_of(file), scan.slice(start, size.rows).collect)
-            start += batch.height
-            yield PolarsTable(batch)
+        kind = format_of(file)
+        blocks = blocks_of(file, _scan(file, hive=hive).select(names), size, parquet=kind.name == "parquet")
+        while (block := _readable(file, kind, lambda: next(blocks, None))) is not None:  # noqa: B023
+            yield block if block.schema == types else block.cast(types)
 
 
 def read_table(path: Paths) -> pl.DataFrame:

@@ -38,26 +38,68 @@ class Sentinel(NamedTuple):
         )
 
 
+class Ends:
+    """A column read in parts: what tells codes at either end of all of its values. NaN does not count."""
+
+    def __init__(self, column: str) -> None:
+        self._column, self._n = column, 0
+        self._low, self._high = _End(1.0), _End(-1.0)
+
+    def add(self, values: Floats) -> None:
+        """More values."""
+        finite = np.isfinite(values)
+        known = values if finite.all() else values[finite]
+        if known.size:
+            self._n += known.size
+            self._low.add(known, known.min())
+            self._high.add(known, known.max())
+
+    def codes(self) -> list[Sentinel]:
+        """Those of the values so far."""
+        found: list[Sentinel] = []
+        n, low, high = self._n, self._low.value, self._high.value
+        for end in (self._low, self._high):
+            others = n - end.count
+            if n < 4 or end.count < 2 or others < 2:
+                continue
+            below, above = (end.beside, high) if end is self._low else (low, end.beside)
+            far = FAR_NINES if _is_nines(end.value) else FAR
+            if abs(end.beside - end.value) > far * (above - below) > 0:
+                found.append(Sentinel(self._column, end.value, end.count, below, above))
+                n, low, high = others, below, above
+        return found
+
+
+class _End:
+    """The smallest value (or with `sign` -1 the largest), how often it occurs, and the one beside it."""
+
+    def __init__(self, sign: float) -> None:
+        self._sign = sign
+        self.value = self.beside = sign * np.inf
+        self.count = 0
+
+    def add(self, known: Floats, value: float) -> None:
+        """More values, the outermost of which is `value`."""
+        inner = min if self._sign > 0 else max
+        if self._sign * value > self._sign * self.value:
+            self.beside = inner(self.beside, float(value))
+            return
+        here = known == value
+        rest = known[~here]
+        beside = self._sign * np.inf
+        if rest.size:
+            beside = float(rest.min() if self._sign > 0 else rest.max())
+        same = value == self.value
+        self.beside = inner(beside, self.beside if same else self.value)
+        self.count = int(np.count_nonzero(here)) + (self.count if same else 0)
+        self.value = float(value)
+
+
 def sentinels(column: str, values: Floats) -> list[Sentinel]:
     """The codes at either end of a column's values; NaN does not count."""
-    found = []
-    finite = np.isfinite(values)
-    known = values if finite.all() else values[finite]
-    for end in (np.min, np.max):
-        if known.size < 4:
-            break
-        code = float(end(known))
-        count = int(np.count_nonzero(known == code))
-        if count < 2 or known.size - count < 2:
-            continue
-        others = known[known != code]
-        low, high = float(others.min()), float(others.max())
-        distance = low - code if code < low else code - high
-        far = FAR_NINES if _is_nines(code) else FAR
-        if distance > far * (high - low) > 0:
-            found.append(Sentinel(column, code, count, low, high))
-            known = others
-    return found
+    ends = Ends(column)
+    ends.add(values)
+    return ends.codes()
 
 
 def sentinel_warning(found: Iterable[Sentinel]) -> str | None:
