@@ -35,6 +35,7 @@ def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes
         ("huber_flipped", False, 10),
         ("huber_labels", True, 1 + 1),
         ("huber_uci", True, 3 * 8 + 4),
+        ("huber_uci_why", True, 2),
         ("huber_speed", False, 12 + 6),
         ("huber_linear", False, 4 + 4 + 5 + 17),
         ("kepler", True, 1 + 3 * 20 + 7 + 2),

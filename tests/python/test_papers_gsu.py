@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT / "benches" / "papers"))
         ("gsu_mnist_more", "mnist", 2 + 7),
         ("gsu_wdbc", "wdbc", 4 + 2 + 3),
         ("gsu_tv", "tv_news_commercials_bbc_ndtv", 4 + 3 + 2 + 8 + 10),
+        ("gsu_tv_why", "tv_news_commercials_bbc_ndtv", 1 + 2 * 3 + 1 + 6 + 1),
     ],
 )
 def test_quick(script: str, data: str, rows: int) -> None:
