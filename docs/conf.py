@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import warnings
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import Any
 
 project = "uncertain"
@@ -17,16 +19,19 @@ author = "the uncertain developers"
 project_copyright = "the uncertain developers"
 version = release = installed_version("uncertain-learn")
 
+sys.path.insert(0, str(Path(__file__).parent))  # for mathml.py beside this
+
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.intersphinx",
-    "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_gallery.gen_gallery",
 ]
+html_math_renderer = "mathml"
 myst_enable_extensions = ["attrs_inline", "attrs_block", "colon_fence", "dollarmath", "amsmath"]
 myst_heading_anchors = 4
 exclude_patterns = [

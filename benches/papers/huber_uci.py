@@ -234,8 +234,8 @@ def picture(shown: dict[str, tuple[Floats, Floats]], quick: bool) -> None:
     for ax, (short, (y, predicted)) in zip(axes.ravel(), shown.items(), strict=False):
         ax.plot(y, color=COLORS[0], linewidth=0.8, label="target")
         ax.plot(predicted, color=COLORS[1], linewidth=0.8, label="HLR, linear kernel")
-        ax.set(title=short, xlabel="row")
-        ax.legend(fontsize=8)
+        ax.set(title=short, xlabel="row", ylabel="target")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
     page.picture("adaptive-huber-uci.png", figure, quick=quick)
 
 

@@ -23,6 +23,7 @@ from uncertain import GaussianArray, RobustSVC, metrics, plot
 SETS, POINTS = 16, 100
 SIZES = (1.0, 5.0, 0.2)
 MEASURES = {"NMC": metrics.nmc, "NME": metrics.nme, "MPE": metrics.mpe}
+COUNTED = {"NMC": "rows misclassified", "NME": "rows, their nearest edge", "MPE": "sum of error probabilities"}
 PUBLISHED = "MPSVC as printed"
 METHODS: dict[str, dict[str, Any]] = {
     "SVC": {"radius": 0.0},
@@ -146,7 +147,9 @@ def figure_1_and_2() -> None:
             ax.scatter(*ends.T, label=label, zorder=5, **style)
         ax.set_title(title)
         ax.set_aspect("equal")
-        ax.legend(fontsize=8)
+        ax.get_legend().remove()
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     page.picture("robust-svc-geometry.png", figure, quick=False, colors=48)
 
 
@@ -172,7 +175,7 @@ def figure_5(found: Any) -> None:
     for k, (ax, measure) in enumerate(zip(axes, MEASURES, strict=True)):
         for name, color in zip(tuple(METHODS)[:5], plot.COLORS, strict=False):
             ax.plot(range(1, SETS + 1), found[1.0, name][:, k], "o-", color=color, markersize=4, label=name)
-        ax.set(title=measure, xlabel="set")
+        ax.set(title=measure, xlabel="set", ylabel=COUNTED[measure])
     handles, labels = ax.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
     page.picture("robust-svc-figure-5.png", figure, quick=False, colors=48)
