@@ -23,7 +23,11 @@ from uncertain import GaussianArray, RobustSVC, metrics, plot
 SETS, POINTS = 16, 100
 SIZES = (1.0, 5.0, 0.2)
 MEASURES = {"NMC": metrics.nmc, "NME": metrics.nme, "MPE": metrics.mpe}
-COUNTED = {"NMC": "rows misclassified", "NME": "rows, their nearest edge", "MPE": "sum of error probabilities"}
+COUNTED = {
+    "NMC": "rows misclassified",
+    "NME": "rows, their nearest edge",
+    "MPE": "sum of error probabilities",
+}
 PUBLISHED = "MPSVC as printed"
 METHODS: dict[str, dict[str, Any]] = {
     "SVC": {"radius": 0.0},
