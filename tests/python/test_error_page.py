@@ -62,8 +62,8 @@ def test_every_message_of_the_core_for_data_is_there() -> None:
     assert len(formats) >= 10
     for text in formats:
         words = [re.escape(w) for w in re.split(r"\{[^}]*\}", text)]
-        if text.startswith(("{0}", "interrupted", "internal error")):
-            continue  # messages of every kind; no message; a bug
+        if text.startswith(("{0}", "interrupted", "internal error", "out of memory")):
+            continue  # messages of every kind; no message; a bug; MemoryError (test_shortage.py)
         assert re.search(".*".join(words), TEXT), text
 
 

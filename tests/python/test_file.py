@@ -16,8 +16,8 @@ from test_fit import N, scalars
 import uncertain
 from uncertain import GaussianArray
 from uncertain._model.file import from_bytes
-from uncertain._uncertain import model_to_bytes
-from uncertain.exceptions import ModelFileError, UncertainError
+from uncertain._uncertain import check_parameters, model_to_bytes
+from uncertain.exceptions import ModelFileError, ParameterError, UncertainError
 
 
 def three_classes() -> dict[str, Any]:
@@ -235,3 +235,26 @@ def test_an_altered_description_is_refused_at_load(altered: dict[str, Any]) -> N
     from_bytes(model_to_bytes(steps, classes, [], json.dumps(about)))
     with pytest.raises(ModelFileError, match="its description of columns is altered"):
         from_bytes(model_to_bytes(steps, classes, [], json.dumps(about | altered)))
+
+
+def test_a_failed_save_says_what_failed(tmp_path: Path) -> None:
+    model = uncertain.fit(pl.DataFrame(scalars()), method="gsu")
+    (tmp_path / "file").write_text("")
+    for path, why in [
+        (tmp_path / "none" / "m", "there is no folder"),
+        (tmp_path / "file" / "m", "is no folder"),
+        (tmp_path, "it is a folder"),
+        ("/proc/self/model", "folder /proc/self"),
+    ]:
+        with pytest.raises(ModelFileError, match=r"cannot be written: ") as caught:
+            model.save(path)
+        assert str(caught.value).startswith(f"{path} cannot") and why in str(caught.value)
+        assert "not a usable" not in str(caught.value) and ".tmp" not in str(caught.value)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file"]
+
+
+@pytest.mark.parametrize("name", ["max_iter", "batch_size", "folds"])
+def test_counts_that_nobody_means_are_refused(name: str) -> None:
+    with pytest.raises(ParameterError, match=rf"^{name} = 18446744073709551615: must be at most 2\^53"):
+        check_parameters("gsu", json.dumps({name: 2**64 - 1}))
+    check_parameters("gsu", json.dumps({"seed": 2**64 - 1, name: 2**53}))

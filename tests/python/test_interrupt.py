@@ -136,14 +136,32 @@ def test_fits_in_several_threads() -> None:
         "uncertain.ProbabilisticKernelFeatures(2500, approximation='nystroem').fit(X.means[:2500, :3])",
         "uncertain.SubspaceProjector().fit(GaussianArray(rng.normal(size=(3, 900)), cov=wide(900)))",
         "uncertain.GaussianDiscriminant().fit(GaussianArray(rng.normal(size=(900, 400)), std=0.1), many)",
+        "uncertain.MinimaxProbabilityClassifier().fit(GaussianArray(tall, std=0.1), many)",
+        "GSUClassifier(solver='sgd', batch_size=10**8, max_iter=10**6, random_state=0).fit(X, y)",
+        "uncertain.RobustSVC(solver='clarabel', tol=1e-12).fit(X[:5000], y[:5000])",
+        "pickle.loads(pickle.dumps(GaussianArray(np.ones((10**6, 10)), std=np.ones((10**6, 10)))))",
+        "GaussianArray(np.ones((60_000, 30)), std=1.0).covariances()",
     ],
-    ids=["precision", "sample", "map", "landmarks", "subspace", "discriminant"],
+    ids=[
+        "precision",
+        "sample",
+        "map",
+        "landmarks",
+        "subspace",
+        "discriminant",
+        "minimax",
+        "batch",
+        "clarabel",
+        "pickle",
+        "dense",
+    ],
 )
-def test_ctrl_c_where_there_are_many_features(call: str) -> None:
+def test_ctrl_c_where_there_is_much_to_do(call: str) -> None:
     # Inside one call of the linear algebra library nobody looks at a flag: the worker is left alone.
     code = f"""
+        import pickle
         import uncertain
-        many = np.arange(900) % 2
+        many, tall = np.arange(900) % 2, rng.normal(size=(900, 1200))
         def wide(d):
             a = rng.normal(size=(d, 20))
             return a @ a.T + np.eye(d)
@@ -163,3 +181,22 @@ def test_ctrl_c_where_there_are_many_features(call: str) -> None:
     """
     delay = float(run(code))
     assert delay < ALLOWED, f"{1000 * delay:.0f} ms after Ctrl-C"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc")
+def test_a_worker_ends_inside_of_a_batch() -> None:
+    code = """
+        import glob
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            GSUClassifier(solver="sgd", batch_size=10**9, random_state=0).fit(X, y)
+        except KeyboardInterrupt:
+            pass
+        def workers():
+            return [c for c in glob.glob("/proc/self/task/*/comm") if "uncertain-call" in open(c).read()]
+        end = time.monotonic() + 10
+        while workers() and time.monotonic() < end:
+            time.sleep(0.05)
+        print(len(workers()))
+    """
+    assert run(code) == "0"

@@ -17,8 +17,9 @@ ROOT = Path(__file__).parents[2] / "rust" / "uncertain" / "src"
 
 # From the bottom up; modules of one line do not import each other.
 LAYERS = [
-    {"error"},
-    {"named", "params", "control", "parallel", "memory"},
+    {"error", "shortage"},
+    {"memory"},
+    {"named", "params", "control", "parallel"},
     {"rows"},
     {"simd"},
     {"linalg", "special"},

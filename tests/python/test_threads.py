@@ -102,3 +102,27 @@ FORK = """
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
 def test_fork_after_a_parallel_fit() -> None:
     assert run(FORK) == "same True"
+
+
+def test_the_environment_names_the_instruction_set() -> None:
+    code = """
+        import numpy as np
+        from uncertain import GSUClassifier
+        from uncertain._uncertain import instruction_set
+        X = np.random.default_rng(0).normal(size=(200, 5))
+        print(instruction_set(), GSUClassifier().fit(X, X[:, 0] > 0).coef_[0, 0])
+    """
+    best, coef = run(code, UNCERTAIN_SIMD="").split()
+    name, scalar = run(code, UNCERTAIN_SIMD="scalar").split()
+    assert best in ("avx512", "avx2", "scalar") and name == "scalar"
+    assert float(scalar) == pytest.approx(float(coef), rel=1e-3)
+    wrong = """
+        try:
+            from uncertain import GSUClassifier
+        except ValueError as error:
+            print(error)
+    """
+    known = "scalar" if best == "scalar" else "avx2, scalar"
+    message = run(wrong, UNCERTAIN_SIMD="mmx")
+    assert message.startswith("UNCERTAIN_SIMD = mmx: must be one of those that this machine has: ")
+    assert message.endswith(known)

@@ -31,6 +31,9 @@ from .progress import reporter
 
 CLASSES: dict[str, list[type[Core]]] = {}
 
+NOT_SAVED = frozenset({"n_jobs", "verbose", "callback"})
+"""Parameters of a run, not of a model: no file has them, and one that has is altered."""
+
 
 class Core:
     """Mixin of what the core fits."""

@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._base.core import Core, class_of, decoded
+from .._base.core import NOT_SAVED, Core, class_of, decoded
 from .._linear.kernelized import Kernelized
 from .._uncertain import Fitted, average, members_of
 from ..exceptions import ModelFileError, UncertainError
 from ..preprocessing import AsGaussians, KernelMap
 from .average import AveragedClassifier, AveragedRegressor
-
-NOT_SAVED = ("n_jobs", "verbose", "callback")
 
 Averaged = AveragedClassifier | AveragedRegressor
 

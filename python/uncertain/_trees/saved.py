@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._base.core import Core, decoded
+from .._base.core import NOT_SAVED, Core, decoded
 from .._uncertain import Fitted
 from ..preprocessing import ErrorColumns
 from .kept import TreesClassifier, TreesRegressor, _Trees, fitted
@@ -64,7 +64,8 @@ class SavedTrees(Core):
         given = self.estimator
         if given is not None:
             # By its name, one of LEARNERS: a fit to the same data is the same again.
-            saved["estimator"] = {"learner": type(given).__name__, **given.get_params(deep=False)}
+            own = {k: v for k, v in given.get_params(deep=False).items() if k not in NOT_SAVED}
+            saved["estimator"] = {"learner": type(given).__name__, **own}
         return saved
 
     def _set_saved(self, parameters: dict[str, Any]) -> None:
@@ -74,8 +75,8 @@ class SavedTrees(Core):
             if name not in LEARNERS:
                 raise ValueError(f"estimator = {given!r}")
             learner = LEARNERS[name]()
-            # Those of another version of scikit-learn do not matter to predictions.
-            known = learner.get_params(deep=False)
+            # Those of another version of scikit-learn do not matter to predictions, nor do those of a run.
+            known = learner.get_params(deep=False).keys() - NOT_SAVED
             parameters["estimator"] = learner.set_params(**{k: v for k, v in given.items() if k in known})
         if isinstance(parameters.get("factors"), list):
             parameters["factors"] = tuple(parameters["factors"])

@@ -3,7 +3,7 @@
 //! One file per concern, one line per exported item here. `error.rs` is the only place that turns
 //! errors into exceptions; every long call releases the GIL (`py.detach`).
 
-use pyo3::prelude::*;
+use pyo3::prelude::pymodule;
 
 mod arrow_capsule;
 mod arrow_in;
@@ -20,11 +20,14 @@ mod kernels;
 mod losses;
 mod numpy_in;
 mod pieces;
+mod reserve;
 mod rows;
 mod threads;
 
 #[pymodule(gil_used = false)]
 mod _uncertain {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use super::file::{average, members_of, model_from_bytes, model_to_bytes, read_model, write_model};
     #[pymodule_export]
@@ -42,5 +45,12 @@ mod _uncertain {
     #[pymodule_export]
     use super::rows::{Rows, give_memory_back};
     #[pymodule_export]
-    use super::threads::effective_n_jobs;
+    use super::threads::{effective_n_jobs, instruction_set};
+
+    #[pymodule_init]
+    fn start(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::reserve::take();
+        super::threads::instruction_set()?;
+        Ok(())
+    }
 }

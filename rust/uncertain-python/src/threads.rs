@@ -31,6 +31,12 @@ pub(crate) fn effective_n_jobs(n_jobs: Jobs<'_>) -> PyResult<usize> {
     Ok(resolve(n_jobs)?.unwrap_or_else(parallel::default_threads))
 }
 
+/// The name of the instruction set in use.
+#[pyfunction]
+pub(crate) fn instruction_set() -> PyResult<&'static str> {
+    parallel::instruction_set().map_err(core_error)
+}
+
 /// The number of threads used when a call does not ask for another.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn uncertain_get_num_threads() -> c_int {

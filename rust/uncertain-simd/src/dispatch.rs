@@ -1,4 +1,12 @@
 //! Run-time choice of the instruction set.
+//!
+//! The best one of the machine, or that which the environment variable [`SWITCH`] names: so that tests see every copy
+//! of the kernels on one machine. It is read once.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// The environment variable: `avx512`, `avx2` or `scalar` (what every machine of the architecture has).
+pub const SWITCH: &str = "UNCERTAIN_SIMD";
 
 /// A piece of work that is compiled once per instruction set.
 ///
@@ -6,6 +14,110 @@
 pub(crate) trait Kernel {
     type Output;
     fn run<const FMA: bool>(self) -> Self::Output;
+}
+
+/// Instruction sets for which there are copies, the best one first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Set {
+    #[cfg(target_arch = "x86_64")]
+    Avx512 = 1,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    Scalar,
+}
+
+/// An instruction set that this machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Level(Set);
+
+/// The number of the [`Set`] in use; 0 while nobody has looked.
+static IN_USE: AtomicU8 = AtomicU8::new(0);
+
+#[cfg(test)]
+thread_local! {
+    static FORCED: std::cell::Cell<Option<Level>> = const { std::cell::Cell::new(None) };
+}
+
+impl Level {
+    /// All of them, the best one first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        #[cfg(target_arch = "x86_64")]
+        let sets = {
+            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+            let avx512 = avx2
+                && is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512bw");
+            [(avx512, Set::Avx512), (avx2, Set::Avx2), (true, Set::Scalar)]
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let sets = [(true, Set::Scalar)];
+        sets.into_iter().filter(|(has, _)| *has).map(|(_, set)| Self(set))
+    }
+
+    /// The one to use: the best, or that which [`SWITCH`] names.
+    ///
+    /// # Errors
+    /// What was asked for, and the names of those that this machine has.
+    pub fn asked() -> Result<Self, (String, String)> {
+        let best = Self::all().next().unwrap_or(Self(Set::Scalar));
+        let Some(name) = std::env::var_os(SWITCH).filter(|name| !name.is_empty()) else { return Ok(best) };
+        let name = name.to_string_lossy().into_owned();
+        let names = || Self::all().map(Self::name).collect::<Vec<_>>().join(", ");
+        Self::all().find(|level| level.name() == name).ok_or_else(|| (name, names()))
+    }
+
+    /// As [`SWITCH`] has it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx512 => "avx512",
+            #[cfg(target_arch = "x86_64")]
+            Set::Avx2 => "avx2",
+            Set::Scalar => "scalar",
+        }
+    }
+
+    /// The one in use. (Who wants to know of a wrong name in the environment looks at [`asked`](Self::asked).)
+    #[inline]
+    pub(crate) fn in_use() -> Self {
+        #[cfg(test)]
+        if let Some(level) = FORCED.get() {
+            return level;
+        }
+        match IN_USE.load(Ordering::Relaxed) {
+            // Numbers are those of levels that `look` was given.
+            #[cfg(target_arch = "x86_64")]
+            1 => Self(Set::Avx512),
+            #[cfg(target_arch = "x86_64")]
+            2 => Self(Set::Avx2),
+            0 => Self::look(),
+            _ => Self(Set::Scalar),
+        }
+    }
+
+    #[cold]
+    fn look() -> Self {
+        let level = Self::asked().unwrap_or_else(|_| Self::all().next().unwrap_or(Self(Set::Scalar)));
+        IN_USE.store(level.0 as u8, Ordering::Relaxed);
+        level
+    }
+
+    pub(crate) fn set(self) -> Set {
+        self.0
+    }
+
+    /// `work` with this one in use on this thread.
+    #[cfg(test)]
+    pub(crate) fn during<T>(self, work: impl FnOnce() -> T) -> T {
+        let before = FORCED.replace(Some(self));
+        let found = work();
+        FORCED.set(before);
+        found
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -23,33 +135,35 @@ mod x86 {
     }
 }
 
-/// Run the kernel in the best copy this machine can execute.
+/// Run the kernel's copy for the instruction set in use.
 #[inline]
 pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    #[cfg(target_arch = "x86_64")]
-    {
-        let v3 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-        if v3
-            && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512bw")
-        {
-            // SAFETY: the features that `v4` enables were just detected.
-            return unsafe { x86::v4(kernel) };
-        }
-        if v3 {
-            // SAFETY: the features that `v3` enables were just detected.
-            return unsafe { x86::v3(kernel) };
-        }
-        kernel.run::<false>()
+    match Level::in_use().set() {
+        // SAFETY: a level exists only where its features were detected.
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx512 => unsafe { x86::v4(kernel) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Set::Avx2 => unsafe { x86::v3(kernel) },
+        Set::Scalar => kernel.run::<{ cfg!(target_arch = "aarch64") }>(),
     }
-    #[cfg(target_arch = "aarch64")]
-    {
-        kernel.run::<true>()
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        kernel.run::<false>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_chooses() {
+        let name = std::env::var(SWITCH).unwrap_or_default();
+        match Level::asked() {
+            Ok(level) if name.is_empty() => assert_eq!(Some(level), Level::all().next()),
+            Ok(level) => assert_eq!(level.name(), name),
+            Err((asked, known)) => panic!("{SWITCH}={asked}: this machine has {known}"),
+        }
+        assert_eq!(Some(Level::in_use()), Level::asked().ok());
+        for level in Level::all() {
+            level.during(|| assert_eq!(Level::in_use(), level));
+        }
     }
 }

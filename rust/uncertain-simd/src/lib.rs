@@ -26,6 +26,8 @@ pub mod normal;
 pub mod pairs;
 mod rank_update;
 pub mod roots;
+#[cfg(test)]
+mod same_bits;
 mod scale;
 pub mod smo;
 pub mod spread;
@@ -39,6 +41,7 @@ mod vectors;
 mod waves;
 
 pub use cholesky::factor_upper;
+pub use dispatch::{Level, SWITCH};
 pub use distance::add_squared_distances;
 pub use lanes::{LANES, Pack};
 pub use matrix::{Power, add_rows, dot, dots, symmetric_images};

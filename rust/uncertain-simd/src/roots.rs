@@ -178,8 +178,9 @@ fn turn<V: Vector>(m: &mut [V], first: usize, second: usize, c: V, s: V) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dispatch::Level;
     use crate::testing::Numbers;
-    use crate::vector::{Level, run_on};
+    use crate::vector::run_on;
 
     /// F F' of d x rank, times `scale`: a packed triangle.
     fn matrix(d: usize, rank: usize, scale: f64, numbers: &mut Numbers) -> Vec<f64> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
+use crate::shortage;
 
 /// One line of progress, sent once per iteration of a solver.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,15 +64,18 @@ impl Control {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Has [`Control::stop`] been called?
+    /// Has [`Control::stop`] been called, or does memory run [short](crate::shortage)?
     #[must_use]
     pub fn should_stop(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.check().is_err()
     }
 
-    /// `Err(Interrupted)` once [`Control::stop`] has been called.
+    /// `Err(Interrupted)` once [`Control::stop`] has been called, `Err(OutOfMemory)` in a [shortage].
     pub fn check(&self) -> Result<()> {
-        if self.should_stop() { Err(Error::Interrupted) } else { Ok(()) }
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        if shortage::is_reported() { Err(Error::OutOfMemory) } else { Ok(()) }
     }
 
     /// Tell the listener, if there is one.

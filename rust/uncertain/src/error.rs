@@ -88,9 +88,22 @@ pub enum Error {
     /// A model file that is truncated, altered or foreign.
     #[error("not a usable model file: {0}")]
     ModelFile(String),
+    /// A file that could not be written.
+    #[error("{path} cannot be written: {why}")]
+    NotWritten {
+        /// The file.
+        path: String,
+        /// What the system said, and what to do.
+        why: String,
+    },
     /// Stopped from outside (Ctrl-C) before the work was done.
     #[error("interrupted")]
     Interrupted,
+    /// The process has no memory left, or nearly so ([`shortage`](crate::shortage)).
+    #[error(
+        "out of memory: the work was given up while the process could still go on; take fewer rows, free other memory, or keep the rows in a file (in Python uncertain.fit(..., memory=\"2GB\"))"
+    )]
+    OutOfMemory,
     /// A bug in this crate.
     #[error("internal error: {0}; please report it")]
     Internal(String),

@@ -43,6 +43,7 @@ pub mod parallel;
 mod params;
 pub mod pieces;
 mod rows;
+pub mod shortage;
 mod simd;
 pub mod solver;
 pub mod special;

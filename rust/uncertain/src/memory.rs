@@ -6,6 +6,7 @@
 //! other systems, nothing changes but the time.
 
 use crate::error::{Error, Result};
+use crate::shortage::may_fail;
 
 /// Below this many bytes it is not worth asking (NumPy's limit).
 #[cfg(target_os = "linux")]
@@ -19,7 +20,7 @@ const PAGE: usize = 2 << 20;
 pub fn ask(n_rows: usize, row_bytes: usize) -> Result<()> {
     let bytes = n_rows.checked_mul(row_bytes);
     match bytes {
-        Some(bytes) if Vec::<u8>::new().try_reserve_exact(bytes).is_ok() => Ok(()),
+        Some(bytes) if is_there(bytes) => Ok(()),
         _ => Err(Error::Data(format!(
             "no memory for {n_rows} rows of {} numbers ({}): take fewer rows, or keep them in a file (in Python \
              uncertain.fit(..., memory=\"2GB\"))",
@@ -28,6 +29,12 @@ pub fn ask(n_rows: usize, row_bytes: usize) -> Result<()> {
                 .map_or_else(|| "more than can be addressed".to_owned(), |b| format!("{:.1} MB", b as f64 / 1048576.0))
         ))),
     }
+}
+
+/// Could so many bytes be had right now?
+#[must_use]
+pub fn is_there(bytes: usize) -> bool {
+    may_fail(|| Vec::<u8>::new().try_reserve_exact(bytes)).is_ok()
 }
 
 /// Give free memory back to the system.
@@ -50,10 +57,7 @@ pub fn zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
 
 /// An error instead of an abort where there is no memory for so many bytes of `what`, which are not kept.
 pub(crate) fn afford(what: &str, bytes: usize) -> Result<()> {
-    match Vec::<u8>::new().try_reserve_exact(bytes) {
-        Ok(()) => Ok(()),
-        Err(_) => Err(Error::Data(format!("no memory for {what}: {bytes} bytes"))),
-    }
+    if is_there(bytes) { Ok(()) } else { Err(Error::Data(format!("no memory for {what}: {bytes} bytes"))) }
 }
 
 /// [`zeros`] that are going to be written once, all of them.

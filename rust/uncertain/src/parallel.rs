@@ -13,20 +13,26 @@
 //! rows does not show in the benches; inside a part the work is as concrete as it was.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use uncertain_simd::{Level, SWITCH};
 
 use crate::error::{Error, Result};
+use crate::{memory, shortage};
 
 /// Rows below which a part of its own is not worth waking a thread for.
 const MIN_PART_ROWS: usize = 256;
 /// At most so many parts: enough to balance 16 threads, few enough that their partial sums
 /// (one gradient or Hessian each) stay small.
 const MAX_PARTS: usize = 64;
+
+/// What a thread takes to start: its stack, and a little.
+pub const THREAD_BYTES: usize = 3 << 20;
 
 /// Pools by (process id, threads).
 type Pools = HashMap<(u32, usize), Arc<ThreadPool>>;
@@ -99,6 +105,18 @@ pub(crate) fn map_jobs<J: Send, T: Send>(jobs: Vec<J>, work: impl Fn(J) -> T + S
     done.ok_or_else(|| Error::Internal("a part of the work was not done".into()))
 }
 
+/// The name of the instruction set whose kernels are used: `avx512`, `avx2`, or `scalar` for what every machine of the
+/// architecture has. It is the best of this machine, or what the environment variable `UNCERTAIN_SIMD` asked for when
+/// this was first looked at.
+///
+/// # Errors
+/// [`Error::Parameter`] where that is none of those that this machine has; kernels then use the best one.
+pub fn instruction_set() -> Result<&'static str> {
+    let refused =
+        |(name, known)| Error::parameter(SWITCH, name, format!("one of those that this machine has: {known}"));
+    Level::asked().map(Level::name).map_err(refused)
+}
+
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     let key = (std::process::id(), threads);
     let mut guard = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,11 +124,19 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     if let Some(pool) = pools.get(&key) {
         return Ok(Arc::clone(pool));
     }
+    let no_pool = |why: &dyn Display| {
+        let few = "there is too little memory, or there are too many threads; n_jobs=1 needs the fewest";
+        Error::Data(format!("no pool of {threads} threads ({why}): {few}"))
+    };
+    instruction_set()?;
+    // A thread that starts without any memory ends the process: its own variables are the C library's business.
+    memory::afford("threads", threads * THREAD_BYTES).map_err(|why| no_pool(&why))?;
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|i| format!("uncertain-{i}"))
+        .start_handler(|_| shortage::mark_worker())
         .build()
-        .map_err(|e| Error::Internal(format!("no pool of {threads} threads: {e}")))?;
+        .map_err(|e| no_pool(&e))?;
     let pool = Arc::new(pool);
     pools.insert(key, Arc::clone(&pool));
     Ok(pool)

@@ -158,6 +158,12 @@ fn altered_descriptions_are_refused_even_with_a_right_checksum() {
     altered(&|own| own["steps"][1]["params"]["project"] = json!("nothing"), "nothing");
     altered(&|own| drop(own["steps"][2]["state"]["fits"].as_array_mut().unwrap().pop()), "2 reports for 3");
     altered(&|own| own["steps"][2]["state"]["fits"][0]["status"] = json!("fine"), "status = \"fine\"");
+    altered(
+        &|own| own["steps"][2]["params"]["options"]["max_iter"] = json!(u64::MAX),
+        "max_iter = 18446744073709551615",
+    );
+    altered(&|own| own["steps"][2]["params"]["calibration"]["folds"] = json!(u64::MAX), "must be at most 2^53");
+    altered(&|own| own["steps"][2]["params"]["threads"] = json!(64), "threads");
     altered(&|own| own["steps"][2]["params"]["alpha"] = json!(-1), "alpha = -1");
     altered(&|own| own["steps"][2]["params"]["solver"] = json!("magic"), "magic");
 }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::vector::{Level, run_on};
+use crate::dispatch::Level;
+use crate::vector::run_on;
 
 /// Numbers in (-1/2, 1/2).
 struct Numbers(u64);

@@ -12,6 +12,8 @@
 //! Safety: the intrinsics are called from functions without their target features. Their types are private
 //! to x86.rs, and a [`Level`] that names one exists only where the features were detected.
 
+use crate::dispatch::{Level, Set};
+
 /// One register of numbers.
 ///
 /// # Safety
@@ -79,49 +81,21 @@ pub(crate) trait Wide {
     fn run<V: Vector>(self) -> Self::Output;
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Set {
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    Pairs,
-}
-
-/// An instruction set that this machine has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Level(Set);
-
-impl Level {
-    /// All of them, the best one first.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        #[cfg(target_arch = "x86_64")]
-        let sets = {
-            let avx2 = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            let avx512 = avx2 && is_x86_feature_detected!("avx512f");
-            [(avx512, Set::Avx512), (avx2, Set::Avx2), (true, Set::Pairs)]
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        let sets = [(true, Set::Pairs)];
-        sets.into_iter().filter(|(has, _)| *has).map(|(_, set)| Self(set))
-    }
-}
-
-/// Run the copy for the best instruction set of this machine.
+/// Run the copy for the instruction set in use.
 pub(crate) fn dispatch_wide<K: Wide>(kernel: K) -> K::Output {
-    run_on(Level::all().next().unwrap_or(Level(Set::Pairs)), kernel)
+    run_on(Level::in_use(), kernel)
 }
 
 /// Run the copy for one instruction set.
 pub(crate) fn run_on<K: Wide>(level: Level, kernel: K) -> K::Output {
-    match level.0 {
+    match level.set() {
         // SAFETY: a level exists only where its features were detected.
         #[cfg(target_arch = "x86_64")]
         Set::Avx512 => unsafe { x86::avx512(kernel) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Set::Avx2 => unsafe { x86::avx2(kernel) },
-        Set::Pairs => kernel.run::<Pairs<{ cfg!(target_arch = "aarch64") }>>(),
+        Set::Scalar => kernel.run::<Pairs<{ cfg!(target_arch = "aarch64") }>>(),
     }
 }
 

@@ -24,6 +24,8 @@ use crate::with_kind;
 
 /// Steps between two looks at the stop flag.
 const CHECK_EVERY: usize = 64;
+/// Rows of a batch between two looks.
+const CHECK_ROWS: usize = 1 << 14;
 /// Reports of progress per run.
 const REPORTS: usize = 20;
 
@@ -94,7 +96,10 @@ pub fn run(
             let along = data.covariances().along(w);
             gradient.fill(0.0);
             let mut bias = 0.0;
-            for _ in 0..options.batch_size {
+            for drawn in 1..=options.batch_size {
+                if drawn % CHECK_ROWS == 0 {
+                    control.check()?;
+                }
                 let i = rng.random_range(0..n);
                 let c = objective.weight(i) * n as f64;
                 let row = data.means().row(i);

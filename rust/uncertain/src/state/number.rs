@@ -121,7 +121,7 @@ pub(crate) mod limit {
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<usize>, D::Error> {
-        match Option::<i64>::deserialize(from)? {
+        match Option::<i128>::deserialize(from)? {
             None | Some(-1) => Ok(None),
             // A negative count is as wrong as zero, which the check refuses.
             Some(n) => Ok(Some(usize::try_from(n).unwrap_or(0))),

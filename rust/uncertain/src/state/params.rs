@@ -31,8 +31,27 @@ impl<P: Serialize> Serialize for Valid<P> {
 
 impl<'de, P: Parameters> Deserialize<'de> for Valid<P> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        P::deserialize(deserializer)?.check().map_err(serde::de::Error::custom)
+        let params = P::deserialize(deserializer)?;
+        check_counts(&params).and_then(|()| params.check()).map_err(serde::de::Error::custom)
     }
+}
+
+/// The largest count, 2^53: what every language reads as it is, and far from where adding to it would wrap around.
+const MOST: u64 = 1 << 53;
+
+/// Are all counts among the parameters (`max_iter`, `folds`, ...) below [`MOST`]? Seeds may be any number.
+fn check_counts<P: Serialize>(params: &P) -> Result<()> {
+    fn largest(name: &str, value: &Value) -> Result<()> {
+        match value {
+            Value::Object(fields) => fields.iter().try_for_each(|(name, value)| largest(name, value)),
+            Value::Array(values) => values.iter().try_for_each(|value| largest(name, value)),
+            Value::Number(number) if name != "seed" && number.as_u64().is_some_and(|n| n > MOST) => {
+                Err(Error::parameter(name, number, "at most 2^53"))
+            }
+            _ => Ok(()),
+        }
+    }
+    object(params)?.iter().try_for_each(|(name, value)| largest(name, value))
 }
 
 /// Structs inside of parameters whose fields users write among the others.
@@ -59,8 +78,8 @@ pub fn from_named<P: Parameters>(json: &str) -> Result<P> {
             }
         }
     }
-    let error = match serde_json::from_value(Value::Object(all)) {
-        Ok(params) => return Ok(params),
+    let error = match serde_json::from_value::<P>(Value::Object(all)) {
+        Ok(params) => return check_counts(&params).map(|()| params),
         Err(error) => error,
     };
     Err(culprit::<P>(&given)?.unwrap_or_else(|| Error::Data(format!("parameters: {error}"))))
@@ -194,6 +213,11 @@ mod tests {
         assert!(refused::<gsu::Params>(r#"{"probability": 2}"#).starts_with("probability = 2: must be true or false"));
         assert!(refused::<gsu::Params>(r#"{"beta": 2}"#).starts_with("beta = 2: must be one of"));
         assert!(refused::<gsu::Params>(r#"{"options": 2}"#).starts_with("options = 2: must be one of"));
+        for name in ["max_iter", "batch_size", "folds"] {
+            let message = refused::<gsu::Params>(&format!("{{\"{name}\": 9007199254740993}}"));
+            assert_eq!(message, format!("{name} = 9007199254740993: must be at most 2^53"));
+        }
+        assert!(from_named::<gsu::Params>(r#"{"seed": 18446744073709551615, "folds": 9007199254740992}"#).is_ok());
         assert!(refused::<gsu::Params>("[1]").contains("not a JSON object"));
         let cache = refused::<kernel_svc::Params>(r#"{"cache_size": 0}"#);
         assert!(cache.starts_with("cache_size = 0: must be a finite number of MB > 0"), "{cache}");
@@ -207,9 +231,12 @@ mod tests {
         assert!(!json.contains("threads"), "{json}");
         let again: Valid<gsu::Params> = serde_json::from_str(&json).unwrap();
         assert_eq!(again.params(), &gsu::Params::new());
-        for altered in
-            [json.replace("\"alpha\"", "\"beta\""), json.replace("\"alpha\":0.001,", ""), json.replace("0.001", "-1")]
-        {
+        for altered in [
+            json.replace("\"alpha\"", "\"beta\""),
+            json.replace("\"alpha\":0.001,", ""),
+            json.replace("0.001", "-1"),
+            json.replace("\"folds\":5", "\"folds\":18446744073709551615"),
+        ] {
             assert_ne!(altered, json);
             assert!(serde_json::from_str::<Valid<gsu::Params>>(&altered).is_err(), "{altered}");
         }

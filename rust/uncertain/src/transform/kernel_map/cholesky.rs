@@ -15,6 +15,7 @@ use super::vectors::{Pivot, Vectors};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::memory::{afford, zeros};
+use crate::shortage::may_fail;
 use crate::simd::{self, Power};
 
 /// Rows of the data per block.
@@ -98,7 +99,7 @@ impl Block {
         let len = self.residual.len();
         let width = len / self.rows;
         let mut column = Vec::new();
-        let reserved = self.columns.try_reserve(len).and_then(|()| column.try_reserve_exact(len));
+        let reserved = may_fail(|| self.columns.try_reserve(len).and_then(|()| column.try_reserve_exact(len)));
         reserved.map_err(|_| {
             let bytes = (coef.len() + 1).saturating_mul(vectors.n_rows() * width * size_of::<f64>());
             Error::Data(format!(

@@ -30,6 +30,7 @@ use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::PointKernel;
 use crate::memory::zeros;
+use crate::shortage::may_fail;
 use crate::{linalg, parallel};
 use vectors::{Pivot, Vectors};
 
@@ -111,8 +112,7 @@ impl KernelMap {
         let (d, rank) = (data.n_features(), found.pivots.len());
         let mut map =
             Self { kernel, d, points: vec![], directions: zeros(rank, d)?, lower: found.lower, error: found.error };
-        map.points
-            .try_reserve_exact(rank * d)
+        may_fail(|| map.points.try_reserve_exact(rank * d))
             .map_err(|_| Error::Data(format!("kernel map: no memory for {rank} pivots of {d} numbers")))?;
         for (&(row, column), direction) in found.pivots.iter().zip(map.directions.chunks_exact_mut(d)) {
             map.points.extend_from_slice(data.means().row(row));
