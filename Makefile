@@ -18,16 +18,17 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Ca
 PY_ENV := VIRTUAL_ENV=$(abspath $(VENV))
 CHECK_ENV := PYO3_PYTHON=$(abspath $(BIN)/python)
 
-.PHONY: help demo test install dev lint format typing test-rust test-python fuzz bench docs wheel smoke \
+.PHONY: help demo test install dev lint format typing test-rust test-instruction-sets \
+	test-python fuzz sanitize bench docs wheel smoke \
 	workflows release-check clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: install ## train on real data with error bars, print a table, write demo.png
 	$(BIN)/uncertain demo
 
-test: install lint typing test-rust test-python ## every check: lint, types, Rust tests, Python tests, README snippets
+test: install lint typing test-rust test-instruction-sets test-python ## every check: lint, types, Rust tests, Python tests, README snippets
 
 install: $(EXTENSION) ## make .venv with everything in it and a release build of the extension
 
@@ -76,12 +77,28 @@ typing: install ## mypy, and the extension's stub against the extension
 test-rust: ## unit, integration and documentation tests of the Rust crate
 	cargo test --release --locked -p uncertain-learn -p uncertain-simd
 
+# Those that this machine has beside the best one, which the tests above used.
+INSTRUCTION_SETS = $(shell grep -qw avx512dq /proc/cpuinfo 2>/dev/null && echo avx2) \
+	$(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo scalar)
+test-instruction-sets: ## the Rust tests again with the vector kernels of every other instruction set of this machine
+	@for set in $(INSTRUCTION_SETS); do echo "UNCERTAIN_SIMD=$$set"; UNCERTAIN_SIMD=$$set \
+		cargo test --release --locked --quiet -p uncertain-learn -p uncertain-simd --lib --tests || exit 1; done
+
 test-python: install ## pytest, the README's snippets among it
 	$(BIN)/pytest -n 2
 
 FUZZ_SECONDS ?= 600
-fuzz: install ## minutes of structure-aware fuzzing through Python (FUZZ_SECONDS=600 for all targets together)
+fuzz: install ## minutes of fuzzing through Python, and as many of the Rust crate with cargo-fuzz (FUZZ_SECONDS=600)
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/pytest -q tests/python/test_fuzz.py
+	$(BIN)/python tools/cargo_fuzz.py $(FUZZ_SECONDS)
+
+# With a target of its own, build scripts and macros are not instrumented.
+SANITIZED := x86_64-unknown-linux-gnu
+sanitize: ## the Rust tests under the address sanitizer (nightly compiler, Linux on x86-64)
+	@rustc +nightly --version >/dev/null 2>&1 || { \
+		echo "make sanitize needs the nightly compiler: rustup toolchain install nightly" >&2; exit 1; }
+	RUSTFLAGS=-Zsanitizer=address cargo +nightly test --release --locked --target $(SANITIZED) \
+		--target-dir target/sanitize -p uncertain-learn -p uncertain-simd --lib --tests
 
 bench: install ## the measurements of benches/README.md (quiet machine, about 10 minutes)
 	$(BIN)/python benches/python/run.py
