@@ -129,3 +129,19 @@ def test_every_table_of_the_pages_is_filled() -> None:
             r"<!-- (?!end)(\S+) -->(.*?)<!-- end -->", path.read_text(), re.DOTALL
         ):
             assert content.count("\n|") > 2, (path.name, key)
+
+
+def test_every_starred_difference_is_accounted_for() -> None:
+    """differences.md names each table with stars, and how many they are."""
+    stars = {}
+    for path in PAGES.glob("*.md"):
+        tables = re.findall(r"<!-- (?!end)(\S+) -->(.*?)<!-- end -->", path.read_text(), re.DOTALL)
+        stars |= {(path.name, key): content.count(" * |") for key, content in tables}
+    listed = re.findall(
+        r"^\| \[`(\S+)`\]\((\S+)\) \| (\d+) \|", (PAGES / "differences.md").read_text(), re.MULTILINE
+    )
+    assert {(page, key): int(count) for key, page, count in listed} == {k: n for k, n in stars.items() if n}
+    # What an experiment is said to have tested is a table of the same page.
+    text = (PAGES / "differences.md").read_text()
+    known = {key for _, key in stars}
+    assert set(re.findall(r"`([a-z-]+)`", text)) <= known
