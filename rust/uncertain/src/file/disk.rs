@@ -116,7 +116,7 @@ mod tests {
         for (path, words) in kinds {
             let error = draft_beside(&path).and_then(|draft| draft.persist(&path).map_err(|e| e.error)).unwrap_err();
             let why = explained(&error, &path);
-            assert!(why.contains(words) && !why.contains(".tmp"), "{why}");
+            assert!(why.contains(words) && !why.contains(".uncertain-"), "{why}");
         }
         for (number, words) in [
             (libc::ENOSPC, "no space left"),

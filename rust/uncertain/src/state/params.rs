@@ -153,7 +153,7 @@ fn expected(error: &str) -> String {
         ["must be ", "expected "].into_iter().find_map(|mark| error.split_once(mark)).map_or(error, |(_, to)| to);
     match wanted {
         "usize" | "u64" | "u32" => "an integer >= 0".to_owned(),
-        "i64" | "i32" => "an integer".to_owned(),
+        "i128" | "i64" | "i32" => "an integer".to_owned(),
         "f64" => "a number".to_owned(),
         "a boolean" => "true or false".to_owned(),
         "a string" | "string or map" => "the name of an option".to_owned(),
