@@ -74,7 +74,8 @@ class RobustSVC(Kernelized, LinearClassifier):
         Ctrl-C only between its iterations.
     tol : float, default=1e-6
         Relative duality gap of each convex problem; for "tsvc" and "psvm" also the relative decrease at
-        which to stop.
+        which to stop. Rounds of "ausvc" before the last one, of which only the rows' sides are kept, end at
+        100 tol (at most 1e-3).
     max_iter : int, default=None
         Most iterations of each convex problem (None: 500).
     {fit_intercept, class_weight}

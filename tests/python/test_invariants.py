@@ -76,9 +76,6 @@ ON_A_LOG_SCALE: Exceptions = [
     (RemeasuredClassifier, {}, "its learner sees logarithms of sizes, of copies with 32 times the error"),
     (RemeasuredRegressor, {}, "its learner sees logarithms of sizes, of copies with 32 times the error"),
 ]
-LOCAL_MINIMA: Exceptions = [
-    (RobustSVC, {"method": "mpsvc"}, "which of its minima it ends in depends on rounding, unit and origin"),
-]
 FOLLOWS = (GaussianCollapser, GaussianDenoiser, GaussianImputer, LinearMap, SubspaceProjector)
 """Transformers whose answer has the units and the origin of the rows."""
 
@@ -92,19 +89,9 @@ def excepted(subject: Subject, *tables: Exceptions) -> bool:
     )
 
 
-def every(
-    *tables: Exceptions, among: Iterable[Subject] = SUBJECTS, unless: Exceptions | None = None
-) -> pytest.MarkDecorator:
-    """All subjects that are in none of the tables; those in `unless` are known to fail."""
-    found = [
-        pytest.param(
-            s,
-            id=str(s),
-            marks=[pytest.mark.xfail(reason=unless[0][2])] if unless and excepted(s, unless) else [],
-        )
-        for s in among
-        if not excepted(s, *tables)
-    ]
+def every(*tables: Exceptions, among: Iterable[Subject] = SUBJECTS) -> pytest.MarkDecorator:
+    """All subjects that are in none of the tables."""
+    found = [pytest.param(s, id=str(s)) for s in among if not excepted(s, *tables)]
     return pytest.mark.parametrize("subject", found)
 
 
@@ -173,7 +160,7 @@ def test_em_in_another_order(kind: type, seed: int) -> None:
             np.testing.assert_allclose(found, expected, rtol=0, atol=within)
 
 
-@every(FROM_ZERO, unless=LOCAL_MINIMA)
+@every(FROM_ZERO)
 def test_a_million_deviations_from_zero(subject: Subject) -> None:
     X, Q, shift = rows(), question(), np.array([1e6, -1e6, 1e6])
     expected = subject.answers(subject.fitted(X), Q)
@@ -185,7 +172,7 @@ def test_a_million_deviations_from_zero(subject: Subject) -> None:
     agree(found, expected, 2e-3)
 
 
-@every(OWN_UNITS, among=[s for s in SUBJECTS if s.kind not in OF_TABLES], unless=LOCAL_MINIMA)
+@every(OWN_UNITS, among=[s for s in SUBJECTS if s.kind not in OF_TABLES])
 @pytest.mark.parametrize("c", [1e-3, 1e5])
 def test_another_unit(subject: Subject, c: float) -> None:
     """All features times c, and the penalty or the bandwidth as the definition of the model says."""
@@ -242,7 +229,6 @@ def test_one_feature_in_an_odd_unit(subject: Subject) -> None:
 @every(
     RANDOM_BY_ROW,
     among=[s for s in SUBJECTS if has_fit_parameter(s.kind(**s.parameters), "sample_weight")],
-    unless=LOCAL_MINIMA,
 )
 def test_a_row_twice_is_weight_two(subject: Subject) -> None:
     weights = np.where(np.arange(N) % 4 == 0, 2.0, 1.0)
@@ -305,6 +291,6 @@ def test_probabilities_sum_to_one_anywhere(subject: Subject, k: int) -> None:
 def test_no_exception_is_left_over() -> None:
     """Every line of the tables is of a subject that exists."""
     tables = [RANDOM_BY_FEATURE, RANDOM_BY_ROW, NOT_OF_FEATURES, FROM_ZERO, NO_POINT_MODEL, OWN_UNITS]
-    for table in [*tables, ON_A_LOG_SCALE, LOCAL_MINIMA]:
+    for table in [*tables, ON_A_LOG_SCALE]:
         for line in table:
             assert any(excepted(subject, [line]) for subject in SUBJECTS), line

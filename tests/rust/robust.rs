@@ -10,6 +10,7 @@ use uncertain::robust::{Bound, Method, Model, Params, Theta};
 #[cfg(feature = "clarabel")]
 use uncertain::solver::fit_clarabel;
 use uncertain::solver::{Options, SolverKind, Status, fit_linear};
+use uncertain::transform::LinearMap;
 use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, Unit, Weights, minimax};
 
 #[derive(Deserialize)]
@@ -382,11 +383,64 @@ fn mpsvc_has_the_smallest_measure_of_the_family_and_polish_does_not_harm() {
         at_most(measure(&paper), ausvc);
         at_most(measure(&polished), measure(&paper));
         at_most(measure(&polished), usvc);
-        if kind != "zero" {
+        if polished.linear.coef.iter().all(|w| *w == 0.0) {
+            // One class for all: the other one's rows are wrong, and there is no scale.
+            let fewer =
+                golden.y.iter().filter(|y| **y > 0.0).count().min(golden.y.iter().filter(|y| **y < 0.0).count());
+            assert!((measure(&polished) - fewer as f64).abs() < 1e-9, "{kind}");
+        } else if kind != "zero" {
             let stds = polished.linear.decision_distribution(&data).unwrap().1;
             assert!((stds.iter().copied().fold(0.0, f64::max) - 1.0).abs() < 1e-9, "{kind}: the scale");
         }
     }
+}
+
+#[test]
+fn mpsvc_depends_neither_on_the_origin_nor_on_the_unit() {
+    let golden = golden();
+    // Rows of low rank can be exact along w, and then cost 0 or 1 where the plane goes through them: rounding decides.
+    for kind in ["isotropic", "diagonal", "full", "shared"] {
+        let data = golden.data(kind);
+        let scores = |data: &GaussianArray, c: f64| {
+            let params = Params::new().method(Method::Mpsvc).c(c).tol(1e-9);
+            let model = fit(params, data, &golden.labels());
+            assert!(model.linear.coef.iter().all(|w| w.is_finite()));
+            (model.linear.decision(data).unwrap(), model.linear.fits[0].objective)
+        };
+        let (expected, measure) = scores(&data, 1.0);
+        let moved = |factor: f64, shift: [f64; 3]| {
+            let map = LinearMap::new(vec![factor, 0.0, 0.0, 0.0, factor, 0.0, 0.0, 0.0, factor], 3).unwrap();
+            let scaled = map.transform(&data, &Control::new()).unwrap();
+            let shifted = scaled.means().to_vec().iter().enumerate().map(|(at, x)| x + shift[at % 3]).collect();
+            let means = Rows::from_vec(shifted, 3).unwrap();
+            GaussianArray::new(means, scaled.covariances().clone()).unwrap()
+        };
+        // The penalty of AUSVC, where the search begins, has a unit.
+        for (factor, shift, within) in [
+            (1.0, [1e6, -1e6, 1e6], 1e-3),
+            (1e-3, [0.0; 3], 1e-5),
+            (1e5, [0.0; 3], 1e-5),
+            (1e-40, [0.0; 3], 1e-5),
+            (1e40, [1e45, 1e44, -1e45], 1e-3),
+        ] {
+            let (found, least) = scores(&moved(factor, shift), 1.0 / (factor * factor));
+            assert!((least / measure - 1.0).abs() < within, "{kind} {factor:e}: {least} {measure}");
+            let off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            let size = expected.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
+            assert!(off < within * size, "{kind} {factor:e}: {off}");
+        }
+    }
+}
+
+#[test]
+fn one_class_for_all_is_one_plane() {
+    // The labels of this axis follow nothing: no plane is better than none.
+    let means = Rows::from_vec((0..12).map(|i| f64::from(i / 3)).collect(), 1).unwrap();
+    let data = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![50.0; 12], 1).unwrap())).unwrap();
+    let labels = Labels::new((0..12).map(|i| u32::from(i % 3 == 0)).collect(), 2).unwrap();
+    let model = fit(Params::new().method(Method::Mpsvc), &data, &labels);
+    assert_eq!((model.linear.coef[[0, 0]], model.linear.intercept[0]), (0.0, -1.0));
+    assert!((model.linear.fits[0].objective - 4.0).abs() < 1e-12);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::objective::{Evaluation, LinearObjective, Partitions, Want};
 use crate::simd::dot;
 
 /// Pairs of differences remembered.
-const MEMORY: usize = 12;
+pub(crate) const MEMORY: usize = 12;
 /// Sufficient decrease and curvature of the Wolfe conditions.
 const DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
@@ -23,11 +23,21 @@ const STALLED: f64 = 1e-11;
 /// Evaluations of one line search.
 const TRIALS: usize = 25;
 
-struct Pair {
+/// Two points' difference and that of their gradients.
+pub(crate) struct Pair {
     s: Vec<f64>,
     y: Vec<f64>,
     /// 1 / s'y
     rho: f64,
+}
+
+impl Pair {
+    /// `None` where the gradients do not say that the function is convex in between.
+    pub(crate) fn new(s: Vec<f64>, y: Vec<f64>) -> Option<Self> {
+        let sy = dot(&s, &y);
+        let convex = sy > 1e-12 * dot(&y, &y) * dot(&s, &s).sqrt().min(1.0) && sy > 0.0;
+        convex.then(|| Self { rho: 1.0 / sy, s, y })
+    }
 }
 
 pub(super) fn minimize<P: Partitions>(
@@ -66,13 +76,10 @@ pub(super) fn minimize<P: Partitions>(
             Some((next, at)) => {
                 let s: Vec<f64> = next.iter().zip(&x).map(|(a, b)| a - b).collect();
                 let y: Vec<f64> = at.gradient.iter().zip(&e.gradient).map(|(a, b)| a - b).collect();
-                let sy = dot(&s, &y);
                 let stalls = at.bound == f64::NEG_INFINITY && e.smoothed - at.smoothed <= STALLED * e.smoothed.abs();
-                if sy > 1e-12 * dot(&y, &y) * dot(&s, &s).sqrt().min(1.0) && sy > 0.0 {
-                    pairs.push_back(Pair { s, y, rho: 1.0 / sy });
-                    if pairs.len() > MEMORY {
-                        pairs.pop_front();
-                    }
+                pairs.extend(Pair::new(s, y));
+                if pairs.len() > MEMORY {
+                    pairs.pop_front();
                 }
                 (x, e) = (next, at);
                 if stalls {
@@ -88,7 +95,7 @@ pub(super) fn minimize<P: Partitions>(
 }
 
 /// -H g by the two-loop recursion, from a factored Hessian or a multiple of the identity.
-fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, factor: Option<&[f64]>) -> Vec<f64> {
+pub(crate) fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, factor: Option<&[f64]>) -> Vec<f64> {
     let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut alphas = Vec::with_capacity(pairs.len());
     for Pair { s, y, rho } in pairs.iter().rev() {

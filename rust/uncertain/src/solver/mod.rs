@@ -24,6 +24,7 @@
 mod clarabel;
 mod cone;
 mod elsewhere;
+mod follow;
 mod interior;
 mod lbfgs;
 mod newton;
@@ -34,6 +35,7 @@ pub mod sgd;
 pub mod smo;
 mod smoothing;
 mod solution;
+mod sphere;
 mod strategy;
 mod trust_region;
 mod watch;
@@ -41,6 +43,8 @@ mod watch;
 #[cfg(feature = "clarabel")]
 pub use clarabel::fit_clarabel;
 pub(crate) use elsewhere::{Guess, fit_elsewhere};
+pub(crate) use follow::{Near, follow};
+pub(crate) use lbfgs::{MEMORY, Pair, direction};
 pub use options::{Options, SolverKind};
 pub use solution::{Solution, Status};
 pub(crate) use strategy::descend;

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::loss::Smoothness;
 use crate::objective::LinearObjective;
 
-use super::{Ended, Options, Solution, SolverKind, Start, Status, cone, interior, lbfgs, newton, points};
+use super::{Ended, Options, Solution, SolverKind, Start, Status, cone, interior, lbfgs, newton, points, sphere};
 
 /// Iterations of L-BFGS where Newton is not to be had: they are cheap, and hundreds may be needed.
 const LBFGS_ITERATIONS: usize = 5000;
@@ -117,13 +117,16 @@ fn take_better(best: &mut Solution, after: Solution) {
     }
 }
 
-/// Descend from `start` to a local minimum of an objective that need not be convex.
+/// From `start` to a local minimum of a function of its direction that need not be convex.
 pub(crate) fn descend(
     objective: &LinearObjective<'_>,
     start: &[f64],
     max_iter: usize,
     control: &Control,
 ) -> Result<Solution> {
+    if objective.dim() <= newton::DENSE {
+        return sphere::minimize(objective, start, max_iter, control);
+    }
     let options = Options { max_iter: Some(max_iter), ..Options::default() };
     let start = Start { x: start.to_vec(), epsilon: 0.0, factor: None };
     match lbfgs::minimize(objective, start, false, &options, control)? {

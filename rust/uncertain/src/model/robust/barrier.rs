@@ -12,7 +12,8 @@
 //! ```
 //!
 //! At the minimum for tau the objective is within (number of constraints) / tau of the best one. Newton's
-//! steps are shortened until every row stays inside, for which scores along the step need no pass.
+//! steps are shortened until every row stays inside, for which scores along the step need no pass. Only the last tau
+//! is solved to the end: before it Newton's method need only be where it converges fast.
 
 use crate::control::Control;
 use crate::error::Result;
@@ -23,8 +24,9 @@ use crate::objective::{LinearObjective, Problem, RowMotion, Want};
 /// Factor by which tau grows, and the relative distance from the best objective that is enough.
 const GROWTH: f64 = 20.0;
 const ENOUGH: f64 = 1e-6;
-/// Newton steps per tau at most, and the decrement that ends them.
+/// Newton steps per tau at most, and the decrement, of the sum over the rows, that ends them: on the way and for the last tau.
 const STEPS: usize = 40;
+const NEAR: f64 = 0.1;
 const CENTRED: f64 = 1e-8;
 /// Part of the way to the border that a step may go.
 const FRACTION: f64 = 0.99;
@@ -87,12 +89,18 @@ pub(super) fn maximize(
     loop {
         let loss = barrier.clone();
         let objective = Problem { weights: None, loss: &loss, ..*problem }.unpenalised()?;
-        centre(&objective, &mut x, ENDLESS * length, control)?;
-        if norm(&x) > ENDLESS * length {
-            return Ok(None);
+        let mut value = f64::INFINITY;
+        for decrement in [NEAR, CENTRED] {
+            let scores = centre(&objective, &mut x, decrement, ENDLESS * length, control)?;
+            if norm(&x) > ENDLESS * length {
+                return Ok(None);
+            }
+            let gains = scores.iter().zip(&barrier.theta).zip(problem.targets);
+            value = gains.map(|(((m, _), t), y)| t * y * m).sum();
+            if 2.0 * n / barrier.tau > ENOUGH * value.abs().max(ENOUGH) {
+                break;
+            }
         }
-        let scores = objective.scores(&x, control)?;
-        let value: f64 = scores.iter().zip(&barrier.theta).zip(problem.targets).map(|(((m, _), t), y)| t * y * m).sum();
         if 2.0 * n / barrier.tau <= ENOUGH * value.abs().max(ENOUGH) {
             return Ok(Some(x));
         }
@@ -100,48 +108,57 @@ pub(super) fn maximize(
     }
 }
 
-/// Newton's method at one tau, until x is longer than `endless`: then nothing bounds it.
-fn centre(objective: &LinearObjective<'_>, x: &mut [f64], endless: f64, control: &Control) -> Result<()> {
+/// Newton's method at one tau, until x is longer than `endless`: then nothing bounds it. The scores (m, v) there.
+fn centre(
+    objective: &LinearObjective<'_>,
+    x: &mut [f64],
+    decrement: f64,
+    endless: f64,
+    control: &Control,
+) -> Result<Vec<(f64, f64)>> {
     let (problem, n) = (*objective.problem(), x.len());
     let mut scores = objective.scores(x, control)?;
     for _ in 0..STEPS {
         let e = objective.evaluate(x, 0.0, Want::Hessian, control)?;
-        let Some(p) = e.hessian.and_then(|h| newton_step(h, &e.gradient)) else { return Ok(()) };
+        let Some(p) = e.hessian.and_then(|h| newton_step(h, &e.gradient)) else { break };
         let slope: f64 = p.iter().zip(&e.gradient).map(|(p, g)| p * g).sum();
-        if !(slope < -CENTRED / problem.targets.len() as f64) {
-            return Ok(());
+        if !(slope < -decrement / problem.targets.len() as f64) {
+            break;
         }
         let motion = objective.motion(x, &p, control)?;
         let mut t = 1.0;
         let found = loop {
-            let there = value(&problem, &scores, &motion, t);
-            if there <= e.objective + 1e-4 * t * slope {
-                break true;
+            let there = moved(&scores, &motion, t);
+            let reached = value(&problem, &there);
+            if reached <= e.objective + 1e-4 * t * slope {
+                break Some(there);
             }
-            t *= if there.is_finite() { 0.5 } else { FRACTION * 0.7 };
+            t *= if reached.is_finite() { 0.5 } else { FRACTION * 0.7 };
             if t < 1e-12 {
-                break false;
+                break None;
             }
         };
-        if !found {
-            return Ok(());
-        }
+        let Some(there) = found else { break };
         for j in 0..n {
             x[j] += t * p[j];
         }
+        scores = there;
         if norm(x) > endless {
-            return Ok(());
+            break;
         }
-        scores = objective.scores(x, control)?;
     }
-    Ok(())
+    Ok(scores)
 }
 
-/// The barrier's mean at t along a step, from the rows' scores.
-fn value(problem: &Problem<'_>, scores: &[(f64, f64)], motion: &[RowMotion], t: f64) -> f64 {
-    let m: Vec<f64> = scores.iter().zip(motion).map(|((m, _), r)| m + t * r.dm).collect();
-    let along = |v: f64, r: &RowMotion| (v + t * (2.0 * r.wsd + t * r.dsd)).max(0.0);
-    let v: Vec<f64> = scores.iter().zip(motion).map(|((_, v), r)| along(*v, r)).collect();
+/// The rows' scores at t along a step.
+fn moved(scores: &[(f64, f64)], motion: &[RowMotion], t: f64) -> Vec<(f64, f64)> {
+    let along = |(&(m, v), r): (&(f64, f64), &RowMotion)| (m + t * r.dm, (v + t * (2.0 * r.wsd + t * r.dsd)).max(0.0));
+    scores.iter().zip(motion).map(along).collect()
+}
+
+/// The barrier's mean for these scores.
+fn value(problem: &Problem<'_>, scores: &[(f64, f64)]) -> f64 {
+    let (m, v): (Vec<f64>, Vec<f64>) = scores.iter().copied().unzip();
     let mut out = vec![LossEval::default(); m.len()];
     problem.loss.eval(&Scores { first: 0, y: problem.targets, m: &m, v: &v, width: 0.0 }, &mut out);
     out.iter().map(|e| e.value).sum::<f64>() / out.len() as f64

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::loss::{Loss, MarginError, WorstCaseHinge};
 use crate::model::linear::scores;
 use crate::objective::{Problem, Want};
-use crate::solver::{Solution, SolverKind, fit_clarabel, fit_linear};
+use crate::solver::{Near, Options, Solution, SolverKind, fit_clarabel, fit_linear, follow};
 
 /// Rows of positive weight with targets -1 and +1.
 #[derive(Debug, Clone, Copy)]
@@ -63,18 +63,44 @@ impl Binary<'_> {
 
     /// The minimum for a convex loss, on the scale of 1/2 |w|^2 + C sum c L.
     pub(super) fn solve(&self, data: &GaussianArray, loss: &dyn Loss, start: Option<&[f64]>) -> Result<Solution> {
-        let options = &self.params.0.options;
+        self.solve_to(&self.params.0.options, data, loss, start)
+    }
+
+    fn solve_to(
+        &self,
+        options: &Options,
+        data: &GaussianArray,
+        loss: &dyn Loss,
+        start: Option<&[f64]>,
+    ) -> Result<Solution> {
         let problem = self.problem(data, loss);
-        let solution = match self.params.0.solver {
+        Ok(self.on_the_scale_of_c(match self.params.0.solver {
             Solver::Auto => fit_linear(&problem, SolverKind::Auto, options, start, self.control)?,
             Solver::Clarabel => fit_clarabel(&problem, options, self.control)?,
-        };
-        Ok(Solution { objective: solution.objective * self.scale(), ..solution })
+        }))
+    }
+
+    fn on_the_scale_of_c(&self, solution: Solution) -> Solution {
+        Solution { objective: solution.objective * self.scale(), ..solution }
     }
 
     /// The optimum of USVC with these radii.
     pub(super) fn usvc(&self, radii: &[f64]) -> Result<Solution> {
         self.solve(self.data, &WorstCaseHinge::new(radii), None)
+    }
+
+    /// The optimum of USVC with these radii, to a gap of `tol`, where that of other radii is `near`.
+    pub(super) fn usvc_near(&self, radii: &[f64], near: &mut Option<Near>, tol: f64) -> Result<Solution> {
+        let loss = WorstCaseHinge::new(radii);
+        let options = Options { tol, ..self.params.0.options };
+        if let Some(from) = near.as_mut().filter(|_| self.params.0.solver == Solver::Auto) {
+            if let Some(solution) = follow(&self.problem(self.data, &loss), from, &options, self.control)? {
+                return Ok(self.on_the_scale_of_c(solution));
+            }
+            // It was not near, and the next one will hardly be.
+            *near = None;
+        }
+        self.solve_to(&options, self.data, &loss, None)
     }
 
     /// 1/2 |w|^2 + C sum c L at a point, for any loss.
