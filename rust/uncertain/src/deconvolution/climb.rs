@@ -1,16 +1,28 @@
-//! EM from a start to convergence, plain or with extrapolated steps.
+//! EM from a start to convergence, plain or with extrapolated steps; where these take long, L-BFGS goes on.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::control::Control;
+use crate::deconvolution::factors::Factors;
 use crate::deconvolution::passes::Source;
 use crate::deconvolution::squarem::extrapolated;
 use crate::deconvolution::start::Sample;
 use crate::deconvolution::update::{floored_all, updated};
 use crate::deconvolution::{Fitted, Group, Mixture, Observed, Params, Task};
 use crate::error::{Error, Result};
+use crate::simd::dot;
 use crate::simd::mixture::Component;
-use crate::solver::Status;
+use crate::solver::{MEMORY, Pair, Status, direction};
+
+/// Passes after which EM with jumps leaves the rest to L-BFGS, where that can take over.
+const SLOW: usize = 20;
+/// Steps of L-BFGS in a row that win no more than `tol`, before it ends.
+const IDLE: usize = 2;
+/// Passes of one line search, and the Wolfe conditions' sufficient increase and decrease of the slope.
+const TRIALS: usize = 20;
+const INCREASE: f64 = 1e-4;
+const CURVATURE: f64 = 0.9;
 
 /// `k` components for these rows.
 pub(super) fn fit_components(
@@ -37,6 +49,7 @@ impl Task<'_> {
             tied: self.tied,
             total: self.total_weight(),
             spent: self.spent(),
+            smooth: self.groups.iter().all(|group| group.limited.is_empty()),
         };
         Climb::new(&Here { task: self, sources }, shape, params, &scale, control).run(start)
     }
@@ -85,6 +98,8 @@ pub(super) struct Shape {
     pub total: f64,
     /// Degrees of freedom per component that the scatter is short of.
     pub spent: Vec<f64>,
+    /// Are the sums those of the likelihood's gradient? Of rows with limits they need not be.
+    pub smooth: bool,
 }
 
 /// A mixture, and what a pass over the rows says about it.
@@ -94,6 +109,14 @@ struct Point {
     sums: Vec<f64>,
     /// Mean log-likelihood per row, and the penalty of `spent`.
     likelihood: f64,
+}
+
+/// A point in the coordinates of [`Factors`].
+struct Place {
+    u: Vec<f64>,
+    point: Point,
+    /// Minus the likelihood's gradient.
+    fall: Vec<f64>,
 }
 
 /// One fit on its way.
@@ -158,7 +181,17 @@ impl<'a> Climb<'a> {
     /// is that of the next first step, so that a cycle costs two passes, and three where the jump fails.
     fn squarem(&mut self, mut here: Point) -> Result<(Point, Status)> {
         let mut most = 1.0;
+        let mut patient = true;
         while self.passes <= self.params.max_iter {
+            if self.passes > SLOW && patient {
+                patient = false;
+                let converged;
+                (here, converged) = self.ascend(here)?;
+                if converged {
+                    return Ok((here, Status::Converged));
+                }
+                continue;
+            }
             let first = match self.step(&here)? {
                 Step::Up(first) => first,
                 Step::Down(status) => return Ok((here, status)),
@@ -212,6 +245,94 @@ impl<'a> Climb<'a> {
                 Ok(None)
             }
         }
+    }
+
+    /// L-BFGS from `start` in the coordinates of [`Factors`], and whether it converged.
+    fn ascend(&mut self, start: Point) -> Result<(Point, bool)> {
+        let Shape { groups, tied, total, spent, smooth } = &self.shape;
+        let smooth = *smooth && spent.iter().all(|spent| *spent == 0.0);
+        let floor = self.floor.clone();
+        let factors = Factors::new(groups, *tied, (&floor, self.scale), *total);
+        let Some(factors) = factors.filter(|_| smooth) else { return Ok((start, false)) };
+        let Some(u) = factors.coordinates(&start.mixture) else { return Ok((start, false)) };
+        let Some(mut here) = self.place(&factors, u, &start.mixture)? else { return Ok((start, false)) };
+        let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY + 1);
+        let mut idle = 0;
+        while self.passes <= self.params.max_iter && idle < IDLE {
+            let p = direction(&here.fall, &pairs, None);
+            let Some(next) = self.search(&factors, &here, &p, pairs.is_empty())? else {
+                // A stale memory can point nowhere: once more along the gradient.
+                if pairs.is_empty() {
+                    break;
+                }
+                pairs.clear();
+                continue;
+            };
+            let s = next.u.iter().zip(&here.u).map(|(a, b)| a - b).collect();
+            let y = next.fall.iter().zip(&here.fall).map(|(a, b)| a - b).collect();
+            pairs.extend(Pair::new(s, y));
+            if pairs.len() > MEMORY {
+                pairs.pop_front();
+            }
+            let rise = next.point.likelihood - here.point.likelihood;
+            idle = if rise <= self.params.tol { idle + 1 } else { 0 };
+            here = next;
+            if self.history.last().is_none_or(|last| here.point.likelihood >= *last) {
+                self.keep(&here.point);
+            }
+        }
+        let better = here.point.likelihood >= start.likelihood;
+        Ok((if better { here.point } else { start }, better && idle == IDLE))
+    }
+
+    /// The point with these coordinates, if it can be computed.
+    fn place(&mut self, factors: &Factors<'_>, u: Vec<f64>, like: &Mixture) -> Result<Option<Place>> {
+        let look = |climb: &mut Self| -> Result<Place> {
+            let point = climb.look(factors.mixture(&u, like))?;
+            let mut fall = factors.gradient(&u, &point.mixture, &point.components, &point.sums)?;
+            fall.iter_mut().for_each(|g| *g = -*g);
+            Ok(Place { u: u.clone(), point, fall })
+        };
+        match look(self) {
+            Ok(place) if place.fall.iter().all(|g| g.is_finite()) => Ok(Some(place)),
+            // What cannot be computed so far out is no error of the data.
+            Ok(_) | Err(Error::Data(_)) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// A point along p that satisfies the weak Wolfe conditions, by bisection; or at least a better one.
+    fn search(&mut self, factors: &Factors<'_>, here: &Place, p: &[f64], first: bool) -> Result<Option<Place>> {
+        let slope = -dot(&here.fall, p);
+        if !(slope > 0.0) {
+            return Ok(None);
+        }
+        let (mut low, mut high) = (0.0, f64::INFINITY);
+        let mut t = if first { 1.0_f64.min(1.0 / dot(p, p).sqrt()) } else { 1.0 };
+        let mut found: Option<Place> = None;
+        for _ in 0..TRIALS {
+            if self.passes > self.params.max_iter {
+                break;
+            }
+            let u = here.u.iter().zip(p).map(|(u, p)| u + t * p).collect();
+            let place = self.place(factors, u, &here.point.mixture)?;
+            let rise = place.as_ref().map_or(f64::NEG_INFINITY, |at| at.point.likelihood - here.point.likelihood);
+            match place.filter(|_| rise >= INCREASE * t * slope) {
+                None => high = t,
+                Some(at) => {
+                    let steep = -dot(&at.fall, p) > CURVATURE * slope;
+                    if found.as_ref().is_none_or(|best| at.point.likelihood >= best.point.likelihood) {
+                        found = Some(at);
+                    }
+                    if !steep {
+                        break;
+                    }
+                    low = t;
+                }
+            }
+            t = if high.is_finite() { 0.5 * (low + high) } else { 2.0 * t };
+        }
+        Ok(found)
     }
 
     fn step(&mut self, here: &Point) -> Result<Step> {

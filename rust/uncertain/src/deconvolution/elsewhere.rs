@@ -97,6 +97,7 @@ pub(crate) fn fit_remote(
         tied,
         total: (0..rows.groups.len()).map(|group| rows.seen_in(group)[1]).sum(),
         spent: (0..rows.groups.len()).flat_map(|group| vec![spent(group); k]).collect(),
+        smooth: true,
     };
     Climb::new(rows, shape, params, &scale, control).run(start)
 }

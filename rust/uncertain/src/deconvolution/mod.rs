@@ -20,7 +20,8 @@
 //!
 //! A missing feature is one with infinite variance: zero rows and columns of M^{-1}, computed by leaving it out.
 //! EM is slow where noise dominates: T then moves by a share T / (T + S) of the way. `squarem` extrapolates its steps, and
-//! keeps an extrapolation only if the likelihood did not fall.
+//! keeps an extrapolation only if the likelihood did not fall. Where one component explains all rows (of a class) and
+//! that takes more than twenty passes, L-BFGS goes on with the same sums (`factors`).
 //!
 //! Maximum likelihood makes T too small: it overlooks that mu and T are estimates, most of all in directions where
 //! noise dominates, whose variance it may put at zero. A denoiser hardly feels it; the error bars of imputed values are
@@ -39,6 +40,7 @@ mod choose;
 mod classes;
 mod climb;
 mod elsewhere;
+mod factors;
 mod fit;
 mod limited;
 mod mixture;
