@@ -2,6 +2,8 @@
 
 mod average;
 pub(super) mod chain;
+#[cfg(test)]
+mod tests;
 
 pub use average::Average;
 
