@@ -136,6 +136,37 @@ fn the_unit_and_the_offset_of_the_scores_do_not_matter() {
 }
 
 #[test]
+fn many_rows_end_where_no_step_helps_in_any_order() {
+    let n = 20_000;
+    let mean = |i: usize| (i as f64 * 0.618_033_988_75).fract() * 6.0 - 3.0;
+    let std = |i: usize| (i % 7) as f64 / 3.0;
+    // A fifth of the labels is wrong.
+    let target = |i: usize| if (mean(i) > 0.0) != i.is_multiple_of(5) { 1.0 } else { -1.0 };
+    let of = |rows: &[usize]| {
+        let (means, stds): (Vec<f64>, Vec<f64>) = rows.iter().map(|&i| (mean(i), std(i))).unzip();
+        let targets: Vec<f64> = rows.iter().map(|&i| target(i)).collect();
+        Sigmoid::fit(&means, &stds, &targets, None, &Control::new()).unwrap()
+    };
+    let found = of(&(0..n).collect::<Vec<_>>());
+    let backwards = of(&(0..n).rev().collect::<Vec<_>>());
+    assert!((found.a - backwards.a).abs() < 1e-6 && (found.b - backwards.b).abs() < 1e-6, "{found:?} {backwards:?}");
+    // Platt's targets, and his likelihood by its definition.
+    let positives = (0..n).filter(|&i| target(i) > 0.0).count() as f64;
+    let (high, low) = ((positives + 1.0) / (positives + 2.0), 1.0 / (n as f64 - positives + 2.0));
+    let loss = |at: Sigmoid| -> f64 {
+        let row = |i: usize| {
+            let (p, t) = (at.probability(mean(i), std(i)), if target(i) > 0.0 { high } else { low });
+            -t * p.ln() - (1.0 - t) * (1.0 - p).ln()
+        };
+        (0..n).map(row).sum()
+    };
+    let least = loss(found);
+    for (a, b) in [(1e-3, 0.0), (-1e-3, 0.0), (0.0, 1e-3), (0.0, -1e-3)] {
+        assert!(loss(Sigmoid { a: found.a + a, b: found.b + b }) > least);
+    }
+}
+
+#[test]
 fn labels_surer_than_their_error_bars_give_the_steepest_sigmoid() {
     let (n, s) = (2000, 2.0);
     let means: Vec<f64> = (0..n).map(|k| -3.0 + 6.0 * f64::from(k) / f64::from(n - 1)).collect();

@@ -26,6 +26,7 @@
 use std::f64::consts::PI;
 use std::sync::LazyLock;
 
+use crate::simd::normal::{BLOCK, HingeParts, expected_hinge};
 use crate::special::cdf;
 
 /// p = E sigmoid(a + b z) with its derivatives; q = 1 - p is computed without cancellation.
@@ -93,6 +94,7 @@ const REACH: f64 = 9.0;
 /// Step and half the number of steps for the logistic density, which is below 1e-13 beyond their product.
 const LOGISTIC_STEP: f64 = 0.55;
 const LOGISTIC_STEPS: usize = 58;
+const NODES: usize = 2 * LOGISTIC_STEPS + 1;
 
 /// phi(u), to a few units in the last place: enough for a weight.
 fn density(u: f64) -> f64 {
@@ -132,28 +134,28 @@ fn over_normal(a: f64, b: f64) -> Averaged {
 }
 
 fn over_logistic(a: f64, b: f64) -> Averaged {
-    static WEIGHTS: LazyLock<[f64; LOGISTIC_STEPS + 1]> = LazyLock::new(|| {
-        std::array::from_fn(|k| {
-            let t = LOGISTIC_STEP * k as f64;
-            LOGISTIC_STEP * sigmoid(t) * sigmoid(-t)
-        })
+    /// The nodes t, and their weights.
+    static RULE: LazyLock<([f64; NODES], [f64; NODES])> = LazyLock::new(|| {
+        let t = std::array::from_fn(|k| LOGISTIC_STEP * (k as f64 - LOGISTIC_STEPS as f64));
+        (t, t.map(|t| LOGISTIC_STEP * sigmoid(t) * sigmoid(-t)))
     });
-    let mut sum = NOTHING;
-    let mut add = |t: f64, weight: f64| {
-        let u = (a + t) / b;
-        let small = cdf(-u.abs());
-        let (p, q) = if u >= 0.0 { (1.0 - small, small) } else { (small, 1.0 - small) };
-        let slope = weight * density(u) / b;
-        sum.p += weight * p;
-        sum.q += weight * q;
-        sum.d_a += slope;
-        sum.d_b -= slope * u;
-    };
-    add(0.0, WEIGHTS[0]);
-    for (k, &weight) in WEIGHTS.iter().enumerate().skip(1) {
-        let t = LOGISTIC_STEP * k as f64;
-        add(t, weight);
-        add(-t, weight);
+    const ONE: [f64; BLOCK] = [1.0; BLOCK];
+    let (nodes, weights) = &*RULE;
+    let (mut sum, mut parts, mut below) = (NOTHING, HingeParts::default(), [0.0; BLOCK]);
+    for (nodes, weights) in nodes.chunks(BLOCK).zip(weights.chunks(BLOCK)) {
+        let n = nodes.len();
+        below.iter_mut().zip(nodes).for_each(|(u, t)| *u = -((a + t) / b).abs());
+        // Phi(-|u|) and phi(u), many at a time: the tail keeps its digits on either side.
+        expected_hinge(&below[..n], &ONE[..n], &mut parts);
+        for (k, (t, weight)) in nodes.iter().zip(weights).enumerate() {
+            let (u, small) = ((a + t) / b, parts.cdf[k]);
+            let (p, q) = if u >= 0.0 { (1.0 - small, small) } else { (small, 1.0 - small) };
+            let slope = weight * parts.pdf[k] / b;
+            sum.p += weight * p;
+            sum.q += weight * q;
+            sum.d_a += slope;
+            sum.d_b -= slope * u;
+        }
     }
     sum
 }
