@@ -130,6 +130,7 @@ def readings() -> list[Reading]:
         ("House", KNN, "raw features", uci.scaled(uci.neighbours("House"), raw=True), {}),
         ("House", SUPPORT, "stopped after 1000 steps", stopped, {}),
         ("House", SUPPORT, "RBF kernel, raw features", curved, {}),
+        ("Hydro", SUPPORT, "raw features, nu as epsilon", SVR(kernel="linear", epsilon=0.003), {}),
         ("Air", GPR, "linear covariance alone", linear, {}),
         ("Air", KNN, "one neighbour, raw features", nearest, {}),
         ("Air", KNN, "the same, shuffled folds", nearest, SHUFFLED),
