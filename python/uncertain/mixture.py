@@ -15,8 +15,11 @@ from ._base.docs import documented
 from ._base.em import Mixture, keep_progress, unpacked, warn_unless_ended
 from ._base.gaps import TakesGaps
 from ._base.progress import Callback
+from ._data.array import GaussianArray
+from ._data.incomplete import Incomplete
 from ._data.typing import Booleans, Floats, RandomState
 from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
+from ._uncertain import Gaussians
 from .exceptions import UncertainError
 
 __all__ = ["GaussianMixtureRegressor"]
@@ -129,6 +132,8 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
     """
 
     _kinds = ("mixture-regression",)
+    _joint: GaussianArray | Incomplete | None = None
+    """During a fit whose features and target lie together elsewhere: these rows, the target last."""
 
     def __init__(
         self,
@@ -199,16 +204,19 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         rows = check_readings(self, X, reset=True)
         data, missing, limits = rows
         targets = check_numbers(y, X, self)
-        variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
-        known: dict[str, Any] = {"targets": targets, "variances": variances}
-        if xy_cov is not None:
-            if variances is None:
-                raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
-            gaps = missing if missing is None or limits is None else missing & (limits == 0)
-            known["crossed"] = _checked_covariances(xy_cov, gaps, (len(targets), data.n_features))
-        if y_limit is not None:
-            known["limits"] = _checked_limits(y_limit, len(targets))
-        known["weights"] = check_sample_weight(sample_weight, len(targets))
+        known: dict[str, Any] = {"weights": check_sample_weight(sample_weight, len(targets))}
+        if self._joint is not None:
+            rows = _together(self._joint)
+        else:
+            variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
+            known |= {"targets": targets, "variances": variances}
+            if xy_cov is not None:
+                if variances is None:
+                    raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
+                gaps = missing if missing is None or limits is None else missing & (limits == 0)
+                known["crossed"] = _checked_covariances(xy_cov, gaps, (len(targets), data.n_features))
+            if y_limit is not None:
+                known["limits"] = _checked_limits(y_limit, len(targets))
         self._keep(self._fitted(parameters, rows, **known))
         warn_unless_ended(self)
         return self
@@ -378,3 +386,10 @@ def _checked_limits(y_limit: ArrayLike, n: int) -> NDArray[np.int8]:
             f"y_limit: row {row} is {given[row]!r}; it must be -1 (the target is below y), 0 or 1 (above)"
         )
     return given.astype(np.int8)
+
+
+def _together(joint: GaussianArray | Incomplete) -> tuple[Gaussians, Booleans | None, None]:
+    """Rows of features and target, as the core takes them."""
+    if isinstance(joint, Incomplete):
+        return joint.gaussians._core, joint.missing, None
+    return joint._core, None, None

@@ -4,6 +4,7 @@ whatever happens to the workers."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pickle
 import signal
@@ -64,6 +65,7 @@ def cluster() -> Iterator[Any]:
         "distributed.admin.tick.limit": "1h",  # a busy machine is no fault
         "distributed.comm.timeouts.connect": "20s",
         "distributed.scheduler.allowed-failures": 3,
+        "distributed.worker.multiprocessing-method": "forkserver",  # which has imported most of it
         "distributed.nanny.environ": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     }
     with (
@@ -245,6 +247,134 @@ def test_discriminants_and_the_worst_case_by_passes(client: Any) -> None:
         assert np.mean(model.predict(frame) == here.predict(frame)) > 0.98
 
 
+@pytest.mark.parametrize("target", ["two", "kind"])
+def test_the_minimax_machine_by_passes(client: Any, frame: pd.DataFrame, target: str) -> None:
+    """Means and covariances of classes are the same sums; folds are others."""
+    options = {"method": "minimax", "meaning": "spread", "sample_weight": "heavy"}
+    model = fitted(client, frame, target, **options)
+    here = uncertain.fit(frame, target, **COLUMNS | options)
+    last, other = model.pipeline_[-1], here.pipeline_[-1]
+    np.testing.assert_allclose(last.coef_, other.coef_, rtol=1e-11)
+    np.testing.assert_allclose(last.intercept_, other.intercept_, rtol=1e-11, atol=1e-13)
+    np.testing.assert_allclose(last.worst_case_accuracy_, other.worst_case_accuracy_, rtol=1e-12)
+    assert model.predict(frame).tolist() == here.predict(frame).tolist()
+    assert np.abs(model.predict_proba(frame) - here.predict_proba(frame)).to_numpy().max() < 0.02
+
+
+def test_a_law_with_errors_in_both_by_passes(client: Any, frame: pd.DataFrame) -> None:
+    """EM ends where it may; Newton's steps and the scatter's equation lead to the same maximum."""
+    for options in ({"target_std": "y_err"}, {"target_std": "y_err", "sample_weight": "heavy"}):
+        model = fitted(client, frame, "y", **options, method="mixture")
+        here = uncertain.fit(frame, "y", **COLUMNS | {"method": "mixture"}, **options)
+        last, other = model.pipeline_[-1], here.pipeline_[-1]
+        for name in ("coef_", "intercept_", "intrinsic_scatter_", "coef_std_", "intercept_std_"):
+            np.testing.assert_allclose(getattr(last, name), getattr(other, name), rtol=1e-9, err_msg=name)
+        np.testing.assert_allclose(last.covariances_, other.covariances_, rtol=1e-8)
+        np.testing.assert_allclose(model.predict(frame), here.predict(frame), rtol=1e-8, atol=1e-8)
+    curve = fitted(client, frame, "y", method="mixture", n_components=2, random_state=0)
+    again = uncertain.fit(frame, "y", **COLUMNS | {"method": "mixture"}, n_components=2, random_state=0)
+    best, theirs = curve.pipeline_[-1].log_likelihoods_[-1], again.pipeline_[-1].log_likelihoods_[-1]
+    assert best == pytest.approx(theirs, abs=1e-4)
+
+
+def test_gaps_are_imputed_by_passes(client: Any, frame: pd.DataFrame) -> None:
+    holes = frame.copy()
+    for j, name in enumerate("uvw"):
+        holes.loc[holes.index % 7 == j, name] = np.nan
+    options = {"meaning": "spread", "on_missing": "impute", "probability": False}
+    model = fitted(client, holes, **options)
+    here = uncertain.fit(holes, "two", **COLUMNS, **options)
+    a, b = model.pipeline_["impute"], here.pipeline_["impute"]
+    assert a.log_likelihoods_[-1] == pytest.approx(b.log_likelihoods_[-1], abs=2e-6)
+    np.testing.assert_allclose(a.means_, b.means_, atol=1e-3)
+    np.testing.assert_allclose(a.covariances_, b.covariances_, atol=2e-3)
+    law = fitted(client, holes, "y", method="mixture", on_missing="impute")
+    other = uncertain.fit(holes, "y", **COLUMNS | {"method": "mixture", "on_missing": "impute"})
+    np.testing.assert_allclose(law.pipeline_[-1].coef_, other.pipeline_[-1].coef_, rtol=1e-9)
+
+
+def test_bits_of_the_others_do_not_depend_on_the_workers(cluster: Any, client: Any) -> None:
+    few = table(1_500)
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("kind", {"method": "minimax", "meaning": "spread"}),
+        ("y", {"method": "mixture", "target_std": "y_err"}),
+    ]
+    first = [fitted(client, few, target, **options) for target, options in asked]
+    cluster.scale(1)
+    try:
+        again = [fitted(client, few, target, **options, n_jobs=2) for target, options in asked]
+    finally:
+        cluster.scale(2)
+    for a, b in zip(first, again, strict=True):
+        own, other = a.pipeline_[-1], b.pipeline_[-1]
+        assert np.array_equal(own.coef_, other.coef_) and np.array_equal(own.intercept_, other.intercept_)
+    assert np.array_equal(first[0].predict_proba(few), again[0].predict_proba(few))
+    assert np.array_equal(first[1].pipeline_[-1].coef_std_, again[1].pipeline_[-1].coef_std_)
+
+
+def test_scores_and_reports_of_partitions(client: Any, frame: pd.DataFrame, usual: uncertain.Model) -> None:
+    cut = dd.from_pandas(frame, npartitions=5)
+    cut = dd.concat([cut.partitions[0].query("u > 1e9"), cut])
+    assert usual.score(cut) == usual.score(frame)
+    number = fitted(client, frame, "y", meaning="spread")
+    assert number.score(cut) == pytest.approx(number.score(frame), rel=1e-12)
+    asked: dict[str, Any] = {"folds": 2, "repeats": 1, "meanings": False, "scorers": "accuracy"}
+    report = usual.report(cut, max_rows=1_000, **asked)
+    assert report.n_table == N and abs(report.n_rows - 1_000) < 150
+    assert np.array_equal(report.scores, usual.report(frame, max_rows=1_000, **asked).scores)
+    stars = usual.report(cut, max_rows=1_000, groups="star", **asked)
+    kept = usual.report(frame, max_rows=1_000, groups="star", **asked)
+    assert stars.n_groups == kept.n_groups and np.array_equal(stars.scores, kept.scores)
+    for arguments in ({"y": frame["two"]}, {"sample_weight": np.ones(N)}):
+        with pytest.raises(ParameterError, match="of a Dask DataFrame it is the name of a column"):
+            usual.report(cut, max_rows=1_000, **arguments)
+    with pytest.raises(ParameterError, match="of a Dask DataFrame it is the name of a column"):
+        usual.score(cut, frame["two"])
+
+
+def test_labels_do_not_pass_through_lists(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strings of NumPy, pyarrow and categories, booleans and integers stay arrays."""
+    from uncertain.tables._frames import PandasTable
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError("a column of Python objects")
+
+    monkeypatch.setattr(PandasTable, "values", refuse)
+    text = frame["kind"]
+    columns = [text, text.astype("string[pyarrow]"), text.astype("category"), text == "nova", frame.index % 3]
+    for labels in columns:
+        part = pd.DataFrame({"kind": labels})
+        found = working.seen(part, working.Roles("kind"))
+        roles = working.Roles("kind", classes=tuple(sorted(found.labels)))
+        codes = working.codes_of(working.Source.of(part), roles)
+        assert np.array_equal(np.asarray(roles.classes)[codes], part["kind"].to_numpy(dtype=object))
+
+
+def test_categories_that_differ_between_partitions(client: Any, frame: pd.DataFrame) -> None:
+    """Reconciled where they are of one type, refused where not."""
+    from uncertain.dask import fit
+
+    options: dict[str, Any] = {"features": ["u"], "std": "{}_err", "categorical": ["band"], "method": "gsu"}
+    options |= {"meaning": "spread", "probability": False, "group_bytes": SMALL}
+    few = frame[:1200].copy()
+    few["band"] = np.repeat(["b", "g", "r"], 400)
+    parts = [few[k : k + 400].assign(band=few["band"][k : k + 400].astype("category")) for k in (0, 400, 800)]
+    meta = few[:0].assign(band=few["band"][:0].astype("category"))
+    cut = dd.from_delayed([dask.delayed(part) for part in parts], meta=meta, verify_meta=False)
+    model = fit(client, cut, "two", **options)
+    here = uncertain.fit(few, "two", **{k: v for k, v in options.items() if k != "group_bytes"})
+    assert list(model.feature_names_) == list(here.feature_names_) and len(model.feature_names_) == 4
+    np.testing.assert_allclose(model.pipeline_[-1].coef_, here.pipeline_[-1].coef_, atol=1e-2)
+    mixed = [part.assign(band=part["band"].astype(object)) for part in parts]
+    mixed[1]["band"] = 7
+    odd = dd.from_delayed(
+        [dask.delayed(part) for part in mixed], meta=few[:0].assign(band=few["band"][:0].astype(object)),
+        verify_meta=False,
+    )  # fmt: skip
+    with pytest.raises(UncertainError, match="band: its categories are int and str in different partitions"):
+        fit(client, odd, "two", **options)
+
+
 def test_the_choice_is_among_what_passes_can_do(client: Any) -> None:
     from uncertain.dask import fit
 
@@ -420,9 +550,32 @@ def _dies(_: int) -> None:
 def test_workers_of_other_versions_are_refused(
     client: Any, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "run", lambda work, on_error: {"tcp://one": work(), "tcp://two": "0.0.1"})
+    async def run(work: Any, on_error: str) -> Any:
+        return {"tcp://one": work(), "tcp://two": "0.0.1"}
+
+    monkeypatch.setattr(client, "run", run)
     with pytest.raises(ClusterError, match=r"tcp://two has version 0\.0\.1"):
         fitted(client, frame)
+
+
+def test_every_wait_ends(client: Any, frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those for versions, and for work that is given up."""
+
+    async def never(*_: Any, **__: Any) -> None:
+        await asyncio.sleep(30.0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "run", never)
+        with pytest.raises(ClusterError, match=r"the versions of the workers: no answer in 0\.3 s"):
+            fitted(client, frame, timeout=0.3)
+    monkeypatch.setattr(passes, "CANCELLING", 0.1)
+    asking = passes.Cluster(client, timeout=0.3, retries=0)
+    futures = asking.map(_asleep, [0])
+    with monkeypatch.context() as patch:
+        patch.setattr(client, "cancel", never)
+        with pytest.raises(ClusterError, match="1 of 1 tasks were not done"):
+            asking.results(futures, "sleeping")
+    asking.cancel(futures)
 
 
 def test_errors_name_the_partition_and_the_column(client: Any, frame: pd.DataFrame) -> None:
@@ -443,6 +596,8 @@ def test_what_is_not_fitted_on_a_cluster_is_refused(client: Any, frame: pd.DataF
         ({"method": "kernel"}, "not made of sums.*gsu"),
         ({"method": "remeasured"}, "not made of sums"),
         ({"method": "huber"}, 'loss="huber"'),
+        ({"method": "tsvc"}, 'use "usvc"'),
+        ({"method": "mixture", "target": "y", "n_components": "auto"}, "choose it on a sample"),
         ({"kernel": "rbf"}, "one memory"),
         ({"class_weight": "balanced"}, "sample_weight"),
         ({"solver": "sgd"}, "auto"),

@@ -16,6 +16,7 @@ from uncertain._spill import Budget, Parts, Spill
 from uncertain._spill import _folder as folder_module
 from uncertain._spill._column import Column
 from uncertain._spill._folder import checked_folder, kind_of
+from uncertain._uncertain import keep_at_most
 from uncertain.exceptions import ParameterError, UncertainError
 
 RNG = np.random.default_rng(5)
@@ -63,7 +64,12 @@ def test_too_little_memory_is_refused_with_what_is_needed() -> None:
     with pytest.raises(ParameterError, match="at least 64 MB"):
         Budget.of("1MB")
     budget = Budget.of("100MB")
-    budget.check(1_000_000, 160, 28)
+    free = budget.check(1_000_000, 160, 28)
+    assert 0 < free < budget.bytes - 28_000_000
+    with pytest.raises(KeyError), budget.keeping(1000):
+        assert keep_at_most(500) == 500
+        raise KeyError
+    assert keep_at_most(1 << 29) == 1 << 29
     with pytest.raises(ParameterError, match=r"50,000,000 rows need about 1\.\d GB .* pass memory=\"\d+MB\""):
         budget.check(50_000_000, 160, 28)
 

@@ -145,6 +145,11 @@ fn every_question() -> Vec<Question> {
         Question::Em { classes: 3, mixture: mixture(6) },
         Question::Seen { classes: 3 },
         Question::Seen { classes: 0 },
+        Question::Scatter { classes: 3, folds: 5, centers: (0..9).map(|k| 0.2 * f64::from(k)).collect() },
+        Question::Scatter { classes: 3, folds: 1, centers: vec![0.0; 9] },
+        // The third feature taken for the target.
+        Question::Law { mixture: mixture(1), coef: vec![0.4, -0.2] },
+        Question::Residuals { mixture: mixture(1), unit: 2.0, changes: vec![-0.3, 0.0, 1.5] },
     ]
 }
 
@@ -222,9 +227,53 @@ fn em_by_passes_ends_where_em_in_one_memory_ends() {
         let pieces = table.pieces(3);
         let params = r#"{"n_components": 1, "tol": 1e-13}"#;
         close("denoiser", params, &table.alone(), &pieces, &sample.alone(), 1e-4);
+        close("imputer", params, &table.alone(), &pieces, &sample.alone(), 1e-4);
         let params = r#"{"n_components": 1, "shared_covariance": false, "tol": 1e-13}"#;
         close("discriminant", params, &table.classes(), &pieces, &sample.classes(), 1e-4);
     }
+}
+
+#[test]
+fn moments_of_classes_are_one_pass() {
+    let table = table(3000, false, 0.05);
+    let sample = self::table(300, false, 0.05);
+    for cuts in [1, 2, 7] {
+        let pieces = table.pieces(cuts);
+        close("minimax", r#"{"ridge": 0.001}"#, &table.classes(), &pieces, &sample.classes(), 1e-12);
+    }
+    // Only the counts and the moments are asked for: a third pass would be refused.
+    let pieces = Pieces { lost: Some(2), ..table.pieces(2) };
+    let training = sample.classes();
+    let remote = Remote { rows: &pieces, sample: &training, whole: false };
+    assert!(Step::fit_remote("minimax", "{}", None, &remote, &Control::new()).is_ok());
+}
+
+#[test]
+fn a_law_with_errors_in_both_ends_at_the_same_maximum() {
+    // The errors explain all of the scatter here, so Newton ends at a bound, which is less sharp.
+    for (gaps, errors, tolerance) in [(false, 0.01, 1e-6), (true, 0.01, 1e-6), (false, 1.0, 1e-6)] {
+        let known = |n: usize| {
+            let mut table = table(n, gaps, 0.05);
+            table.variances.iter_mut().for_each(|v| *v *= errors);
+            table
+        };
+        let (table, sample) = (known(3000), known(300));
+        for cuts in [1, 2, 7] {
+            let mut pieces = table.pieces(cuts);
+            pieces.parts = pieces.parts.iter().map(|part| part.with_target().unwrap()).collect();
+            close("mixture-regression", "{}", &table.numbers(), &pieces, &sample.numbers(), tolerance);
+        }
+    }
+    let params = r#"{"n_components": "auto"}"#;
+    let (table, training) = (table(300, false, 0.05), self::table(300, false, 0.05));
+    let (pieces, training) = (table.pieces(1), training.numbers());
+    let remote = Remote { rows: &pieces, sample: &training, whole: true };
+    let refused = Step::fit_remote("mixture-regression", params, None, &remote, &Control::new()).unwrap_err();
+    assert!(refused.to_string().contains("choose it on a sample"), "{refused}");
+    let mut known = table.known(&(0..300).collect::<Vec<_>>());
+    known.targets = None;
+    let without = Part::new(table.data.clone(), known).unwrap().with_target().unwrap_err();
+    assert!(without.to_string().contains("no targets"), "{without}");
 }
 
 #[test]

@@ -27,6 +27,7 @@ from ..tables._source import Source
 from ..tables._wrapped import WrappedTable
 from .choosing import IN_MEMORY, choose
 from .in_parts import fit_in_parts
+from .joined import joins
 from .leaderboard import Leaderboard
 from .methods import METHODS, estimator_of
 from .portfolio import Request, reduces
@@ -46,9 +47,9 @@ INSTEAD = {
 }
 """Methods that keep or compare rows, and what takes their place."""
 
-BESIDE = {"targets": 12, "weights": 24, "groups": 8, "y_std": 16, "exact": 120, "scores": 16}
+BESIDE = {"targets": 12, "weights": 24, "groups": 8, "y_std": 16, "exact": 120, "scores": 16, "law": 24}
 """Bytes of memory per row: codes and targets of the core, weights with their copies, the numbers that a
-solver for exact rows keeps beside each of them."""
+solver for exact rows keeps beside each of them, residuals of targets from a law."""
 
 
 @dataclass(frozen=True)
@@ -179,14 +180,15 @@ def fit_beyond_memory(
             estimator, measured=measured, scale=options.scale, impute=options.on_missing == "impute"
         )
         pipeline = Pipeline([*before, ("regress" if read.regression else "classify", estimator)])
-    budget.check(n_rows, read.rows.row_bytes, _beside(read, pipeline[-1]))
+    free = budget.check(n_rows, read.rows.row_bytes, _beside(read, pipeline[-1]))
     del rows
     known = {
         "sample_weight": read.weights,
         "groups": None if read.groups is None else read.groups.codes,
         "y_std": read.y_std,
     }
-    fit_in_parts(read.rows, read.y, pipeline, known)
+    with budget.keeping(free):
+        fit_in_parts(read.rows, read.y, pipeline, known)
     return Found(Pipeline([("gaussians", reading), *pipeline.steps]), columns, n_rows, board, sample)
 
 
@@ -240,5 +242,7 @@ def _beside(read: Streamed, estimator: BaseEstimator) -> int:
     taken += BESIDE["y_std"] if read.y_std is not None else 0
     taken += BESIDE["exact"] if rows.kind == "zero" else 0
     taken += 4 * rows.n_features if isinstance(rows, Incomplete) else 0
+    if joins(estimator, rows):
+        return taken + BESIDE["law"]
     # The mixture of features and target makes rows of its own.
     return taken + (read.rows.row_bytes if has_fit_parameter(estimator, "xy_cov") else 0)

@@ -28,6 +28,7 @@ from ..tables._table import BatchSize
 from ..tables._wrapped import WrappedTable
 from .average import fit_arguments
 from .batches import collected_categories, numbered
+from .joined import joined
 
 LARGE = 64 << 20
 """Bytes of numbers from which a table is read in parts: less is not worth more than one."""
@@ -50,7 +51,8 @@ def fit_in_parts(
         own = {
             key.removeprefix(f"{last}__"): v for key, v in arguments.items() if key.startswith(f"{last}__")
         }
-        pipeline.steps[-1][1].fit(rows.rows(), y, **own)
+        with joined(pipeline[-1], rows, y, known.get("y_std")):
+            pipeline[-1].fit(rows.rows(), y, **own)
     return pipeline
 
 

@@ -7,9 +7,12 @@ mapped file are not of that kind; the system drops them when it needs room.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from .._uncertain import keep_at_most
 from ..exceptions import ParameterError
 
 UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
@@ -57,8 +60,9 @@ class Budget:
         """Bytes of a batch of columns."""
         return self.bytes // SHARE_OF_A_BATCH
 
-    def check(self, n_rows: int, row_bytes: int, beside: int) -> None:
-        """ParameterError if so many rows in the file, each with `beside` bytes in memory, need more."""
+    def check(self, n_rows: int, row_bytes: int, beside: int) -> int:
+        """The bytes that so many rows in the file, each with `beside` bytes in memory, leave free;
+        ParameterError if they need more."""
         sample = min(n_rows * row_bytes // 8, SAMPLE)
         calibration = min(n_rows, 200_000) * row_bytes
         needed = n_rows * beside + sample + max(calibration, 2 * self.of_a_batch)
@@ -70,6 +74,16 @@ class Budget:
                 f"({beside} bytes each for targets, weights and the like, and a sample to start from); pass "
                 f'memory="{enough}MB", or take fewer rows'
             )
+        return self.bytes - needed
+
+    @contextmanager
+    def keeping(self, free: int) -> Iterator[None]:
+        """Meanwhile, the core keeps no more than half of these free bytes to save time."""
+        before = keep_at_most(free // 2)
+        try:
+            yield
+        finally:
+            keep_at_most(before)
 
 
 def said(size: float) -> str:

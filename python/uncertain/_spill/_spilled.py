@@ -64,6 +64,14 @@ class Spill:
                 new.append(made)
         self._written = new
 
+    def copied(self, step: Any) -> Spill:
+        """What a step makes of the rows, in files of its own."""
+        rows, copy = self.rows(), Spill(self._folder, self._batch_bytes)
+        count = in_parts(self.row_bytes // 8, self._batch_bytes)
+        for first in range(0, len(rows), count):
+            copy.append(step.transform(rows[first : first + count]))
+        return copy
+
 
 class _Written:
     """Files of rows of one kind."""

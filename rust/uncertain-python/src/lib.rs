@@ -43,7 +43,7 @@ mod _uncertain {
     #[pymodule_export]
     use super::pieces::{Part, merged_sums, partial_sums};
     #[pymodule_export]
-    use super::rows::{Rows, give_memory_back};
+    use super::rows::{Rows, give_memory_back, keep_at_most};
     #[pymodule_export]
     use super::threads::{effective_n_jobs, instruction_set};
 

@@ -97,6 +97,11 @@ impl Part {
         let inner = py.detach(|| self.inner.moved((*data).clone(), marks))?;
         Ok(Self { inner: Arc::new(inner) })
     }
+
+    /// The same knowledge of rows that have their target as the last feature.
+    fn with_target(&self, py: Python<'_>) -> BorderResult<Self> {
+        Ok(Self { inner: Arc::new(py.detach(|| self.inner.with_target())?) })
+    }
 }
 
 /// One flat buffer of answers about the rows of a part: version, rows, checksum, then what was asked for.

@@ -80,6 +80,12 @@ pub(crate) fn give_memory_back(py: Python<'_>) {
     py.detach(uncertain::memory::give_back);
 }
 
+/// Fits keep at most so many bytes beside their rows to save time; the number before.
+#[pyfunction]
+pub(crate) fn keep_at_most(bytes: usize) -> usize {
+    uncertain::memory::keep_at_most(bytes)
+}
+
 /// `rows` as an array; `owner` is the frozen Python object that holds them.
 pub(crate) fn to_numpy<'py>(rows: &uncertain::Rows, owner: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let shape = (rows.n_rows(), rows.width());

@@ -5,6 +5,8 @@
 //! fewer faults. Linux gives them for the asking (NumPy asks for its arrays, too); where it does not, or on
 //! other systems, nothing changes but the time.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crate::error::{Error, Result};
 use crate::shortage::may_fail;
 
@@ -47,6 +49,19 @@ pub fn give_back() {
     unsafe {
         libc::malloc_trim(0);
     }
+}
+
+/// Bytes that a fit may keep beside its rows to save time in every pass.
+static KEPT: AtomicUsize = AtomicUsize::new(1 << 29);
+
+/// From now on, fits of this process keep at most so many bytes beside their rows to save time, 512 MB by default; the
+/// number before. Results have the same bits.
+pub fn keep_at_most(bytes: usize) -> usize {
+    KEPT.swap(bytes, Ordering::Relaxed)
+}
+
+pub(crate) fn kept() -> usize {
+    KEPT.load(Ordering::Relaxed)
 }
 
 /// `n_rows` x `width` zeros, or an error instead of an abort when there is no memory for them.

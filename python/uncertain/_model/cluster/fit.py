@@ -11,12 +11,13 @@ from typing import Any, Literal
 
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from ..._data.options import check_option
 from ..._data.typing import RandomState
 from ..._data.validation import seed_from
 from ...exceptions import ParameterError, UncertainWarning
-from ...preprocessing import AsGaussians, GaussianDenoiser, GaussianScaler
+from ...preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ...tables._choose import choose_columns, left_out, target_errors
 from ...tables._dask import is_dask
 from ...tables._roles import KINDS
@@ -30,16 +31,17 @@ from ..steps import steps_before
 from .choice import IN_SUMS, chosen_steps
 from .passes import Cluster, Passes, current
 from .rows import Distributed, Sample
-from .work import Roles, moved
+from .work import Roles, moved, with_target
 
 GROUP_BYTES = 1 << 27
 """Partitions go into one group as long as they have no more bytes together."""
-ABLE = (*IN_SUMS, "usvc")
+ABLE = (*IN_SUMS, "usvc", "minimax", "mixture")
 """Methods that are made of sums over the rows."""
 INSTEAD = {
     "kernel": '"gsu", which is linear, or fit the kernel machine to a sample of the rows',
     "huber": 'for numbers "gsu" with loss="huber"',
     "remeasured": '"gsu", or fit to a sample of the rows',
+    **dict.fromkeys(("tsvc", "ausvc", "mpsvc", "psvm"), '"usvc"'),
 }
 
 
@@ -85,9 +87,9 @@ def fit(
         table have no place on a cluster.
     mean, std, var, cov, precision, factor, bounds, features, exact, categorical, corr : as there.
     task, meaning, scale, on_missing, handle_unknown, random_state : as there.
-    method : "gsu", "usvc" (classes), "discriminant" (classes); "auto" chooses among "gsu" and
-        "discriminant", on the sample (of which `uncertain.fit` looks at 20,000 rows), and says so if boosted
-        trees would be better there.
+    method : "gsu"; for classes "usvc", "minimax" and "discriminant"; for numbers "mixture". "auto" chooses
+        among "gsu" and "discriminant", on the sample (of which `uncertain.fit` looks at 20,000 rows), and
+        says so if boosted trees would be better there.
     effort : of ``method="auto"``: "fast" follows a rule, "normal" chooses.
     timeout : seconds that a pass over the rows, or the reading of the table, may take.
     retries : how often the reading of a partition that failed is tried again. Work whose worker dies is tried
@@ -244,7 +246,9 @@ def _fit_steps(pipeline: Pipeline, sample: Sample, passes: Passes) -> None:
     for k, (name, step) in enumerate(steps):
         own = {key.partition("__")[2]: values for key, values in known.items() if key.startswith(f"{name}__")}
         last = k == len(steps) - 1
-        by_passes = last or isinstance(step, (GaussianScaler, GaussianDenoiser))
+        by_passes = last or isinstance(step, (GaussianScaler, GaussianDenoiser, GaussianImputer))
+        if last and has_fit_parameter(step, "xy_cov"):
+            passes = passes.behind(with_target)
         with (
             config_context(enable_metadata_routing=False),
             _elsewhere(step, passes if by_passes else None, sample),
@@ -271,7 +275,7 @@ def _elsewhere(step: Any, passes: Passes | None, sample: Sample) -> Iterator[Non
 
 def _check_method(method: str, params: Mapping[str, Any]) -> None:
     check_option("method", method, (*METHODS, "auto"))
-    able = " and ".join(f'"{name}"' for name in ABLE)
+    able = ", ".join(f'"{name}"' for name in ABLE)
     if method not in ("auto", *ABLE):
         instead = INSTEAD.get(method, f"one of {able}")
         raise ParameterError(

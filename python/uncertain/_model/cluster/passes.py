@@ -3,13 +3,14 @@ told.
 
 Dask does scheduling, placement and recovery: results that a lost worker held are computed again from where
 they
-came. Only `compute`, `map`, `gather`, `run`, `sync` and `cancel` of a client are used.
+came. Only `compute`, `map`, `gather`, `run`, `sync` and `cancel` of a client are used, and every wait ends.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -36,8 +37,21 @@ def current() -> Any:
         ) from None
 
 
+CANCELLING = 30.0
+"""Seconds to wait for a scheduler that is to forget what it was asked for."""
+
+
 async def _fetched(client: Any, futures: Sequence[Any]) -> Any:
     return await client.gather(list(futures), asynchronous=True)
+
+
+async def _versions(client: Any) -> Any:
+    # A worker that is about to leave does not answer, which is no fault of the others.
+    return await client.run(version, on_error="return")
+
+
+async def _cancelled(client: Any, futures: Sequence[Any]) -> None:
+    await client.cancel(list(futures), asynchronous=True, force=True)
 
 
 class Cluster:
@@ -57,8 +71,7 @@ class Cluster:
     def check(self) -> None:
         """Workers that are there, with this version of the package."""
         self._waiting("the first worker", self._client.wait_for_workers, 1, timeout=self._timeout)
-        # A worker that is about to leave does not answer, which is no fault of the others.
-        found = self._client.run(version, on_error="return")
+        found = self._waiting("the versions of the workers", self._within, _versions)
         for worker, theirs in found.items():
             if isinstance(theirs, (ImportError, AttributeError)):
                 raise ClusterError(
@@ -83,14 +96,16 @@ class Cluster:
 
     def results(self, futures: Sequence[Any], what: str) -> list[Any]:
         """The results, in order; work that fails is not waited for."""
-        return list(self._waiting(what, self._gathered, futures))
-
-    def _gathered(self, futures: Sequence[Any]) -> Any:
         # One wait for everything, also for what must be computed again while it is fetched.
-        return self._client.sync(_fetched, self._client, futures, callback_timeout=self._timeout)
+        return list(self._waiting(what, self._within, _fetched, futures, futures=futures))
 
-    def _waiting(self, what: str, wait: Callable[..., Any], *args: Any, **limits: Any) -> Any:
-        futures = args[0] if args and isinstance(args[0], Sequence) else []
+    def _within(self, ask: Callable[..., Any], *args: Any) -> Any:
+        """What `ask` finds on the loop of the client, unless it takes too long."""
+        return self._client.sync(ask, self._client, *args, callback_timeout=self._timeout)
+
+    def _waiting(
+        self, what: str, wait: Callable[..., Any], *args: Any, futures: Sequence[Any] = (), **limits: Any
+    ) -> Any:
         try:
             return wait(*args, **limits)
         except KeyboardInterrupt:
@@ -119,7 +134,8 @@ class Cluster:
     def cancel(self, futures: Sequence[Any]) -> None:
         """Stop what runs, as far as that can be."""
         if futures and self._client.status == "running":
-            self._client.cancel(list(futures), force=True)
+            with suppress(TimeoutError, distributed.TimeoutError, distributed.comm.CommClosedError):
+                self._client.sync(_cancelled, self._client, futures, callback_timeout=CANCELLING)
 
 
 class Passes:

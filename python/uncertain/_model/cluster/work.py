@@ -264,6 +264,11 @@ def moved(piece: Piece, step: Any) -> Piece:
     return Piece(piece.part.moved(gaussians._core, missing))
 
 
+def with_target(piece: Piece) -> Piece:
+    """Rows whose last feature is the target."""
+    return Piece(piece.part.with_target())
+
+
 def sums(piece: Piece, questions: Floats, n_jobs: int | None) -> tuple[Floats, float, str]:
     """The answers about a piece, the seconds they took, and where."""
     start = time.perf_counter()

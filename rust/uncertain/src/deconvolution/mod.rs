@@ -34,7 +34,7 @@
 //!
 //! Rows with labels see the components of their class only; `tied` components share one T.
 //!
-//! Used by the denoiser, the imputer and the discriminant.
+//! Used by the denoiser, the imputer, the discriminant and the regression with errors in both ([`with_target`]).
 
 mod choose;
 mod classes;
@@ -54,6 +54,7 @@ mod state;
 mod task;
 mod truncated;
 mod update;
+pub(crate) mod with_target;
 
 pub use mixture::Mixture;
 pub(crate) use mixture::log_sum;

@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::deconvolution::Observed;
 use crate::error::Result;
+use crate::memory;
 use crate::parallel;
 use crate::simd::mixture::{Component, Shape, Sums, Workspace};
 use crate::simd::{LANES, Pack};
@@ -21,9 +22,6 @@ pub(crate) struct Source<'r> {
     /// Part by part, as `parallel::map_parts` cuts them, so that both ways give the same bits.
     packs: Option<Vec<Vec<Pack>>>,
 }
-
-/// Bytes of packs that are kept; beyond, every pass makes them anew.
-const KEPT: usize = 1 << 29;
 
 /// Kept packs per call of a kernel.
 const KEPT_PACKS: usize = 128;
@@ -49,7 +47,7 @@ impl Partial {
 impl Observed<'_> {
     /// These rows (`None`: all) for many passes.
     pub(crate) fn source<'r>(&self, rows: Option<&'r [usize]>, control: &Control) -> Result<Source<'r>> {
-        self.source_below(KEPT, rows, control)
+        self.source_below(memory::kept(), rows, control)
     }
 
     /// The same for one pass.
@@ -57,7 +55,7 @@ impl Observed<'_> {
         Source { rows, count: rows.map_or(self.data.n_rows(), <[usize]>::len), packs: None }
     }
 
-    /// The same, keeping no more than so many bytes of packs.
+    /// The same, keeping no more than so many bytes of packs; beyond, every pass makes them anew.
     fn source_below<'r>(&self, bytes: usize, rows: Option<&'r [usize]>, control: &Control) -> Result<Source<'r>> {
         let count = rows.map_or(self.data.n_rows(), <[usize]>::len);
         if count.div_ceil(LANES).saturating_mul(self.shape.width() * size_of::<Pack>()) > bytes {

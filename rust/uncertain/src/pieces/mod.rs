@@ -31,6 +31,7 @@ mod moments;
 mod part;
 mod question;
 mod reader;
+mod scatter;
 mod together;
 
 pub use flat::{VERSION, merged, questions};
@@ -38,6 +39,7 @@ pub(crate) use linear::Separation;
 pub(crate) use moments::{Moments, sums as moments};
 pub use part::{Known, Part};
 pub use question::{PieceLoss, Problem, Question};
+pub(crate) use scatter::{Spread, spreads};
 pub(crate) use together::together;
 
 use crate::control::Control;

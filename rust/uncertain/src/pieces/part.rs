@@ -1,8 +1,8 @@
 //! [`Part`]: a piece of the rows of a fit, with what is known of them, that answers questions.
 
 use crate::control::Control;
-use crate::data::{Collapse, GaussianArray, Incomplete, Kind, Labels, Weights};
-use crate::deconvolution;
+use crate::data::{Collapse, GaussianArray, Incomplete, Kind, Labels, Targets, Weights};
+use crate::deconvolution::{self, with_target};
 use crate::error::{Error, Result};
 use crate::objective::{self, LocalRows, Partitions, Request};
 use crate::parallel;
@@ -10,6 +10,7 @@ use crate::parallel;
 use super::flat::{answers, questions_of};
 use super::moments::{Moments, sums};
 use super::question::{Problem, Question};
+use super::scatter::scatter;
 
 /// Rows of positive weight, and what a fit may want to know of them.
 #[derive(Debug, Clone)]
@@ -103,6 +104,19 @@ impl Part {
         Self::new(data, Known { missing, ..self.known() })
     }
 
+    /// The same knowledge of rows that have their target as the last feature.
+    ///
+    /// # Errors
+    /// No targets.
+    pub fn with_target(&self) -> Result<Self> {
+        let mut targets = Targets::new(self.targets()?.to_vec())?;
+        if let Some(variances) = &self.variances {
+            targets = targets.with_variances(variances.clone())?;
+        }
+        let (data, missing) = with_target::Joint::of(self.rows(), &targets)?.into_parts();
+        self.moved(data, missing)
+    }
+
     /// Number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {
@@ -158,6 +172,23 @@ impl Part {
                 deconvolution::sums_of_part(self.rows(), self.weights.as_ref(), &groups, mixture, control)
             }
             Question::Seen { classes } => self.seen(*classes),
+            Question::Scatter { classes, folds, centers } => {
+                self.check_width(centers.len() / (*classes).max(1))?;
+                let (class_of, fold_of) = (self.class_of(*classes)?, |row: usize| self.fold(row, *folds));
+                scatter(&self.data, *classes, *folds, centers, class_of, fold_of, |row| self.weight(row))
+            }
+            Question::Law { mixture, coef } => {
+                self.check_width(mixture.n_features())?;
+                self.check_width(coef.len() + 1)?;
+                let (all, weight): (Vec<usize>, _) = ((0..self.n_rows()).collect(), |row: usize| self.weight(row));
+                Ok(with_target::Sums::of(coef, mixture, self.rows(), &all, &weight, control)?.flat())
+            }
+            Question::Residuals { mixture, unit, changes } => {
+                self.check_width(mixture.n_features())?;
+                let weight = |row: usize| self.weight(row);
+                let found = with_target::Residuals::of(mixture, self.rows(), &weight, control)?;
+                Ok(found.sums(changes, *unit, &weight)?.concat())
+            }
         }
     }
 
@@ -178,7 +209,7 @@ impl Part {
     }
 
     /// The class of every row, below `classes`; one for all with 0.
-    fn class_of(&self, classes: usize) -> Result<impl Fn(usize) -> usize> {
+    fn class_of(&self, classes: usize) -> Result<impl Fn(usize) -> usize + Sync> {
         let codes = if classes == 0 { None } else { Some(self.codes()?) };
         if let Some(codes) = codes {
             Labels::new(codes.to_vec(), classes)?;
@@ -197,17 +228,19 @@ impl Part {
         Ok(groups.into_iter().map(Some).collect())
     }
 
+    /// The fold of a row, below `folds`.
+    fn fold(&self, row: usize, folds: usize) -> Result<usize> {
+        let fold = self.folds.as_ref().filter(|_| folds > 1).map_or(0, |all| all[row] as usize);
+        if fold < folds { Ok(fold) } else { Err(Error::Data(format!("row {row} is in fold {fold} of {folds}"))) }
+    }
+
     fn counts(&self, classes: usize, folds: usize) -> Result<Vec<f64>> {
         let class_of = self.class_of(classes)?;
         let mut out = vec![0.0; 3 + 2 * classes.max(1) * folds];
         out[0] = self.n_rows() as f64;
         out[2] = if self.data.covariances().kind() == Kind::Zero { 0.0 } else { out[0] };
         for row in 0..self.n_rows() {
-            let fold = self.folds.as_ref().filter(|_| folds > 1).map_or(0, |all| all[row] as usize);
-            if fold >= folds {
-                return Err(Error::Data(format!("row {row} is in fold {fold} of {folds}")));
-            }
-            let at = 3 + 2 * (class_of(row) * folds + fold);
+            let at = 3 + 2 * (class_of(row) * folds + self.fold(row, folds)?);
             out[1] += self.weight(row);
             out[at] += 1.0;
             out[at + 1] += self.weight(row);

@@ -137,13 +137,39 @@ pub enum Question {
         /// Classes, or 0.
         classes: usize,
     },
+    /// Class by class, fold by fold: weight, sum c off with off = x - center, and the packed triangle of sum c (off off' + S).
+    Scatter {
+        /// Classes.
+        classes: usize,
+        /// Folds, at least 1.
+        folds: usize,
+        /// Near the mean of every class, one after the other.
+        centers: Vec<f64>,
+    },
+    /// Of rows whose last feature is the target, under one component of both: the sums of its law with this slope
+    /// (`deconvolution::with_target::Sums`).
+    Law {
+        /// The component.
+        mixture: Mixture,
+        /// The slope.
+        coef: Vec<f64>,
+    },
+    /// Of such rows, for every change of the law's scatter s^2: sum c (a^2 - w), sum c w and sum c w^2
+    /// (`deconvolution::with_target::Residuals`).
+    Residuals {
+        /// The component.
+        mixture: Mixture,
+        /// Of w.
+        unit: f64,
+        /// Of s^2.
+        changes: Vec<f64>,
+    },
 }
 
 impl Question {
     /// Kind and numbers.
     pub(super) fn flat(&self) -> (f64, Vec<f64>) {
         let maybe = |x: Option<usize>| x.map_or(-1.0, |x| x as f64);
-        let list = |x: &[f64]| std::iter::once(x.len() as f64).chain(x.iter().copied()).collect::<Vec<f64>>();
         match self {
             Self::Counts { classes, folds } => (0.0, vec![*classes as f64, *folds as f64]),
             Self::Moments { center } => (1.0, list(center)),
@@ -161,13 +187,18 @@ impl Question {
                 (4.0, flat)
             }
             Self::Em { classes, mixture } => {
-                let mut flat = vec![*classes as f64, mixture.n_features() as f64];
-                for part in [mixture.weights(), mixture.means(), mixture.covariances()] {
-                    flat.extend(list(part));
-                }
+                let mut flat = vec![*classes as f64];
+                flat.extend(flat_mixture(mixture));
                 (5.0, flat)
             }
             Self::Seen { classes } => (6.0, vec![*classes as f64]),
+            Self::Scatter { classes, folds, centers } => {
+                (7.0, [vec![*classes as f64, *folds as f64], list(centers)].concat())
+            }
+            Self::Law { mixture, coef } => (8.0, [flat_mixture(mixture), list(coef)].concat()),
+            Self::Residuals { mixture, unit, changes } => {
+                (9.0, [flat_mixture(mixture), vec![*unit], list(changes)].concat())
+            }
         }
     }
 
@@ -190,15 +221,25 @@ impl Question {
                 Self::Scores { class, every, planes: (0..n).map(|_| reader.list()).collect::<Result<_>>()? }
             }
             5.0 => {
-                let (classes, d) = (reader.count()?, reader.count()?);
-                let (weights, means, covariances) = (reader.list()?, reader.list()?, reader.list()?);
-                let k = weights.len();
-                if k == 0 || d == 0 || means.len() != k * d || covariances.len() != k * packed_len(d) {
-                    return Ok(None);
-                }
-                Self::Em { classes, mixture: Mixture::unchecked(weights, means, covariances, d) }
+                let classes = reader.count()?;
+                let Some(mixture) = mixture_of_flat(reader)? else { return Ok(None) };
+                Self::Em { classes, mixture }
             }
             6.0 => Self::Seen { classes: reader.count()? },
+            7.0 => {
+                let (classes, folds) = (reader.count()?, reader.count()?.max(1));
+                Self::Scatter { classes, folds, centers: reader.list()? }
+            }
+            8.0 | 9.0 => {
+                let Some(mixture) = mixture_of_flat(reader)?.filter(|one| one.n_components() == 1) else {
+                    return Ok(None);
+                };
+                if kind == 8.0 {
+                    Self::Law { mixture, coef: reader.list()? }
+                } else {
+                    Self::Residuals { mixture, unit: reader.number()?, changes: reader.list()? }
+                }
+            }
             _ => return Ok(None),
         }))
     }
@@ -229,6 +270,25 @@ impl Question {
         }
         Ok(())
     }
+}
+
+/// Length and numbers.
+fn list(x: &[f64]) -> Vec<f64> {
+    std::iter::once(x.len() as f64).chain(x.iter().copied()).collect()
+}
+
+fn flat_mixture(mixture: &Mixture) -> Vec<f64> {
+    let parts = [mixture.weights(), mixture.means(), mixture.covariances()];
+    std::iter::once(mixture.n_features() as f64).chain(parts.into_iter().flat_map(list)).collect()
+}
+
+/// Inverse of [`flat_mixture`]; `None` for numbers that are none.
+fn mixture_of_flat(reader: &mut Reader<'_>) -> Result<Option<Mixture>> {
+    let d = reader.count()?;
+    let (weights, means, covariances) = (reader.list()?, reader.list()?, reader.list()?);
+    let k = weights.len();
+    let fits = k > 0 && d > 0 && means.len() == k * d && covariances.len() == k * packed_len(d);
+    Ok(fits.then(|| Mixture::unchecked(weights, means, covariances, d)))
 }
 
 fn add(total: &mut [f64], next: &[f64]) {

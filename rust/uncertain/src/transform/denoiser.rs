@@ -26,10 +26,10 @@ use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
 use crate::deconvolution::{self, Mixture, Observed, Params, Progress, Report, ValidParams, log_sum};
 use crate::error::Result;
-use crate::pieces::{self, Question};
 use crate::simd::mixture::Noise;
 use crate::state::{Answers, Arrays, Fitted, Parts, Remote, Training, Valid};
 use crate::transform::GaussianImputer;
+use crate::transform::elsewhere::fit_elsewhere;
 
 /// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,19 +135,8 @@ impl Fitted for GaussianDenoiser {
     }
 
     fn fit_remote(params: &Valid<Params>, remote: &Remote<'_>, control: &Control) -> Result<Self> {
-        let sample = remote.sample.rows;
-        let em = params.params();
-        let k = pieces::components_here(em, "the rows")?;
-        let seen = pieces::ask(remote.rows, Question::Seen { classes: 0 }, control)?;
-        pieces::check_seen(&seen, sample.gaussians().n_features())?;
         // Where features are missing the posterior is little else than T: see `fit`.
-        let unbiased = seen[3..].iter().any(|weight| *weight < seen[1]);
-        let ask = |mixture: &Mixture| {
-            pieces::ask(remote.rows, Question::Em { classes: 0, mixture: mixture.clone() }, control)
-        };
-        let weights = remote.sample.weights.as_ref();
-        let rows = deconvolution::Remote { sample, weights, groups: vec![None], seen: &seen, ask: &ask };
-        let fitted = deconvolution::fit_remote(em, &rows, k, false, unbiased, control)?;
+        let fitted = fit_elsewhere(params.params(), remote, |gaps| gaps, control)?;
         Ok(Self { report: Some(fitted.report()), mixture: fitted.mixture })
     }
 

@@ -17,8 +17,9 @@ use crate::control::Control;
 use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights};
 use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Progress, Report, ValidParams};
-use crate::error::Result;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, Valid, unlimited};
+use crate::error::{Error, Result};
+use crate::state::{Answers, Arrays, Fitted, Parts, Remote, Training, Valid, unlimited};
+use crate::transform::elsewhere::fit_elsewhere;
 
 /// Replaces missing features by what the others say about them.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +109,15 @@ impl Fitted for GaussianImputer {
             Some(labels) => Self::fit_classes(params, training.rows, labels, control)?.0,
             None => Self::fit(params, training.rows, training.weights.as_ref(), control)?.0,
         })
+    }
+
+    fn fit_remote(params: &Valid<Params>, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+        unlimited(remote.sample.rows)?;
+        if remote.sample.labels.is_some() {
+            return Err(Error::Data("per_class needs all rows in one memory; leave it out, or fit to a sample".into()));
+        }
+        let fitted = fit_elsewhere(params.params(), remote, |_| true, control)?;
+        Ok(Self { report: Some(fitted.report()), mixture: fitted.mixture })
     }
 
     fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Option<Progress> {

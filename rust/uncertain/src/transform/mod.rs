@@ -5,6 +5,7 @@
 
 mod collapser;
 mod denoiser;
+mod elsewhere;
 mod imputer;
 mod kernel_map;
 mod linear_map;

@@ -63,6 +63,59 @@ impl Counts {
     }
 }
 
+/// What is known of rows that are dealt to folds, if probabilities are wanted.
+pub(in crate::model) struct Dealt {
+    counts: Counts,
+    /// Those that have rows: one without needs no fit, since nobody is scored by it.
+    pub folds: Vec<usize>,
+}
+
+impl Dealt {
+    /// Every class has rows, also without any fold.
+    pub(in crate::model) fn ask(
+        remote: &Remote<'_>,
+        n_classes: usize,
+        calibration: &Calibration,
+        control: &Control,
+    ) -> Result<Self> {
+        let wanted = if calibration.probability { calibration.folds } else { 1 };
+        let counts = Counts::ask(remote, n_classes, wanted, control)?;
+        for class in 0..n_classes {
+            let all = counts.of(class, None).0;
+            if all == 0.0 {
+                return Err(Error::Data(format!("class {class} has no row of positive weight; leave the class out")));
+            }
+            for fold in 0..if calibration.probability { wanted } else { 0 } {
+                if counts.of(class, Some(fold)).0 == 0.0 {
+                    return Err(Error::Data(format!(
+                        "all {all} rows of class {class} are in one fold, so the probabilities cannot be calibrated; \
+                         pass probability=False, or add rows (or groups) of that class"
+                    )));
+                }
+            }
+        }
+        let filled = |fold: &usize| (0..n_classes).any(|class| counts.table[class * wanted + fold].0 > 0.0);
+        let folds = if calibration.probability { (0..wanted).filter(filled).collect() } else { vec![] };
+        Ok(Self { counts, folds })
+    }
+
+    /// Folds in all, one where none are wanted.
+    pub(in crate::model) fn wanted(&self) -> usize {
+        self.counts.folds
+    }
+
+    /// The sigmoid of one hyperplane, from scores of held-out rows by that of their fold.
+    pub(in crate::model) fn sigmoid(
+        &self,
+        remote: &Remote<'_>,
+        class: usize,
+        planes: Vec<Vec<f64>>,
+        control: &Control,
+    ) -> Result<Sigmoid> {
+        sigmoid(remote, class, self.counts.rows, planes, control)
+    }
+}
+
 /// One linear problem of all rows.
 struct Job<'a> {
     of: Problem,
@@ -162,25 +215,8 @@ pub(in crate::model) fn classify(
 ) -> Result<(Classifier, f64)> {
     let labels = remote.sample.labels()?;
     let n_classes = labels.n_classes();
-    let wanted = if calibration.probability { calibration.folds } else { 1 };
-    let counts = Counts::ask(remote, n_classes, wanted, control)?;
-    for class in 0..n_classes {
-        let all = counts.of(class, None).0;
-        if all == 0.0 {
-            return Err(Error::Data(format!("class {class} has no row of positive weight; leave the class out")));
-        }
-        for fold in 0..if calibration.probability { wanted } else { 0 } {
-            if counts.of(class, Some(fold)).0 == 0.0 {
-                return Err(Error::Data(format!(
-                    "all {all} rows of class {class} are in one fold, so the probabilities cannot be calibrated; pass \
-                     probability=False, or add rows (or groups) of that class"
-                )));
-            }
-        }
-    }
-    // A fold without rows needs no fit: nobody is scored by it.
-    let filled = |fold: &usize| (0..n_classes).any(|class| counts.table[class * counts.folds + fold].0 > 0.0);
-    let folds: Vec<usize> = if calibration.probability { (0..wanted).filter(filled).collect() } else { vec![] };
+    let Dealt { counts, folds } = Dealt::ask(remote, n_classes, calibration, control)?;
+    let wanted = counts.folds;
     let classes: Vec<usize> = positive_classes(n_classes).collect();
     let total = counts.total(None);
     let (mut solutions, mut sigmoids) = (vec![], vec![]);
@@ -221,7 +257,7 @@ pub(in crate::model) fn classify(
     Ok((Classifier::of(remote.sample.complete()?.n_features(), &solutions, platt), total))
 }
 
-fn task(class: usize, classes: usize, held_out: Option<usize>, folds: usize) -> String {
+pub(in crate::model) fn task(class: usize, classes: usize, held_out: Option<usize>, folds: usize) -> String {
     let class = if classes == 1 { String::new() } else { format!("class {} of {classes}", class + 1) };
     let fold = held_out.map_or_else(String::new, |fold| format!("fold {} of {folds}", fold + 1));
     [class, fold].into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(", ")

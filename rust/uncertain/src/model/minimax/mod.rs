@@ -17,6 +17,7 @@
 //! Source: G. Lanckriet, L. El Ghaoui, C. Bhattacharyya, M. Jordan, A Robust Minimax Approach to
 //! Classification, JMLR 3, 2002.
 
+mod elsewhere;
 mod params;
 mod state;
 
@@ -26,6 +27,7 @@ use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest};
+use crate::pieces::Spread;
 use crate::solver::{Solution, Status};
 
 pub use params::{Params, ValidParams};
@@ -53,6 +55,18 @@ impl Moments {
     }
 }
 
+impl From<Spread> for Moments {
+    fn from(Spread { mean, cov, .. }: Spread) -> Self {
+        Self { mean, cov }
+    }
+}
+
+/// kappa^2 / (1 + kappa^2)
+fn share_of(solution: &Solution) -> f64 {
+    let kappa2 = solution.objective.powi(-2);
+    if solution.objective > 0.0 { kappa2 / (1.0 + kappa2) } else { 1.0 }
+}
+
 impl ValidParams {
     /// Fit to rows with labels, one class against the rest if there are more than two.
     ///
@@ -63,8 +77,7 @@ impl ValidParams {
         let Params { calibration, seed, threads, .. } = self.0;
         let fit = |rows: &TwoClasses<'_>, control: &Control| {
             let solution = self.fit_rows(rows, control)?;
-            let kappa2 = solution.objective.powi(-2);
-            let accuracy = if solution.objective > 0.0 { kappa2 / (1.0 + kappa2) } else { 1.0 };
+            let accuracy = share_of(&solution);
             Ok((solution, accuracy))
         };
         let (linear, worst_case_accuracy) = fit_one_vs_rest(data, labels, &calibration, seed, threads, control, fit)?;
@@ -73,13 +86,17 @@ impl ValidParams {
 
     /// One hyperplane.
     fn fit_rows(&self, rows: &TwoClasses<'_>, control: &Control) -> Result<Solution> {
-        let d = rows.data.n_features();
-        let mut moments = [-1.0, 1.0].map(|sign| moments(rows, sign));
-        let variance = moments.iter().map(|m| m.variance(d)).sum::<f64>() / 2.0;
-        for Moments { cov, .. } in &mut moments {
+        let [minus, plus] = [-1.0, 1.0].map(|sign| moments(rows, sign));
+        self.separate(minus, plus, control)
+    }
+
+    /// The hyperplane between two classes.
+    fn separate(&self, mut minus: Moments, mut plus: Moments, control: &Control) -> Result<Solution> {
+        let d = plus.mean.len();
+        let variance = (minus.variance(d) + plus.variance(d)) / 2.0;
+        for cov in [&mut minus.cov, &mut plus.cov] {
             (0..d).for_each(|j| cov[packed_index(j, j)] += self.0.ridge * variance);
         }
-        let [minus, plus] = moments;
         self.solve(&minus, &plus, control)
     }
 

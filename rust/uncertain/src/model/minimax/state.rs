@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training};
+use crate::state::{Answers, Arrays, Fitted, Parts, Remote, Training};
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +21,10 @@ impl Fitted for Model {
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         params.fit(training.complete()?, training.labels()?, control)
+    }
+
+    fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+        params.fit_remote(remote, control)
     }
 
     fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Header {

@@ -6,7 +6,7 @@
 //! second   -u'W u - 2 u'W E a + tr(W E W E) / 2 - a'E W E a
 //! ```
 //! so that sums over rows of W, of products of two elements of W, of one of W and one or two of a are all there is to
-//! know: one matrix product. What is asked for are beta, alpha and s^2 beside mu_x and T_xx, in which T_xy = T_xx beta and
+//! know ([`Sums`]). What is asked for are beta, alpha and s^2 beside mu_x and T_xx, in which T_xy = T_xx beta and
 //! T_yy = s^2 + beta'T_xx beta: in the coordinates y - beta'x and x - mu_x (of the fitted beta and mu_x) the law is
 //! beta = 0, T is a block of x and s^2, and second derivatives of (mu, T) in the new parameters are single elements.
 //! They matter where the likelihood is not stationary, at s = 0 and with the degrees of freedom of s^2.
@@ -14,121 +14,30 @@
 //! Weights are brought to a sum of as many rows as they are worth, (sum c)^2 / sum c^2. s^2 at 0 is held there.
 
 use crate::control::Control;
-use crate::data::Incomplete;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
+use crate::deconvolution::with_target::Sums;
 use crate::error::Result;
-use crate::linalg::{cholesky, cholesky_solve, gemm};
+use crate::linalg::{cholesky, cholesky_solve};
 use crate::model::mixture_regression::law::{Errors, Law};
-use crate::model::mixture_regression::precision::{Precision, Weight};
-use crate::parallel;
+use crate::model::mixture_regression::readings::{MOST_FEATURES, Readings};
 
-/// Beyond so many features the matrix of all parameters is too large.
-pub(super) const MOST_FEATURES: usize = 50;
-/// Rows times squared elements of a covariance matrix that are few enough for many passes, and for one.
-const WORK: [f64; 2] = [2e9, 5e9];
-/// Evenly spaced rows that stand for all where those are more.
-const MOST_ROWS: f64 = 20_000.0;
-/// Rows per product.
-const BLOCK: usize = 64;
-/// Parts whose sums are held at once.
-const PARTS: usize = 4;
-
-/// Of these rows, whose component is `joint` with this law; `None` where the rows do not determine all parameters, or
-/// there are too many features.
+/// Of rows whose component is `joint` with this law; `None` where they do not determine all parameters, or there are too
+/// many features.
 pub(super) fn standard_errors(
     law: &Law,
     joint: &Mixture,
-    rows: Incomplete<'_>,
-    weight: Weight<'_>,
+    readings: &dyn Readings,
     control: &Control,
 ) -> Result<Option<Errors>> {
-    let d = law.coef.len();
-    if d > MOST_FEATURES {
+    if law.coef.len() > MOST_FEATURES {
         return Ok(None);
     }
-    let counted: Vec<usize> = (0..rows.gaussians().n_rows()).filter(|&i| weight(i) > 0.0).collect();
-    let (total, squares) = counted.iter().fold((0.0, 0.0), |(t, s), &i| (t + weight(i), s + weight(i).powi(2)));
-    let some: Vec<usize> = if affordable(d, counted.len()) {
-        counted
-    } else {
-        let most = counted.len().min((WORK[1] / work(d)).clamp(1.0, MOST_ROWS) as usize);
-        (0..most).map(|k| counted[k * counted.len() / most]).collect()
-    };
-    let share: f64 = some.iter().map(|&i| weight(i)).sum::<f64>() / total;
-    let of_row = |i: usize| weight(i) * total / squares / share;
-    let sums = Sums::of(&law.coef, joint, rows, &some, &of_row, control)?;
+    let sums = readings.informative(&law.coef, joint, control)?;
     Ok(errors(law, joint, &sums.information(joint)))
 }
 
-/// Is it cheap to look at all rows, many times?
-pub(super) fn affordable(d: usize, n: usize) -> bool {
-    d <= MOST_FEATURES && n as f64 * work(d) <= WORK[0]
-}
-
-/// Work per row.
-fn work(d: usize) -> f64 {
-    (packed_len(d + 1) as f64).powi(2)
-}
-
-/// Sums over rows, in the coordinates y - beta'x.
-pub(super) struct Sums {
-    /// d + 1, the target last.
-    m: usize,
-    /// The log-likelihood.
-    pub log_likelihood: f64,
-    /// packed W times (packed W, packed a a', a, 1).
-    products: Vec<f64>,
-    /// Of a, then of the packed a a'.
-    linear: Vec<f64>,
-}
-
 impl Sums {
-    fn width(m: usize) -> usize {
-        2 * packed_len(m) + m + 1
-    }
-
-    pub(super) fn of(
-        coef: &[f64],
-        joint: &Mixture,
-        rows: Incomplete<'_>,
-        some: &[usize],
-        weight: Weight<'_>,
-        control: &Control,
-    ) -> Result<Self> {
-        let m = coef.len() + 1;
-        let (len, width) = (packed_len(m), Self::width(m));
-        let parts = parallel::map_parts_at_most(some.len(), PARTS, |part| -> Result<Self> {
-            let mut sums =
-                Self { m, log_likelihood: 0.0, products: vec![0.0; len * width], linear: vec![0.0; m + len] };
-            let (mut left, mut right) = (vec![0.0; len * BLOCK], vec![0.0; BLOCK * width]);
-            let mut precision = Precision::new(joint);
-            for block in some[part].chunks(BLOCK) {
-                control.check()?;
-                for (k, &i) in block.iter().enumerate() {
-                    precision.of(rows, i)?;
-                    let right = &mut right[k * width..(k + 1) * width];
-                    along_law(coef, &precision, right);
-                    let c = weight(i);
-                    sums.log_likelihood += c * precision.log_density;
-                    (0..len).for_each(|p| left[p * block.len() + k] = c * right[p]);
-                    let (aa, a) = (&right[len..2 * len], &right[2 * len..2 * len + m]);
-                    sums.linear.iter_mut().zip(a.iter().chain(aa)).for_each(|(s, x)| *s += c * x);
-                }
-                gemm(&left, &right, (len, block.len(), width), true, &mut sums.products);
-            }
-            Ok(sums)
-        })?;
-        let mut all = Self { m, log_likelihood: 0.0, products: vec![0.0; len * width], linear: vec![0.0; m + len] };
-        for part in parts {
-            let part = part?;
-            all.log_likelihood += part.log_likelihood;
-            all.products.iter_mut().zip(&part.products).for_each(|(a, b)| *a += b);
-            all.linear.iter_mut().zip(&part.linear).for_each(|(a, b)| *a += b);
-        }
-        Ok(all)
-    }
-
     /// sum c W_p W_q, for packed places.
     fn ww(&self, p: usize, q: usize) -> f64 {
         self.products[p * Self::width(self.m) + q]
@@ -279,29 +188,6 @@ impl Factor {
 /// A change of an element beside the diagonal is one of two.
 fn half(j: usize, k: usize) -> f64 {
     if j == k { 0.5 } else { 1.0 }
-}
-
-/// packed W, packed a a', a and 1 in the coordinates y - beta'x: there W is A^{-T} W A^{-1} with A^{-1} = [[1, 0], [beta', 1]].
-fn along_law(coef: &[f64], precision: &Precision<'_>, out: &mut [f64]) {
-    let (d, m) = (coef.len(), coef.len() + 1);
-    let (w, a, len) = (&precision.w, &precision.a, packed_len(m));
-    let last = w[d * m + d];
-    for j in 0..d {
-        for k in 0..=j {
-            out[packed_index(j, k)] =
-                w[j * m + k] + coef[j] * w[d * m + k] + w[d * m + j] * coef[k] + coef[j] * coef[k] * last;
-        }
-        out[packed_index(d, j)] = w[d * m + j] + coef[j] * last;
-        out[2 * len + j] = a[j] + coef[j] * a[d];
-    }
-    out[packed_index(d, d)] = last;
-    out[2 * len + d] = a[d];
-    out[2 * len + m] = 1.0;
-    for j in 0..m {
-        for k in 0..=j {
-            out[len + packed_index(j, k)] = out[2 * len + j] * out[2 * len + k];
-        }
-    }
 }
 
 pub(super) fn errors(law: &Law, joint: &Mixture, information: &Information) -> Option<Errors> {

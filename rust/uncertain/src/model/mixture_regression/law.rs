@@ -17,13 +17,11 @@
 //! at about (p / n)^{1/4} of the noise; the slope follows, 6 % too small for 50 rows of reliability 0.8.
 
 use crate::control::Control;
-use crate::data::Incomplete;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::linalg::{cholesky, cholesky_solve};
-use crate::model::mixture_regression::precision::{Precision, Weight};
-use crate::parallel;
+use crate::model::mixture_regression::readings::{Readings, Total};
 
 /// The smallest s^2 of a mixture that is to stay one, as a part of the variance of y.
 const LEAST: f64 = 1e-10;
@@ -84,61 +82,43 @@ pub(super) fn least_variance(joint: &Mixture) -> f64 {
 /// One component with the s^2 that its other parameters call for, counting so many degrees of freedom, and whether s = 0.
 pub(super) fn with_best_scatter(
     joint: &Mixture,
-    rows: Incomplete<'_>,
-    weight: Weight<'_>,
+    readings: &dyn Readings,
     degrees: usize,
     control: &Control,
 ) -> Result<(Mixture, bool)> {
-    let n = rows.gaussians().n_rows();
-    let parts = parallel::map_parts(n, |part| -> Result<Vec<[f64; 3]>> {
-        let mut precision = Precision::new(joint);
-        let mut out = Vec::with_capacity(part.len());
-        for i in part.filter(|&i| weight(i) > 0.0) {
-            control.check()?;
-            let (w, a) = precision.of_target(rows, i)?;
-            out.push([weight(i), w, a]);
-        }
-        Ok(out)
-    })?;
-    let mut known: Vec<[f64; 3]> = vec![];
-    for part in parts {
-        known.extend(part?);
-    }
-    let (d, total) = (joint.n_features() - 1, known.iter().map(|[c, ..]| c).sum::<f64>());
+    let d = joint.n_features() - 1;
+    let Total { weight, squares, .. } = readings.total();
     // Weights of any size: so many rows of average weight, at most half of all.
-    let squares: f64 = known.iter().map(|[c, ..]| c * c).sum();
-    let p = (degrees as f64 * squares / total).min(total / 2.0);
-    // A row of exact numbers may have any weight w: everything relative to the largest.
-    let unit = known.iter().map(|[_, w, _]| *w).fold(0.0, f64::max);
-    let score = |by: f64| {
-        let (mut sum, mut first, mut second) = (0.0, 0.0, 0.0);
-        for [c, w, a] in &known {
-            let shrunk = 1.0 / (1.0 + by * w);
-            let w = w * shrunk / unit;
-            sum += c * ((a * shrunk).powi(2) / unit - w);
-            first += c * w;
-            second += c * w * w;
-        }
-        sum + p * second / first
+    let p = (degrees as f64 * squares / weight).min(weight / 2.0);
+    let ask = readings.scores(joint, control)?;
+    let scores = |changes: &[f64]| -> Result<Vec<f64>> {
+        Ok(ask(changes)?.iter().map(|[sum, first, second]| sum + p * second / first).collect())
     };
+    let positive = |change: f64| -> Result<bool> { Ok(scores(&[change])?.iter().all(|score| *score > 0.0)) };
     let here = Law::of(joint)?.scatter.powi(2);
     let t = joint.covariance(0)[packed_index(d, d)];
     let lowest = (least_variance(joint) - here).min(0.0);
     let (mut low, mut high) = (lowest, 0.0);
-    if score(0.0) > 0.0 {
+    if positive(0.0)? {
         (low, high) = (0.0, t);
-        while score(high) > 0.0 && high < 1e6 * t {
+        while high < 1e6 * t && positive(high)? {
             (low, high) = (high, 4.0 * high);
         }
-    } else if !(score(lowest) > 0.0) {
+    } else if !positive(lowest)? {
         high = lowest;
     }
+    // The root is where scores stop being positive.
+    let cuts = readings.at_once() + 1;
     while high - low > 1e-14 * (here + high).abs() {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
+        let between = |k: usize| ((cuts - k) as f64 * low + k as f64 * high) / cuts as f64;
+        let mut inner: Vec<f64> = (1..cuts).map(between).filter(|x| *x > low && *x < high).collect();
+        inner.dedup();
+        if inner.is_empty() {
             break;
         }
-        if score(middle) > 0.0 { low = middle } else { high = middle }
+        let below = scores(&inner)?.iter().take_while(|score| **score > 0.0).count();
+        let ends: Vec<f64> = [vec![low], inner, vec![high]].concat();
+        (low, high) = (ends[below], ends[below + 1]);
     }
     let mut covariances = joint.covariances().to_vec();
     covariances[packed_index(d, d)] += high;

@@ -5,12 +5,13 @@
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::data::covariance::{packed_index, packed_len};
+use crate::deconvolution::with_target::Weight;
 use crate::deconvolution::{Expected, Mixture};
 use crate::error::Result;
 use crate::linalg::gemm_tn_lower;
-use crate::model::mixture_regression::information::{Information, MOST_FEATURES, errors};
+use crate::model::mixture_regression::information::{Information, errors};
 use crate::model::mixture_regression::law::{Errors, Law};
-use crate::model::mixture_regression::precision::Weight;
+use crate::model::mixture_regression::readings::MOST_FEATURES;
 use crate::parallel;
 
 /// Rows per product.

@@ -12,19 +12,23 @@
 
 mod conditional;
 mod information;
-mod joint;
 mod law;
 mod limits;
 mod newton;
-mod precision;
+mod readings;
 mod state;
 
 use crate::control::Control;
-use crate::data::{Incomplete, Targets};
-use crate::deconvolution::{Fitted, Mixture, Report, ValidParams};
+use crate::data::{Incomplete, Targets, Weights};
+use crate::deconvolution::with_target::Joint;
+use crate::deconvolution::{self, Fitted, Mixture, Report, ValidParams};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::parallel;
+use crate::pieces::{self, Question};
+use crate::state::Remote;
+
+use readings::{Here, Readings, There, Total};
 
 pub use crate::deconvolution::Params;
 pub use law::{Errors, Law};
@@ -50,36 +54,73 @@ pub fn fit<'a>(
     targets: &Targets,
     control: &Control,
 ) -> Result<(Model, Fitted)> {
-    let joint = joint::Joint::of(rows.into(), targets)?;
-    let rows = joint.rows();
-    let fitted = params.fit_rows(rows, targets.weights(), false, control)?;
+    let joint = Joint::of(rows.into(), targets)?;
+    fit_joint(params, joint.rows(), targets.weights(), control)
+}
+
+/// [`fit`] to rows whose last feature is the target.
+fn fit_joint(
+    params: &ValidParams,
+    rows: Incomplete<'_>,
+    weights: Option<&Weights>,
+    control: &Control,
+) -> Result<(Model, Fitted)> {
+    let fitted = params.fit_rows(rows, weights, false, control)?;
     let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
     if fitted.mixture.n_components() == 1 {
-        let weight = |i: usize| targets.weight(i);
+        let weight = |i: usize| weights.map_or(1.0, |c| c[i]);
         if rows.limits().is_some() {
             let errors = || limits::standard_errors(&fitted.mixture, rows, &weight, control);
             let errors = parallel::install(params.params().threads, errors)??;
             model.law.iter_mut().for_each(|law| law.errors.clone_from(&errors));
             return Ok((model, fitted));
         }
-        parallel::install(params.params().threads, || -> Result<()> {
-            let (mixture, _) = law::with_best_scatter(&fitted.mixture, rows, &weight, 0, control)?;
-            let (mixture, way) = newton::climbed(mixture, rows, &weight, control)?;
-            let degrees = mixture.n_features();
-            let (mixture, exact) = law::with_best_scatter(&mixture, rows, &weight, degrees, control)?;
-            let mut law = Law::of(&mixture)?;
-            if exact {
-                law.scatter = 0.0;
-            }
-            law.errors = information::standard_errors(&law, &mixture, rows, &weight, control)?;
-            (model.mixture, model.law) = (mixture, Some(law));
-            if let Some(report) = &mut model.report {
-                way.add_to(report);
-            }
-            Ok(())
-        })??;
+        let finish = || model.finished(&Here::new(rows, &weight), control);
+        parallel::install(params.params().threads, finish)??;
     }
     Ok((model, fitted))
+}
+
+/// [`fit`] by passes over rows that lie elsewhere, whose last feature is the target; those of the sample are apart.
+fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Model> {
+    let k = pieces::components_here(params.params(), "the rows")?;
+    let targets = remote.sample.targets()?;
+    let joint = Joint::of(remote.sample.rows, targets)?;
+    let (sample, weights) = (joint.rows(), targets.weights());
+    let seen = pieces::ask(remote.rows, Question::Seen { classes: 0 }, control)?;
+    pieces::check_seen(&seen, sample.gaussians().n_features())?;
+    let ask =
+        |mixture: &Mixture| pieces::ask(remote.rows, Question::Em { classes: 0, mixture: mixture.clone() }, control);
+    let rows = deconvolution::Remote { sample, weights, groups: vec![None], seen: &seen, ask: &ask };
+    let fitted = deconvolution::fit_remote(params.params(), &rows, k, false, false, control)?;
+    let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
+    if k == 1 {
+        let weight = |i: usize| targets.weight(i);
+        let total = Total { rows: seen[0] as usize, weight: seen[1], squares: seen[2] };
+        let least = law::least_variance(&fitted.mixture);
+        model.finished(&There::new(remote.rows, Here::new(sample, &weight), total, least), control)?;
+    }
+    Ok(model)
+}
+
+impl Model {
+    /// From where EM has ended to the law, its scatter and standard errors.
+    fn finished(&mut self, readings: &dyn Readings, control: &Control) -> Result<()> {
+        let (mixture, _) = law::with_best_scatter(&self.mixture, readings, 0, control)?;
+        let (mixture, way) = newton::climbed(mixture, readings, control)?;
+        let degrees = mixture.n_features();
+        let (mixture, exact) = law::with_best_scatter(&mixture, readings, degrees, control)?;
+        let mut law = Law::of(&mixture)?;
+        if exact {
+            law.scatter = 0.0;
+        }
+        law.errors = information::standard_errors(&law, &mixture, readings, control)?;
+        (self.mixture, self.law) = (mixture, Some(law));
+        if let Some(report) = &mut self.report {
+            way.add_to(report);
+        }
+        Ok(())
+    }
 }
 
 impl Model {

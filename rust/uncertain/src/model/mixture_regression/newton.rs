@@ -1,18 +1,17 @@
 //! From where EM stops to the maximum of the likelihood of one component, by Newton's method.
 //!
 //! EM moves by the share of the information that readings have of true values, and towards s = 0 ever more slowly. Its
-//! end is near enough for the observed information ([`Sums`]) to be positive definite: then a few steps reach the
+//! end is near enough for the observed information ([`Information`]) to be positive definite: then a few steps reach the
 //! maximum to rounding. s^2 >= 0 (nearly) is kept: a step that would cross it ends there, the others' best given that,
 //! and a bound that the likelihood presses against is held. A step that does not lead up is halved.
 
 use crate::control::Control;
-use crate::data::Incomplete;
 use crate::data::covariance::packed_index;
 use crate::deconvolution::{Mixture, Report};
 use crate::error::Result;
-use crate::model::mixture_regression::information::{Information, Sums, affordable};
+use crate::model::mixture_regression::information::Information;
 use crate::model::mixture_regression::law::{Law, least_variance};
-use crate::model::mixture_regression::precision::Weight;
+use crate::model::mixture_regression::readings::Readings;
 use crate::solver::Status;
 
 const MOST_STEPS: usize = 50;
@@ -46,21 +45,15 @@ impl Way {
 }
 
 /// The maximum, or as near as it gets.
-pub(super) fn climbed(
-    mut joint: Mixture,
-    rows: Incomplete<'_>,
-    weight: Weight<'_>,
-    control: &Control,
-) -> Result<(Mixture, Way)> {
+pub(super) fn climbed(mut joint: Mixture, readings: &dyn Readings, control: &Control) -> Result<(Mixture, Way)> {
     let mut way = Way::default();
-    let counted: Vec<usize> = (0..rows.gaussians().n_rows()).filter(|&i| weight(i) > 0.0).collect();
-    if !affordable(joint.n_features() - 1, counted.len()) {
+    if !readings.affordable(joint.n_features() - 1) {
         return Ok((joint, way));
     }
-    let total: f64 = counted.iter().map(|&i| weight(i)).sum();
+    let total = readings.total().weight;
     let look = |joint: &Mixture| {
         let coef = Law::of(joint)?.coef;
-        Ok((Sums::of(&coef, joint, rows, &counted, weight, control)?, coef))
+        Ok((readings.sums(&coef, joint, control)?, coef))
     };
     let (mut sums, mut coef) = look(&joint)?;
     for _ in 0..MOST_STEPS {

@@ -4,20 +4,28 @@
 
 use ndarray::Array2;
 
-use super::{Errors, Law, Model, Params, fit};
+use super::{Errors, Law, Model, Params, fit, fit_joint, fit_remote};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{Mixture, Progress, ValidParams};
 use crate::density::Densities;
 use crate::error::{Error, Result};
-use crate::state::{Answers, Arrays, Fitted, Parts, Training};
+use crate::state::{Answers, Arrays, Fitted, Parts, Remote, Training};
 
 impl Fitted for Model {
     type Params = Params;
     type Header = Option<Progress>;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
-        Ok(fit(params, training.rows, training.targets()?, control)?.0)
+        // Without targets the last feature is the target.
+        Ok(match &training.targets {
+            Some(targets) => fit(params, training.rows, targets, control)?.0,
+            None => fit_joint(params, training.rows, training.weights.as_ref(), control)?.0,
+        })
+    }
+
+    fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+        fit_remote(params, remote, control)
     }
 
     fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Option<Progress> {

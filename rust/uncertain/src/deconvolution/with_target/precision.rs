@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
 
 /// How much a row counts.
-pub(super) type Weight<'a> = &'a (dyn Fn(usize) -> f64 + Sync);
+pub(crate) type Weight<'a> = &'a (dyn Fn(usize) -> f64 + Sync);
 
 /// The component, and memory.
-pub(super) struct Precision<'a> {
+pub(crate) struct Precision<'a> {
     joint: &'a Mixture,
     noise: Vec<f64>,
     known: Vec<usize>,
@@ -30,7 +30,7 @@ pub(super) struct Precision<'a> {
 }
 
 impl<'a> Precision<'a> {
-    pub(super) fn new(joint: &'a Mixture) -> Self {
+    pub(crate) fn new(joint: &'a Mixture) -> Self {
         let m = joint.n_features();
         let noise = vec![0.0; packed_len(m)];
         let (w, a) = (vec![0.0; m * m], vec![0.0; m]);
@@ -66,14 +66,14 @@ impl<'a> Precision<'a> {
     }
 
     /// W_yy, one over the variance of the target's reading given the others, and a_y; the target is last.
-    pub(super) fn of_target(&mut self, rows: Incomplete<'_>, row: usize) -> Result<(f64, f64)> {
+    pub(crate) fn of_target(&mut self, rows: Incomplete<'_>, row: usize) -> Result<(f64, f64)> {
         let m = self.factor(rows, row)?;
         let pivot = self.l[m * m - 1];
         Ok((pivot.powi(-2), self.z[m - 1] / pivot))
     }
 
     /// Set `w` and `a`.
-    pub(super) fn of(&mut self, rows: Incomplete<'_>, row: usize) -> Result<()> {
+    pub(crate) fn of(&mut self, rows: Incomplete<'_>, row: usize) -> Result<()> {
         let m = self.factor(rows, row)?;
         self.inverse.clear();
         self.inverse.resize(m * m, 0.0);

@@ -9,7 +9,7 @@ use crate::data::{Covariances, GaussianArray, Incomplete, Names, Rows, Targets};
 use crate::error::{Error, Result};
 
 /// Rows in d + 1 dimensions, with the gaps and limits of both.
-pub(super) struct Joint {
+pub(crate) struct Joint {
     data: GaussianArray,
     missing: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
@@ -18,7 +18,7 @@ pub(super) struct Joint {
 impl Joint {
     /// # Errors
     /// Another number of targets than of rows; errors of a row that are no covariance matrix together.
-    pub(super) fn of(rows: Incomplete<'_>, targets: &Targets) -> Result<Self> {
+    pub(crate) fn of(rows: Incomplete<'_>, targets: &Targets) -> Result<Self> {
         let (features, n) = (rows.gaussians(), rows.gaussians().n_rows());
         targets.check_rows(n)?;
         let m = features.n_features() + 1;
@@ -53,7 +53,12 @@ impl Joint {
         Ok(Self { data, missing, limits })
     }
 
-    pub(super) fn rows(&self) -> Incomplete<'_> {
+    /// The rows alone.
+    pub(crate) fn into_parts(self) -> (GaussianArray, Option<Vec<bool>>) {
+        (self.data, self.missing)
+    }
+
+    pub(crate) fn rows(&self) -> Incomplete<'_> {
         Incomplete::from_parts(&self.data, self.missing.as_deref(), self.limits.as_deref())
     }
 }

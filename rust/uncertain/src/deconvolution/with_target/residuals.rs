@@ -1,0 +1,58 @@
+//! What the scatter s^2 of a law is judged by: residuals of the targets' readings given those of the features.
+//!
+//! With 1 / w_i the variance of the reading of y given that of x, and a_i / w_i its residual, a change of s^2 by b makes
+//! w_i(b) = w_i / (1 + b w_i), a_i(b) = a_i / (1 + b w_i), so that one look at the rows serves many b.
+
+use crate::control::Control;
+use crate::data::Incomplete;
+use crate::deconvolution::Mixture;
+use crate::deconvolution::with_target::precision::{Precision, Weight};
+use crate::error::Result;
+use crate::parallel;
+
+/// (w, a) of every row that counts.
+pub(crate) struct Residuals(Vec<f64>);
+
+impl Residuals {
+    pub(crate) fn of(joint: &Mixture, rows: Incomplete<'_>, weight: Weight<'_>, control: &Control) -> Result<Self> {
+        let mut found = vec![0.0; 2 * rows.gaussians().n_rows()];
+        parallel::fill_rows(&mut found, 2, |part, out| {
+            let mut precision = Precision::new(joint);
+            for (i, out) in part.zip(out.chunks_exact_mut(2)).filter(|(i, _)| weight(*i) > 0.0) {
+                control.check()?;
+                let (w, a) = precision.of_target(rows, i)?;
+                out.copy_from_slice(&[w, a]);
+            }
+            Ok(())
+        })?;
+        Ok(Self(found))
+    }
+
+    /// The largest w.
+    pub(crate) fn largest(&self) -> f64 {
+        self.0.iter().step_by(2).copied().fold(0.0, f64::max)
+    }
+
+    /// For every change of s^2: sum c (a^2 - w), sum c w and sum c w^2, with w and a^2 in units of `unit`.
+    pub(crate) fn sums(&self, changes: &[f64], unit: f64, weight: Weight<'_>) -> Result<Vec<[f64; 3]>> {
+        let parts = parallel::map_parts(self.0.len() / 2, |part| {
+            let mut sums = vec![[0.0; 3]; changes.len()];
+            for i in part {
+                let (c, w, a) = (weight(i), self.0[2 * i], self.0[2 * i + 1]);
+                for (by, [sum, first, second]) in changes.iter().zip(&mut sums) {
+                    let shrunk = 1.0 / (1.0 + by * w);
+                    let w = w * shrunk / unit;
+                    *sum += c * ((a * shrunk).powi(2) / unit - w);
+                    *first += c * w;
+                    *second += c * w * w;
+                }
+            }
+            sums
+        })?;
+        let mut all = vec![[0.0; 3]; changes.len()];
+        for part in parts {
+            all.iter_mut().flatten().zip(part.iter().flatten()).for_each(|(a, b)| *a += b);
+        }
+        Ok(all)
+    }
+}
