@@ -34,7 +34,7 @@
 //!
 //! Rows with labels see the components of their class only; `tied` components share one T.
 //!
-//! Used by the denoiser, the imputer, the discriminant and the regression with errors in both ([`with_target`]).
+//! Used by the denoiser, the imputer, the discriminant and the regression with errors in both.
 
 mod choose;
 mod classes;

@@ -4,7 +4,7 @@
 //! ```text
 //! (x_i, y_i) ~ sum_k pi_k N(mu_k, T_k + C_i),    C_i = [[S_i, c_i], [c_i', tau_i^2]]
 //! ```
-//! by extreme deconvolution ([`deconvolution`](crate::deconvolution)). The prediction for a new row (x, S) is the density of its true target given
+//! by extreme deconvolution ([`deconvolution`]). The prediction for a new row (x, S) is the density of its true target given
 //! the reading, a mixture again ([`Densities`]), of which a missing feature has infinite noise.
 //!
 //! One component is the structural model of a line with errors in both variables (Fuller, Measurement Error Models,
