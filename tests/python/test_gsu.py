@@ -241,6 +241,38 @@ def test_an_exact_feature_that_separates_beside_noisy_ones(kind: str, alpha: flo
     np.testing.assert_allclose(model.coef_, [[0.0, 0.0, 1.0]], atol=1e-3)
 
 
+@pytest.mark.parametrize("alpha", [1e-1, 1e-3])
+def test_a_few_rows_without_spread_at_the_optimum(alpha: float) -> None:
+    """Rows uncertain in two directions each, of which w avoids some: SciPy narrows a smoothing instead."""
+    rng = np.random.default_rng(5)
+    n, d = 200, 60
+    y = np.where(rng.random(n) < 0.5, -1, 1)
+    means = rng.normal(size=(n, d)) + 0.3 * y[:, None]
+    factor = 0.5 * rng.normal(size=(n, d, 2))
+    X = GaussianArray(means, factor=factor)
+    model = GSUClassifier(alpha).fit(X, y)
+    assert model.status_ == "converged" and model.optimality_gap_ <= 1e-6
+    assert model.objective_ == pytest.approx(value(model, X, y), rel=1e-12)
+
+    def smoothed(wb: Floats, epsilon: float) -> tuple[float, Floats]:
+        w, b = wb[:-1], wb[-1]
+        image = np.einsum("ndr,d->nr", factor, w)
+        s = np.sqrt((image**2).sum(axis=1) + epsilon**2)
+        margin = 1.0 - y * (means @ w + b)
+        cdf, pdf = ndtr(margin / s), np.exp(-0.5 * (margin / s) ** 2) / np.sqrt(2 * np.pi)
+        along = np.einsum("ndr,nr->d", factor, image * (pdf / s)[:, None])
+        gradient = alpha * w + (along - (cdf * y) @ means) / n
+        return 0.5 * alpha * w @ w + np.mean(margin * cdf + s * pdf), np.append(gradient, -(cdf @ y) / n)
+
+    wb = np.append(means.T @ y / n, 0.0)
+    for epsilon in 10.0 ** -np.arange(0.0, 7.5, 0.5):
+        options = {"maxiter": 3000, "maxfun": 10000, "ftol": 1e-16, "gtol": 1e-12, "maxcor": 50}
+        wb = minimize(smoothed, wb, args=(epsilon,), jac=True, method="L-BFGS-B", options=options).x
+    best = smoothed(wb, 1e-9)[0]
+    assert model.objective_ * (1 - model.optimality_gap_) <= best * (1 + 1e-12), "the certificate must hold"
+    assert model.objective_ <= best * (1 + 1.1e-6)
+
+
 def test_decision_and_its_distribution() -> None:
     for kind in KINDS:
         X, y = problem(kind)

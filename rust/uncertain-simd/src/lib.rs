@@ -40,7 +40,7 @@ mod vector;
 mod vectors;
 mod waves;
 
-pub use cholesky::factor_upper;
+pub use cholesky::{TOGETHER, factor_upper, factor_upper_together};
 pub use dispatch::{Level, SWITCH};
 pub use distance::add_squared_distances;
 pub use lanes::{LANES, Pack};

@@ -6,9 +6,8 @@ use crate::error::{Error, Result};
 use crate::loss::Certificate;
 
 impl<P: Partitions> LinearObjective<'_, P> {
-    pub(super) fn finish(&self, x: &[f64], epsilon: f64, flat: &[f64]) -> Result<Evaluation> {
+    pub(super) fn finish(&self, x: &[f64], epsilon: f64, sums: &ValueSums) -> Result<Evaluation> {
         let d = x.len() - 1;
-        let sums = ValueSums::of_flat(flat, d);
         let penalty = self.penalty(x);
         let [minus, plus] = &sums.classes;
         let gradient = self.gradient(x, minus, plus);

@@ -52,7 +52,7 @@ impl Pass<'_> {
     fn part(&self, range: Range<usize>, control: &Control) -> Result<Vec<f64>> {
         let (rows, d) = (self.rows, self.along.w.len());
         let mut part = Part {
-            dense: DenseHessian::new(d, rows.is_exact()),
+            dense: DenseHessian::new(d, rows.is_exact(), true),
             classes: [ClassSums::zero(d), ClassSums::zero(d)],
             residual: vec![0.0; d + 1],
         };

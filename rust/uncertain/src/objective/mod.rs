@@ -46,6 +46,7 @@ mod problem;
 mod row;
 mod sketch;
 mod sums;
+mod turn;
 
 pub(crate) use interior::System;
 pub use local::LocalRows;
@@ -56,9 +57,10 @@ pub(crate) use sums::ClassSums;
 pub use sums::{Partitions, Request};
 
 use crate::control::Control;
-use crate::data::{Covariances, RowSource};
+use crate::data::{Covariances, RowSource, Weights};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
+use sums::ValueSums;
 
 /// How much of J an evaluation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,8 +146,20 @@ impl<'a, P: Partitions> LinearObjective<'a, P> {
     /// # Errors
     /// Those of the rows; data so large that J overflows.
     pub fn evaluate(&self, x: &[f64], epsilon: f64, want: Want, control: &Control) -> Result<Evaluation> {
+        Ok(self.evaluate_with_sums(x, epsilon, want, control)?.0)
+    }
+
+    /// [`evaluate`](Self::evaluate), and the sums of which gradient and bound were made.
+    pub(crate) fn evaluate_with_sums(
+        &self,
+        x: &[f64],
+        epsilon: f64,
+        want: Want,
+        control: &Control,
+    ) -> Result<(Evaluation, [ClassSums; 2])> {
         let request = Request::Value { x, epsilon, hessian: want == Want::Hessian };
-        self.finish(x, epsilon, &self.rows.sums(&[request], control)?)
+        let sums = ValueSums::of_flat(&self.rows.sums(&[request], control)?, x.len() - 1);
+        Ok((self.finish(x, epsilon, &sums)?, sums.classes))
     }
 }
 
@@ -172,6 +186,15 @@ impl<'a> LinearObjective<'a> {
             return Err(Error::shape("computed rows", expected, source.n_rows()));
         }
         Ok(Self::new(LocalRows { source: Some(source), ..self.rows }))
+    }
+
+    /// The same with other weights in the units of the problem's: the sums are not normalised anew.
+    pub(crate) fn reweighted<'b>(&self, weights: &'b Weights) -> LinearObjective<'b>
+    where
+        'a: 'b,
+    {
+        let problem = Problem { weights: Some(weights), ..self.rows.problem };
+        LinearObjective::new(LocalRows { problem, source: self.rows.source, scale: self.rows.scale })
     }
 
     /// The computed rows, if there are any.

@@ -52,7 +52,7 @@ impl<'a> Pass<'a> {
     pub(super) fn part(&self, range: Range<usize>, control: &Control) -> Result<Vec<f64>> {
         let (rows, d) = (self.rows, self.along.w.len());
         let block = rows.block_rows();
-        let dense = self.hessian.then(|| DenseHessian::new(d, rows.is_exact()));
+        let dense = self.hessian.then(|| DenseHessian::new(d, rows.is_exact(), rows.problem.loss.is_convex()));
         let mut part = Part { sums: ValueSums::zero(d), dense };
         with_kind!(rows.covariances(), kind => {
             let mut scratch = Scratch {

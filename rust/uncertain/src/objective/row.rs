@@ -2,6 +2,9 @@
 
 use crate::loss::LossEval;
 
+/// What is left of a difference counts as rounding below this part of what it was taken from.
+const ROUNDING: f64 = 1e-14;
+
 /// The second derivatives of one row, times its weight.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RowCurvature {
@@ -63,6 +66,17 @@ impl RowCurvature {
 
     pub(super) fn is_active(&self) -> bool {
         self.mm != 0.0 || self.e != 0.0
+    }
+
+    /// The Cholesky factor (1, 1), (2, 1), (2, 2) of the second derivatives along x and the first column of a turned
+    /// factor ([`Turn`](super::turn::Turn)), where |F'w / s|^2 is `length2`: [dmm, l dms; l dms, l^2 dss + (1 - l^2) e].
+    pub(super) fn root(&self, length2: f64) -> [f64; 3] {
+        let first = self.mm.sqrt();
+        let second = if first > 0.0 { self.ms * length2.sqrt() / first } else { 0.0 };
+        let whole = self.ss * length2 + self.e;
+        let third = whole - second * second;
+        // Of a homogeneous loss that is smoothed nowhere nothing is left but rounding.
+        [first, second, if third > ROUNDING * (self.e + whole.abs()) { third.sqrt() } else { 0.0 }]
     }
 }
 

@@ -38,6 +38,8 @@ fn every_kind(n: usize, d: usize) -> Vec<(GaussianArray, Vec<f64>)> {
             rank: 2,
             diagonal: Some(rows(positive(n * d), d)),
         }),
+        Covariances::LowRank(LowRank { factor: rows(positive(n * d), d), rank: 1, diagonal: None }),
+        Covariances::LowRank(LowRank { factor: rows(positive(n * d * 3), d * 3), rank: 3, diagonal: None }),
         Covariances::Full(Full { values: rows(square, d * d), layout: Layout::Square }),
         Covariances::Full(Full { values: rows(packed, d * (d + 1) / 2), layout: Layout::Packed }),
         Covariances::Shared(Shared { packed: shared }),

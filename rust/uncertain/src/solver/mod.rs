@@ -10,7 +10,8 @@
 //! price of a gradient, whatever the scales of the features.
 //!
 //! Rows without spread make the objective kinked. Where smoothing them would have to become very
-//! narrow, Newton and L-BFGS hand over to an interior-point method, which stops on the same gap; where all rows are
+//! narrow, Newton and L-BFGS hand over: where such rows are few to Newton's method with those held apart (`apex`), else
+//! to an interior-point method; both stop on the same gap. Where all rows are
 //! exact it is the one for quadratic programs (`points`) from the start. Rows that
 //! are uncertain in few directions only, with enough features to avoid them all, use the cone-aware method
 //! (`cone`) from the start, in the space that they span.
@@ -20,6 +21,7 @@
 //!
 //! To add a solver: one file, one variant of [`SolverKind`]; the tests below run every variant.
 
+mod apex;
 #[cfg(feature = "clarabel")]
 mod clarabel;
 mod cone;

@@ -2,14 +2,15 @@
 //!
 //! Few rows in many dimensions go to the cone-aware method in their span, exact rows to the one for quadratic
 //! programs, losses with a kink to the interior-point method. Everything else is smooth but for narrow rows: Newton or
-//! L-BFGS begin, and hand over to the interior-point method when rows are too narrow for smoothing.
+//! L-BFGS begin, and hand over when rows are too narrow for smoothing: few of them are held apart, many go to the
+//! interior-point method.
 
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::loss::Smoothness;
 use crate::objective::LinearObjective;
 
-use super::{Ended, Options, Solution, SolverKind, Start, Status, cone, interior, lbfgs, newton, points, sphere};
+use super::{Ended, Options, Solution, SolverKind, Start, Status, apex, cone, interior, lbfgs, newton, points, sphere};
 
 /// Iterations of L-BFGS where Newton is not to be had: they are cheap, and hundreds may be needed.
 const LBFGS_ITERATIONS: usize = 5000;
@@ -53,7 +54,13 @@ pub(super) fn solve(
         let mu = if computed { start.epsilon.max(COMPUTED_MU) } else { start.epsilon };
         interior::minimize(objective, start.x, mu, 0, options, control)?
     } else {
-        match smooth(kind, objective, start, hand_over, options, control)? {
+        let ended = match smooth(kind, objective, start, hand_over, options, control)? {
+            Ended::Narrow { best, iterations } if apex::fits(objective) => {
+                apex::minimize(objective, best, iterations, options, control)?
+            }
+            ended => ended,
+        };
+        match ended {
             Ended::Done(solution) => return Ok(solution),
             Ended::Narrow { best, iterations } => {
                 let mu = HANDED_OVER * best.objective.min(1.0);

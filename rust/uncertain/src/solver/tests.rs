@@ -105,6 +105,79 @@ fn thin_spreads_are_certified() {
     }
 }
 
+/// Rows that are uncertain in some features only, every fifth not at all.
+fn partly_exact(n: usize, d: usize) -> (GaussianArray, Vec<f64>) {
+    let (data, targets) = thin(n, d);
+    let std = (0..n * d).map(|k| if k / d % 5 != 0 && (k % d) % 17 == k / d % 17 { 0.5 } else { 0.0 });
+    let values = Rows::from_vec(std.collect(), d).unwrap();
+    let covariances = Covariances::Diagonal(Diagonal { values, unit: Unit::StandardDeviation });
+    (GaussianArray::new(data.means().clone(), covariances).unwrap(), targets)
+}
+
+/// A matrix per row in place of a factor.
+fn as_matrices(data: &GaussianArray) -> GaussianArray {
+    let (n, d) = (data.n_rows(), data.n_features());
+    let mut all = vec![];
+    for row in 0..n {
+        let mut packed = vec![0.0; d * (d + 1) / 2];
+        data.covariances().add_to(row, 1.0, d, &mut packed);
+        all.extend(packed);
+    }
+    let layout = crate::data::covariance::Layout::Packed;
+    let values = Rows::from_vec(all, d * (d + 1) / 2).unwrap();
+    let full = crate::data::covariance::Full { values, layout };
+    GaussianArray::new(data.means().clone(), Covariances::Full(full)).unwrap()
+}
+
+/// Rows that the optimum leaves without spread, among many that it does not: Newton's method with those held apart
+/// against the cone-aware method for all rows.
+#[test]
+fn a_few_rows_at_their_tips_are_held_apart() {
+    let (data, targets) = thin(400, 40);
+    let matrices = as_matrices(&data);
+    let weights = Weights::new((0..400).map(|i| f64::from(i % 4)).collect()).unwrap();
+    let (options, control) = (Options { tol: 1e-8, ..Options::default() }, Control::new());
+    for alpha in [1e-5, 1e-3, 1e-1] {
+        for (fit_intercept, weights) in [(true, None), (false, Some(&weights))] {
+            let problem = Problem { alpha, fit_intercept, weights, ..problem(&data, &targets) };
+            let objective = problem.check().unwrap();
+            assert!(apex::fits(&objective) && !cone::is_thin(&objective));
+            let reference = cone::minimize(&objective, 0, &options, &control).unwrap();
+            assert!(reference.gap <= 1e-7, "{alpha}: {}", reference.gap);
+            for data in [&data, &matrices] {
+                let s = fit_linear(&Problem { data, ..problem }, SolverKind::Auto, &options, None, &control).unwrap();
+                assert_eq!(s.status, Status::Converged, "{alpha}: gap {}", s.gap);
+                assert!((s.objective / reference.objective - 1.0).abs() < 1e-7, "{alpha}");
+                assert!(s.objective * (1.0 - s.gap) <= reference.objective && (fit_intercept || s.b == 0.0));
+                assert!(s.iterations <= 40, "{alpha}: {}", s.iterations);
+            }
+        }
+    }
+}
+
+/// The method itself, from a point where nothing is known yet, and where too many rows would be held.
+#[test]
+fn rows_are_held_apart_only_where_they_are_few() {
+    let (options, control) = (Options { tol: 1e-8, ..Options::default() }, Control::new());
+    let begin = |objective: &LinearObjective<'_>, x: Vec<f64>| {
+        let e = objective.evaluate(&x, 0.1, Want::Gradient, &control).unwrap();
+        apex::minimize(objective, Best::new(&x, &e), 0, &options, &control).unwrap()
+    };
+    for (data, targets) in [thin(300, 50), partly_exact(300, 50)] {
+        let problem = Problem { alpha: 1e-2, ..problem(&data, &targets) };
+        let objective = problem.check().unwrap();
+        let reference = fit_linear(&problem, SolverKind::Auto, &options, None, &control).unwrap();
+        let x: Vec<f64> = (0..51).map(|j| 0.3 * f64::from(j).sin()).collect();
+        let Ended::Done(s) = begin(&objective, x) else { panic!("it is solved") };
+        assert_eq!((s.status, reference.status), (Status::Converged, Status::Converged));
+        assert!((s.objective / reference.objective - 1.0).abs() < 2e-8);
+        // At w = 0 no row has spread, and there are too many vectors to hold them all.
+        let x = vec![0.0; 51];
+        let Ended::Narrow { best, .. } = begin(&objective, x.clone()) else { panic!("too many") };
+        assert_eq!(best.x, x);
+    }
+}
+
 /// The span of few rows, weights of zero and a fixed intercept change nothing but the size.
 #[test]
 fn few_rows_are_solved_in_their_span() {

@@ -58,6 +58,11 @@ impl BlockVerbs for Isotropic {
         }
     }
 
+    fn multiples<'d>(&self, first: usize, along: &'d Direction, out: &mut [f64]) -> Option<&'d [f64]> {
+        out.iter_mut().enumerate().for_each(|(k, o)| *o = self.variance(first + k));
+        Some(&along.w)
+    }
+
     fn add_to(&self, first: usize, picks: &[u32], coef: &[f64], d: usize, sum: &mut [f64]) {
         let c = self.sum(first, picks, coef);
         (0..d).for_each(|j| sum[packed_index(j, j)] += c);

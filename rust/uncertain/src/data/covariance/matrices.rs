@@ -7,14 +7,15 @@
 //! double precision (a rank-deficient F F'), changes nothing and is left alone.
 //!
 //! The test itself: S + NOISE tr(S) I has a Cholesky factor for every good matrix, at a tenth of
-//! the price of its eigenvalues, which are computed only when that fails.
+//! the price of its eigenvalues, which are computed only when that fails. Small matrices are factored eight at a time;
+//! what is wrong with any of them is then found out one by one.
 
-use super::triangle::{unpack, unpack_into};
+use super::triangle::{packed_index, unpack, unpack_into};
 use crate::data::Rows;
 use crate::data::validate::all;
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
-use crate::simd::Layout;
+use crate::simd::{LANES, Layout, Pack};
 use crate::{parallel, simd};
 
 /// Largest accepted |S_ij - S_ji|, relative to the largest element of S.
@@ -52,12 +53,47 @@ pub(crate) fn check_square(matrix: &[f64], d: usize, what: &str, row: usize) -> 
 struct Tester {
     d: usize,
     scratch: Vec<f64>,
+    together: Vec<Pack>,
     eigh: Option<Eigh>,
 }
 
 impl Tester {
     fn new(d: usize) -> Self {
-        Self { d, scratch: vec![0.0; d * d], eigh: None }
+        Self { d, scratch: vec![0.0; d * d], together: vec![], eigh: None }
+    }
+
+    /// Are these matrices, [`LANES`] at most, all fine as they are? If not so, each is looked at by itself.
+    fn are_fine(&mut self, values: &[f64], layout: Layout) -> bool {
+        let (d, width) = (self.d, layout.width(self.d));
+        let fine = |s: &[f64]| match layout {
+            Layout::Square => check_square(s, d, "", 0).is_ok(),
+            Layout::Packed => all(s, |x| x.is_finite()),
+        };
+        if d > simd::TOGETHER || !values.chunks_exact(width).all(fine) {
+            return false;
+        }
+        self.together.clear();
+        // Lanes without a matrix hold the identity.
+        for i in 0..d {
+            self.together.push(Pack([1.0; LANES]));
+            self.together.resize(self.together.len() + d - i - 1, Pack::ZERO);
+        }
+        for (l, s) in values.chunks_exact(width).enumerate() {
+            let trace: f64 = (0..d).map(|i| s[layout.row_start(i, d) + i]).sum();
+            let mut rest = &mut self.together[..];
+            for i in 0..d {
+                let (row, after) = rest.split_at_mut(d - i);
+                match layout {
+                    Layout::Square => {
+                        row.iter_mut().zip(&s[i * d + i..(i + 1) * d]).for_each(|(p, s)| p.0[l] = *s);
+                    }
+                    Layout::Packed => (i..d).zip(row.iter_mut()).for_each(|(j, p)| p.0[l] = s[packed_index(j, i)]),
+                }
+                row[0].0[l] += NOISE * trace;
+                rest = after;
+            }
+        }
+        simd::factor_upper_together(&mut self.together, d).iter().all(|good| *good)
     }
 
     /// None: fine as it is. Some: the packed triangle with tiny negative eigenvalues set to zero,
@@ -95,8 +131,15 @@ pub(super) fn check_full(values: Rows, layout: Layout, d: usize, what: &str) -> 
         let mut tester = Tester::new(d);
         let mut mended = vec![];
         for (first, segment) in values.segments(part) {
+            let mut fine = false;
             for (k, s) in segment.chunks_exact(width).enumerate() {
                 let row = first + k;
+                if k.is_multiple_of(LANES) {
+                    fine = tester.are_fine(&segment[k * width..segment.len().min((k + LANES) * width)], layout);
+                }
+                if fine {
+                    continue;
+                }
                 match layout {
                     Layout::Square => check_square(s, d, what, row)?,
                     Layout::Packed => {

@@ -53,6 +53,11 @@ impl BlockVerbs for Shared {
         }
     }
 
+    fn multiples<'d>(&self, _: usize, along: &'d Direction, out: &mut [f64]) -> Option<&'d [f64]> {
+        out.fill(1.0);
+        Some(prepared(along).0)
+    }
+
     fn add_to(&self, _: usize, picks: &[u32], coef: &[f64], _: usize, sum: &mut [f64]) {
         let c: f64 = picks.iter().map(|&k| coef[k as usize]).sum();
         sum.iter_mut().zip(self.packed.iter()).for_each(|(m, s)| *m += c * s);

@@ -82,6 +82,11 @@ pub trait BlockVerbs {
     /// `out[k * d ..] = S_k w` for `n` rows of the block. Needs the memo.
     fn images(&self, first: usize, n: usize, along: &Direction, memo: &[f64], out: &mut [f64]);
 
+    /// z and `out[k]` with S_k w = `out[k]` z for the rows of the block, where z is the same for all rows of the kind.
+    fn multiples<'d>(&self, _first: usize, _along: &'d Direction, _out: &mut [f64]) -> Option<&'d [f64]> {
+        None
+    }
+
     /// `sum += coef[k] S_k` (packed triangle), summed over the picked rows k of the block.
     fn add_to(&self, first: usize, picks: &[u32], coef: &[f64], d: usize, sum: &mut [f64]);
 

@@ -17,10 +17,11 @@
 //! Rejected: lowering a smoothing slowly (500 iterations ended at gaps of 0.1 to 0.9 on 50 images with
 //! shifts), h kept parallel to F'w (its direction is noise as s -> 0).
 
+mod corner;
 mod reduced;
 mod row;
 
-use row::{Local, Row, norm2};
+use row::Local;
 
 use super::interior::Factored;
 use super::watch::{Verdict, Watch};
@@ -35,7 +36,9 @@ use crate::parallel;
 use crate::simd;
 use reduced::Reduced;
 
+pub(super) use corner::Corner;
 pub(super) use reduced::{fits, is_thin};
+pub(super) use row::{Row, norm2};
 
 /// The aim is at least this part of the present complementarity.
 const BOLDEST: f64 = 1e-3;
@@ -233,26 +236,14 @@ impl Method<'_> {
         Ok(self.objective.penalised(&packed, n - 1))
     }
 
-    /// Row i's part of B: the 2 x 2 block's two vectors, and those across h.
+    /// Row i's part of B.
     fn rows_of(&self, i: usize, point: &Point, at: &Local, b: &mut Vec<f64>) {
-        let (row, h, rank) = (&point.rows[i], self.h(point, i), self.data.rank);
-        let unit: Vec<f64> = h.iter().map(|h| h * at.over_h).collect();
+        let (row, rank) = (&point.rows[i], self.data.rank);
         let (root, scale) = (row.c.sqrt(), row.scale());
-        let [first, second, third] = at.root;
-        let mut push = |to_mean: f64, to_factor: f64, v: &[f64]| {
+        for column in at.roots(self.h(point, i)).chunks_exact(1 + rank) {
             let from = b.len();
             b.resize(from + self.data.dim + 1, 0.0);
-            self.add(i, to_mean, to_factor, v, &mut b[from..]);
-        };
-        push(-root * row.y * first, root * scale * second, &unit);
-        if rank == 0 {
-            return;
-        }
-        push(0.0, root * scale * third, &unit);
-        let across = root * scale * at.across.sqrt();
-        for k in 0..rank {
-            let v: Vec<f64> = (0..rank).map(|j| f64::from(u8::from(j == k)) - unit[k] * unit[j]).collect();
-            push(0.0, across, &v);
+            self.add(i, -root * row.y * column[0], root * scale, &column[1..], &mut b[from..]);
         }
     }
 

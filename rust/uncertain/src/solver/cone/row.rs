@@ -26,7 +26,7 @@ const LEFT: f64 = 1e-3;
 
 /// A row's dual variables. h is kept outside, rank elements per row.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(in crate::solver) struct Row {
     pub dual: Dual,
     pub y: f64,
     /// Weight.
@@ -67,19 +67,19 @@ fn curve(dual: Dual, p: f64) -> (f64, f64, f64) {
     }
 }
 
-pub(super) fn norm2(h: &[f64]) -> f64 {
+pub(in crate::solver) fn norm2(h: &[f64]) -> f64 {
     h.iter().map(|h| h * h).sum()
 }
 
 impl Row {
-    pub(super) fn new(dual: Dual, y: f64, c: f64, mu: f64) -> Self {
+    pub(in crate::solver) fn new(dual: Dual, y: f64, c: f64, mu: f64) -> Self {
         let p = 0.5;
         let eta = if matches!(dual, Dual::Radius(_)) { mu / (1.0 - p) } else { 0.0 };
         Self { dual, y, c, p, lambda: mu / curve(dual, p).0, eta }
     }
 
     /// What F'w is multiplied with.
-    pub(super) fn scale(&self) -> f64 {
+    pub(in crate::solver) fn scale(&self) -> f64 {
         match self.dual {
             Dual::Normal => 1.0,
             Dual::Radius(r) => r,
@@ -176,6 +176,27 @@ impl Row {
 }
 
 impl Local {
+    /// B with M^-1 = B B', column after column: those of the 2 x 2 part, and where h has several elements those across
+    /// it.
+    pub(super) fn roots(&self, h: &[f64]) -> Vec<f64> {
+        let unit: Vec<f64> = h.iter().map(|h| h * self.over_h).collect();
+        let [first, second, third] = self.root;
+        let mut out = Vec::with_capacity((2 + h.len()) * (1 + h.len()));
+        out.push(first);
+        out.extend(unit.iter().map(|u| u * second));
+        if h.is_empty() {
+            return out;
+        }
+        out.push(0.0);
+        out.extend(unit.iter().map(|u| u * third));
+        for k in 0..h.len() {
+            out.push(0.0);
+            let across = self.across.sqrt();
+            out.extend((0..h.len()).map(|j| across * (f64::from(u8::from(j == k)) - unit[k] * unit[j])));
+        }
+        out
+    }
+
     /// M^-1 v in place; v has p first.
     pub(super) fn solve(&self, h: &[f64], v: &mut [f64]) {
         let along: f64 = self.over_h * h.iter().zip(&v[1..]).map(|(h, v)| h * v).sum::<f64>();
