@@ -108,7 +108,7 @@ fn thin_spreads_are_certified() {
 /// Rows that are uncertain in some features only, every fifth not at all.
 fn partly_exact(n: usize, d: usize) -> (GaussianArray, Vec<f64>) {
     let (data, targets) = thin(n, d);
-    let std = (0..n * d).map(|k| if k / d % 5 != 0 && (k % d) % 17 == k / d % 17 { 0.5 } else { 0.0 });
+    let std = (0..n * d).map(|k| if !(k / d).is_multiple_of(5) && (k % d) % 17 == k / d % 17 { 0.5 } else { 0.0 });
     let values = Rows::from_vec(std.collect(), d).unwrap();
     let covariances = Covariances::Diagonal(Diagonal { values, unit: Unit::StandardDeviation });
     (GaussianArray::new(data.means().clone(), covariances).unwrap(), targets)
