@@ -11,6 +11,7 @@ compiler it says so and does nothing. An input that fails is left in fuzz/artifa
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -39,7 +40,10 @@ def binary(target: str) -> Path:
 
 
 def build() -> None:
-    subprocess.run(["cargo", "+nightly", "fuzz", "build", "--target", HOST], cwd=ROOT, check=True)
+    # In one unit, as cargo-fuzz has it, kernels of the dependencies alone take ten minutes.
+    flags = {"RUSTFLAGS": f"{os.environ.get('RUSTFLAGS', '')} -Ccodegen-units=16".strip()}
+    command = ["cargo", "+nightly", "fuzz", "build", "--target", HOST]
+    subprocess.run(command, cwd=ROOT, check=True, env=os.environ | flags)
 
 
 def run(target: str, seconds: float, *, keep: bool = True) -> str:
