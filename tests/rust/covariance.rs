@@ -324,3 +324,26 @@ fn draws_depend_on_the_seed_alone() {
     assert!(g.sample(0, 1).is_err());
     assert!(g.sample(usize::MAX / 4, 1).is_err());
 }
+
+/// Sums and eigenvalues of such numbers overflow; a bound that overflows would let everything pass.
+#[test]
+fn matrices_near_the_largest_numbers_are_tested_all_the_same() {
+    let given = |values: Vec<f64>, d: usize| {
+        let means = Rows::from_vec(vec![1.0; d], d).unwrap();
+        let rows = Rows::from_vec(values.clone(), d * d).unwrap();
+        let full = Covariances::from_cov(rows, &Names::default()).and_then(|c| GaussianArray::new(means.clone(), c));
+        let shared = Covariances::shared(&values, &Names::default()).and_then(|c| GaussianArray::new(means, c));
+        (full, shared)
+    };
+    let numbers = [1.7537129102662537e-143, -6.982735249099955e307, 8.261833e-317];
+    let a: Vec<f64> = (0..49).map(|k| numbers[k % 3]).collect();
+    let indefinite: Vec<f64> = (0..49).map(|k| a[k] + a[k % 7 * 7 + k / 7]).collect();
+    let (full, shared) = given(indefinite, 7);
+    assert!(full.is_err() && shared.is_err());
+    // The trace is infinite: [[m, 1.5 m], [1.5 m, m]] has the eigenvalue -m / 2.
+    let m = 1e308;
+    let (full, shared) = given(vec![m, 1.5 * m, 1.5 * m, m], 2);
+    assert!(full.is_err() && shared.is_err());
+    let (full, shared) = given(vec![m, 0.5 * m, 0.5 * m, m], 2);
+    assert!(full.unwrap().warnings().is_empty() && shared.unwrap().warnings().is_empty());
+}

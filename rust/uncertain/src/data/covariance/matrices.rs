@@ -24,6 +24,8 @@ pub const ASYMMETRY: f64 = 1e-6;
 pub const CLIP: f64 = 1e-6;
 /// Magnitude of a negative eigenvalue, relative to the trace, that is not even worth a warning.
 pub const NOISE: f64 = 1e-13;
+/// Factor at which a matrix is tested whose trace or eigenvalues overflow: a power of two, so that no bit is lost.
+const SMALLER: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// Is a square matrix its own transpose, within [`ASYMMETRY`]? All elements finite?
 pub(crate) fn check_square(matrix: &[f64], d: usize, what: &str, row: usize) -> Result<()> {
@@ -80,6 +82,9 @@ impl Tester {
         }
         for (l, s) in values.chunks_exact(width).enumerate() {
             let trace: f64 = (0..d).map(|i| s[layout.row_start(i, d) + i]).sum();
+            if !trace.is_finite() {
+                return false;
+            }
             let mut rest = &mut self.together[..];
             for i in 0..d {
                 let (row, after) = rest.split_at_mut(d - i);
@@ -107,6 +112,9 @@ impl Tester {
             Layout::Packed => unpack_into(values, d, &mut self.scratch),
         }
         let trace: f64 = (0..d).map(|i| self.scratch[i * d + i]).sum();
+        if !trace.is_finite() {
+            return self.test_smaller(values, layout, what, row);
+        }
         (0..d).for_each(|i| self.scratch[i * d + i] += NOISE * trace);
         if simd::factor_upper(&mut self.scratch, d) {
             return Ok(None);
@@ -114,12 +122,38 @@ impl Tester {
         let eigh = self.eigh.get_or_insert_with(|| Eigh::new(d));
         eigh.decompose(line)?;
         let (smallest, largest) = (eigh.values[0], eigh.values[d - 1]);
+        if !(smallest.is_finite() && largest.is_finite()) {
+            return self.test_smaller(values, layout, what, row);
+        }
         if smallest >= -NOISE * trace.max(0.0) {
             Ok(None)
         } else if smallest >= -CLIP * largest {
             Ok(Some((eigh.function(|x| x.max(0.0)), smallest)))
         } else {
             Err(Error::NotPositive { what: what.into(), row, eigenvalue: smallest, largest })
+        }
+    }
+
+    /// [`Self::test`] of numbers near the largest there are: without a bound, every matrix would be within it.
+    fn test_smaller(
+        &mut self,
+        values: &[f64],
+        layout: Layout,
+        what: &str,
+        row: usize,
+    ) -> Result<Option<(Vec<f64>, f64)>> {
+        let smaller: Vec<f64> = values.iter().map(|v| v * SMALLER).collect();
+        let tested = self.test(&smaller, layout, what, row).map_err(|error| match error {
+            Error::NotPositive { what, row, eigenvalue, largest } => {
+                Error::NotPositive { what, row, eigenvalue: eigenvalue / SMALLER, largest: largest / SMALLER }
+            }
+            other => other,
+        });
+        let Some((packed, smallest)) = tested? else { return Ok(None) };
+        let mended: Vec<f64> = packed.iter().map(|v| v / SMALLER).collect();
+        match mended.iter().position(|v| !v.is_finite()) {
+            Some(column) => Err(Error::NotFinite { what: what.into(), row, column, value: mended[column] }),
+            None => Ok(Some((mended, smallest / SMALLER))),
         }
     }
 }
