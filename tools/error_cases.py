@@ -190,6 +190,15 @@ CASES: dict[str, list[Case]] = {
             "Make a table of it, such as `polars.DataFrame(rows)`.",
         ),
         Case(
+            """class Remote:
+    def __arrow_c_stream__(self, requested_schema=None):
+        raise TimeoutError("no answer from the server")
+
+fit(Remote(), "label", method="gsu")""",
+            "The library that made the table failed when it was asked for its rows.",
+            "See what it says; or read the rows with it, and pass a table of Polars, pandas or pyarrow.",
+        ),
+        Case(
             'AsGaussians(features=["u"]).fit(np.ones((3, 2)))',
             "`features=` and its kin name columns, and an array has none.",
             "Pass a table, or build a `GaussianArray(means, std=...)`.",

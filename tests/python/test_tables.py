@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import narwhals as nw
@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from uncertain._data.array import GaussianArray
-from uncertain.exceptions import ColumnError
+from uncertain.exceptions import ColumnError, ParameterError
 from uncertain.preprocessing import AsGaussians, GaussianScaler
 from uncertain.tables import is_table, open_table, result_like
 
@@ -161,6 +161,36 @@ def test_other_streams_and_readers(columns: dict[str, Any]) -> None:
         assert not is_table(wrong)
         with pytest.raises(TypeError, match="table"):
             open_table(wrong)
+
+
+class Broken(Foreign):
+    """Its rows end with an error: at once, or after the first batch."""
+
+    def __init__(self, table: pa.Table, at_once: bool) -> None:
+        super().__init__(table)
+        self.at_once = at_once
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        if self.at_once:
+            raise RuntimeError("the server is gone")
+        return pa.RecordBatchReader.from_batches(self.table.schema, self.batches()).__arrow_c_stream__()
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        yield from self.table.to_batches()
+        raise KeyError("the server is gone")
+
+
+@pytest.mark.parametrize("pyarrow_there", [True, False])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_errors_of_the_exporter(
+    columns: dict[str, Any], at_once: bool, pyarrow_there: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from uncertain.tables import _frames
+
+    monkeypatch.setattr(_frames, "installed", lambda module: pyarrow_there)
+    broken = Broken(CONSTRUCTORS["pyarrow"](columns), at_once)
+    with pytest.raises(ParameterError, match=r"Broken could not be read .* '?the server is gone'?\)"):
+        AsGaussians(mean="mean", cov="cov").fit(broken)
 
 
 def test_readers_are_read_once(columns: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.typing import Ints, Labels
+from ..exceptions import ParameterError
 from ._nulls import column_of, installed, need_polars
 from ._plain import decoded
 from ._table import Table, arrays_of, plain_columns
@@ -308,13 +309,26 @@ def of_series(column: Any, name: str) -> Table | None:
 
 
 def open_stream(X: Any) -> Table:
-    """A stream of record batches, read once, with pyarrow, or with Polars if that is not installed."""
-    if installed("pyarrow"):
+    """A stream of record batches, read once, with pyarrow, or with Polars if that is not installed.
+
+    ParameterError for whatever goes wrong in the code of `X`: its errors can be of any type.
+    """
+    kind = f"{type(X).__module__}.{type(X).__name__}"
+    polars = None if installed("pyarrow") else need_polars(f"reading a {kind} (without pyarrow)")
+    try:
+        if polars is not None:
+            return PolarsTable(polars.DataFrame(X))
         import pyarrow
 
         return ArrowTable(pyarrow.table(X))
-    polars = need_polars(f"reading a {type(X).__module__}.{type(X).__name__} (without pyarrow)")
-    return PolarsTable(polars.DataFrame(X))
+    except MemoryError:
+        raise
+    except Exception as error:
+        words = str(error).partition(". Detail: ")[0]  # where pyarrow begins to quote a traceback
+        raise ParameterError(
+            f"data of type {kind} could not be read through __arrow_c_stream__ "
+            f"({type(error).__name__}: {words}): pass a table of Polars, pandas or pyarrow instead"
+        ) from error
 
 
 def native_numbers(values: Any) -> Any:
