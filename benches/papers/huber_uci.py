@@ -88,6 +88,8 @@ WAYS = (
 )
 CONSTANT = "constant"
 WHITE = "Wine, white"
+COVARIANCE = DotProduct() + ConstantKernel() * RBF(3.0) + WhiteKernel(0.1)
+"""GPR: a linear and a squared exponential covariance function, by the marginal likelihood."""
 
 
 def main(argv: Sequence[str] | None = None) -> str:
@@ -122,8 +124,7 @@ def main(argv: Sequence[str] | None = None) -> str:
 
 
 def models(short: str) -> dict[str, Any]:
-    """Table IV. GPR: a linear and a squared exponential covariance, by the marginal likelihood."""
-    kernel = DotProduct() + ConstantKernel() * RBF(3.0) + WhiteKernel(0.1)
+    """Table IV."""
     neurons = {"House": 3, "Air": 5, "Hydro": 7, "Wine": 6}[short]
     support = {
         "House": SVR(kernel="linear", epsilon=0.003, C=10.0),
@@ -138,7 +139,7 @@ def models(short: str) -> dict[str, Any]:
     return {
         f"{HLR}, linear": scaled(huber("linear")),
         f"{HLR}, RBF": scaled(huber("rbf")),
-        GPR: both(GaussianProcessRegressor(kernel)),
+        GPR: both(GaussianProcessRegressor(COVARIANCE)),
         RR: scaled(ridge(short)),
         KNN: scaled(neighbours(short)),
         NN: both(network),
