@@ -31,6 +31,8 @@ ROWS_PER_FEATURE = (2, 5, 20, 100)
 NOISE = (0.1, 0.3, 1.0, 3.0, 10.0)
 """Mean variance of the noise per feature, in units of the variance of true values within a class."""
 ALPHAS = (1e-3, 1e-2, 1e-1, 1.0)
+FLOORS = (1e-6, 0.01, 0.1, 0.3, 0.9)
+"""Values of the discriminant's `reg_covar`; the first is its default."""
 TEST_ROWS = 1000
 REPEATS = 12
 LEVEL = 0.01
@@ -66,7 +68,11 @@ def main(argv: Sequence[str] | None = None) -> str:
         for cell in page.progress(cells, "gain map"):
             found[cell] = np.array([experiment(*cell, seed) for seed in range(repeats)])
     picture(found, sizes, levels, quick)
-    tables = {"summary": summary(found), "middle": accuracies(found, sizes, levels)}
+    tables = {
+        "summary": summary(found),
+        "middle": accuracies(found, sizes, levels),
+        "floors": floors(2 if quick else REPEATS),
+    }
     return page.update("gain-map.md", tables, quick=quick)
 
 
@@ -102,13 +108,20 @@ def draw(n: int, case: str, level: float, *, test: bool, rng: np.random.Generato
     return Draw(z, level * variance[:, :, None] * np.eye(D), y)
 
 
-def experiment(case: str, meaning: str, per_feature: int, level: float, seed: int) -> list[float]:
-    """Test accuracy of the models, in their order."""
+def readings(
+    case: str, meaning: str, per_feature: int, level: float, seed: int
+) -> tuple[Draw, Floats, Draw, Floats]:
+    """Training rows and their readings, test rows and theirs."""
     rng = np.random.default_rng([seed, per_feature, list(CASES).index(case), int(100 * level)])
     train = draw(per_feature * D, case, level, test=False, rng=rng)
     test = draw(TEST_ROWS, case, level, test=True, rng=rng)
     # A population is known by its centre and judged by what it holds; a measurement is one reading.
-    x, new = train.z if meaning == "spread" else train.readings(rng), test.readings(rng)
+    return train, train.z if meaning == "spread" else train.readings(rng), test, test.readings(rng)
+
+
+def experiment(case: str, meaning: str, per_feature: int, level: float, seed: int) -> list[float]:
+    """Test accuracy of the models, in their order."""
+    train, x, test, new = readings(case, meaning, per_feature, level, seed)
     rows, points, new_points = GaussianArray(x, cov=train.S), GaussianArray(x), GaussianArray(new)
     new_rows = new_points if meaning == "spread" else GaussianArray(new, cov=test.S)
     denoiser = GaussianDenoiser(tol=1e-4, max_iter=200).fit(rows)
@@ -178,6 +191,22 @@ def accuracies(found: Found, sizes: Sequence[int], levels: Sequence[float]) -> s
         cells = [f"{m:.1f} ± {e:.1f}" for m, e in zip(accuracy.mean(axis=0), error, strict=True)]
         lines.append([meaning, CASES[case], str(size), *cells])
     return page.table(["meaning", "noise", "rows per feature", *MODELS], lines, numbers=2)
+
+
+def floors(repeats: int) -> str:
+    """The discriminant with larger floors under its covariance matrices, at a noise variance of 3."""
+    lines = []
+    for case, per_feature in product(CASES, (2, 5, 20)):
+        right = np.zeros((repeats, len(FLOORS)))
+        for seed, (k, floor) in product(range(repeats), enumerate(FLOORS)):
+            train, x, test, new = readings(case, "measurement", per_feature, 3.0, seed)
+            model = GaussianDiscriminant(reg_covar=floor).fit(GaussianArray(x, cov=train.S), train.y)
+            right[seed, k] = 100.0 * float(model.score(GaussianArray(new, cov=test.S), test.y))
+        errors = right.std(axis=0, ddof=1) / np.sqrt(repeats)
+        cells = [f"{m:.1f} ± {e:.1f}" for m, e in zip(right.mean(axis=0), errors, strict=True)]
+        lines.append([CASES[case], str(per_feature), *cells])
+    head = ["noise", "rows per feature", *(f"reg_covar = {floor:g}" for floor in FLOORS)]
+    return page.table(head, lines, numbers=1)
 
 
 def picture(found: Found, sizes: Sequence[int], levels: Sequence[float], quick: bool) -> None:
