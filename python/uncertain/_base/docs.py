@@ -103,8 +103,8 @@ acceleration : "squarem" or None, default="squarem"
 reg_covar : float, default=1e-6
     Every T is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
     feature j over the half of the rows that know it best. This is a constraint of the fit, not an
-    addition to the diagonal, so the likelihood never falls. With few rows per feature some directions can lose
-    all variance: 0.1 to 0.3 prevents that.
+    addition to the diagonal, so the likelihood never falls. With few rows per feature some directions can
+    lose all variance: 0.1 to 0.3 prevents that.
 max_components : int, default=10
     The most that "auto" tries.
 em_verbose = verbose : int, default=0
