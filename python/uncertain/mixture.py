@@ -15,11 +15,9 @@ from ._base.docs import documented
 from ._base.em import Mixture, keep_progress, unpacked, warn_unless_ended
 from ._base.gaps import TakesGaps
 from ._base.progress import Callback
-from ._data.array import GaussianArray
-from ._data.incomplete import Incomplete
+from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from ._data.typing import Booleans, Floats, RandomState
 from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
-from ._uncertain import Gaussians
 from .exceptions import UncertainError
 
 __all__ = ["GaussianMixtureRegressor"]
@@ -132,7 +130,7 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
     """
 
     _kinds = ("mixture-regression",)
-    _joint: GaussianArray | Incomplete | None = None
+    _joint: GaussianRows | None = None
     """During a fit whose features and target lie together elsewhere: these rows, the target last."""
 
     def __init__(
@@ -206,7 +204,8 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         targets = check_numbers(y, X, self)
         known: dict[str, Any] = {"weights": check_sample_weight(sample_weight, len(targets))}
         if self._joint is not None:
-            rows = _together(self._joint)
+            gaps = self._joint.missing if isinstance(self._joint, Incomplete) else None
+            rows = gaussians_of(self._joint)._core, gaps, None
         else:
             variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
             known |= {"targets": targets, "variances": variances}
@@ -386,10 +385,3 @@ def _checked_limits(y_limit: ArrayLike, n: int) -> NDArray[np.int8]:
             f"y_limit: row {row} is {given[row]!r}; it must be -1 (the target is below y), 0 or 1 (above)"
         )
     return given.astype(np.int8)
-
-
-def _together(joint: GaussianArray | Incomplete) -> tuple[Gaussians, Booleans | None, None]:
-    """Rows of features and target, as the core takes them."""
-    if isinstance(joint, Incomplete):
-        return joint.gaussians._core, joint.missing, None
-    return joint._core, None, None

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from ._base.docs import documented
 from ._data.array import GaussianArray
-from ._data.incomplete import Incomplete
+from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from ._data.typing import Floats, Labels, RandomState
 from ._data.validation import (
     RowsLike,
@@ -87,7 +87,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         """Fit the learner to all copies; `y` has been checked."""
         self._check()
         rows = self._rows(X, reset=True)
-        gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+        gaussians = gaussians_of(rows)
         weights = check_sample_weight(sample_weight, len(rows))
         random = generator_from(self.random_state)
         exact = gaussians.kind == "zero" or not gaussians.trace().any()
@@ -113,7 +113,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
 
     def _copied(
         self,
-        rows: GaussianArray | Incomplete,
+        rows: GaussianRows,
         known: Labels,
         weights: Floats | None,
         copies: int,
@@ -197,7 +197,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         columns: Floats = self.error_columns_.transform(self._rows(X, reset=False))
         return columns
 
-    def _rows(self, X: RowsLike, *, reset: bool) -> GaussianArray | Incomplete:
+    def _rows(self, X: RowsLike, *, reset: bool) -> GaussianRows:
         """X as Gaussians with the names of the fit, and with gaps if it has some."""
         core, missing = check_rows(self, X, reset=reset)
         rows = GaussianArray._from_core(core, getattr(self, "feature_names_in_", None))

@@ -6,7 +6,7 @@ A `GaussianArray` has no NaN: everything that computes with one relies on it. So
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -170,36 +170,54 @@ class Incomplete:
         )
 
 
-def hstack(blocks: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
+GaussianRows: TypeAlias = GaussianArray | Incomplete
+"""Rows without gaps, or with some."""
+
+
+def gaussians_of(rows: GaussianRows) -> GaussianArray:
+    """The rows, with any numbers where something is missing."""
+    return rows.gaussians if isinstance(rows, Incomplete) else rows
+
+
+def gaps_of(rows: GaussianRows) -> Booleans:
+    """Which features are missing: False where none is."""
+    return rows.missing if isinstance(rows, Incomplete) else np.zeros(rows.shape, dtype=bool)
+
+
+def limits_of(rows: GaussianRows) -> Limits:
+    """Which features are limits: zeros where none is."""
+    limits = rows.limits if isinstance(rows, Incomplete) else None
+    return np.zeros(rows.shape, dtype=np.int8) if limits is None else limits
+
+
+def like(rows: GaussianRows, made: GaussianArray) -> GaussianRows:
+    """What was made of the Gaussians of some rows, with the gaps of these."""
+    return Incomplete(made, rows.missing) if isinstance(rows, Incomplete) else made
+
+
+def hstack(blocks: Sequence[GaussianRows]) -> GaussianRows:
     """The features of all blocks beside each other, with their gaps and limits."""
     return _stacked(blocks, GaussianArray.hstack, np.hstack)
 
 
-def vstack(blocks: Sequence[GaussianArray | Incomplete]) -> GaussianArray | Incomplete:
+def vstack(blocks: Sequence[GaussianRows]) -> GaussianRows:
     """The rows of all blocks below each other, with their gaps and limits."""
     return _stacked(blocks, GaussianArray.concat, np.concatenate)
 
 
 def _stacked(
-    blocks: Sequence[GaussianArray | Incomplete],
+    blocks: Sequence[GaussianRows],
     rows: Callable[[list[GaussianArray]], GaussianArray],
     marks: Callable[[list[Any]], Any],
-) -> GaussianArray | Incomplete:
+) -> GaussianRows:
     if len(blocks) == 1:
         return blocks[0]
-    whole = rows([b.gaussians if isinstance(b, Incomplete) else b for b in blocks])
+    whole = rows([gaussians_of(block) for block in blocks])
     if not any(isinstance(block, Incomplete) for block in blocks):
         return whole
-    gaps = [b.missing if isinstance(b, Incomplete) else np.zeros(b.shape, dtype=bool) for b in blocks]
     limited = any(isinstance(block, Incomplete) and block.limits is not None for block in blocks)
     limits = marks([limits_of(block) for block in blocks]) if limited else None
-    return Incomplete(whole, marks(gaps), limits)
-
-
-def limits_of(block: GaussianArray | Incomplete) -> Limits:
-    """Which features are limits: zeros where none is."""
-    limits = block.limits if isinstance(block, Incomplete) else None
-    return np.zeros(block.shape, dtype=np.int8) if limits is None else limits
+    return Incomplete(whole, marks([gaps_of(block) for block in blocks]), limits)
 
 
 def _checked_limits(limits: ArrayLike, shape: tuple[int, int]) -> Limits:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
 from .._data.typing import ColumnOrValues, Floats
@@ -264,7 +264,7 @@ def check_errors(
 
 
 def checked(
-    rows: GaussianArray | Incomplete,
+    rows: GaussianRows,
     names: Sequence[str],
     *,
     n_components: int | Literal["auto"] = "auto",
@@ -275,7 +275,7 @@ def checked(
     random_state: int = 0,
 ) -> ErrorCheck:
     """The check of rows that have been read; those of one of `replicates` have the same true value."""
-    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+    gaussians = gaussians_of(rows)
     noisy = np.flatnonzero(deviations(gaussians).any(axis=0))
     if not noisy.size:
         raise UncertainError("there are no error bars to check: every value is exact")
@@ -303,10 +303,10 @@ def checked(
 
 
 def warn_if_off(
-    rows: GaussianArray | Incomplete, names: Sequence[str], groups: Groups | None, weights: Floats | None
+    rows: GaussianRows, names: Sequence[str], groups: Groups | None, weights: Floats | None
 ) -> None:
     """A warning with the features whose errors are larger than stated, beyond doubt."""
-    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+    gaussians = gaussians_of(rows)
     if not gaussians.trace().any() or len(names) > MOST_FEATURES:
         return
     check = checked(rows, names, groups=groups, weights=weights, most_rows=REPORTED_ROWS)
@@ -323,7 +323,7 @@ def warn_if_off(
 
 def _read(
     source: Source, beside: Mapping[str, object], given: dict[str, Any], on_missing: str
-) -> tuple[GaussianArray | Incomplete, list[str]]:
+) -> tuple[GaussianRows, list[str]]:
     """The rows with error bars, and the names of their features."""
     if source.table is None:
         asked = [role for role, value in given.items() if value is not None]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats
 from ..preprocessing import GaussianDenoiser
 
@@ -76,12 +76,10 @@ class Conditional(NamedTuple):
         return self.mean + k * self.slope, np.maximum(variance, 1e-12 * self.spread)
 
 
-def conditionals(
-    denoiser: GaussianDenoiser, rows: GaussianArray | Incomplete, factors: Floats
-) -> list[Conditional]:
+def conditionals(denoiser: GaussianDenoiser, rows: GaussianRows, factors: Floats) -> list[Conditional]:
     """Of every feature, for all rows (a missing reading is NaN); `factors` are the k of the others."""
-    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
-    missing = rows.missing if isinstance(rows, Incomplete) else np.zeros(rows.shape, dtype=bool)
+    gaussians = gaussians_of(rows)
+    missing = gaps_of(rows)
     n, d = gaussians.shape
     size = max(1, BLOCK // (d * d * len(denoiser.weights_)))
     blocks = [

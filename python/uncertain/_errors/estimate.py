@@ -21,7 +21,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, gaps_of, gaussians_of, like
 from .._data.typing import Floats, Ints
 from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianDenoiser
@@ -68,13 +68,11 @@ def unknown(note: str) -> Found:
     return Found(float("nan"), NOTHING, "", note)
 
 
-def by_replicates(rows: GaussianArray | Incomplete, groups: Groups) -> list[Found | None]:
+def by_replicates(rows: GaussianRows, groups: Groups) -> list[Found | None]:
     """The factor of every feature; None where no group has two readings with error bars."""
-    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
-    known = deviations(gaussians) > 0.0
-    if isinstance(rows, Incomplete):
-        known &= ~rows.missing
+    gaussians = gaussians_of(rows)
     std = deviations(gaussians)
+    known = (std > 0.0) & ~gaps_of(rows)
     found: list[Found | None] = []
     for j in range(gaussians.n_features):
         at = np.flatnonzero(known[:, j])
@@ -102,7 +100,7 @@ def by_replicates(rows: GaussianArray | Incomplete, groups: Groups) -> list[Foun
 
 
 def by_model(
-    rows: GaussianArray | Incomplete,
+    rows: GaussianRows,
     *,
     n_components: int | Literal["auto"],
     groups: Groups | None = None,
@@ -117,9 +115,7 @@ def by_model(
         counted = np.sort(np.random.default_rng(random_state).permutation(counted)[:most_rows])
     together, weights = together.take(counted), None if weights is None else weights[counted]
     rows = _standardised(rows[counted])
-    std = deviations(rows.gaussians if isinstance(rows, Incomplete) else rows)
-    if isinstance(rows, Incomplete):
-        std = np.where(rows.missing, np.nan, std)
+    std = np.where(gaps_of(rows), np.nan, deviations(gaussians_of(rows)))
     found = [_not_told(of_feature) for of_feature in std.T]
     if together.count < 2 * FOLDS:
         few = unknown(f"too few rows or groups for a model of them ({together.count})")
@@ -145,7 +141,7 @@ def by_model(
 class _HeldOut:
     """Rows, and the folds that hold each of them out once."""
 
-    rows: GaussianArray | Incomplete
+    rows: GaussianRows
     folds: Sequence[tuple[Ints, Ints]]
     groups: Groups | None
     weights: Floats | None
@@ -189,10 +185,10 @@ class _HeldOut:
         return Profile(law.take(there), weights, clusters)
 
 
-def _standardised(rows: GaussianArray | Incomplete) -> GaussianArray | Incomplete:
+def _standardised(rows: GaussianRows) -> GaussianRows:
     """The rows in units of the features' spread, so that no number is too large or small for a matrix."""
-    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
-    known = ~rows.missing if isinstance(rows, Incomplete) else np.ones(rows.shape, dtype=bool)
+    gaussians = gaussians_of(rows)
+    known = ~gaps_of(rows)
     center = np.average(gaussians.means, axis=0, weights=known + 1e-300)
     spread = np.sqrt(np.average((gaussians.means - center) ** 2, axis=0, weights=known + 1e-300))
     scale = np.where(spread > 0.0, spread, 1.0)
@@ -201,17 +197,17 @@ def _standardised(rows: GaussianArray | Incomplete) -> GaussianArray | Incomplet
         moved = GaussianArray(means, std=deviations(gaussians) / scale)
     else:
         moved = GaussianArray(means, cov=gaussians.covariances() / np.outer(scale, scale))
-    return Incomplete(moved, rows.missing) if isinstance(rows, Incomplete) else moved
+    return like(rows, moved)
 
 
-def _scaled(rows: GaussianArray | Incomplete, factors: Floats) -> GaussianArray | Incomplete:
+def _scaled(rows: GaussianRows, factors: Floats) -> GaussianRows:
     """The rows with errors k times as large."""
-    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+    gaussians = gaussians_of(rows)
     if gaussians.kind == "diagonal":
         moved = GaussianArray(gaussians.means, std=factors * deviations(gaussians))
     else:
         moved = GaussianArray(gaussians.means, cov=factors[:, None] * gaussians.covariances() * factors)
-    return Incomplete(moved, rows.missing) if isinstance(rows, Incomplete) else moved
+    return like(rows, moved)
 
 
 def _not_told(std: Floats) -> Found | None:
@@ -228,7 +224,7 @@ def _not_told(std: Floats) -> Found | None:
 
 
 def _components(
-    rows: GaussianArray | Incomplete,
+    rows: GaussianRows,
     n_components: int | Literal["auto"],
     weights: Floats | None,
     random_state: int,
@@ -242,9 +238,7 @@ def _components(
     return int(_quietly(denoiser, rows, weights).n_components_)
 
 
-def _quietly(
-    denoiser: GaussianDenoiser, rows: GaussianArray | Incomplete, weights: Floats | None
-) -> GaussianDenoiser:
+def _quietly(denoiser: GaussianDenoiser, rows: GaussianRows, weights: Floats | None) -> GaussianDenoiser:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # held-out rows judge it
         return denoiser.fit(rows, sample_weight=weights)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import binom
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats
 from ..preprocessing._error_columns import deviations
 
@@ -39,7 +39,7 @@ class ErrorSizes:
     n_rows: int
 
     @classmethod
-    def of(cls, rows: GaussianArray | Incomplete, weights: Floats | None = None) -> Self | None:
+    def of(cls, rows: GaussianRows, weights: Floats | None = None) -> Self | None:
         """Those of rows that count; None if there are none."""
         counted = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0.0)
         if not len(counted):
@@ -55,9 +55,7 @@ class ErrorSizes:
         )
         return cls(_rounded(lower), _rounded(middle), _rounded(upper), len(counted))
 
-    def warning(
-        self, rows: GaussianArray | Incomplete, names: Sequence[str], times: tuple[float, float]
-    ) -> str | None:
+    def warning(self, rows: GaussianRows, names: Sequence[str], times: tuple[float, float]) -> str | None:
         """What is unlike in these rows; None if nothing is. Errors may be `times` those of the fit."""
         std, known = sizes_of(rows)
         low, high = self.lower * times[0] / MARGIN, self.upper * times[1] * MARGIN
@@ -101,9 +99,7 @@ def sizes_of(rows: Any) -> tuple[Floats, Booleans]:
     """Standard deviations of every value (n, d), and which values there are; those of an array are exact."""
     if not isinstance(rows, (GaussianArray, Incomplete)):
         return np.zeros(np.shape(rows)), ~np.isnan(np.asarray(rows, dtype=np.float64))
-    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
-    known = ~rows.missing if isinstance(rows, Incomplete) else np.ones(rows.shape, dtype=bool)
-    return deviations(gaussians), known
+    return deviations(gaussians_of(rows)), ~gaps_of(rows)
 
 
 def _rounded(values: Floats) -> Floats:

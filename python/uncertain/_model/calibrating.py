@@ -18,8 +18,7 @@ from scipy.special import softmax
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats, Ints, Labels, Limits
 from .._errors.sizes import sizes_of
 from .._report.held_out import quiet
@@ -58,7 +57,7 @@ class Calibrated(NamedTuple):
 class Training:
     """The rows of a fit, as they come behind the reading steps, and what was known of them."""
 
-    rows: GaussianArray | Incomplete
+    rows: GaussianRows
     y: Labels
     known: Mapping[str, Any]
     """Arguments of the pipeline's `fit`, one value per row."""
@@ -83,7 +82,7 @@ class Training:
         """Rows that count and have a target."""
         return self.labelled if self.weights is None else self.labelled & (self.weights > 0.0)
 
-    def held_out(self, fitted: Pipeline) -> Iterator[tuple[Pipeline, GaussianArray | Incomplete, Ints]]:
+    def held_out(self, fitted: Pipeline) -> Iterator[tuple[Pipeline, GaussianRows, Ints]]:
         """For every fold a model that has not seen some rows, these rows, and their numbers."""
         unfitted = quiet(fitted, probability=True)
         for chosen in ("alpha", "C"):
@@ -160,8 +159,7 @@ def _of_numbers(fitted: Pipeline, training: Training) -> Calibrated:
 
 
 def _of_classes(fitted: Pipeline, training: Training) -> Calibrated:
-    means, known = _means(training.rows)
-    widths = spread_of(means, known)
+    widths = spread_of(gaussians_of(training.rows).means, ~gaps_of(training.rows))
     scores, levels, numbers = [], [], []
     codes = training._classes(fitted)
     assert codes is not None
@@ -210,15 +208,9 @@ def log(std: Floats) -> Floats:
     return np.asarray(np.log10(np.maximum(std, 1e-300)))
 
 
-def _means(rows: GaussianArray | Incomplete) -> tuple[Floats, Booleans]:
-    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
-    known = ~rows.missing if isinstance(rows, Incomplete) else np.ones(rows.shape, dtype=bool)
-    return gaussians.means, known
-
-
-def _readings(fitted: Pipeline, rows: GaussianArray | Incomplete) -> Sequence[GaussianArray | Incomplete]:
+def _readings(fitted: Pipeline, rows: GaussianRows) -> Sequence[GaussianRows]:
     """The rows, and as they would have been read with larger errors, if error bars are measurement errors."""
-    gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+    gaussians = gaussians_of(rows)
     if not is_measured(fitted) or not gaussians.trace().any():
         return [rows]
     dense = gaussians.kind not in ("diagonal", "isotropic")

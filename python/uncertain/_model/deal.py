@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels
 from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets
 from ..tables._groups import Groups
@@ -33,7 +33,7 @@ class Fold:
     repeat: int
     train: Ints
     test: Ints
-    read: tuple[GaussianArray | Incomplete, ...]
+    read: tuple[GaussianRows, ...]
 
 
 def plan(n: int, *, thorough: bool) -> tuple[int, int, int]:
@@ -101,13 +101,13 @@ def sizes_of(noise: tuple[float, float] | None) -> Floats:
 
 
 def read_again(
-    rows: GaussianArray | Incomplete,
+    rows: GaussianRows,
     sizes: Floats,
     y: Labels,
     regression: bool,
     weights: Floats | None,
     random: np.random.RandomState,
-) -> tuple[GaussianArray | Incomplete, ...]:
+) -> tuple[GaussianRows, ...]:
     """All rows as they would have been read with each of the sizes of errors."""
     if np.array_equal(sizes, [1.0]):
         return (rows,)

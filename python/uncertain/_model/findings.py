@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
@@ -246,7 +246,7 @@ class Findings(Values):
         groups: ColumnOrValues | bool | None,
         *,
         labelled: bool,
-    ) -> tuple[Pipeline, GaussianArray | Incomplete, Labels | None, Groups | None]:
+    ) -> tuple[Pipeline, GaussianRows, Labels | None, Groups | None]:
         """What `uncertain.inspection` asks: the steps behind the reading ones, rows, targets and groups."""
         source = self._source(table, y, groups)
         steps, rows = self.pipeline_[self._n_reading :], self._rows(source)

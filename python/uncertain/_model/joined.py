@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from .._data.typing import Floats
 from .._spill import Parts, Spill
 from .._uncertain import Part
@@ -32,7 +32,7 @@ def joined(estimator: Any, rows: Parts | Spill, y: Any, y_std: Floats | None) ->
         del estimator._joint
 
 
-def joins(estimator: Any, rows: GaussianArray | Incomplete) -> bool:
+def joins(estimator: Any, rows: GaussianRows) -> bool:
     """Does it learn from features and target together, of rows that can be joined block by block?
 
     The errors of all rows in common may be different ones in the next block, with the target's; limits are
@@ -48,19 +48,19 @@ class _WithTarget:
     def __init__(self, y: Any, y_std: Floats | None) -> None:
         self._y, self._y_std, self._seen = y, y_std, 0
 
-    def transform(self, rows: GaussianArray | Incomplete) -> GaussianArray | Incomplete:
+    def transform(self, rows: GaussianRows) -> GaussianRows:
         """The rows of the next block."""
         own = slice(self._seen, self._seen + len(rows))
         self._seen = own.stop
-        gaps = isinstance(rows, Incomplete)
+        gaps = rows.missing if isinstance(rows, Incomplete) else None
         part = Part(
-            (rows.gaussians if isinstance(rows, Incomplete) else rows)._core,
-            missing=rows.missing if isinstance(rows, Incomplete) else None,
+            gaussians_of(rows)._core,
+            missing=gaps,
             targets=np.ascontiguousarray(self._y[own], dtype=np.float64),
             variances=None if self._y_std is None else self._y_std[own] ** 2,
         ).with_target()
         both = GaussianArray._from_core(part.rows)
-        if not gaps:
+        if gaps is None:
             return both
         missing = part.missing
         return Incomplete(both, np.zeros(both.shape, dtype=bool) if missing is None else missing)

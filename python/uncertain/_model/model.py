@@ -10,8 +10,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Floats, Labels
 from .._errors.sizes import ErrorSizes
 from ..exceptions import ModelFileError, UncertainError
@@ -47,9 +46,7 @@ class Model(Findings):
         """Keep what later rows are compared with, and what held-out rows say; see `calibrating.Training`."""
         self._remember_rows(self._rows(source), y, weights, **known)
 
-    def _remember_rows(
-        self, rows: GaussianArray | Incomplete, y: Labels, weights: Floats | None, **known: Any
-    ) -> None:
+    def _remember_rows(self, rows: GaussianRows, y: Labels, weights: Floats | None, **known: Any) -> None:
         """The same of rows that were read before."""
         if isinstance(rows, Incomplete) and not rows.missing.any():
             rows = rows.gaussians

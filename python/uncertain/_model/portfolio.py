@@ -17,8 +17,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, gaussians_of
 from .._data.typing import Labels
 from .methods import METHODS, estimator_of
 from .steps import steps_before, takes_limits
@@ -84,7 +83,7 @@ class Member:
 class Request:
     """What the members must be able to do."""
 
-    rows: GaussianArray | Incomplete
+    rows: GaussianRows
     y: Labels
     regression: bool
     meaning: str
@@ -111,7 +110,7 @@ class Request:
     @property
     def exact(self) -> bool:
         """Has no row an error bar?"""
-        rows = self.rows.gaussians if isinstance(self.rows, Incomplete) else self.rows
+        rows = gaussians_of(self.rows)
         return rows.kind == "zero" or not rows.trace().any()
 
 

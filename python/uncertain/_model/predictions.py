@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete, vstack
+from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
@@ -190,7 +190,7 @@ class Predictions(Reader):
         name = target if isinstance(target, str) else None
         beside: Any = as_values(target, "target") if name is None else ()
         found: list[Hits | Misses] = []
-        looked: list[GaussianArray | Incomplete] = []
+        looked: list[GaussianRows] = []
         n_rows = 0
         for block, every in self._blocks(source, *([] if name is None else [name])):
             with numbered(n_rows):

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.features import check_fitted_names
-from .._data.incomplete import Incomplete, vstack
+from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Floats, Labels, Limits
 from .._data.validation import TableLike
@@ -125,7 +125,7 @@ class Reader:
         """
         pipeline = self.pipeline_[self._n_reading :]
         found: list[tuple[Any, ...]] = []
-        looked: list[GaussianArray | Incomplete] = []
+        looked: list[GaussianRows] = []
         n_rows = 0
         for block, every in self._blocks(source):
             with numbered(n_rows):
@@ -173,7 +173,7 @@ class Reader:
             self._has_warned = True
             warnings.warn(f"{unlike}; {advice(self.pipeline_)}", ErrorSizesWarning, stacklevel=4)
 
-    def _rows(self, source: Source) -> GaussianArray | Incomplete:
+    def _rows(self, source: Source) -> GaussianRows:
         """The rows as the model reads them, with their gaps."""
         rows = self._input(source)
         for _, step in self.pipeline_.steps[: self._n_reading]:

@@ -21,8 +21,7 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.pipeline import Pipeline
 
-from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Floats
 from .._errors.sizes import sizes_of
 from ..preprocessing import GaussianCollapser, GaussianDenoiser
@@ -88,12 +87,10 @@ class Spread:
         return cls(float(values["base"]), slopes, widths)
 
 
-def widths_of(pipeline: Pipeline, rows: GaussianArray | Incomplete) -> Floats:
+def widths_of(pipeline: Pipeline, rows: GaussianRows) -> Floats:
     """t: the spread of every feature in front of the last step; 1 for a feature that does not vary."""
     moved = in_front(pipeline, rows)
-    gaussians = moved.gaussians if isinstance(moved, Incomplete) else moved
-    known = sizes_of(moved)[1]
-    return spread_of(gaussians.means, known)
+    return spread_of(gaussians_of(moved).means, ~gaps_of(moved))
 
 
 def spread_of(means: Floats, known: Any) -> Floats:
@@ -104,7 +101,7 @@ def spread_of(means: Floats, known: Any) -> Floats:
     return np.where(spread > 0.0, spread, 1.0)
 
 
-def parts_of(pipeline: Pipeline, rows: GaussianArray | Incomplete, widths: Floats) -> Floats:
+def parts_of(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:
     """v of every row."""
     std, known = sizes_of(in_front(pipeline, rows))
     parts = std**2

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import gaussians_of
 from .._data.typing import Floats
 from .._report.held_out import gap_of
 from ..preprocessing import GaussianScaler
@@ -123,7 +123,7 @@ def summarised(pipeline: Pipeline, target: str, classes: Any, source_rows: Any =
     rows = None
     if source_rows is not None:
         rows = pipeline[:start].transform(source_rows) if start else source_rows
-        rows = rows.gaussians if isinstance(rows, Incomplete) else rows
+        rows = gaussians_of(rows)
         rows = rows if isinstance(rows, GaussianArray) else GaussianArray(rows)
     # Deviations and error bars are those of the rows after the last step that reads; in units of the table
     # unless something was done to the readings before that.

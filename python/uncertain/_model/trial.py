@@ -15,8 +15,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels, Limits
 from .._report.held_out import gap_of
 from ..exceptions import ConvergenceWarning, UncertainError
@@ -32,7 +31,7 @@ SMALLEST = float(np.finfo(np.float64).eps)
 class Rows:
     """Rows with what is known of them."""
 
-    rows: GaussianArray | Incomplete
+    rows: GaussianRows
     y: Labels
     weights: Floats | None = None
     groups: Groups | None = None
@@ -55,7 +54,7 @@ class Rows:
             None if self.y_limit is None else self.y_limit[at],
         )
 
-    def instead(self, rows: GaussianArray | Incomplete) -> Rows:
+    def instead(self, rows: GaussianRows) -> Rows:
         """The same with other Gaussians, and no covariances of their errors with the target's."""
         return Rows(rows, self.y, self.weights, self.groups, self.y_std, y_limit=self.y_limit)
 

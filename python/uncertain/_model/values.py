@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, like
 from .._data.typing import Booleans, Floats
 from .._data.validation import TableLike
 from .._errors.sizes import sizes_of
@@ -150,13 +150,12 @@ class Values(Sets):
         }
         return found if source.table is None else new_table(source.table, found)
 
-    def _posterior(self, rows: GaussianArray | Incomplete) -> GaussianArray:
+    def _posterior(self, rows: GaussianRows) -> GaussianArray:
         """What every row leaves open of its true values."""
         mixture = true_values(self.pipeline_[self._n_reading :])
         denoiser = GaussianDenoiser(COMPONENTS, tol=1e-4, random_state=0)
         names = rows.feature_names
-        plain = GaussianArray._from_core((rows.gaussians if isinstance(rows, Incomplete) else rows)._core)
-        unnamed = Incomplete(plain, rows.missing) if isinstance(rows, Incomplete) else plain
+        unnamed = like(rows, GaussianArray._from_core(gaussians_of(rows)._core))
         denoiser = denoiser.fit(unnamed) if mixture is None else denoiser._set(mixture)
         return denoiser.transform(unnamed)._named(names)
 
@@ -167,7 +166,7 @@ class _Cells:
     def __init__(
         self,
         model: Values,
-        rows: GaussianArray | Incomplete,
+        rows: GaussianRows,
         posterior: GaussianArray,
         factor: float,
         typical: Floats,
@@ -200,10 +199,10 @@ class _Cells:
             return np.asarray(self.pipeline.predict(rows))
         return shares_of(self.pipeline, rows, self.model.classes_)
 
-    def _read(self, at: Any, j: int) -> GaussianArray | Incomplete:
+    def _read(self, at: Any, j: int) -> GaussianRows:
         """Every row of `at` with each of its drawn readings of feature j added."""
         draws = self.noise.shape[1]
-        gaussians = self.rows.gaussians if isinstance(self.rows, Incomplete) else self.rows
+        gaussians = gaussians_of(self.rows)
         missing = self.rows.missing[at] if isinstance(self.rows, Incomplete) else None
         part = gaussians[at]
         gap = np.zeros(len(at), dtype=bool) if missing is None else missing[:, j]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._data.incomplete import Incomplete
+from .._data.incomplete import gaussians_of
 from .._data.typing import Floats, Limits
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
@@ -97,7 +97,7 @@ def covariances(
         raise UncertainError(f"{column} needs the error bars of {target!r}: pass target_std=")
     assert source.table is not None
     rows = reading.transform(source.rows)
-    rows = rows.gaussians if isinstance(rows, Incomplete) else rows
+    rows = gaussians_of(rows)
     features = list(reading.get_feature_names_out())
     out = np.zeros(rows.shape)
     policy = "nan" if reading.on_missing == "impute" else "refuse-error-bars"

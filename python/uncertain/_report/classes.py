@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Booleans, Floats, Ints, Labels, RandomState
 from ..exceptions import ParameterError
 from ..tables._groups import Groups
@@ -147,7 +147,7 @@ class Report(BaseReport):
 
 def compare(
     fitted: Pipeline,
-    data: GaussianArray | Incomplete,
+    data: GaussianRows,
     y: Labels,
     *,
     folds: int = 5,
@@ -232,7 +232,7 @@ def _two_classes(answers: Mapping[str, Sequence[Answer]], y: Labels) -> Probabil
 
 def _doubtful(
     fitted: Pipeline,
-    data: GaussianArray | Incomplete,
+    data: GaussianRows,
     exact: GaussianArray,
     listed: int,
     random_state: RandomState,

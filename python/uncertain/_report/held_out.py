@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Floats, Ints, Labels
 from ..exceptions import ConvergenceWarning, UncertainError
 from ..preprocessing._imputer import GaussianImputer
@@ -67,7 +67,7 @@ def standard_error(correct: Floats, groups: Groups | None = None) -> float:
     return float(np.sqrt(sum(terms)))
 
 
-def means_alone(data: GaussianArray | Incomplete) -> GaussianArray:
+def means_alone(data: GaussianRows) -> GaussianArray:
     """Exact points: the means, and for what is missing its conditional mean given the rest of the row.
 
     A limit is its value, as for whoever overlooks the flags.
@@ -107,7 +107,7 @@ def gap_text(gap: float) -> str:
 class Distribution(NamedTuple):
     """How a regression's predictions become distributions."""
 
-    from_errors: Callable[[Pipeline, GaussianArray | Incomplete], tuple[Floats, Floats]]
+    from_errors: Callable[[Pipeline, GaussianRows], tuple[Floats, Floats]]
     """Of a fit and rows: predictions, and what the rows' error bars leave open (standard deviations)."""
     scatter: Callable[[Floats, Floats, Floats], float]
     """Of residuals, variances and weights: the scatter that no error bar explains (a standard deviation)."""
@@ -122,7 +122,7 @@ class Candidate:
     """A pipeline that is compared, and the rows as it sees them."""
 
     pipeline: Pipeline
-    rows: GaussianArray | Incomplete
+    rows: GaussianRows
     known: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of `fit` with one value per row, for a last step that takes them."""
     weights: Floats | None = None
@@ -229,7 +229,7 @@ def cross_validate(
 
 
 def answer_of(
-    fitted: Pipeline, rows: GaussianArray | Incomplete, numbers: Ints, needs: Set[str], *, probability: bool
+    fitted: Pipeline, rows: GaussianRows, numbers: Ints, needs: Set[str], *, probability: bool
 ) -> Answer:
     """All that the measures need to know of a fit."""
     scores = fitted.decision_function(rows) if "scores" in needs else None

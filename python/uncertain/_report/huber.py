@@ -16,8 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels, RandomState
 from ..exceptions import ParameterError
 from ..tables._groups import Groups
@@ -187,7 +186,7 @@ class HuberReport(BaseReport):
 
 def report_of_huber(
     fitted: Pipeline,
-    data: GaussianArray | Incomplete,
+    data: GaussianRows,
     y: Labels,
     *,
     folds: int = 5,

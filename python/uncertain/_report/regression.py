@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from sklearn.pipeline import Pipeline
 
-from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Floats, Limits, RandomState
 from ..tables._groups import Groups
 from .base import BaseReport, Fit, aligned, amount, comparison
@@ -133,7 +132,7 @@ class RegressionReport(BaseReport):
 
 def compare_regressions(
     fitted: Pipeline,
-    data: GaussianArray | Incomplete,
+    data: GaussianRows,
     y: Floats,
     *,
     y_std: Floats | None = None,

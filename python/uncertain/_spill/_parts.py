@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete, vstack
+from .._data.incomplete import GaussianRows, vstack
 from .._uncertain import give_memory_back
 
 BYTES = 8 << 20
@@ -23,15 +22,15 @@ UNIT = 1024
 class Parts:
     """Rows that grow at the end, and change as a whole."""
 
-    def __init__(self, parts: Iterable[GaussianArray | Incomplete] = ()) -> None:
+    def __init__(self, parts: Iterable[GaussianRows] = ()) -> None:
         self._parts = list(parts)
 
-    def append(self, rows: GaussianArray | Incomplete) -> None:
+    def append(self, rows: GaussianRows) -> None:
         """More rows at the end."""
         if len(rows):
             self._parts.append(rows)
 
-    def rows(self) -> GaussianArray | Incomplete:
+    def rows(self) -> GaussianRows:
         """All of them as one array, which shares the memory."""
         return vstack(self._parts)
 

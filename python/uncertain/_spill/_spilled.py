@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete, limits_of
+from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, limits_of
 from .._uncertain import Gaussians, Rows
 from ..exceptions import UncertainError
 from ._column import Column
@@ -28,7 +28,7 @@ class Spill:
         self._batch_bytes = batch_bytes
         self._written: _Written | None = None
 
-    def append(self, rows: GaussianArray | Incomplete) -> None:
+    def append(self, rows: GaussianRows) -> None:
         """More rows at the end, of the kind of the first ones."""
         if not len(rows):
             return
@@ -41,7 +41,7 @@ class Spill:
         """Bytes of a row in the file."""
         return 0 if self._written is None else self._written.row_bytes
 
-    def rows(self) -> GaussianArray | Incomplete:
+    def rows(self) -> GaussianRows:
         """All of them, read where they lie."""
         if self._written is None:
             raise UncertainError("the table has no rows")
@@ -76,8 +76,8 @@ class Spill:
 class _Written:
     """Files of rows of one kind."""
 
-    def __init__(self, folder: Path, first: GaussianArray | Incomplete) -> None:
-        gaussians = _gaussians(first)
+    def __init__(self, folder: Path, first: GaussianRows) -> None:
+        gaussians = gaussians_of(first)
         self.kind = gaussians.kind
         self._names, self._unit = gaussians.feature_names, gaussians.unit
         self._means = Column(folder, gaussians.n_features)
@@ -94,9 +94,9 @@ class _Written:
         columns = [self._means, *self._fields.values(), *filter(None, [self._marks, self._limits])]
         return sum(column.row_bytes for column in columns)
 
-    def like(self, rows: GaussianArray | Incomplete) -> bool:
+    def like(self, rows: GaussianRows) -> bool:
         """Do these rows consist of matrices of the same widths?"""
-        gaussians = _gaussians(rows)
+        gaussians = gaussians_of(rows)
         widths = {name: own.shape[1] for name, own in gaussians._core.fields().items()}
         mine = {name: column.width for name, column in self._fields.items()}
         gaps = isinstance(rows, Incomplete) == (self._marks is not None)
@@ -107,22 +107,22 @@ class _Written:
             and gaussians.n_features == self._means.width
         )
 
-    def append(self, rows: GaussianArray | Incomplete) -> None:
+    def append(self, rows: GaussianRows) -> None:
         """More rows of the same kind."""
         if not self._shared and not self.like(rows):
             raise UncertainError(
-                f"a batch of rows has {_gaussians(rows)!r}, but the rows before it {self.kind} covariances "
+                f"a batch of rows has {gaussians_of(rows)!r}, but the rows before it {self.kind} covariances "
                 "of other "
                 "widths: write the columns of error bars alike in all files"
             )
         self._put(rows, self._means.n_rows, grow=True)
 
-    def write(self, first: int, rows: GaussianArray | Incomplete) -> None:
+    def write(self, first: int, rows: GaussianRows) -> None:
         """Rows in place of those from `first` on."""
         self._put(rows, first, grow=False)
 
-    def _put(self, rows: GaussianArray | Incomplete, first: int, *, grow: bool) -> None:
-        gaussians = _gaussians(rows)
+    def _put(self, rows: GaussianRows, first: int, *, grow: bool) -> None:
+        gaussians = gaussians_of(rows)
         pairs: list[tuple[Column, NDArray[Any]]] = [(self._means, gaussians.means)]
         pairs += [
             (self._fields[name], own)
@@ -139,7 +139,7 @@ class _Written:
             else:
                 column.write(first, values)
 
-    def rows(self) -> GaussianArray | Incomplete:
+    def rows(self) -> GaussianRows:
         """All of them, mapped."""
         columns: dict[str, NDArray[Any]] = {name: column.mapped() for name, column in self._fields.items()}
         columns |= self._shared
@@ -151,7 +151,3 @@ class _Written:
             return gaussians
         limits = None if self._limits is None else self._limits.mapped()
         return Incomplete(gaussians, self._marks.mapped(), limits)
-
-
-def _gaussians(rows: GaussianArray | Incomplete) -> GaussianArray:
-    return rows.gaussians if isinstance(rows, Incomplete) else rows

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import Floats, Labels
@@ -111,9 +111,7 @@ def partial_dependence(
     return PartialDependence(tuple(subject.names[j] for j in block), axes, whole.mean(axis=1), whole, outputs)
 
 
-def _moved(
-    rows: GaussianArray | Incomplete, block: Block, values: Floats, std: float | None
-) -> GaussianArray | Incomplete:
+def _moved(rows: GaussianRows, block: Block, values: Floats, std: float | None) -> GaussianRows:
     """The rows with these values of the features; `std` None: with the error bars they have."""
     if std is None:
         return with_means(rows, block, values)
@@ -154,7 +152,7 @@ def _axes(
 
 def _axis(subject: Subject, j: int, resolution: int, percentiles: tuple[float, float]) -> Floats:
     rows = subject.rows
-    means = rows.gaussians.means[~rows.missing[:, j], j] if isinstance(rows, Incomplete) else rows.means[:, j]
+    means = gaussians_of(rows).means[~gaps_of(rows)[:, j], j]
     if means.size == 0:
         raise UncertainError(f"feature {subject.names[j]!r} is missing in every row: pass grid=")
     distinct: Floats = np.unique(means)

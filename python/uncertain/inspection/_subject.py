@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from .._model.model import Model
@@ -28,7 +28,7 @@ class Subject:
     """A fitted estimator, rows that it takes, and names of their features."""
 
     estimator: Any
-    rows: GaussianArray | Incomplete
+    rows: GaussianRows
     names: tuple[str, ...]
     truth: Labels | None = None
     groups: Groups | None = None
@@ -96,53 +96,37 @@ class Subject:
         return int(feature) % d
 
 
-def replaced(
-    rows: GaussianArray | Incomplete, block: Block, other: GaussianArray | Incomplete
-) -> GaussianArray | Incomplete:
+def replaced(rows: GaussianRows, block: Block, other: GaussianRows) -> GaussianRows:
     """The rows with the features of `block` from `other` (which has these only), errors independent.
 
     Covariances inside the block are those of `other`, those outside it stay, and those between are zero: what
     comes from elsewhere was not measured together with the rest.
     """
-    if isinstance(rows, Incomplete) or isinstance(other, Incomplete):
-        missing = _missing(rows).copy()
-        missing[:, list(block)] = _missing(other)
-        return Incomplete(_replaced(_gaussians(rows), block, _gaussians(other)), missing)
-    return _replaced(rows, block, other)
-
-
-def _replaced(rows: GaussianArray, block: Block, other: GaussianArray) -> GaussianArray:
     rest = [j for j in range(rows.n_features) if j not in block]
-    parts = [*([rows[:, rest]] if rest else []), other]
+    parts = [*([gaussians_of(rows)[:, rest]] if rest else []), gaussians_of(other)]
     beside = GaussianArray.hstack([part._named(None) for part in parts])
-    return rows._like(beside[:, np.argsort([*rest, *block])]._core)
+    made = gaussians_of(rows)._like(beside[:, np.argsort([*rest, *block])]._core)
+    if not (isinstance(rows, Incomplete) or isinstance(other, Incomplete)):
+        return made
+    missing = gaps_of(rows).copy()
+    missing[:, list(block)] = gaps_of(other)
+    return Incomplete(made, missing)
 
 
-def picked(rows: GaussianArray | Incomplete, block: Block) -> GaussianArray | Incomplete:
+def picked(rows: GaussianRows, block: Block) -> GaussianRows:
     """Some features of all rows, with the covariances between them."""
-    if isinstance(rows, Incomplete):
-        return Incomplete(rows.gaussians[:, list(block)], rows.missing[:, list(block)])
-    return rows[:, list(block)]
+    made = gaussians_of(rows)[:, list(block)]
+    return Incomplete(made, rows.missing[:, list(block)]) if isinstance(rows, Incomplete) else made
 
 
-def with_means(rows: GaussianArray | Incomplete, block: Block, values: Floats) -> GaussianArray | Incomplete:
+def with_means(rows: GaussianRows, block: Block, values: Floats) -> GaussianRows:
     """The rows with other values of some features and all covariances as they are; no gaps there."""
-    if isinstance(rows, Incomplete):
-        missing = rows.missing.copy()
-        missing[:, list(block)] = False
-        return Incomplete(_with_means(rows.gaussians, block, values), missing)
-    return _with_means(rows, block, values)
-
-
-def _with_means(rows: GaussianArray, block: Block, values: Floats) -> GaussianArray:
-    means = rows.means.copy()
+    gaussians = gaussians_of(rows)
+    means = gaussians.means.copy()
     means[:, list(block)] = values
-    return rows._like(GaussianArray(**rows._core.parts() | {"means": means})._core)
-
-
-def _missing(rows: GaussianArray | Incomplete) -> Any:
-    return rows.missing if isinstance(rows, Incomplete) else np.zeros(rows.shape, dtype=bool)
-
-
-def _gaussians(rows: GaussianArray | Incomplete) -> GaussianArray:
-    return rows.gaussians if isinstance(rows, Incomplete) else rows
+    made = gaussians._like(GaussianArray(**gaussians._core.parts() | {"means": means})._core)
+    if not isinstance(rows, Incomplete):
+        return made
+    missing = rows.missing.copy()
+    missing[:, list(block)] = False
+    return Incomplete(made, missing)

@@ -22,7 +22,7 @@ from .._base.docs import documented
 from .._data.array import GaussianArray
 from .._data.asymmetric import warn_if_skewed
 from .._data.features import check_fitted_names, compare_names
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
 from .._data.typing import Floats
@@ -168,11 +168,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self._fit_transform(X)
         return self
 
-    def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> GaussianArray | Incomplete:
+    def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> GaussianRows:
         """`fit` and `transform` in one reading."""
         return self._fit_transform(X)
 
-    def transform(self, X: RowsLike | Table) -> GaussianArray | Incomplete:
+    def transform(self, X: RowsLike | Table) -> GaussianRows:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "roles_")
         source = _opened(X)
@@ -210,7 +210,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         of_scalars = {"features", "exact", "categorical"} & set(self.roles_)
         return names if of_scalars and len(set(names)) == len(names) else None
 
-    def _fit_transform(self, X: RowsLike) -> GaussianArray | Incomplete:
+    def _fit_transform(self, X: RowsLike) -> GaussianRows:
         source = _opened(X)
         roles, categories = self._settle(source)
         if isinstance(source, Table):
@@ -231,7 +231,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _read_first(
         self, source: Any, roles: dict[str, Any], categories: dict[str, list[Any]], *, whole: bool
-    ) -> GaussianArray | Incomplete:
+    ) -> GaussianRows:
         """The rows, all of them or the first part, and what a fit leaves behind."""
         gaussians = self._read(source, roles, categories)
         values = [*roles.get("features", ()), *roles.get("exact", ())]
@@ -314,9 +314,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 columns = choose_columns(names, None, type_of=X.type_of, empty=gone, **given)
         return columns.roles()
 
-    def _read(
-        self, X: Any, roles: dict[str, Any], categories: dict[str, list[Any]]
-    ) -> GaussianArray | Incomplete:
+    def _read(self, X: Any, roles: dict[str, Any], categories: dict[str, list[Any]]) -> GaussianRows:
         if isinstance(X, (GaussianArray, Incomplete)):
             return X
         if not isinstance(X, Table):

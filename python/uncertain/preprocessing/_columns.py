@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.compose import ColumnTransformer
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete, hstack
+from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import float_array
 from ..exceptions import ShapeError
 
@@ -61,14 +61,14 @@ class GaussianColumnTransformer(ColumnTransformer, auto_wrap_output_keys=None): 
     GaussianArray(2 rows x 4 features (noisy__flux, ..., survey__survey_B), diagonal covariances)
     """
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> GaussianArray | Incomplete:
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> GaussianRows:
         """Fit all transformers, each to its columns, and put their results beside each other."""
         # The base class asks frames only for names, and forgets those of a fit before.
         self._names: Any = X.feature_names if isinstance(X, (GaussianArray, Incomplete)) else None
-        made: GaussianArray | Incomplete = super().fit_transform(X, y, **params)
+        made: GaussianRows = super().fit_transform(X, y, **params)
         return made
 
-    def _hstack(self, Xs: list[Any], **_: Any) -> GaussianArray | Incomplete:
+    def _hstack(self, Xs: list[Any], **_: Any) -> GaussianRows:
         """The blocks beside each other; called by the base class with what the transformers gave."""
         blocks = [_gaussians(X, name) for X, name in zip(Xs, self._block_names(Xs), strict=True)]
         if self._names is not None:
@@ -85,7 +85,7 @@ class GaussianColumnTransformer(ColumnTransformer, auto_wrap_output_keys=None): 
         return names if len(names) == len(Xs) else [f"block {k}" for k in range(len(Xs))]
 
 
-def _gaussians(X: Any, name: str) -> GaussianArray | Incomplete:
+def _gaussians(X: Any, name: str) -> GaussianRows:
     """A block as Gaussians; plain numbers are exact."""
     if isinstance(X, Incomplete):
         return Incomplete(_unnamed(X.gaussians), X.missing)

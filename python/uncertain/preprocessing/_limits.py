@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
+from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats, Labels, Limits
 from ..exceptions import NullError, UncertainError
 from ..tables import Table
@@ -33,7 +33,7 @@ def read_rows(
     on_missing: str = "error",
     categories: Categories | None = None,
     handle_unknown: str = "error",
-) -> GaussianArray | Incomplete:
+) -> GaussianRows:
     """The Gaussians in the columns of `roles`, with their limits if there are columns of flags."""
     flags: Mapping[str, str] = roles.get("limits", {})
     roles = {name: value for name, value in roles.items() if name != "limits"}
@@ -53,8 +53,8 @@ def read_rows(
         limits[:, j] = flags_from(table.values(column) if plain is None else plain, column)
         if limits[:, j].any():
             values[j] = read_columns(table, [feature], "nan").to_numpy()[:, 0]
-    missing: Booleans = rows.missing if isinstance(rows, Incomplete) else np.zeros(rows.shape, dtype=bool)
-    means, still = np.array(_gaussians(rows).means), missing.copy()
+    missing: Booleans = gaps_of(rows)
+    means, still = np.array(gaussians_of(rows).means), missing.copy()
     for j, own in values.items():
         known = (limits[:, j] != 0) & ~np.isnan(own)
         means[known & missing[:, j], j] = own[known & missing[:, j]]
@@ -101,13 +101,9 @@ def _no_flag(column: str, row: int, value: object) -> UncertainError:
     )
 
 
-def _gaussians(rows: GaussianArray | Incomplete) -> GaussianArray:
-    return rows.gaussians if isinstance(rows, Incomplete) else rows
-
-
-def _with_means(rows: GaussianArray | Incomplete, means: Floats, bare: Booleans) -> GaussianArray:
+def _with_means(rows: GaussianRows, means: Floats, bare: Booleans) -> GaussianArray:
     """The rows with the values of limits that have no error bar (`bare`) in their places."""
-    gaussians = _gaussians(rows)
+    gaussians = gaussians_of(rows)
     if not bare.any():
         return gaussians
     if gaussians.kind in ("zero", "isotropic", "diagonal"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
-from .._data.incomplete import Incomplete, hstack
+from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.typing import Booleans, Floats
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
@@ -53,10 +53,10 @@ def read_gaussians(
     on_missing: str = "error",
     categories: Categories | None = None,
     handle_unknown: str = "error",
-) -> GaussianArray | Incomplete:
+) -> GaussianRows:
     """The Gaussians in the columns of `roles` (arguments of AsGaussians, all left-open ones filled in)."""
     indicators = one_hot(table, categories, handle_unknown) if categories else None
-    parts: list[GaussianArray | Incomplete] = []
+    parts: list[GaussianRows] = []
     listed = {kind: [roles[kind]] for kind in KINDS if is_list_column(kind, roles.get(kind))}
     points = [*roles.get("exact", ())]
     features = list(roles.get("features", ()))
@@ -92,7 +92,7 @@ def read_columns(
 
 def _alike(
     table: Table, bars: Mapping[str, ErrorBar], kind: str, roles: Mapping[str, Any], on_missing: str
-) -> GaussianArray | Incomplete:
+) -> GaussianRows:
     """Scalar features that all have a standard deviation, or all a variance: as the columns are."""
     columns = [bar.columns[0] for bar in bars.values()]
     return _gaussians(table, list(bars), {kind: columns}, roles, on_missing)
@@ -105,7 +105,7 @@ def _mixed(
     indicators: tuple[Floats, list[str]] | None,
     roles: Mapping[str, Any],
     on_missing: str,
-) -> GaussianArray | Incomplete:
+) -> GaussianRows:
     """Scalar features with error bars of several kinds, exact ones, and categories."""
     policy = Missing.of(on_missing)
     columns, variances, names = [], [], []
@@ -282,7 +282,7 @@ def _lists(
     errors: Mapping[str, list[str]],
     roles: Mapping[str, Any],
     on_missing: str,
-) -> GaussianArray | Incomplete:
+) -> GaussianRows:
     """One column of lists, or scalar ones, with one column of uncertainty for all of them."""
     if on_missing == "point" and "precision" in errors:
         raise ParameterError(
@@ -297,7 +297,7 @@ def _gaussians(
     errors: Mapping[str, list[str]],
     roles: Mapping[str, Any],
     on_missing: str,
-) -> GaussianArray | Incomplete:
+) -> GaussianRows:
     """Means and uncertainty as they lie in the columns, in place where the layout allows."""
     impute = on_missing == "impute"
     means = read_columns(table, columns, "nan" if impute else "refuse")
@@ -325,7 +325,7 @@ def _gaussians(
     return _finished(core, missing)
 
 
-def _finished(core: Gaussians, missing: Booleans | None) -> GaussianArray | Incomplete:
+def _finished(core: Gaussians, missing: Booleans | None) -> GaussianRows:
     gaussians = GaussianArray._from_core(core)
     return gaussians if missing is None else Incomplete(gaussians, missing)
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete, hstack
+from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, hstack
 from .._data.typing import Floats, Ints, Labels
 from ._denoiser import GaussianDenoiser
 from ._error_columns import deviations
@@ -26,7 +26,7 @@ ROWS_PER_COMPONENT = 50
 MANY_ROWS = 20_000
 """Rows that a denoiser learns from at most: a handful of Gaussians needs no more."""
 
-Rows: TypeAlias = GaussianArray | Incomplete
+Rows: TypeAlias = GaussianRows
 Random: TypeAlias = np.random.RandomState
 
 
@@ -35,7 +35,7 @@ class Readings:
 
     def __init__(self, rows: Rows, random: Random, truth: GaussianArray | None = None) -> None:
         self.missing = rows.missing if isinstance(rows, Incomplete) else None
-        self.rows = rows.gaussians if isinstance(rows, Incomplete) else rows
+        self.rows = gaussians_of(rows)
         self.random = random
         self.truth = truth
         self.diagonal = self.rows.kind in ("diagonal", "isotropic")

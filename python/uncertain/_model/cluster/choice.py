@@ -9,8 +9,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from ..._data.array import GaussianArray
-from ..._data.incomplete import Incomplete
+from ..._data.incomplete import GaussianRows
 from ...exceptions import UncertainWarning
 from ...remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..choosing import choose
@@ -24,7 +23,7 @@ IN_SUMS = ("gsu", "discriminant")
 
 
 def chosen_steps(
-    sample: Sample, rows: GaussianArray | Incomplete, asked: dict[str, Any]
+    sample: Sample, rows: GaussianRows, asked: dict[str, Any]
 ) -> tuple[list[tuple[str, Any]], Leaderboard]:
     """The steps behind the reader, unfitted, and how they were chosen; `asked`: fields of a `Request`.
 

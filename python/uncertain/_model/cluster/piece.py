@@ -15,7 +15,7 @@ from dask.sizeof import sizeof
 from numpy.typing import NDArray
 
 from ..._data.array import GaussianArray
-from ..._data.incomplete import Incomplete
+from ..._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from ..._uncertain import Part
 
 KNOWN = ("codes", "targets", "variances", "weights", "folds")
@@ -28,18 +28,18 @@ class Piece:
         self.part = part
 
     @classmethod
-    def of(cls, rows: GaussianArray | Incomplete, **known: Any) -> Piece:
+    def of(cls, rows: GaussianRows, **known: Any) -> Piece:
         """Rows with what is known of them: `KNOWN`, where it is."""
-        gaussians = rows.gaussians if isinstance(rows, Incomplete) else rows
+        gaussians = gaussians_of(rows)
         missing = rows.missing if isinstance(rows, Incomplete) else None
         return cls(Part(gaussians._core, missing=missing, **known))
 
     @property
-    def rows(self) -> GaussianArray | Incomplete:
+    def rows(self) -> GaussianRows:
         """The rows."""
         return self.rows_named(None)
 
-    def rows_named(self, names: Iterable[str] | None) -> GaussianArray | Incomplete:
+    def rows_named(self, names: Iterable[str] | None) -> GaussianRows:
         """The rows, their features with names."""
         gaussians = GaussianArray._from_core(self.part.rows)._named(names)
         missing = self.part.missing

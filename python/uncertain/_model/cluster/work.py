@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._data.array import GaussianArray
-from ..._data.incomplete import Incomplete
+from ..._data.incomplete import Incomplete, gaussians_of, vstack
 from ..._data.typing import Codes, Floats, Ints
 from ..._uncertain import partial_sums
 from ...exceptions import NullError, UncertainError
@@ -213,8 +212,6 @@ def facts(piece: Piece | None, classes: int) -> Facts:
 def joined(pieces: Sequence[Piece], folds: int, before: Sequence[int], *, grouped: bool, seed: int) -> Piece:
     """Pieces below each other, dealt to `folds`; `before`: rows of every class in the pieces in front of
     them."""
-    every = [piece.rows for piece in pieces]
-    whole = [rows for rows in every if isinstance(rows, GaussianArray)]
     known = [piece.known() for piece in pieces]
     together: dict[str, Any] = {name: np.concatenate([one[name] for one in known]) for name in known[0]}
     if grouped:
@@ -223,18 +220,7 @@ def joined(pieces: Sequence[Piece], folds: int, before: Sequence[int], *, groupe
             together["folds"] = (_mixed(hashed, seed) % np.uint64(folds)).astype(np.uint32)
     elif folds:
         together["folds"] = dealt(together["codes"], folds, before, seed)
-    if len(every) == 1:
-        return Piece.of(every[0], **together)
-    if len(whole) < len(every):
-        all_rows = [rows if isinstance(rows, Incomplete) else _without_gaps(rows) for rows in every]
-        marks = np.concatenate([rows.missing for rows in all_rows])
-        gaussians = GaussianArray.concat([rows.gaussians for rows in all_rows])
-        return Piece.of(Incomplete(gaussians, marks), **together)
-    return Piece.of(GaussianArray.concat(whole), **together)
-
-
-def _without_gaps(rows: GaussianArray) -> Incomplete:
-    return Incomplete(rows, np.zeros(rows.shape, dtype=bool))
+    return Piece.of(vstack([piece.rows for piece in pieces]), **together)
 
 
 def _mixed(numbers: NDArray[Any], seed: int) -> NDArray[np.uint64]:
@@ -259,7 +245,7 @@ def dealt(codes: Codes, folds: int, before: Sequence[int], seed: int) -> NDArray
 def moved(piece: Piece, step: Any) -> Piece:
     """The same knowledge of the rows behind a fitted step."""
     after = step.transform(piece.rows_named(getattr(step, "feature_names_in_", None)))
-    gaussians = after.gaussians if isinstance(after, Incomplete) else after
+    gaussians = gaussians_of(after)
     missing = after.missing if isinstance(after, Incomplete) else None
     return Piece(piece.part.moved(gaussians._core, missing))
 
