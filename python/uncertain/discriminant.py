@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ._base.classifiers import single
 from ._base.core import Core
 from ._base.docs import documented
 from ._base.em import Mixture, keep_progress, packed, unpacked, warn_unless_ended
@@ -263,7 +264,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self, "means_")
         mean, std = self._model.decision_distribution(check_readings(self, X, reset=False), self.n_jobs)
-        return (mean[:, 0], std[:, 0]) if mean.shape[1] == 1 else (mean, std)
+        return single(mean), single(std)
 
     def predict(self, X: RowsLike) -> Labels:
         """The most probable class.

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from ._base.docs import documented
 from ._data.typing import Floats
-from ._data.validation import RowsLike
+from ._data.validation import RowsLike, codes_among
 from .exceptions import ShapeError, UncertainError
 
 __all__ = ["mpe", "nmc", "nme"]
@@ -39,14 +39,7 @@ def _margins(model: Any, X: RowsLike, y: ArrayLike) -> tuple[Floats, Floats]:
     labels = np.asarray(y)
     if labels.shape != mean.shape:
         raise ShapeError(f"y: expected {len(mean)} labels, one per row of X, got shape {labels.shape}")
-    known = np.isin(labels, model.classes_)
-    if not known.all():
-        row = int(np.argmin(known))
-        raise UncertainError(
-            f"y: row {row} is {labels[row : row + 1].tolist()[0]!r}, which is not one of "
-            f"{model.classes_.tolist()}"
-        )
-    return np.where(labels == model.classes_[1], mean, -mean), std
+    return np.where(codes_among(labels, model.classes_) == 1, mean, -mean), std
 
 
 @documented

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ._base.core import Core
+from ._base.classifiers import predicted
 from ._base.docs import documented
-from ._base.em import Mixture, keep_progress, unpacked, warn_unless_ended
+from ._base.em import FittedMixture, Mixture, warn_unless_ended
 from ._base.gaps import TakesGaps
-from ._base.progress import Callback
 from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from ._data.numbers import refuse_where
 from ._data.typing import Booleans, Floats, RandomState
 from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
 from .exceptions import UncertainError
@@ -24,7 +24,7 @@ __all__ = ["GaussianMixtureRegressor"]
 
 
 @documented
-class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
+class GaussianMixtureRegressor(FittedMixture, TakesGaps, RegressorMixin, BaseEstimator):
     """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
 
     Row i is one noisy reading (x_i, y_i) of a true pair, with known errors of both that may go together:
@@ -58,11 +58,7 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
     n_components : int or "auto", default=1
         Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood of features
         and target on held-out rows (3 folds); it stops after two more were no better.
-    {max_components, em_tol, em_max_iter, acceleration, reg_covar}
-    random_state : int, RandomState or None, default=None
-        Seed of k-means++, of the 5,000 rows that the start looks at, and of the folds of "auto".
-    {n_jobs}
-    {em_verbose, em_callback}
+    {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
 
     Attributes
     ----------
@@ -83,20 +79,16 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
     intrinsic_scatter_std_ : float
         Of ``intrinsic_scatter_``; NaN where that is 0, the edge of what it may be. Within two standard
         errors of 0 the distribution of s is far from normal.
-    weights_ : ndarray of shape (K,)
-        Shares pi_k.
+    {em_weights_}
     means_ : ndarray of shape (K, d + 1)
         mu_k, the target last.
     covariances_ : ndarray of shape (K, d + 1, d + 1)
         T_k, without the noise, the target last.
-    n_components_ : int
-        K.
+    {n_components_}
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row (features and target) at the start and after every step that was kept,
         never falling; of one component before its scatter counts degrees of freedom.
-    held_out_log_likelihoods_ : ndarray
-        Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
-    {em_n_iter_, em_status_, n_features_in_, feature_names_in_}
+    {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     Raises
     ------
@@ -132,31 +124,6 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
     _kinds = ("mixture-regression",)
     _joint: GaussianRows | None = None
     """During a fit whose features and target lie together elsewhere: these rows, the target last."""
-
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 1,
-        *,
-        max_components: int = 10,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        acceleration: Literal["squarem"] | None = "squarem",
-        reg_covar: float = 1e-6,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback = None,
-    ) -> None:
-        self.n_components = n_components
-        self.max_components = max_components
-        self.tol = tol
-        self.max_iter = max_iter
-        self.acceleration = acceleration
-        self.reg_covar = reg_covar
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
 
     def fit(
         self,
@@ -235,11 +202,7 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         -------
         mean : ndarray of shape (n,), or with `return_std` (mean, std)
         """
-        rows = self._rows(X)
-        if not return_std:
-            return self._model.decision(rows, self.n_jobs)[:, 0]
-        mean, std = self._model.decision_distribution(rows, self.n_jobs)
-        return mean[:, 0], std[:, 0]
+        return predicted(self, self._rows(X), return_std)
 
     def predict_mixture(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
         """The density of each row's true target: a mixture of K normal distributions.
@@ -317,10 +280,7 @@ class GaussianMixtureRegressor(Core, TakesGaps, RegressorMixin, BaseEstimator):
         return self.weights_, self.means_[:, :-1], self.covariances_[:, :-1, :-1]
 
     def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
-        self.weights_, self.means_ = arrays["weights"], arrays["means"]
-        self.covariances_ = unpacked(arrays["covariances"], self.means_.shape[1])
-        self.n_components_ = len(self.weights_)
-        keep_progress(self, arrays, header)
+        super()._attributes(arrays, header)
         for name in LAW:
             self.__dict__.pop(name, None)  # of an earlier fit
         if "coef" in arrays:
@@ -364,12 +324,7 @@ def _checked_covariances(xy_cov: ArrayLike, missing: Booleans | None, shape: tup
     if given.shape != shape:
         raise UncertainError(f"xy_cov: expected the shape {shape}, got {np.shape(xy_cov)}")
     known: Floats = given.copy() if missing is None else np.where(missing, 0.0, given)
-    bad = np.argwhere(~np.isfinite(known))
-    if len(bad):
-        row, feature = bad[0]
-        raise UncertainError(
-            f"xy_cov: row {row}, feature {feature} is {known[row, feature]}; it must be finite"
-        )
+    refuse_where(~np.isfinite(known), known, "xy_cov", "it must be finite")
     return np.ascontiguousarray(known)
 
 

@@ -7,14 +7,14 @@ from typing import Any, Literal, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 
+from ._base.classifiers import known_of_numbers, predicted
 from ._base.convergence import keep_reports, warn_unless_converged
 from ._base.docs import documented
 from ._base.progress import Callback
 from ._data.typing import Floats, RandomState
-from ._data.validation import RowsLike, check_gaussians, check_numbers, check_sample_weight, check_stds
+from ._data.validation import RowsLike, check_gaussians, check_stds
 from ._linear.kernelized import Kernelized
 from .preprocessing._kernel_map import Kernel
-from .tables._groups import groups_from
 
 __all__ = ["GSURegressor"]
 
@@ -177,12 +177,10 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         """
         parameters = self._parameters()
         data = check_gaussians(self, X, reset=True)
-        targets = check_numbers(y, X, self)
-        variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
-        weights = check_sample_weight(sample_weight, len(targets))
-        whole = None if groups is None else groups_from(groups, "groups", len(targets))
-        known = {"targets": targets, "variances": variances, "weights": weights, "groups": whole}
-        self._keep(self._fitted(parameters, self._to_fit(data, weights), **known))
+        known = known_of_numbers(self, X, y, sample_weight, groups)
+        if y_std is not None:
+            known["variances"] = check_stds(y_std, "y_std", data.n_rows) ** 2
+        self._keep(self._fitted(parameters, self._to_fit(data, known["weights"]), **known))
         warn_unless_converged(self, "raise max_iter or alpha, or scale the features", stacklevel=3)
         return self
 
@@ -200,11 +198,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         -------
         mean : ndarray of shape (n,), or with `return_std` (mean, std)
         """
-        rows = self._to_predict(X)
-        if not return_std:
-            return self._model.decision(rows, self.n_jobs)[:, 0]
-        mean, std = self._model.decision_distribution(rows, self.n_jobs)
-        return mean[:, 0], std[:, 0]
+        return predicted(self, self._to_predict(X), return_std)
 
     def _core_parameters(self) -> dict[str, Any]:
         given = super()._core_parameters()

@@ -250,13 +250,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
 
     Attributes
     ----------
-    estimator_ : fitted estimator
-        The learner.
-    factors_ : (float, float)
-        Smallest and largest factor.
-    error_columns_ : ErrorColumns
-        What makes its columns.
-    {classes_, n_features_in_, feature_names_in_}
+    {learner_, factors_, error_columns_, classes_, n_features_in_, feature_names_in_}
 
     Examples
     --------
@@ -346,13 +340,7 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
 
     Attributes
     ----------
-    estimator_ : fitted estimator
-        The learner.
-    factors_ : (float, float)
-        Smallest and largest factor.
-    error_columns_ : ErrorColumns
-        What makes its columns.
-    {n_features_in_, feature_names_in_}
+    {learner_, factors_, error_columns_, n_features_in_, feature_names_in_}
 
     Examples
     --------

@@ -10,8 +10,8 @@ from sklearn.utils.metaestimators import available_if
 
 from ._base.docs import documented
 from ._base.progress import Callback
-from ._data.typing import ClassWeight, Codes, Labels, RandomState
-from ._data.validation import RowsLike, check_gaussians, check_targets, check_weights
+from ._data.typing import ClassWeight, RandomState
+from ._data.validation import RowsLike, check_gaussians, check_targets, check_weights, codes_among
 from ._linear.classifier import LinearClassifier
 from ._linear.kernelized import Kernelized
 from .exceptions import ParameterError, UncertainError
@@ -217,7 +217,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
         data = check_gaussians(self, X, reset=model is None)
         labels = check_targets(y, X, self)
         self._set_classes(classes, first=model is None)
-        codes = self._codes(labels)
+        codes = codes_among(labels, self.classes_)
         weights = check_weights(sample_weight, self.class_weight, classes=self.classes_, codes=codes)
         known = {"codes": codes, "n_classes": len(self.classes_), "weights": weights}
         self.kernel_map_ = None
@@ -237,11 +237,3 @@ class GSUClassifier(Kernelized, LinearClassifier):
             raise ParameterError(
                 f"classes = {given.tolist()}: the first call of partial_fit had {self.classes_.tolist()}"
             )
-
-    def _codes(self, labels: Labels) -> Codes:
-        unknown = ~np.isin(labels, self.classes_)
-        if unknown.any():
-            row = int(np.argmax(unknown))
-            label = labels[row : row + 1].tolist()[0]
-            raise UncertainError(f"y: row {row} is {label!r}, which is not one of {self.classes_.tolist()}")
-        return np.searchsorted(self.classes_, labels).astype(np.uint32)

@@ -10,8 +10,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
 from .._data.typing import Floats, Labels
-from .._data.validation import RowsLike
+from .._data.validation import RowsLike, check_labels, check_numbers, check_sample_weight, check_weights
 from .._uncertain import Fitted
+from ..tables._groups import groups_from, groups_of_fit
 from .docs import documented
 
 
@@ -25,6 +26,44 @@ def _with_probability(estimator: ScoreClassifier) -> bool:
 def single(scores: Floats) -> Floats:
     """One score per row as a vector."""
     return scores[:, 0] if scores.shape[1] == 1 else scores
+
+
+def predicted(estimator: Any, rows: Any, return_std: bool) -> Floats | tuple[Floats, Floats]:
+    """The mean of one number per row, with `return_std` its standard deviation, too."""
+    model: Fitted = estimator._model
+    if not return_std:
+        return model.decision(rows, estimator.n_jobs)[:, 0]
+    mean, std = model.decision_distribution(rows, estimator.n_jobs)
+    return mean[:, 0], std[:, 0]
+
+
+def known_of_classes(
+    estimator: Any,
+    X: RowsLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> tuple[Labels, dict[str, Any]]:
+    """The classes, and what is known of the rows as the extension's `fit` takes it, checked.
+
+    The extension leaves out rows of weight 0.
+    """
+    classes, codes = check_labels(y, X, estimator)
+    class_weight = getattr(estimator, "class_weight", None)
+    weights = check_weights(sample_weight, class_weight, classes=classes, codes=codes)
+    folded = bool(estimator.probability)
+    whole = groups_of_fit(groups, classes=classes, codes=codes, weights=weights, folded=folded)
+    return classes, {"codes": codes, "n_classes": len(classes), "weights": weights, "groups": whole}
+
+
+def known_of_numbers(
+    estimator: Any, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
+) -> dict[str, Any]:
+    """The same of targets that are numbers."""
+    targets = check_numbers(y, X, estimator)
+    weights = check_sample_weight(sample_weight, len(targets))
+    whole = None if groups is None else groups_from(groups, "groups", len(targets))
+    return {"targets": targets, "weights": weights, "groups": whole}
 
 
 @documented

@@ -125,8 +125,7 @@ class Core:
         return self._keep(Fitted.from_arrays(self._kind, self._parameters(), encoded(header), arrays))
 
     def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
-        """Set the attributes from the core's arrays, and from what it says beside them."""
-        raise NotImplementedError
+        """Set the attributes from the core's arrays, and from what it says beside them; none by default."""
 
     def _steps(self) -> list[Fitted]:
         """What a model file holds of it."""

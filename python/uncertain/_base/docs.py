@@ -107,6 +107,8 @@ reg_covar : float, default=1e-6
     lose all variance: 0.1 to 0.3 prevents that.
 max_components : int, default=10
     The most that "auto" tries.
+em_seed = random_state : int, RandomState or None, default=None
+    Seed of k-means++, of the 5,000 rows that the start looks at, and of the folds of "auto".
 em_verbose = verbose : int, default=0
     Print a line per step (the objective is the mean log-likelihood).
 em_callback = callback : callable, default=None
@@ -130,6 +132,12 @@ copy_seed = random_state : int, RandomState or None, default=None
     Seed of the copies, and of the learner if it has one.
 learner_jobs = n_jobs : int or None, default=None
     Passed on to a learner that has it; the default one takes as many threads.
+learner_ = estimator_ : fitted estimator
+    The learner.
+factors_ : (float, float)
+    Smallest and largest factor.
+error_columns_ : ErrorColumns
+    What makes its columns.
 coef_ : ndarray of shape (1, d) or (K, d)
     w of each problem: one for two classes, one per class otherwise.
 intercept_ : ndarray of shape (1,) or (K,)
@@ -138,6 +146,12 @@ kernel_map_ : KernelMap or None
     The map to the feature space; None for the linear kernel.
 classes_ : ndarray of shape (K,)
     The labels, sorted.
+em_weights_ = weights_ : ndarray of shape (K,)
+    Shares pi_k.
+n_components_ : int
+    K.
+held_out_log_likelihoods_ : ndarray
+    Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
 em_n_iter_ = n_iter_ : int
     Passes over the rows after the first one: steps of EM, and extrapolations, kept or not.
 em_status_ = status_ : str

@@ -7,13 +7,14 @@ deconvolution).
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
-from .._data.typing import Floats
+from .._data.typing import Floats, RandomState
 from ..exceptions import ConvergenceWarning
 from .core import Core
+from .progress import Callback
 
 Mixture: TypeAlias = tuple[Floats, Floats, Floats]
 """Shares (K,), means (K, d), covariances (K, d, d)."""
@@ -80,3 +81,36 @@ class MixtureAttributes(Core):
         self.weights_, self.means_ = arrays["weights"], arrays["means"]
         self.covariances_ = unpacked(arrays["covariances"], self.means_.shape[1])
         keep_progress(self, arrays, header)
+
+
+class FittedMixture(MixtureAttributes):
+    """A mixture of true values with the parameters of EM alone, whose number of components may be "auto"."""
+
+    def __init__(
+        self,
+        n_components: int | Literal["auto"] = 1,
+        *,
+        max_components: int = 10,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        acceleration: Literal["squarem"] | None = "squarem",
+        reg_covar: float = 1e-6,
+        random_state: RandomState = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Callback = None,
+    ) -> None:
+        self.n_components = n_components
+        self.max_components = max_components
+        self.tol = tol
+        self.max_iter = max_iter
+        self.acceleration = acceleration
+        self.reg_covar = reg_covar
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+        super()._attributes(arrays, header)
+        self.n_components_ = len(self.weights_)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..exceptions import UncertainError
 from .array import GaussianArray
 from .features import column_numbers, is_every, rows_and_columns
-from .numbers import row_numbers
+from .numbers import refuse_where, row_numbers
 from .typing import Booleans, Floats, Limits, RandomState
 
 
@@ -225,13 +225,8 @@ def _checked_limits(limits: ArrayLike, shape: tuple[int, int]) -> Limits:
     given = np.asarray(limits)
     if given.shape != shape:
         raise UncertainError(f"limits: expected {shape[0]} x {shape[1]} numbers, got shape {given.shape}")
-    bad = np.argwhere(~np.isin(given, (-1, 0, 1)))
-    if len(bad):
-        row, feature = bad[0]
-        raise UncertainError(
-            f"limits: row {row}, feature {feature} is {given[row, feature]}; it must be -1 (the reading is "
-            "below the number), 0 or 1 (above)"
-        )
+    rule = "it must be -1 (the reading is below the number), 0 or 1 (above)"
+    refuse_where(~np.isin(given, (-1, 0, 1)), given, "limits", rule)
     return np.ascontiguousarray(given, dtype=np.int8)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..exceptions import NotFiniteError, NullError, ParameterError, RaggedError, ShapeError
+from ..exceptions import NotFiniteError, NullError, ParameterError, RaggedError, ShapeError, UncertainError
 from .typing import Booleans, Floats, Ints
 
 
@@ -111,9 +112,22 @@ def first_of(wrong: Booleans, *axes: str) -> tuple[tuple[int, ...], str] | None:
     return at, ", ".join(f"{axis} {k}" for axis, k in zip(axes, at, strict=True))
 
 
-def refuse_not_finite(values: Floats, what: str, *axes: str, advice: str = "fill or drop it first") -> None:
-    """Refuse NaN and infinity, with their place."""
-    found = first_of(~np.isfinite(values), *axes)
+def refuse_where(
+    wrong: Any,
+    values: Any,
+    what: str,
+    rule: str,
+    *,
+    axes: Sequence[str] = ("row", "feature"),
+    error: type[UncertainError] = UncertainError,
+) -> None:
+    """Refuse the first of these values that is wrong, with its place and the rule that it breaks."""
+    found = first_of(wrong, *axes[: np.ndim(wrong)])
     if found:
         at, place = found
-        raise NotFiniteError(f"{what}: {place} is {values[at]}; {advice}")
+        raise error(f"{what}: {place} is {values[at]}; {rule}")
+
+
+def refuse_not_finite(values: Floats, what: str, *axes: str, advice: str = "fill or drop it first") -> None:
+    """Refuse NaN and infinity, with their place."""
+    refuse_where(~np.isfinite(values), values, what, advice, axes=axes, error=NotFiniteError)

@@ -25,7 +25,7 @@ from .array import GaussianArray
 from .coded import Coded
 from .features import check_fitted_names
 from .incomplete import Incomplete
-from .numbers import gaps_as_nan, mask_of, refuse_masked
+from .numbers import gaps_as_nan, mask_of, refuse_masked, refuse_where
 from .typing import (
     ArrowStream,
     Booleans,
@@ -180,6 +180,16 @@ def check_targets(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) ->
     return labels
 
 
+def codes_among(labels: Labels, classes: Labels) -> Codes:
+    """The places of labels among the classes; UncertainError for one that is none of them."""
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        label = labels[row : row + 1].tolist()[0]
+        raise UncertainError(f"y: row {row} is {label!r}, which is not one of {classes.tolist()}")
+    return np.searchsorted(classes, labels).astype(np.uint32)
+
+
 def check_numbers(y: ArrayLike | None, X: RowsLike, estimator: BaseEstimator) -> Floats:
     """y as a 1-D array of finite numbers, one per row of X."""
     return np.ascontiguousarray(one_per_row(y, X, estimator, dtype=np.float64))
@@ -221,12 +231,8 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats 
     rows = np.empty((n_rows, 0))
     given = np.asarray(sample_weight)
     if given.shape == (n_rows,) and given.dtype.kind in "iuf":
-        bad = np.flatnonzero(~((given >= 0) & (given < np.inf)))
-        if bad.size:
-            row = int(bad[0])
-            raise UncertainError(
-                f"sample_weight: row {row} is {given[row]}; a weight must be a finite number >= 0"
-            )
+        rule = "a weight must be a finite number >= 0"
+        refuse_where(~((given >= 0) & (given < np.inf)), given, "sample_weight", rule)
     weights: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     return weights
 
@@ -237,10 +243,7 @@ def check_stds(values: ArrayLike, name: str, n: int) -> Floats:
     if std.ndim > 1 or (std.ndim == 1 and len(std) != n):
         raise UncertainError(f"{name}: expected one number or {n}, one per row, got shape {std.shape}")
     std = np.broadcast_to(std, (n,))
-    bad = np.flatnonzero(~((std >= 0) & (std < np.inf)))
-    if bad.size:
-        row = int(bad[0])
-        raise UncertainError(f"{name}: row {row} is {std[row]}; standard deviations must be >= 0")
+    refuse_where(~((std >= 0) & (std < np.inf)), std, name, "standard deviations must be >= 0")
     return std
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,13 +20,13 @@ from .._report.html import Table
 from .._report.html import table as html_table
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._empty import empty_errors, warning_of
+from ..preprocessing._empty import without_empty
 from ..preprocessing._error_columns import deviations
 from ..tables._choose import choose_columns
 from ..tables._groups import Groups
-from ..tables._roles import KINDS
+from ..tables._roles import ARGUMENTS
 from ..tables._source import Source
-from .estimate import LEVELS, MOST_ROWS, Found, by_model, by_replicates
+from .estimate import LEVELS, Found, by_model, by_replicates
 
 ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
 
@@ -240,15 +241,12 @@ def check_errors(
     >>> bool(check.interval_95[1, 0] < 2.0 < check.interval_95[1, 1])
     True
     """
+    given = {role: value for role, value in locals().items() if role in ARGUMENTS}
     check_option("on_missing", on_missing, ("error", "point", "impute"))
     if n_components != "auto" and (not isinstance(n_components, int) or n_components < 1):
         raise ParameterError(f'n_components={n_components!r}: must be an integer >= 1 or "auto"')
     source = Source.of(table)
     beside = {"groups": groups, "sample_weight": sample_weight}
-    given = {
-        "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
-        "bounds": bounds, "features": features, "corr": corr,
-    }  # fmt: skip
     rows, names = _read(source, beside, given, on_missing)
     together = None if groups is None else source.groups(groups)
     weights = None if sample_weight is None else source.weights(sample_weight)
@@ -267,14 +265,13 @@ def checked(
     rows: GaussianRows,
     names: Sequence[str],
     *,
-    n_components: int | Literal["auto"] = "auto",
     replicates: Groups | None = None,
-    groups: Groups | None = None,
-    weights: Floats | None = None,
-    most_rows: int = MOST_ROWS,
-    random_state: int = 0,
+    **options: Any,
 ) -> ErrorCheck:
-    """The check of rows that have been read; those of one of `replicates` have the same true value."""
+    """The check of rows that have been read; those of one of `replicates` have the same true value.
+
+    `options` are those of `by_model`.
+    """
     gaussians = gaussians_of(rows)
     noisy = np.flatnonzero(deviations(gaussians).any(axis=0))
     if not noisy.size:
@@ -285,14 +282,7 @@ def checked(
     if replicates is not None:
         found = list(by_replicates(rows, replicates))
     if any(f is None for f in found):
-        modelled = by_model(
-            rows,
-            n_components=n_components,
-            groups=groups,
-            weights=weights,
-            most_rows=most_rows,
-            random_state=random_state,
-        )
+        modelled = by_model(rows, **options)
         found = [m if f is None else f for f, m in zip(found, modelled, strict=True)]
     return ErrorCheck._of(
         [names[j] for j in noisy.tolist()],
@@ -337,14 +327,10 @@ def _read(
         return data, list(names)
     roles: dict[str, Any] = {role: v if isinstance(v, str) else None for role, v in beside.items()}
     with source.named():
-        columns = choose_columns(source.names, None, type_of=source.table.type_of, **roles, **given)
+        chosen = partial(choose_columns, source.names, None, type_of=source.table.type_of, **roles, **given)
+        columns = chosen()
         source.load({*source.names} - {*columns.ignored})
-        if not any(given.get(kind) is not None for kind in KINDS):
-            empty = empty_errors(source.table, columns)
-            if empty:
-                warnings.warn(warning_of(empty), UncertainWarning, stacklevel=4)
-                roles["empty"] = {column for own in empty.values() for column in own}
-                columns = choose_columns(source.names, None, type_of=source.table.type_of, **roles, **given)
+        columns, _ = without_empty(source.table, columns, given, lambda empty: chosen(**empty), stacklevel=4)
     reading = AsGaussians(**columns.roles(), on_missing=on_missing)
     rows = reading.fit_transform(source.rows)
     return rows, [str(name) for name in reading.get_feature_names_out()]

@@ -102,7 +102,7 @@ def by_replicates(rows: GaussianRows, groups: Groups) -> list[Found | None]:
 def by_model(
     rows: GaussianRows,
     *,
-    n_components: int | Literal["auto"],
+    n_components: int | Literal["auto"] = "auto",
     groups: Groups | None = None,
     weights: Floats | None = None,
     most_rows: int = MOST_ROWS,

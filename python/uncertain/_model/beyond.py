@@ -29,10 +29,10 @@ from .choosing import IN_MEMORY, choose
 from .in_parts import fit_in_parts
 from .joined import joins
 from .leaderboard import Leaderboard
-from .methods import METHODS, estimator_of
+from .methods import METHODS, estimator_of, is_denoised
 from .portfolio import Request, reduces
 from .sampled import CHOSEN_ROWS, REMEMBERED_ROWS, sampled
-from .steps import no_limits, steps_before, takes_limits
+from .steps import refuse_limits, steps_with
 from .streamed import Streamed, streamed
 from .trial import Rows
 
@@ -156,9 +156,9 @@ def fit_beyond_memory(
         read = streamed(source, reading, columns, options.task, budget=budget, folder=folder)
     if not read.regression and columns.target_std is not None:
         columns, read.y_std = replace(columns, target_std=None), None
-    rows = read.rows.rows()
-    n_rows = len(rows)
-    sample = _some(read, REMEMBERED_ROWS)
+    known = read.known()
+    n_rows = len(known)
+    sample = known.take(sampled(n_rows, REMEMBERED_ROWS, known.arguments["groups"]))
     board: Leaderboard | None = None
     if entry is None:
         pipeline, board = _chosen(read, columns, options)
@@ -172,37 +172,22 @@ def fit_beyond_memory(
             params=options.params,
             random_state=options.random_state,
         )
-        measured = (options.usual if options.meaning == "auto" else options.meaning) == "measurement"
-        measured = measured and not entry.measurement
-        if columns.limits and not takes_limits(estimator, measured=measured):
-            raise ParameterError(no_limits(columns.limits, regression=read.regression))
-        before = steps_before(
-            estimator, measured=measured, scale=options.scale, impute=options.on_missing == "impute"
-        )
-        pipeline = Pipeline([*before, ("regress" if read.regression else "classify", estimator)])
+        measured = is_denoised(options.method, options.meaning, options.usual)
+        refuse_limits(estimator, columns.limits, measured=measured)
+        impute = options.on_missing == "impute"
+        pipeline = Pipeline(steps_with(estimator, measured=measured, scale=options.scale, impute=impute))
     free = budget.check(n_rows, read.rows.row_bytes, _beside(read, pipeline[-1]))
-    del rows
-    known = {
-        "sample_weight": read.weights,
-        "groups": None if read.groups is None else read.groups.codes,
-        "y_std": read.y_std,
-    }
+    arguments = known.arguments
+    del known  # and the mapped rows
     with budget.keeping(free):
-        fit_in_parts(read.rows, read.y, pipeline, known)
+        fit_in_parts(read.rows, read.y, pipeline, arguments)
     return Found(Pipeline([("gaussians", reading), *pipeline.steps]), columns, n_rows, board, sample)
-
-
-def _some(read: Streamed, most: int) -> Rows:
-    """A sample of the rows, in memory."""
-    groups = None if read.groups is None else read.groups.codes
-    at = sampled(len(read.y), most, groups)
-    y: Any = read.y
-    return Rows(read.rows.rows(), y, read.weights, read.groups, read.y_std).take(at)
 
 
 def _chosen(read: Streamed, columns: Columns, options: Options) -> tuple[Pipeline, Leaderboard]:
     """The choice, on a sample of the rows, among what reduces to sums."""
-    some = _some(read, CHOSEN_ROWS)
+    known = read.known()
+    some = known.take(sampled(len(known), CHOSEN_ROWS, known.arguments["groups"]))
     asked = Request(
         rows=some.rows,
         y=some.y,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,10 +19,11 @@ from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
-from .._data.typing import Booleans, Floats, Ints, Labels, Limits
+from .._data.typing import Booleans, Floats, Ints, Labels
 from .._errors.sizes import sizes_of
 from .._report.held_out import quiet
 from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
+from ..preprocessing._error_columns import spread_of
 from ..preprocessing._readings import Readings, drawn_factors
 from ..regression import GSURegressor
 from ..tables._groups import Groups
@@ -30,7 +31,8 @@ from .conformal import LARGEST, Conformal
 from .distribution import from_errors, has_density, of_density
 from .measured import is_measured
 from .scatter import FOLDS, MANY_ROWS, most_likely_scatter
-from .spread import Spread, parts_of, spread_of, widths_of
+from .spread import Spread, parts_of, widths_of
+from .trial import Rows
 
 FEW_ROWS = 1_000
 """Up to so many rows each third of them is held out in turn, whatever the method; of more only one."""
@@ -54,17 +56,11 @@ class Calibrated(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Training:
+class Training(Rows):
     """The rows of a fit, as they come behind the reading steps, and what was known of them."""
 
-    rows: GaussianRows
-    y: Labels
-    known: Mapping[str, Any]
+    known: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of the pipeline's `fit`, one value per row."""
-    y_std: Floats | None = None
-    weights: Floats | None = None
-    groups: Groups | None = None
-    y_limit: Limits | None = None
 
     @property
     def labelled(self) -> Booleans:

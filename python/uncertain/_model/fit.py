@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
@@ -27,25 +26,24 @@ from .._data.validation import TableLike
 from .._spill import Budget
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._empty import empty_errors, warning_of
+from ..preprocessing._empty import without_empty
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
 from ..tables._dask import is_dask
-from ..tables._roles import KINDS
+from ..tables._roles import ARGUMENTS
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
 from . import with_target as with_target_
-from .average import fit_arguments
 from .beyond import Options
 from .choosing import choose
 from .large import fit_in_file, fit_large, settled, suits_parts
 from .leaderboard import Leaderboard
 from .measured import are_readings
-from .methods import MethodName, chosen, estimator_of
+from .methods import MethodName, chosen, estimator_of, is_denoised
 from .model import Model
 from .portfolio import Effort, Request
 from .settings import check_choice, re_measured_in, seed_of, settings_of_choice
-from .steps import no_limits, steps_before, takes_gaps, takes_limits
+from .steps import refuse_limits, steps_with, takes_gaps
 from .trial import Rows
 
 ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
@@ -227,8 +225,9 @@ def fit(
     >>> model.predict(table).to_list()
     ['star', 'star', 'quasar', 'quasar']
     """
+    arguments = locals()
     if is_dask(table):
-        return _on_cluster(locals())
+        return _on_cluster(arguments)
     entry = chosen(method)
     check_option("task", task, ("auto", "classification", "regression"))
     check_option("meaning", meaning, ("auto", "spread", "measurement"))
@@ -242,11 +241,7 @@ def fit(
         raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
     source = Source.of(table)
     beside = {"target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight}
-    given = {
-        "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
-        "bounds": bounds, "features": features, "corr": corr, "exact": exact, "categorical": categorical,
-        "limits": limits,
-    }  # fmt: skip
+    given = {role: value for role, value in arguments.items() if role in ARGUMENTS}
     given, with_target = with_target_.split(given, target)
     given = with_target_.with_limits(given, target, source.names)
     with source.named():
@@ -260,10 +255,11 @@ def fit(
         source.load(columns.beside() | beside_target)
     elif budget is None:
         source.load({*source.names} - {*columns.ignored} | beside_target)
-        empty = _empty_errors(source, columns, given)
-        if empty:
+        if source.table is not None:
             with source.named():
-                columns = _chosen_columns(source, beside, given | {"empty": empty})
+                columns, empty = without_empty(
+                    source.table, columns, given, lambda empty: _chosen_columns(source, beside, given | empty)
+                )
             source.load({*source.names} - {*columns.ignored} | beside_target)
     usual = "measurement" if are_readings(source, columns) else "spread"
     found = exact is None and features is None and mean is None
@@ -324,10 +320,7 @@ def fit(
     if found:
         _warn_of_left_out(source, columns, empty)
     reading = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
-    codes = None if together is None else together.codes
-    beside_y = {
-        "sample_weight": weights, "groups": codes, "y_std": y_std, "xy_cov": xy_cov, "y_limit": y_limit
-    }  # fmt: skip
+    known = Rows(None, y, weights, together, y_std, xy_cov, y_limit)
     start = time.perf_counter()
     board: Leaderboard | None = None
     if entry is None or estimator is None:
@@ -347,32 +340,23 @@ def fit(
             limits=bool(columns.limits),
             target_limits=y_limit is not None,
         )
-        chosen_one, board = choose(asked, Rows(rows, y, weights, together, y_std, xy_cov, y_limit))
+        chosen_one, board = choose(asked, replace(known, rows=rows))
         pipeline = Pipeline([("gaussians", reading), *chosen_one.steps])
     else:
-        measured = (usual if meaning == "auto" else meaning) == "measurement" and not entry.measurement
-        if columns.limits and not takes_limits(estimator, measured=measured):
-            raise ParameterError(no_limits(columns.limits, regression=regression))
-        before = steps_before(estimator, measured=measured, scale=scale, impute=on_missing == "impute")
+        measured = is_denoised(method, meaning, usual)
+        refuse_limits(estimator, columns.limits, measured=measured)
+        steps = steps_with(estimator, measured=measured, scale=scale, impute=on_missing == "impute")
         if in_parts:
-            behind = Pipeline([*before, _last(estimator, regression)])
-            codes_of_y = coded(y)
+            codes: Any = coded(y)
+            known = replace(known, y=codes)
             del y  # eight bytes a row
-            return fit_large(source, columns, reading, behind, codes_of_y, beside_y, together, start)
+            return fit_large(source, columns, reading, Pipeline(steps), known, start)
         # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
         if source.table is not None or takes_gaps(estimator, measured=measured):
-            before.insert(0, ("gaussians", reading))
-        pipeline = Pipeline([*before, _last(estimator, regression)])
-        beside_rows = fit_arguments(pipeline, beside_y)
-        with config_context(enable_metadata_routing=False):  # which would take names without steps
-            pipeline.fit(source.rows, y, **beside_rows)
-    columns = settled(columns, reading)
-    model = Model(pipeline, columns, n_rows=len(y), leaderboard=board)
-    with config_context(enable_metadata_routing=False):
-        known = fit_arguments(pipeline, beside_y)
-        model._remember(source, y, weights, known=known, y_std=y_std, groups=together, y_limit=y_limit)
-    model._seconds = time.perf_counter() - start
-    return model
+            steps.insert(0, ("gaussians", reading))
+        pipeline = replace(known, rows=source.rows).fit(Pipeline(steps))
+    model = Model(pipeline, settled(columns, reading), n_rows=len(y), leaderboard=board)
+    return model._remember(replace(known, rows=model._rows(source)), start)
 
 
 def _on_cluster(given: dict[str, Any]) -> Model:
@@ -384,21 +368,6 @@ def _on_cluster(given: dict[str, Any]) -> Model:
             raise ParameterError(f"{name}= is for tables in one memory; on a cluster leave it out")
     params = given.pop("params")
     return fit_on_cluster(None, **given, **params)
-
-
-def _last(estimator: BaseEstimator, regression: bool) -> tuple[str, BaseEstimator]:
-    """The last step and its name."""
-    return ("regress" if regression else "classify", estimator)
-
-
-def _empty_errors(source: Source, columns: Columns, given: Mapping[str, Any]) -> set[str]:
-    """Error columns that were found by name and hold nothing, with a warning."""
-    if source.table is None or any(given[kind] is not None for kind in KINDS):
-        return set()
-    empty = empty_errors(source.table, columns)
-    if empty:
-        warnings.warn(warning_of(empty), UncertainWarning, stacklevel=3)
-    return {column for own in empty.values() for column in own}
 
 
 def _warn_of_left_out(source: Source, columns: Columns, empty: set[str]) -> None:

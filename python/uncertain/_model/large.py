@@ -11,22 +11,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sklearn import config_context
 from sklearn.pipeline import Pipeline
 
-from .._data.coded import Coded
-from .._data.typing import Labels
 from .._spill import Budget
 from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors
 from ..tables._columns import Columns
-from ..tables._groups import Groups
 from ..tables._lazy import LazyTable
 from ..tables._roles import KINDS
 from ..tables._source import Source
 from ..tables._table import BatchSize
-from .average import fit_arguments
 from .beyond import Options, fit_beyond_memory, refuse
 from .in_parts import fit_in_parts, is_large, read_in_parts
 from .methods import AUTO
@@ -59,9 +54,7 @@ def fit_large(
     columns: Columns,
     reading: AsGaussians,
     behind: Pipeline,
-    y: Labels | Coded,
-    beside: dict[str, Any],
-    together: Groups | None,
+    known: Rows,
     start: float,
 ) -> Model:
     """One fit to a large table, whose rows are there once: read and moved part by part."""
@@ -70,21 +63,11 @@ def fit_large(
         source.table.forget()
     with source.named():
         rows = read_in_parts(reading, source.table, sorted(columns.used()))
-    n_rows = len(y)
-    at = sampled(n_rows, REMEMBERED_ROWS, beside["groups"])
-    some = rows.rows()[at]
-    fit_in_parts(rows, y, behind, beside)
+    n_rows, beside = len(known), known.arguments
+    some = replace(known, rows=rows.rows()).take(sampled(n_rows, REMEMBERED_ROWS, beside["groups"]))
+    fit_in_parts(rows, known.y, behind, beside)
     pipeline = Pipeline([("gaussians", reading), *behind.steps])
-    model = Model(pipeline, settled(columns, reading), n_rows=n_rows)
-    weights, stds = beside["sample_weight"], beside["y_std"]
-    known = Rows(
-        some,
-        y[at],
-        None if weights is None else weights[at],
-        None if together is None else together.take(at),
-        None if stds is None else stds[at],
-    )
-    return _remembering(model, known, start)
+    return Model(pipeline, settled(columns, reading), n_rows=n_rows)._remember(some, start)
 
 
 def fit_in_file(
@@ -109,7 +92,7 @@ def fit_in_file(
     reading = found.pipeline[0]
     columns = settled(found.columns, reading)
     model = Model(found.pipeline, columns, n_rows=found.n_rows, leaderboard=found.board)
-    return _remembering(model, found.sample, start)
+    return model._remember(found.sample, start)
 
 
 def settled(columns: Columns, reading: AsGaussians) -> Columns:
@@ -117,16 +100,3 @@ def settled(columns: Columns, reading: AsGaussians) -> Columns:
     if not columns.features:
         return columns
     return replace(columns, errors={kind: own for kind, own in reading.roles_.items() if kind in KINDS})
-
-
-def _remembering(model: Model, some: Rows, start: float) -> Model:
-    """The model, which has looked at some of the rows once more."""
-    codes = None if some.groups is None else some.groups.codes
-    beside = {"sample_weight": some.weights, "groups": codes, "y_std": some.y_std}
-    with config_context(enable_metadata_routing=False):
-        known = fit_arguments(model.pipeline_, beside)
-        model._remember_rows(
-            some.rows, some.y, some.weights, known=known, y_std=some.y_std, groups=some.groups
-        )
-    model._seconds = time.perf_counter() - start
-    return model

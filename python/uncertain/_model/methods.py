@@ -89,6 +89,11 @@ def chosen(method: str) -> Method | None:
     return None if method == AUTO else METHODS[method]
 
 
+def is_denoised(method: str, meaning: str, usual: str) -> bool:
+    """Does a step in front take off the noise, in this meaning ("auto": the usual one)?"""
+    return (usual if meaning == "auto" else meaning) == "measurement" and not METHODS[method].measurement
+
+
 def estimator_of(
     method: str, *, regression: bool, params: dict[str, Any], random_state: RandomState = 0
 ) -> Any:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import copyreg
 import html
 import os
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sklearn import config_context
 from sklearn.pipeline import Pipeline
 
-from .._data.incomplete import GaussianRows, Incomplete
-from .._data.typing import Floats, Labels
+from .._data.incomplete import Incomplete
 from .._errors.sizes import ErrorSizes
 from ..exceptions import ModelFileError, UncertainError
-from ..tables._source import Source
+from .average import fit_arguments
 from .calibrating import Training, calibrated
 from .file import Beside, from_bytes, read, to_bytes, write
 from .findings import Findings
 from .remembered import Remembered
 from .text import text_of
+from .trial import Rows
 
 
 class Model(Findings):
@@ -42,21 +45,18 @@ class Model(Findings):
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
     """
 
-    def _remember(self, source: Source, y: Labels, weights: Floats | None, **known: Any) -> None:
-        """Keep what later rows are compared with, and what held-out rows say; see `calibrating.Training`."""
-        self._remember_rows(self._rows(source), y, weights, **known)
-
-    def _remember_rows(self, rows: GaussianRows, y: Labels, weights: Floats | None, **known: Any) -> None:
-        """The same of rows that were read before."""
-        if isinstance(rows, Incomplete) and not rows.missing.any():
-            rows = rows.gaussians
-        found = calibrated(
-            self.pipeline_[self._n_reading :], Training(rows=rows, y=y, weights=weights, **known)
-        )
+    def _remember(self, some: Rows, start: float) -> Model:
+        """Keep what later rows are compared with, what held-out rows say, and the seconds since `start`."""
+        if isinstance(some.rows, Incomplete) and not some.rows.missing.any():
+            some = replace(some, rows=some.rows.gaussians)
+        with config_context(enable_metadata_routing=False):
+            known = fit_arguments(self.pipeline_, some.arguments)
+            found = calibrated(self.pipeline_[self._n_reading :], Training(**vars(some), known=known))
         self.residual_std_ = found.residual_std
-        self._remembered = Remembered(
-            ErrorSizes.of(rows, weights), found.spread, found.conformal, found.widths
-        )
+        sizes = ErrorSizes.of(some.rows, some.weights)
+        self._remembered = Remembered(sizes, found.spread, found.conformal, found.widths)
+        self._seconds = time.perf_counter() - start
+        return self
 
     @property
     def _beside(self) -> Beside:

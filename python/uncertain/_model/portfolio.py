@@ -19,8 +19,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._data.incomplete import GaussianRows, gaussians_of
 from .._data.typing import Labels
-from .methods import METHODS, estimator_of
-from .steps import steps_before, takes_limits
+from .methods import estimator_of, is_denoised
+from .steps import steps_with, takes_limits
 
 Effort: TypeAlias = Literal["fast", "normal", "high"]
 
@@ -207,10 +207,9 @@ def _member(asked: Request, method: str, meaning: str, parameters: dict[str, Any
     )
     if "n_jobs" in asked.settings and "n_jobs" in estimator.get_params(deep=False):
         estimator.set_params(n_jobs=asked.settings["n_jobs"])
-    measured = meaning == "measurement" and not METHODS[method].measurement
-    before = steps_before(estimator, measured=measured, scale=asked.scale, impute=asked.impute)
-    step = "regress" if asked.regression else "classify"
-    member = Member(method, meaning, parameters, Pipeline([*before, (step, estimator)]))
+    measured = is_denoised(method, meaning, meaning)
+    steps = steps_with(estimator, measured=measured, scale=asked.scale, impute=asked.impute)
+    member = Member(method, meaning, parameters, Pipeline(steps))
     if asked.target_limits and not has_fit_parameter(estimator, "y_limit"):
         return member.without("takes no limits of the target")
     if asked.limits and not takes_limits(estimator, measured=measured):

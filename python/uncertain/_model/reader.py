@@ -34,6 +34,7 @@ from .in_parts import is_large
 from .leaderboard import Leaderboard
 from .measured import advice, tolerated
 from .remembered import Remembered
+from .scored import unknown
 from .truth import true_values
 
 Answer: TypeAlias = Callable[[Pipeline, Any], tuple[Any, ...]]
@@ -218,11 +219,7 @@ class Reader:
             return
         for row, label in enumerate(labels.tolist()):
             if label is not None and label not in known:
-                classes = ", ".join(map(repr, self.classes_.tolist()))
-                raise UncertainError(
-                    f"{self._target_name}: row {row} is {label!r}, which the model does not know; "
-                    f"its classes are {classes}"
-                )
+                raise unknown(row, label, self.classes_, self._target_name)
 
     def _groups(self, source: Source, groups: ColumnOrValues | bool | None) -> Groups | None:
         """The groups of a report: those that were asked for, else the column of the fit; False: none."""

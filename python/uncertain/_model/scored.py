@@ -124,16 +124,17 @@ def places(values: Any, classes: Labels, what: str) -> Ints:
             if is_missing(value):
                 raise NullError(f"{what}: row {row} has no label; drop the rows without one")
             if value not in known:
-                raise _unknown(row, value, classes, what)
+                raise unknown(row, value, classes, what)
         return np.fromiter((known[value] for value in values), np.int64, len(values))
     found, first, codes = np.unique(values, return_index=True, return_inverse=True)
     for label, row in sorted(zip(found.tolist(), first.tolist(), strict=True), key=lambda pair: pair[1]):
         if label not in known:
-            raise _unknown(row, label, classes, what)
+            raise unknown(row, label, classes, what)
     return np.asarray([known[label] for label in found.tolist()], dtype=np.int64)[codes]
 
 
-def _unknown(row: int, label: object, classes: Labels, what: str) -> UncertainError:
+def unknown(row: int, label: object, classes: Labels, what: str) -> UncertainError:
+    """What is said of a label that is no class of the model."""
     names = ", ".join(map(repr, classes.tolist()))
     return UncertainError(
         f"{what}: row {row} is {label!r}, which the model does not know; its classes are {names}"

@@ -25,6 +25,7 @@ from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Floats
 from .._errors.sizes import sizes_of
 from ..preprocessing import GaussianCollapser, GaussianDenoiser
+from ..preprocessing._error_columns import spread_of
 
 MANY = 30
 """More features share one coefficient."""
@@ -91,14 +92,6 @@ def widths_of(pipeline: Pipeline, rows: GaussianRows) -> Floats:
     """t: the spread of every feature in front of the last step; 1 for a feature that does not vary."""
     moved = in_front(pipeline, rows)
     return spread_of(gaussians_of(moved).means, ~gaps_of(moved))
-
-
-def spread_of(means: Floats, known: Any) -> Floats:
-    """The standard deviation of every feature over the rows that have it; 1 where that is 0."""
-    count = np.maximum(known.sum(axis=0), 1)
-    center = np.where(known, means, 0.0).sum(axis=0) / count
-    spread = np.sqrt(np.where(known, (means - center) ** 2, 0.0).sum(axis=0) / count)
-    return np.where(spread > 0.0, spread, 1.0)
 
 
 def parts_of(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:

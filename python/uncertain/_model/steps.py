@@ -9,6 +9,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from ..discriminant import GaussianDiscriminant
+from ..exceptions import ParameterError
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
 
@@ -23,20 +24,22 @@ def takes_limits(estimator: BaseEstimator, *, measured: bool) -> bool:
     return measured or isinstance(estimator, (GaussianDiscriminant, GaussianMixtureRegressor))
 
 
-def no_limits(limits: Mapping[str, str], *, regression: bool) -> str:
-    """What to do where a method cannot use limits."""
-    method = "mixture" if regression else "discriminant"
+def refuse_limits(estimator: BaseEstimator, limits: Mapping[str, str], *, measured: bool) -> None:
+    """ParameterError, with what to do, for columns of limits that the method cannot use."""
+    if not limits or takes_limits(estimator, measured=measured):
+        return
+    method = "mixture" if is_regressor(estimator) else "discriminant"
     feature, column = next(iter(limits.items()))
-    return (
+    raise ParameterError(
         f'limits={{{feature!r}: {column!r}}}: this method takes no limits; method="{method}" does, and '
         'meaning="measurement", whose denoiser replaces a limit by what is known of the true value'
     )
 
 
-def steps_before(
+def steps_with(
     estimator: BaseEstimator, *, measured: bool, scale: bool, impute: bool
 ) -> list[tuple[str, BaseEstimator]]:
-    """The steps in front of the estimator; `measured`: with one that takes off the noise."""
+    """The estimator behind the steps that it needs; `measured`: with one that takes off the noise."""
     steps: list[tuple[str, BaseEstimator]] = []
     if impute and not takes_gaps(estimator, measured=measured):
         steps.append(("impute", GaussianImputer(random_state=0)))
@@ -48,4 +51,4 @@ def steps_before(
     if measured and is_regressor(estimator):
         # A target belongs to the one true value, and averages over its posterior shrink coefficients again.
         steps.append(("collapse", GaussianCollapser()))
-    return steps
+    return [*steps, ("regress" if is_regressor(estimator) else "classify", estimator)]

@@ -31,6 +31,7 @@ from ..tables._source import Source
 from ..tables._table import BatchSize
 from ..tables._targets import MANY_CLASSES, is_missing, targets_from
 from .batches import collected_categories, numbered
+from .trial import Rows
 
 DISTINCT = 100_000
 """So many different targets are remembered; of more, the rules only need to know that there are many."""
@@ -48,6 +49,11 @@ class Streamed:
     weights: Floats | None = None
     groups: Groups | None = None
     y_std: Floats | None = None
+
+    def known(self) -> Rows:
+        """The rows, read where they lie, with what is known of them."""
+        y: Any = self.y
+        return Rows(self.rows.rows(), y, self.weights, self.groups, self.y_std)
 
 
 def streamed(

@@ -205,11 +205,18 @@ def _facts(last: Any, classes: Any) -> tuple[str, ...]:
         accuracy = np.atleast_1d(last.worst_case_accuracy_)
         facts.append(_line("worst case", f"accuracy {', '.join(f'{a:.3f}' for a in accuracy)}"))
     if hasattr(last, "status_"):
-        status = "/".join(map(str, np.unique(last.status_)))
-        gap = gap_of([last])
-        certified = f", objective certified within {gap:.1e} of the optimum (relative)"
-        facts.append(_line("fit", status if np.isnan(gap) else status + certified))
+        facts.append(_line("fit", ending_of(last)))
     return tuple(facts)
+
+
+def ending_of(last: Any) -> str:
+    """How a fit ended, and its certificate; empty for another library's learner, which has no status."""
+    status, gap = "/".join(map(str, np.unique(getattr(last, "status_", [])))), gap_of([last])
+    return (
+        status
+        if np.isnan(gap)
+        else f"{status}, objective certified within {gap:.1e} of the optimum (relative)"
+    )
 
 
 def _line(title: str, text: str) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from .._report.held_out import gap_of
 from .findings import Findings
 from .measured import is_measured
+from .summary import ending_of
 
 
 def text_of(model: Findings) -> str:
@@ -14,11 +12,7 @@ def text_of(model: Findings) -> str:
     classifier = model.pipeline_[-1]
     names = [] if model.classes_ is None else list(map(repr, model.classes_.tolist()))
     classes = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    # Other libraries' learners have no status.
-    status = "/".join(map(str, np.unique(getattr(classifier, "status_", []))))
-    gap = gap_of(model.pipeline_)
-    certificate = f", objective certified within {gap:.1e} of the optimum (relative)"
-    fitted = status if np.isnan(gap) else status + certificate
+    fitted = ending_of(classifier)
     size = "" if model._n_rows is None else f" from {model._n_rows:,} rows in {model._seconds:.2f} s"
     lines = [
         f"Model: {type(classifier).__name__}{size}",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from sklearn import config_context
@@ -31,7 +32,8 @@ SMALLEST = float(np.finfo(np.float64).eps)
 class Rows:
     """Rows with what is known of them."""
 
-    rows: GaussianRows
+    rows: Any
+    """Gaussians, with gaps or without; None where they are not read yet."""
     y: Labels
     weights: Floats | None = None
     groups: Groups | None = None
@@ -44,35 +46,37 @@ class Rows:
 
     def take(self, at: Ints) -> Rows:
         """Some of them."""
-        return Rows(
-            self.rows[at],
-            self.y[at],
-            None if self.weights is None else self.weights[at],
-            None if self.groups is None else self.groups.take(at),
-            None if self.y_std is None else self.y_std[at],
-            None if self.xy_cov is None else self.xy_cov[at],
-            None if self.y_limit is None else self.y_limit[at],
-        )
+        groups = None if self.groups is None else self.groups.take(at)
+        of_rows: dict[str, Any] = {**vars(self), "groups": None}
+        some: dict[str, Any] = {name: own if own is None else own[at] for name, own in of_rows.items()}
+        return type(self)(**some | {"groups": groups})
 
     def instead(self, rows: GaussianRows) -> Rows:
         """The same with other Gaussians, and no covariances of their errors with the target's."""
-        return Rows(rows, self.y, self.weights, self.groups, self.y_std, y_limit=self.y_limit)
+        return replace(self, rows=rows, xy_cov=None)
 
     @property
     def counts(self) -> Floats:
         """How much each row counts."""
         return np.ones(len(self)) if self.weights is None else self.weights
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What a `fit` may want to know, for `fit_arguments`."""
+        return {
+            "sample_weight": self.weights, "groups": None if self.groups is None else self.groups.codes,
+            "y_std": self.y_std, "xy_cov": self.xy_cov, "y_limit": self.y_limit,
+        }  # fmt: skip
+
+    def fit(self, pipeline: Pipeline) -> Pipeline:
+        """Fit a pipeline to all of them."""
+        # Metadata routing would take names without steps.
+        with config_context(enable_metadata_routing=False):
+            return pipeline.fit(self.rows, self.y, **fit_arguments(pipeline, self.arguments))
+
     def fitted(self, pipeline: Pipeline) -> Pipeline:
         """A copy of the pipeline, fitted to all of them."""
-        codes = None if self.groups is None else self.groups.codes
-        known = {
-            "sample_weight": self.weights, "groups": codes, "y_std": self.y_std, "xy_cov": self.xy_cov,
-            "y_limit": self.y_limit,
-        }  # fmt: skip
-        copy = clone(pipeline)
-        with config_context(enable_metadata_routing=False):
-            return copy.fit(self.rows, self.y, **fit_arguments(copy, known))
+        return self.fit(clone(pipeline))
 
 
 @dataclass

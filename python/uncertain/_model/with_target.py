@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._data.incomplete import gaussians_of
+from .._data.numbers import refuse_where
 from .._data.typing import Floats, Limits
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
@@ -107,10 +108,7 @@ def covariances(
             j = features.index(feature)
             values = read_columns(source.table, [require(column, source.names)], policy).to_numpy()[:, 0]
             if kind == "corr":
-                wrong = np.flatnonzero(np.abs(values) > 1)
-                if wrong.size:
-                    row = int(wrong[0])
-                    raise UncertainError(f"{column}: row {row} is {values[row]}; correlations lie in [-1, 1]")
+                refuse_where(np.abs(values) > 1, values, column, "correlations lie in [-1, 1]")
                 values = values * np.sqrt(rows[:, [j]].trace()) * y_std
             out[:, j] = values
     return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -10,7 +10,10 @@ import numpy as np
 
 from .._data.typing import Floats, Ints
 from .board import MEANS_ONLY, Board, Difference, Score
+from .folds import Folds
+from .held_out import Design
 from .html import Table, page
+from .metrics import Answer
 from .pictures import scores_picture
 
 if TYPE_CHECKING:
@@ -146,14 +149,21 @@ class BaseReport:
         """The report for notebooks: tables, and pictures where matplotlib is installed."""
         return page(self.verdict, self.sections(), self.pictures, self.reason if self.code else "", self.code)
 
-    def _design(self, rows: str) -> str:
-        """The folds, for the headline of the text."""
+    @property
+    def _compared(self) -> str:
+        """What was compared, for people."""
+        return f"{self.n_rows:,} rows"
+
+    @property
+    def _title(self) -> str:
+        """The headline of the text, with the folds."""
         groups = "" if self.n_groups is None else f", rows of one {self.group} kept together "
         groups += "" if self.n_groups is None else f"({self.n_groups:,} groups)"
         done = self.folds_done
         short = "" if done == self.folds * self.repeats else f" (the time was over after {done} of them)"
         sample = "" if self.n_table is None else f" (a sample of the {self.n_table:,} in the table)"
-        return f"{self.folds} folds x {self.repeats} repeats{short}, {rows}{sample}{groups}"
+        design = f"{self.folds} folds x {self.repeats} repeats{short}, {self._compared}{sample}{groups}"
+        return f"Held-out scores, {design} (mean +- standard error)"
 
     def sections(self) -> list[tuple[str, Table]]:
         """The tables of the report, each with a title and under a row of titles."""
@@ -174,6 +184,14 @@ class BaseReport:
     def _ending(self) -> list[str]:
         """The code of the winner, and why it is the winner."""
         return ["", self.reason, f"  {self.code}"] if self.code else []
+
+
+def common(
+    design: Design, dealt: Folds, answers: Mapping[str, Sequence[Answer]], board: Board, own: str
+) -> dict[str, Any]:
+    """The fields of a report that say how it was compared."""
+    done = len(answers[own])
+    return {**dealt.about, "folds_done": done, "board": board, "own": own, "codes": design.codes}
 
 
 def comparison(

@@ -22,15 +22,14 @@ from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Booleans, Floats, Ints, Labels, RandomState
 from ..exceptions import ParameterError
-from ..tables._groups import Groups
-from .base import BaseReport, Fit, aligned, amount, comparison
+from .base import aligned, amount, common
+from .beside import BesideMeans
 from .board import MEANS_ONLY, board_of
 from .folds import Folds, check_counts
-from .held_out import Candidate, Timed, cross_validate, means_alone
+from .held_out import Design, Timed, cross_validate, means_alone
 from .html import Table
 from .meanings import Meanings, alternatives, own_meaning
 from .metrics import OF_CLASSES, Answer, chosen_metrics
-from .pace import Pace
 from .pictures import reliability_picture
 
 if TYPE_CHECKING:
@@ -41,17 +40,12 @@ DRAWS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Report(BaseReport):
+class Report(BesideMeans):
     """What the error bars changed. Row numbers count from 0.
 
     Scores are accuracies on held-out rows, one per fold of the repeated cross-validation, unless another
     measure was asked for.
     """
-
-    _derived = (
-        *("scores", "scores_means_only", "score", "score_se", "score_means_only", "score_means_only_se"),
-        *("difference", "difference_se", "verdict", "winner", "code"),
-    )
 
     _row_numbers = ("flipped_rows", "doubtful_rows")
 
@@ -65,16 +59,6 @@ class Report(BaseReport):
     """For each of `doubtful_rows`: probability that its true position lies in another class's region."""
     probability_change: Floats
     """For each of `doubtful_rows`: largest change of a class probability due to the row's own error bar."""
-    gap: float
-    """Certified relative distance to the optimum of the fit with error bars (its worst problem); NaN for a
-    method without a certificate."""
-    gap_means_only: float
-    seconds: float
-    """Time of one fit to all rows, without calibration."""
-    seconds_means_only: float
-    meanings: Meanings | None = None
-    """Means only, spread, measurement error and discriminant on the same folds; None if it was not asked for,
-    or if no row has error bars. One that gaps leave without a feature in some fold is not among them."""
     positive: object = None
     """Of two classes: the second one, whose probability is meant where one is."""
     _probabilities: Probabilities | None = None
@@ -94,11 +78,6 @@ class Report(BaseReport):
             f"({self.flipped_rows.size / self.n_rows:.1%}) are predicted differently."
         )
 
-    def comparison(self) -> Table:
-        """The model beside the means alone: a row of texts for every measure, under a row of titles."""
-        fits = (Fit(self.gap, self.seconds), Fit(self.gap_means_only, self.seconds_means_only))
-        return comparison(self.board, self.own, MEANS_ONLY, ("with error bars", MEANS_ONLY), fits)
-
     def doubtful(self) -> Table:
         """The rows whose own error bar matters most, under a row of titles."""
         listed = zip(self.doubtful_rows, self.flip_probability, self.probability_change, strict=True)
@@ -107,13 +86,8 @@ class Report(BaseReport):
 
     def sections(self) -> list[tuple[str, Table]]:
         """The tables of the report, each with a title and under a row of titles."""
-        design = self._design(_rows(self.n_rows))
-        tables = [(f"Held-out scores, {design} (mean +- standard error)", self.comparison())]
-        if self.meanings is not None:
-            tables.append((f"What the error bars mean. {self.meanings.verdict}", self.meanings.rows()))
-        if self.doubtful_rows.size:
-            tables.append(("Rows whose own error bar matters most", self.doubtful()))
-        return tables
+        doubtful = [("Rows whose own error bar matters most", self.doubtful())]
+        return super().sections() + (doubtful if self.doubtful_rows.size else [])
 
     def pictures(self) -> dict[str, Figure]:
         """matplotlib's figures by title: scores and, of two classes, the reliability of probabilities."""
@@ -126,14 +100,8 @@ class Report(BaseReport):
     def __str__(self) -> str:
         """The report as text."""
         lines = [
-            self.verdict,
-            "",
-            f"Held-out scores, {self._design(_rows(self.n_rows))} (mean +- standard error)",
-            *aligned(self.comparison()),
-            *([] if self.meanings is None else ["", "What the error bars mean", *self.meanings.lines()]),
-            "",
-            f"Predicted differently when held out: {_rows(self.flipped_rows.size)}",
-        ]
+            *self._lines(), "", f"Predicted differently when held out: {_rows(self.flipped_rows.size)}"
+        ]  # fmt: skip
         if self.flipped_rows.size:
             truth, means, gaussians = self.flipped_labels.T
             right, wrong = int((gaussians == truth).sum()), int((means == truth).sum())
@@ -150,47 +118,37 @@ def compare(
     data: GaussianRows,
     y: Labels,
     *,
-    folds: int = 5,
-    repeats: int | None = None,
     listed: int = 10,
     meanings: bool = True,
-    groups: Groups | None = None,
-    weights: Floats | None = None,
-    scorers: Sequence[str] | str | None = None,
-    scoring: str | None = None,
-    pace: Pace | None = None,
-    codes: Mapping[str, str] | None = None,
-    random_state: RandomState = 0,
+    **given: Any,
 ) -> Report:
-    """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians (with gaps if it can)."""
+    """The report of a fitted pipeline that takes Gaussians, on labelled Gaussians (with gaps if it can).
+
+    `given` are the fields of a `Design`.
+    """
+    design = Design(**given)
     check_counts(listed=(listed, 0))
-    metrics, ranks = chosen_metrics(scorers, scoring, OF_CLASSES)
+    metrics, ranks = chosen_metrics(design.scorers, design.scoring, OF_CLASSES)
     if ranks.needs == "probabilities" and not hasattr(fitted, "predict_proba"):
         raise ParameterError(
             f"scoring={ranks.name!r}: {type(fitted[-1]).__name__} gives no probabilities here; fit with "
             "probability=True or another method, or rank by another measure"
         )
-    pace = pace or Pace()
-    dealt = Folds.of(len(data), y, folds=folds, repeats=repeats, groups=groups, random_state=random_state)
+    dealt = design.dealt(len(data), y, design.groups)
     own, exact = own_meaning(fitted), means_alone(data)
-    beside: dict[str, Any] = {"weights": weights, "groups": groups}
-    candidates = {MEANS_ONLY: Candidate(fitted, exact, **beside), own: Candidate(fitted, data, **beside)}
+    candidates = {MEANS_ONLY: design.candidate(fitted, exact, {}), own: design.candidate(fitted, data, {})}
     if meanings and data.kind != "zero":
         others = alternatives(fitted, gaps=isinstance(data, Incomplete))
-        candidates |= {name: Candidate(p, data, **beside, optional=True) for name, p in others.items()}
+        candidates |= {name: design.candidate(p, data, {}, optional=True) for name, p in others.items()}
     fits = [Timed.of(candidates[name], y) for name in (own, MEANS_ONLY)]
-    answers = cross_validate(candidates, y, dealt, metrics, pace)
+    answers = cross_validate(candidates, y, dealt, metrics, design.pace)
     first, first_means = (first_repeat(answers[name], y, dealt) for name in (own, MEANS_ONLY))
     flipped = np.flatnonzero(first != first_means)
-    rows, flips, changes = _doubtful(fitted, data, exact, listed, random_state)
-    board, classes = board_of(answers, y, metrics, ranks, groups), np.unique(y)
+    rows, flips, changes = _doubtful(fitted, data, exact, listed, design.random_state)
+    board, classes = board_of(answers, y, metrics, ranks, design.groups), np.unique(y)
     return Report(
         n_rows=len(data),
-        **dealt.about,
-        folds_done=len(answers[own]),
-        board=board,
-        own=own,
-        codes=codes or {},
+        **common(design, dealt, answers, board, own),
         flipped_rows=flipped,
         flipped_labels=np.stack([y[flipped], first_means[flipped], first[flipped]], axis=1),
         doubtful_rows=rows,

@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
-from .._data.typing import Floats, Ints, Labels
+from .._data.typing import Floats, Ints, Labels, RandomState
 from ..exceptions import ConvergenceWarning, UncertainError
 from ..preprocessing._imputer import GaussianImputer
 from ..tables._groups import Groups
@@ -152,6 +152,37 @@ class Candidate:
         labelled = rows[[label is not None for label in y[rows].tolist()]]
         _, counts = self.groups.take(labelled).counts_of(np.asarray(y[labelled].tolist()))
         return bool(counts.min() > 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """How the candidates of a report are compared: the arguments that all reports share."""
+
+    folds: int = 5
+    repeats: int | None = None
+    groups: Groups | None = None
+    """Rows that are held out together."""
+    weights: Floats | None = None
+    """How much each row counts in the fits."""
+    scorers: Sequence[str] | str | None = None
+    scoring: str | None = None
+    pace: Pace = field(default_factory=Pace)
+    codes: Mapping[str, str] = field(default_factory=dict)
+    """For each candidate the line of Python that fits it."""
+    random_state: RandomState = 0
+
+    def dealt(self, n: int, classes: Labels | None, groups: Groups | None, noun: str = "rows") -> Folds:
+        """The folds of `n` rows of these groups."""
+        return Folds.of(
+            n, classes, folds=self.folds, repeats=self.repeats, groups=groups, random_state=self.random_state,
+            noun=noun,
+        )  # fmt: skip
+
+    def candidate(
+        self, pipeline: Pipeline, rows: GaussianRows, known: Mapping[str, Any], *, optional: bool = False
+    ) -> Candidate:
+        """A pipeline that is compared."""
+        return Candidate(pipeline, rows, known, self.weights, self.groups, optional)
 
 
 class Timed(NamedTuple):

@@ -8,7 +8,6 @@ so that a difference says more than an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +16,14 @@ from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows
-from .._data.typing import Floats, Ints, Labels, RandomState
+from .._data.typing import Floats, Ints, Labels
 from ..exceptions import ParameterError
-from ..tables._groups import Groups
-from .base import BaseReport, aligned, comparison, json_ready
+from .base import BaseReport, aligned, common, comparison, json_ready
 from .board import MEANS_ONLY, Score, board_of
-from .folds import Folds, check_counts
-from .held_out import Candidate, cross_validate, means_alone
+from .folds import check_counts
+from .held_out import Design, cross_validate, means_alone
 from .html import Table
 from .metrics import OF_CLASSES, OF_NUMBERS, chosen_metrics
-from .pace import Pace
 
 MODEL, SQUARED = "model", "squared loss"
 OF_ERRORS = [metric for metric in OF_NUMBERS if metric.needs != "std"]
@@ -153,10 +150,12 @@ class HuberReport(BaseReport):
 
     def sections(self) -> list[tuple[str, Table]]:
         """The tables of the report, each with a title and under a row of titles."""
-        design = self._design(f"{self.n_labels:,} labels of {self.n_rows:,} rows")
-        title = f"Held-out scores, {design} (mean +- standard error)"
         dropped = f"Labels dropped by the fit: {self.removed_rows.size:,}"
-        return [*((title, self.comparison(name)) for name in self._others), (dropped, self.removed())]
+        return [*((self._title, self.comparison(name)) for name in self._others), (dropped, self.removed())]
+
+    @property
+    def _compared(self) -> str:
+        return f"{self.n_labels:,} labels of {self.n_rows:,} rows"
 
     @property
     def _others(self) -> list[str]:
@@ -164,12 +163,7 @@ class HuberReport(BaseReport):
 
     def __str__(self) -> str:
         """The report as text."""
-        design = self._design(f"{self.n_labels:,} labels of {self.n_rows:,} rows")
-        lines = [
-            self.verdict,
-            "",
-            f"Held-out scores, {design} (mean +- standard error)",
-        ]
+        lines = [self.verdict, "", self._title]
         others = [[*aligned(self.comparison(name)), ""] for name in self._others]
         alone = aligned([row[:2] for row in comparison(self.board, MODEL, MODEL, ("the model", ""))])
         lines += [line for table in others for line in table] or [*alone, ""]
@@ -189,54 +183,42 @@ def report_of_huber(
     data: GaussianRows,
     y: Labels,
     *,
-    folds: int = 5,
-    repeats: int | None = None,
     listed: int = 10,
-    groups: Groups | None = None,
-    weights: Floats | None = None,
-    scorers: Sequence[str] | str | None = None,
-    scoring: str | None = None,
-    pace: Pace | None = None,
-    codes: Mapping[str, str] | None = None,
-    random_state: RandomState = 0,
+    **given: Any,
 ) -> HuberReport:
-    """The report of a fitted pipeline that takes Gaussians; `y` is NaN, or None, for rows without a label."""
+    """The report of a fitted pipeline that takes Gaussians; `y` is NaN, or None, for rows without a label.
+
+    `given` are the fields of a `Design`.
+    """
+    design = Design(**given)
     quantity = is_regressor(fitted)
     known = np.flatnonzero([v is not None and v == v for v in y.tolist()])
     check_counts(listed=(listed, 0))
-    metrics, ranks = chosen_metrics(scorers, scoring, OF_ERRORS if quantity else OF_CLASSES)
+    metrics, ranks = chosen_metrics(design.scorers, design.scoring, OF_ERRORS if quantity else OF_CLASSES)
     last = fitted[-1]
     graphs = last.graph if isinstance(last.graph, (list, tuple)) else [last.graph]
     if not all(graph is None or (isinstance(graph, str) and graph in ("knn", "rbf")) for graph in graphs):
         raise ParameterError(
             'report leaves rows out, and a graph given as a matrix has all of them; use "knn"'
         )
+    groups = design.groups
     labelled = None if groups is None else groups.take(known)
     truth = np.asarray(y[known].tolist())
-    dealt = Folds.of(
-        len(known),
-        None if quantity else truth,
-        folds=folds,
-        repeats=repeats,
-        groups=labelled,
-        random_state=random_state,
-        noun="labels",
-    )
+    dealt = design.dealt(len(known), None if quantity else truth, labelled, "labels")
 
     def rows_of(_: Ints, test: Ints) -> tuple[Ints, Ints]:
         # Rows of a group that is held out would tell of it through the graph, even without a label.
         out = known[test] if groups is None else groups.members(known[test])
         return np.setdiff1d(np.arange(len(y)), out), known[test]
 
-    beside: dict[str, Any] = {"weights": weights, "groups": groups}
-    candidates = {MODEL: Candidate(fitted, data, **beside)}
+    candidates = {MODEL: design.candidate(fitted, data, {})}
     if last.max_refinements > 0 or last.threshold is not None:
         squared = clone(fitted)
         squared[-1].set_params(max_refinements=0, threshold=None)
-        candidates[SQUARED] = Candidate(squared, data, **beside)
+        candidates[SQUARED] = design.candidate(squared, data, {})
     if data.kind != "zero":
-        candidates[MEANS_ONLY] = Candidate(fitted, means_alone(data), **beside)
-    answers = cross_validate(candidates, y, dealt, metrics, pace or Pace(), rows=rows_of)
+        candidates[MEANS_ONLY] = design.candidate(fitted, means_alone(data), {})
+    answers = cross_validate(candidates, y, dealt, metrics, design.pace, rows=rows_of)
     rows, residuals = _removed(last)
     several = isinstance(last.thresholds_, list)
     return HuberReport(
@@ -247,11 +229,7 @@ def report_of_huber(
         removed_residuals=residuals,
         thresholds=last.thresholds_ if several else [last.thresholds_],
         status=last.status_.tolist() if several else [last.status_],
-        **dealt.about,
-        folds_done=len(answers[MODEL]),
-        board=board_of(answers, truth, metrics, ranks, labelled),
-        own=MODEL,
-        codes=codes or {},
+        **common(design, dealt, answers, board_of(answers, truth, metrics, ranks, labelled), MODEL),
         listed=listed,
     )
 

@@ -8,8 +8,6 @@ from typing import Any, TypeVar
 
 import click
 
-from ._columns import BARS, LISTS, PAIRS
-
 METHODS = (
     *("auto", "gsu", "kernel", "huber", "discriminant", "minimax", "mixture"),
     *("usvc", "tsvc", "ausvc", "mpsvc", "psvm", "remeasured"),
@@ -20,24 +18,6 @@ MEANINGS = ("auto", "spread", "measurement")
 TASKS = ("auto", "classification", "regression")
 ON_MISSING = ("error", "point", "impute")
 HANDLE_UNKNOWN = ("error", "ignore")
-OPTIONS = (
-    "features",
-    "exact",
-    "categorical",
-    "groups",
-    "target",
-    "target_std",
-    "task",
-    "method",
-    "meaning",
-    "effort",
-    "noise",
-    "sample_weight",
-    "memory",
-    "spill",
-)
-"""Arguments of `uncertain.fit` that have an option of their own, beside those of columns."""
-
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -50,15 +30,16 @@ def progress_option(command: Command) -> Command:
     )(command)
 
 
-def on_missing_option(command: Command) -> Command:
-    """--on-missing, as of `uncertain.fit`."""
+def choice_option(
+    name: str, choices: tuple[str, ...], text: str, default: str | None = None
+) -> Callable[[Command], Command]:
+    """One of a few words, by default the first."""
     return click.option(
-        "--on-missing",
-        default="error",
-        show_default=True,
-        type=click.Choice(ON_MISSING),
-        help="What a missing value or error bar means.",
-    )(command)
+        name, default=default or choices[0], show_default=True, type=click.Choice(choices), help=text
+    )
+
+
+on_missing_option = choice_option("--on-missing", ON_MISSING, "What a missing value or error bar means.")
 
 
 def parameter(text: str) -> tuple[str, Any]:
@@ -66,7 +47,7 @@ def parameter(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as alpha=1e-2", param_hint="--param")
-    if key in (*OPTIONS, *LISTS, *BARS, *PAIRS, "scale", "on_missing", "handle_unknown"):
+    if key in {"scale", *(option.name for option in click.get_current_context().command.params)}:
         raise click.BadParameter(f"{key} is an option of its own", param_hint="--param")
     if key in ("callback", "verbose"):
         raise click.BadParameter(f"{key} is for Python; here it is --progress", param_hint="--param")

@@ -14,6 +14,7 @@ from ._options import (
     MEANINGS,
     METHODS,
     TASKS,
+    choice_option,
     on_missing_option,
     parameter,
     progress_option,
@@ -32,20 +33,10 @@ from ._tables import STANDARD, called, read, table_argument
 )
 @click.option("--weight", "sample_weight", metavar="NAME", help="Column with how much each row counts.")
 @column_options
-@click.option(
-    "--task", default="auto", show_default=True, type=click.Choice(TASKS), help="What the target is."
-)
-@click.option("--method", default="auto", show_default=True, type=click.Choice(METHODS), help="What learns.")
-@click.option(
-    "--meaning", default="auto", show_default=True, type=click.Choice(MEANINGS), help="What error bars are."
-)
-@click.option(
-    "--effort",
-    default="normal",
-    show_default=True,
-    type=click.Choice(EFFORTS),
-    help="How long to choose, with --method auto.",
-)
+@choice_option("--task", TASKS, "What the target is.")
+@choice_option("--method", METHODS, "What learns.")
+@choice_option("--meaning", MEANINGS, "What error bars are.")
+@choice_option("--effort", EFFORTS, "How long to choose, with --method auto.", "normal")
 @click.option(
     "--noise",
     nargs=2,
@@ -55,12 +46,10 @@ from ._tables import STANDARD, called, read, table_argument
 )
 @click.option("--no-scale", is_flag=True, help="Leave the features as they are.")
 @on_missing_option
-@click.option(
+@choice_option(
     "--handle-unknown",
-    default="error",
-    show_default=True,
-    type=click.Choice(HANDLE_UNKNOWN),
-    help="What a category means that was not in the fit; ignore: none of the known ones.",
+    HANDLE_UNKNOWN,
+    "What a category means that was not in the fit; ignore: none of the known ones.",
 )
 @click.option(
     "--memory",
@@ -81,19 +70,11 @@ def fit(
     table: str | list[str],
     target: str,
     out: Path,
-    task: Any,
     method: Any,
-    meaning: Any,
-    effort: Any,
-    noise: tuple[float, float] | None,
     no_scale: bool,
-    on_missing: Any,
-    handle_unknown: Any,
-    memory: str | None,
-    spill: str | None,
     params: tuple[str, ...],
     progress: bool | None,
-    **columns: Any,
+    **given: Any,
 ) -> None:
     """Fit a classifier (or, to a target of floats, a regression) to TABLE and write it to a model file.
 
@@ -115,25 +96,12 @@ def fit(
     from .._model.fit import fit as fit_table
 
     chosen: dict[str, Any] = dict(parameter(text) for text in params)
-    if columns["exact"] == "none":
-        columns["exact"] = []
+    if given["exact"] == "none":
+        given["exact"] = []
     with Progress(f"fitting {called(table)}", progress) as shown:
         if shown.shown and method != "minimax":  # which has no iterations to report
             chosen["callback"] = shown.fold if method == "auto" else shown.iteration
-        model = fit_table(
-            read(table) if table == STANDARD else table,
-            target,
-            task=task,
-            method=method,
-            meaning=meaning,
-            effort=effort,
-            noise=noise,
-            scale=not no_scale,
-            on_missing=on_missing,
-            handle_unknown=handle_unknown,
-            memory=memory,
-            spill=spill,
-            **chosen | columns,
-        )
+        rows = read(table) if table == STANDARD else table
+        model = fit_table(rows, target, method=method, scale=not no_scale, **chosen | given)
     model.save(out)
     click.echo(f"{model}\nwritten    {out}")

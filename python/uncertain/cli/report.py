@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import click
 
@@ -33,15 +34,11 @@ from ._tables import opened, table_argument
 def report(
     model: str,
     table: str | list[str],
-    folds: int,
-    repeats: int | None,
     groups: str | None,
     by_rows: bool,
-    scoring: str | None,
-    max_rows: int,
-    max_seconds: float | None,
     as_json: bool,
     progress: bool | None,
+    **given: Any,
 ) -> None:
     """Did the error bars change anything? A fit to the means alone beside the model, on TABLE.
 
@@ -62,12 +59,8 @@ def report(
     with Progress("comparing", progress) as shown:
         result = fitted.report(
             opened(table),
-            folds=folds,
-            repeats=repeats,
             groups=False if by_rows else groups,
-            scoring=scoring,
-            max_rows=max_rows,
-            max_seconds=max_seconds,
             callback=shown.fold if shown.shown else None,
+            **given,
         )
     click.echo(json.dumps(result.to_dict()) if as_json else str(result))

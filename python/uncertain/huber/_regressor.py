@@ -7,6 +7,7 @@ from typing import Literal, Self, overload
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from .._base.classifiers import predicted
 from .._base.docs import documented
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_sample_weight
@@ -189,8 +190,4 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         -------
         ndarray of shape (q,), or two of them
         """
-        rows = self._to_predict(X)
-        if not return_std:
-            return self._model.decision(rows, self.n_jobs)[:, 0]
-        mean, std = self._model.decision_distribution(rows, self.n_jobs)
-        return mean[:, 0], std[:, 0]
+        return predicted(self, self._to_predict(X), return_std)

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._data.numbers import refuse_where
 from .._data.typing import Booleans, Floats, Labels
 from .._data.validation import RowsLike, one_per_row
 from ..exceptions import NotFiniteError
@@ -31,10 +32,8 @@ def partial_labels(
         # One type for the labels that are there; the others get any of them.
         filled = np.array(labels[known].tolist())
         labels = filled[np.maximum(np.cumsum(known) - 1, 0)]
-        infinite = np.flatnonzero(known & np.isinf(labels)) if labels.dtype.kind == "f" else np.empty(0)
-        if infinite.size:
-            row = int(infinite[0])
-            raise NotFiniteError(f"y: row {row} is {labels[row]}; every label must be finite")
+        infinite = known & (np.isinf(labels) if labels.dtype.kind == "f" else False)
+        refuse_where(infinite, labels, "y", "every label must be finite", error=NotFiniteError)
         check_classification_targets(filled)
     numeric = labels.dtype.kind in "iuf"
     if isinstance(unlabeled, str) and unlabeled == "auto":

@@ -8,19 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from .._base.classifiers import ScoreClassifier
+from .._base.classifiers import ScoreClassifier, known_of_classes
 from .._base.convergence import keep_reports
 from .._base.docs import documented
 from .._base.progress import Callback
 from .._data.typing import ClassWeight, Floats, RandomState
-from .._data.validation import (
-    RowsLike,
-    check_labels,
-    check_weights,
-)
+from .._data.validation import RowsLike
 from ..exceptions import ParameterError
 from ..kernel_features import FeatureMap
-from ..tables._groups import groups_of_fit
 from ._machine import Kernel, KernelMachine
 
 
@@ -174,11 +169,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     ) -> None:
         parameters = self._parameters()
         data, rows = self._to_fit(X)
-        classes, codes = check_labels(y, X, self)
-        weights = check_weights(sample_weight, self.class_weight, classes=classes, codes=codes)
-        folded = bool(self.probability)
-        whole = groups_of_fit(groups, classes=classes, codes=codes, weights=weights, folded=folded)
-        known = {"codes": codes, "n_classes": len(classes), "weights": weights, "groups": whole}
+        classes, known = known_of_classes(self, X, y, sample_weight, groups)
         model = self._fitted(parameters, data, **known)
         self.classes_ = classes
         self._finished(model, rows, stacklevel=5)

@@ -7,12 +7,12 @@ from typing import Any, Literal, Self, overload
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from .._base.classifiers import known_of_numbers, predicted
 from .._base.docs import documented
 from .._base.progress import Callback
 from .._data.typing import Floats
-from .._data.validation import RowsLike, check_numbers, check_sample_weight
+from .._data.validation import RowsLike
 from ..exceptions import ParameterError
-from ..tables._groups import groups_from
 from ._machine import Kernel, KernelMachine
 
 
@@ -121,10 +121,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         """
         parameters = self._parameters()
         data, rows = self._to_fit(X)
-        targets = check_numbers(y, X, self)
-        weights = check_sample_weight(sample_weight, len(targets))
-        whole = None if groups is None else groups_from(groups, "groups", len(targets))
-        model = self._fitted(parameters, data, targets=targets, weights=weights, groups=whole)
+        model = self._fitted(parameters, data, **known_of_numbers(self, X, y, sample_weight, groups))
         return self._finished(model, rows, stacklevel=4)
 
     @overload
@@ -151,11 +148,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
                 f"return_std=True: kernel = {self.kernel!r} says nothing of a row's noise; it needs "
                 'kernel="probabilistic"'
             )
-        rows = self._to_predict(X)
-        if not return_std:
-            return self._model.decision(rows, self.n_jobs)[:, 0]
-        mean, std = self._model.decision_distribution(rows, self.n_jobs)
-        return mean[:, 0], std[:, 0]
+        return predicted(self, self._to_predict(X), return_std)
 
     def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
         super()._attributes(arrays, header)

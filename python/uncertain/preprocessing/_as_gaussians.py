@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from ..tables import Table, in_units, is_table, open_table
 from ..tables._choose import choose_columns
 from ..tables._names import ErrorBar
 from ..tables._roles import (
+    ARGUMENTS,
     KINDS,
     arguments_of,
     bars_of,
@@ -49,11 +51,9 @@ from ..tables._roles import (
 )
 from ..tables._sentinels import Ends, Sentinel, sentinel_warning
 from ._categories import categories_of, names_of
-from ._empty import empty_errors, warning_of
+from ._empty import without_empty
 from ._limits import read_rows
 from ._reading import are_limits, arms_of, read_columns
-
-_ROLES = (*KINDS, "mean", "features", "corr", "exact", "categorical", "limits")
 
 
 @documented
@@ -285,7 +285,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _roles(self, X: Any) -> dict[str, Any]:
         """The given roles, or those chosen by name."""
         self._check_options()
-        given = {name: getattr(self, name) for name in _ROLES}
+        given = {name: getattr(self, name) for name in ARGUMENTS}
         roles = {name: value for name, value in given.items() if value is not None}
         if not isinstance(X, Table):
             if roles:
@@ -305,13 +305,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             limits = limits_of(roles.get("limits"), scalars, X.names)
             return roles | {"limits": limits} if limits else roles
         names = [name for name in X.names if isinstance(name, str)]
-        columns = choose_columns(names, None, type_of=X.type_of, **given)
-        if not set(KINDS) & set(roles):
-            empty = empty_errors(X, columns)
-            if empty:
-                warnings.warn(warning_of(empty), UncertainWarning, stacklevel=5)
-                gone = {column for own in empty.values() for column in own}
-                columns = choose_columns(names, None, type_of=X.type_of, empty=gone, **given)
+        chosen = partial(choose_columns, names, None, type_of=X.type_of, **given)
+        columns, _ = without_empty(X, chosen(), roles, lambda empty: chosen(**empty), stacklevel=6)
         return columns.roles()
 
     def _read(self, X: Any, roles: dict[str, Any], categories: dict[str, list[Any]]) -> GaussianRows:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from .._base.core import Core
 from .._base.docs import documented
 from .._base.gaps import TakesGaps
-from .._data.typing import Floats
 from .._data.validation import RowsLike, check_rows
 from ._moves import Moves
 
@@ -70,6 +69,3 @@ class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
         """Check the parameter and note the number of features; nothing is learned from the rows."""
         parameters = self._parameters()
         return self._keep(self._fitted(parameters, check_rows(self, X, reset=True, limits=True)))
-
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
-        """Nothing is learned from the rows."""

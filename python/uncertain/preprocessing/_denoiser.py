@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
-from .._base.em import MixtureAttributes, warn_unless_ended
+from .._base.em import FittedMixture, warn_unless_ended
 from .._base.gaps import TakesGaps
-from .._base.progress import Callback
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.typing import Floats, RandomState
+from .._data.typing import Floats
 from .._data.validation import RowsLike, check_readings, check_sample_weight
 
 
 @documented
 class GaussianDenoiser(
     TakesGaps,
-    MixtureAttributes,
+    FittedMixture,
     OneToOneFeatureMixin,
     TransformerMixin,
     BaseEstimator,
@@ -63,28 +62,20 @@ class GaussianDenoiser(
     n_components : int or "auto", default=1
         Number of Gaussians K. "auto" tries 1, 2, ... and takes the K with the largest likelihood on held-out
         rows (3 folds); it stops after two more were no better.
-    {max_components, em_tol, em_max_iter, acceleration, reg_covar}
-    random_state : int, RandomState or None, default=None
-        Seed of k-means++, of the 5,000 rows that the start looks at, and of the folds of "auto".
-    {n_jobs}
-    {em_verbose, em_callback}
+    {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
 
     Attributes
     ----------
-    weights_ : ndarray of shape (K,)
-        Shares pi_k.
+    {em_weights_}
     means_ : ndarray of shape (K, d)
         mu_k.
     covariances_ : ndarray of shape (K, d, d)
         T_k, without the noise.
-    n_components_ : int
-        K.
+    {n_components_}
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row at the start and after every step that was kept, never falling; with gaps
         and one component including (d + 1) / (2n) log det T.
-    held_out_log_likelihoods_ : ndarray
-        Mean log-likelihood per held-out row for K = 1, 2, ...; only with ``n_components="auto"``.
-    {em_n_iter_, em_status_, n_features_in_, feature_names_in_}
+    {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     The result is always a GaussianArray: exact points stay exact; with one component a covariance shared by
     all rows gives a shared one, and factors of at most d / 3 columns give factors of as many. Everything
@@ -115,31 +106,6 @@ class GaussianDenoiser(
     """
 
     _kinds = ("denoiser",)
-
-    def __init__(
-        self,
-        n_components: int | Literal["auto"] = 1,
-        *,
-        max_components: int = 10,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        acceleration: Literal["squarem"] | None = "squarem",
-        reg_covar: float = 1e-6,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Callback = None,
-    ) -> None:
-        self.n_components = n_components
-        self.max_components = max_components
-        self.tol = tol
-        self.max_iter = max_iter
-        self.acceleration = acceleration
-        self.reg_covar = reg_covar
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
 
     def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the distribution of the true values.
@@ -194,7 +160,3 @@ class GaussianDenoiser(
     def score(self, X: RowsLike, y: object = None) -> float:
         """Mean of `score_samples`."""
         return float(self.score_samples(X).mean())
-
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
-        super()._attributes(arrays, header)
-        self.n_components_ = len(self.weights_)

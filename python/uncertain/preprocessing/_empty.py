@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
 
+from ..exceptions import UncertainWarning
 from ..tables import Table
 from ..tables._columns import Columns
+from ..tables._roles import KINDS
 from ..tables._targets import is_missing
 from ._reading import read_columns
 
@@ -23,7 +29,22 @@ def is_empty(table: Table, name: str) -> bool:
     return table.type_of(name) == "other" and all(map(is_missing, table.values(name)))
 
 
-def warning_of(empty: dict[str, tuple[str, ...]]) -> str:
-    """What is said of them."""
-    texts = [f"{feature} ({', '.join(columns)})" for feature, columns in empty.items()]
-    return f"error columns without a number in any row count as absent: {', '.join(texts)}"
+def without_empty(
+    table: Table,
+    columns: Columns,
+    given: Mapping[str, Any],
+    choose: Callable[[dict[str, Any]], Columns],
+    *,
+    stacklevel: int = 3,
+) -> tuple[Columns, set[str]]:
+    """The columns chosen again, by `choose` with the argument `empty`, where error columns that were found by
+    name hold nothing, after a warning; and these error columns."""
+    named = any(given.get(kind) is not None for kind in KINDS)
+    empty = {} if named else empty_errors(table, columns)
+    if not empty:
+        return columns, set()
+    texts = [f"{feature} ({', '.join(own)})" for feature, own in empty.items()]
+    message = f"error columns without a number in any row count as absent: {', '.join(texts)}"
+    warnings.warn(message, UncertainWarning, stacklevel=stacklevel)
+    gone = {column for own in empty.values() for column in own}
+    return choose({"empty": gone}), gone

@@ -82,11 +82,7 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         check_option("columns", self.columns, ("errors", "correlations", "means"))
         data, missing = check_rows(self, X, reset=True)
         means = _with_gaps(np.asarray(data.means), missing)
-        known = ~np.isnan(means)
-        count = np.maximum(known.sum(axis=0), 1)
-        center = np.where(known, means, 0.0).sum(axis=0) / count
-        spread = np.sqrt(np.where(known, (means - center) ** 2, 0.0).sum(axis=0) / count)
-        self.scale_: Floats = np.where(spread > 0.0, spread, 1.0)
+        self.scale_: Floats = spread_of(means, ~np.isnan(means))
         return self
 
     def transform(self, X: RowsLike) -> Any:
@@ -121,6 +117,14 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.requires_fit = True
         return tags
+
+
+def spread_of(means: Floats, known: Any) -> Floats:
+    """The standard deviation of every feature over the rows that have it; 1 where that is 0."""
+    count = np.maximum(known.sum(axis=0), 1)
+    center = np.where(known, means, 0.0).sum(axis=0) / count
+    spread = np.sqrt(np.where(known, (means - center) ** 2, 0.0).sum(axis=0) / count)
+    return np.where(spread > 0.0, spread, 1.0)
 
 
 def _with_gaps(values: Floats, missing: NDArray[np.bool_] | None) -> Floats:

@@ -15,6 +15,7 @@ import numpy as np
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, hstack
+from .._data.numbers import refuse_where
 from .._data.typing import Booleans, Floats
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
@@ -61,7 +62,11 @@ def read_gaussians(
     points = [*roles.get("exact", ())]
     features = list(roles.get("features", ()))
     if "mean" in roles or listed:
-        parts.append(_lists(table, features or [roles["mean"]], listed, roles, on_missing))
+        if on_missing == "point" and "precision" in listed:
+            raise ParameterError(
+                'on_missing="point": an exact row has no precision matrix; pass cov, or drop the rows'
+            )
+        parts.append(_gaussians(table, features or [roles["mean"]], listed, roles, on_missing))
         features = []
     bars = bars_of(features, roles) if features else {}
     if features and not bars:
@@ -69,7 +74,8 @@ def read_gaussians(
     if bars or points or indicators:
         plain = {bar.kind for bar in bars.values()}
         if len(plain) == 1 and plain <= {"std", "var"} and not points and not indicators:
-            parts.append(_alike(table, bars, plain.pop(), roles, on_missing))
+            own: dict[str, list[str]] = {plain.pop(): [bar.columns[0] for bar in bars.values()]}
+            parts.append(_gaussians(table, list(bars), own, roles, on_missing))
         else:
             parts.append(_mixed(table, bars, points, indicators, roles, on_missing))
     return hstack(parts)
@@ -90,14 +96,6 @@ def read_columns(
 # -- scalar columns
 
 
-def _alike(
-    table: Table, bars: Mapping[str, ErrorBar], kind: str, roles: Mapping[str, Any], on_missing: str
-) -> GaussianRows:
-    """Scalar features that all have a standard deviation, or all a variance: as the columns are."""
-    columns = [bar.columns[0] for bar in bars.values()]
-    return _gaussians(table, list(bars), {kind: columns}, roles, on_missing)
-
-
 def _mixed(
     table: Table,
     bars: Mapping[str, ErrorBar],
@@ -114,7 +112,8 @@ def _mixed(
         if bar.kind in ("std", "var"):
             power = 2 if bar.kind == "var" else 1
             error = _numbers(table, bar.columns[0], policy.error_bars, [feature], power)
-            _refuse_negative(error, bar.columns[0], bar.kind)
+            what = "variances" if bar.kind == "var" else "standard deviations"
+            refuse_where(error < 0, error, bar.columns[0], f"{what} must be >= 0")
             variance = error if bar.kind == "var" else error**2
         else:
             arms = read_columns(table, bar.columns, policy.error_bars, [feature] * 2).to_numpy()
@@ -140,11 +139,10 @@ def _mixed(
         means, var = np.where(missing, 0.0, means), np.where(missing, 0.0, var)
     n, d = means.shape
     places = {"means": means_of, "covariances": names}
-    means_rows = Rows.from_numpy(np.ascontiguousarray(means), n, d)
-    if var.any() or bars:
-        core = Gaussians(means_rows, var=Rows.from_numpy(np.ascontiguousarray(var), n, d), names=places)
-    else:
-        core = Gaussians(means_rows, names=places)
+    known: dict[str, Any] = (
+        {"var": Rows.from_numpy(np.ascontiguousarray(var), n, d)} if var.any() or bars else {}
+    )
+    core = Gaussians(Rows.from_numpy(np.ascontiguousarray(means), n, d), names=places, **known)
     return _finished(_related(core, table, list(bars), roles, places, missing), missing)
 
 
@@ -214,14 +212,6 @@ def are_limits(table: Table, feature: str, bar: ErrorBar) -> bool:
     return bool(inside[known].all() or not lengths[known].all())
 
 
-def _refuse_negative(error: Floats, column: str, kind: str) -> None:
-    wrong = np.flatnonzero(error < 0)
-    if wrong.size:
-        row = int(wrong[0])
-        what = "variances" if kind == "var" else "standard deviations"
-        raise UncertainError(f"{column}: row {row} is {error[row]}; {what} must be >= 0")
-
-
 def _related(
     core: Gaussians,
     table: Table,
@@ -274,21 +264,6 @@ def _related(
 
 
 # -- list-typed columns
-
-
-def _lists(
-    table: Table,
-    columns: list[str],
-    errors: Mapping[str, list[str]],
-    roles: Mapping[str, Any],
-    on_missing: str,
-) -> GaussianRows:
-    """One column of lists, or scalar ones, with one column of uncertainty for all of them."""
-    if on_missing == "point" and "precision" in errors:
-        raise ParameterError(
-            'on_missing="point": an exact row has no precision matrix; pass cov, or drop the rows'
-        )
-    return _gaussians(table, columns, errors, roles, on_missing)
 
 
 def _gaussians(
@@ -377,8 +352,5 @@ def _fit_width(kind: str, rows: Rows, n: int, d: int, names: dict[str, list[str]
     if kind == "cov":
         return "var", rows
     precision = rows.to_numpy()
-    bad = np.argwhere(~(precision > 0))
-    if len(bad):
-        row, j = bad[0]
-        raise UncertainError(f"{what}: row {row}, element {j} is {precision[row, j]}; precisions must be > 0")
+    refuse_where(~(precision > 0), precision, what, "precisions must be > 0", axes=("row", "element"))
     return "var", Rows.from_numpy(1.0 / precision, n, rows.width)

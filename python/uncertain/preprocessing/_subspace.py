@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 
 from .._base.core import Core
 from .._base.docs import documented
-from .._data.typing import Floats
 from .._data.validation import RowsLike, check_gaussians
 from ._moves import Moves
 
@@ -53,6 +52,3 @@ class SubspaceProjector(Moves, Core, OneToOneFeatureMixin, TransformerMixin, Bas
         """Check the parameters and note the number of features; rows are projected one by one."""
         parameters = self._parameters()
         return self._keep(self._fitted(parameters, check_gaussians(self, X, reset=True)))
-
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
-        """Nothing is learned from the rows."""

@@ -21,6 +21,9 @@ KINDS = ("std", "var", "cov", "precision", "factor", "bounds")
 OF_SCALARS = ("std", "var", "bounds")
 """Those that give each scalar feature its error bar."""
 
+ARGUMENTS = (*KINDS, "mean", "features", "corr", "exact", "categorical", "limits")
+"""All arguments about the columns of features."""
+
 Pairs: TypeAlias = dict[tuple[str, str], str]
 """The columns of correlations or covariances of pairs of features."""
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._data.numbers import refuse_where
 from .._data.typing import Floats, Ints
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
 from ._plain import KINDS, numbers_of, targets_of
@@ -104,12 +105,8 @@ def _whole(values: Floats, what: str, task: str) -> Ints:
             f"{what}: whole numbers stored as floats may be classes or quantities: pass "
             'task="classification" or task="regression"'
         )
-    fractional = np.flatnonzero(values != np.round(values))
-    if fractional.size:
-        row = int(fractional[0])
-        raise UncertainError(
-            f"{what}: row {row} is {values[row]}; class labels must be whole numbers, strings or booleans"
-        )
+    rule = "class labels must be whole numbers, strings or booleans"
+    refuse_where(values != np.round(values), values, what, rule)
     if np.any(np.abs(values) >= 2.0**63):
         raise UncertainError(f"{what}: integer labels must fit into 64 bits")
     return labels_from(values.astype(np.int64).tolist(), what, task)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.numbers import first_of, float_array, pair_of_arrays
+from .._data.numbers import float_array, pair_of_arrays, refuse_where
 from .._data.options import check_option
 from ..exceptions import NegativeVarianceError, ParameterError, ShapeError
 
@@ -61,9 +61,7 @@ def from_standard_errors(
     """
     x, s = pair_of_arrays(means, se, ("means", "se"))
     check_option("rule", rule, ("mean", "population", "gsu-paper"))
-    negative = first_of(s < 0, "row", "feature")
-    if negative:
-        raise NegativeVarianceError(f"se: {negative[1]} is {s[negative[0]]}; a standard error is >= 0")
+    refuse_where(s < 0, s, "se", "a standard error is >= 0", error=NegativeVarianceError)
     if rule == "mean":
         return GaussianArray(x, std=s)
     if rule == "gsu-paper":
@@ -80,7 +78,6 @@ def from_standard_errors(
     elif count.ndim != 0 and count.shape != x.shape:
         raise ShapeError(f"n: expected a number, shape ({len(x)},) or {x.shape}, got {count.shape}")
     count = np.broadcast_to(count, x.shape)
-    wrong = first_of(~(np.isfinite(count) & (count >= 1)), "row", "feature")
-    if wrong:
-        raise ParameterError(f"n: {wrong[1]} is {count[wrong[0]]}; expected a count >= 1")
+    few = ~(np.isfinite(count) & (count >= 1))
+    refuse_where(few, count, "n", "expected a count >= 1", error=ParameterError)
     return GaussianArray(x, var=count * s**2)

@@ -15,7 +15,6 @@ from ...remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..choosing import choose
 from ..leaderboard import Leaderboard
 from ..portfolio import Request
-from ..trial import Rows
 from .rows import Sample
 
 IN_SUMS = ("gsu", "discriminant")
@@ -31,7 +30,7 @@ def chosen_steps(
     made of few
     rows, which are all here.
     """
-    known = Rows(rows, sample.y, sample.weights, sample.groups, sample.y_std)
+    known = sample.known(rows)
     request = Request(rows=rows, y=sample.y, among=(*IN_SUMS, "remeasured"), **asked)
     fitted, board = choose(request, known)
     if isinstance(fitted[-1], (RemeasuredClassifier, RemeasuredRegressor)):

@@ -20,14 +20,15 @@ from ...exceptions import ParameterError, UncertainWarning
 from ...preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ...tables._choose import choose_columns, left_out, target_errors
 from ...tables._dask import is_dask
-from ...tables._roles import KINDS
+from ...tables._roles import ARGUMENTS
 from ...tables._source import Source
 from ..average import fit_arguments
+from ..large import settled
 from ..measured import are_readings
-from ..methods import METHODS, estimator_of
+from ..methods import METHODS, estimator_of, is_denoised
 from ..model import Model
 from ..settings import settings_of_choice
-from ..steps import steps_before
+from ..steps import steps_with
 from .choice import IN_SUMS, chosen_steps
 from .passes import Cluster, Passes, current
 from .rows import Distributed, Sample
@@ -138,6 +139,7 @@ def fit(
     >>> model.predict(frame.head(3)).to_list()
     ['star', 'star', 'quasar']
     """
+    given = {role: value for role, value in locals().items() if role in ARGUMENTS}
     start = time.perf_counter()
     _check_method(method, params)
     check_option("effort", effort, ("fast", "normal"))
@@ -154,10 +156,6 @@ def fit(
         raise ParameterError(
             f"expected a Dask DataFrame, got {type(table).__name__}; uncertain.fit takes other tables"
         )
-    given = {
-        "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
-        "bounds": bounds, "features": features, "corr": corr, "exact": exact, "categorical": categorical,
-    }  # fmt: skip
     cluster = Cluster(current() if client is None else client, timeout=timeout, retries=retries)
     empty = Source.of(table._meta)
     assert empty.table is not None
@@ -212,17 +210,8 @@ def fit(
         ),
     )
 
-    if columns.features:
-        settled = {kind: value for kind, value in reader.roles_.items() if kind in KINDS}
-        columns = replace(columns, errors=settled)
-    model = Model(pipeline, columns, n_rows=rows.n_rows, leaderboard=board)
-    with config_context(enable_metadata_routing=False):
-        known = fit_arguments(pipeline, sample.beside)
-        model._remember(
-            sample.source, sample.y, sample.weights, known=known, y_std=sample.y_std, groups=sample.groups
-        )
-    model._seconds = time.perf_counter() - start
-    return model
+    model = Model(pipeline, settled(columns, reader), n_rows=rows.n_rows, leaderboard=board)
+    return model._remember(sample.known(model._rows(sample.source)), start)
 
 
 def _steps(
@@ -231,10 +220,8 @@ def _steps(
     """The steps of a method behind the reader."""
     regression = asked["regression"]
     estimator = estimator_of(method, regression=regression, params=params, random_state=random_state)
-    meaning = asked["usual"] if asked["meaning"] == "auto" else asked["meaning"]
-    measured = meaning == "measurement" and not METHODS[method].measurement
-    before = steps_before(estimator, measured=measured, scale=asked["scale"], impute=asked["impute"])
-    return [*before, ("regress" if regression else "classify", estimator)]
+    measured = is_denoised(method, asked["meaning"], asked["usual"])
+    return steps_with(estimator, measured=measured, scale=asked["scale"], impute=asked["impute"])
 
 
 def _fit_steps(pipeline: Pipeline, sample: Sample, passes: Passes) -> None:
@@ -242,7 +229,7 @@ def _fit_steps(pipeline: Pipeline, sample: Sample, passes: Passes) -> None:
     made."""
     (_, reader), *steps = pipeline.steps
     rows = reader.transform(sample.source.rows)
-    known = fit_arguments(pipeline, sample.beside)
+    known = fit_arguments(pipeline, sample.known(rows).arguments)
     for k, (name, step) in enumerate(steps):
         own = {key.partition("__")[2]: values for key, values in known.items() if key.startswith(f"{name}__")}
         last = k == len(steps) - 1

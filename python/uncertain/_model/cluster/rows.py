@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ..._data.incomplete import GaussianRows
 from ..._data.typing import Floats, Ints, Labels
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
 from ...tables._groups import Groups
 from ...tables._source import Source
 from ...tables._targets import targets_from
+from ..trial import Rows
 from .passes import Cluster, Passes
 from .work import MANY_LABELS, Facts, Roles, Seen, check_categories, facts, joined, read, sampled, seen
 
@@ -56,11 +58,9 @@ class Sample:
             text = f"{str(error)[: named.start()]}row {row}{str(error)[named.end() :]}"
             raise type(error)(f"partition {partition}: {text}") from None
 
-    @property
-    def beside(self) -> dict[str, Any]:
-        """What `fit` of a pipeline may want to know."""
-        codes = None if self.groups is None else self.groups.codes
-        return {"sample_weight": self.weights, "groups": codes, "y_std": self.y_std}
+    def known(self, rows: GaussianRows) -> Rows:
+        """These rows as Gaussians, with what is known of them."""
+        return Rows(rows, self.y, self.weights, self.groups, self.y_std)
 
 
 class Distributed:
