@@ -1,7 +1,6 @@
 """Fits to a certified gap beside scikit-learn and SciPy, all in this process and in turn."""
 
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 
@@ -11,6 +10,7 @@ from problems import Problem, diagonal, full, objective, scipy_lbfgs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from timing import seconds
 
 from uncertain import GaussianArray, GSUClassifier
 
@@ -18,15 +18,6 @@ GAP = 1e-6
 
 Row = tuple[str, str, float, str]
 """Problem, who, seconds, note. The first two rows of a problem are ours: the whole, and the fit alone."""
-
-
-def best_of(repeats: int, work: Callable[[], object]) -> float:
-    times = []
-    for _ in range(repeats):
-        start = perf_counter()
-        work()
-        times.append(perf_counter() - start)
-    return min(times)
 
 
 def ours(problem: Problem, repeats: int) -> tuple[GSUClassifier, list[Row]]:
@@ -37,8 +28,8 @@ def ours(problem: Problem, repeats: int) -> tuple[GSUClassifier, list[Row]]:
     def whole() -> None:
         classifier.fit(GaussianArray(problem.means, **problem.keywords), problem.y)
 
-    total = best_of(repeats, whole)
-    fit = best_of(repeats, lambda: classifier.fit(data, problem.y))
+    total = seconds(whole, repeats, perf_counter)
+    fit = seconds(lambda: classifier.fit(data, problem.y), repeats, perf_counter)
     _same_objective(problem, classifier)
     gap = float(np.max(classifier.optimality_gap_))
     assert gap <= GAP, gap
@@ -73,10 +64,10 @@ def against_scikit_learn(problem: Problem) -> list[Row]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
             repeats = 3 if isinstance(estimator, LogisticRegression) else 1
-            seconds = best_of(repeats, lambda e=estimator: e.fit(problem.means, problem.y))
+            best = seconds(lambda e=estimator: e.fit(problem.means, problem.y), repeats, perf_counter)
         note = f"tol {estimator.tol:g}, {int(np.max(estimator.n_iter_))} iterations"
         note += ", not converged" if caught else ""
-        rows.append((problem.name, name, seconds, note))
+        rows.append((problem.name, name, best, note))
     return rows
 
 

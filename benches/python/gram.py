@@ -30,6 +30,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
+from timing import Clock, seconds
 
 from uncertain import GaussianArray, kernels
 
@@ -101,19 +102,6 @@ def in_chunks(gram: Callable[[Side, Side], Floats], x: Side, z: Side, pairs: int
 def symmetric_roots(covariances: Floats) -> Floats:
     values, vectors = np.linalg.eigh(covariances)
     return np.asarray((vectors * np.sqrt(values)[:, None, :]) @ vectors.transpose(0, 2, 1))
-
-
-Clock = Callable[[], float]
-
-
-def seconds(work: Callable[[], object], repeats: int = 3, clock: Clock = time.process_time) -> float:
-    """The least time of some runs."""
-    times = []
-    for _ in range(repeats):
-        start = clock()
-        work()
-        times.append(clock() - start)
-    return min(times)
 
 
 def gemm_rate() -> float:

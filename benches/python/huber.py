@@ -10,11 +10,11 @@ rows with 500 labels (gigabytes, minutes). --flips measures nothing but which fl
 
 import argparse
 import time
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
+from timing import seconds
 
 from uncertain import AdaptiveHuberRegressor
 from uncertain.kernels import probabilistic_rbf
@@ -32,16 +32,6 @@ def problem(n: int, d: int, labelled: int | None = None, noise: float = 0.1) -> 
     if labelled is not None:
         y[labelled:] = np.nan
     return x, y
-
-
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """The least processor time of some runs."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def model(refinements: int, **keywords: object) -> AdaptiveHuberRegressor:

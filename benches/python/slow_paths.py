@@ -10,12 +10,11 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
-import time
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from timing import seconds
 
 import uncertain
 from uncertain import GaussianArray, GaussianDenoiser, GaussianDiscriminant, GSUClassifier, RobustSVC
@@ -37,16 +36,6 @@ def wide(n: int, d: int, noise: float) -> tuple[GaussianArray, Any]:
     z = rng.normal(size=(n, 5)) @ rng.normal(size=(5, d)) + 0.5 * rng.normal(size=(n, d))
     std = noise * np.exp(0.4 * rng.normal(size=(n, d))) * z.std()
     return GaussianArray(z + std * rng.normal(size=(n, d)), std=std), (z.sum(axis=1) > 0).astype(int)
-
-
-def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
-    """The least processor time of some runs."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
 
 
 def main() -> None:

@@ -63,38 +63,29 @@ if TYPE_CHECKING:
     __version__: str
 
 _ORIGINS = {
-    "GaussianArray": "_data.array",
-    "ErrorCheck": "_errors.check",
-    "check_errors": "_errors.check",
-    "Incomplete": "_data.incomplete",
-    "fit": "_model.fit",
-    "Model": "_model.model",
-    "load": "_model.model",
-    "Report": "_report.classes",
-    "GaussianDiscriminant": "discriminant",
-    "UncertainError": "exceptions",
-    "AdaptiveHuberClassifier": "huber",
-    "AdaptiveHuberRegressor": "huber",
-    "ProbabilisticKernelFeatures": "kernel_features",
-    "ProbabilisticKernelSVC": "kernel_svm",
-    "ProbabilisticKernelSVR": "kernel_svm",
-    "MinimaxProbabilityClassifier": "minimax",
-    "GaussianMixtureRegressor": "mixture",
-    "AsGaussians": "preprocessing",
-    "ErrorColumns": "preprocessing",
-    "GaussianCollapser": "preprocessing",
-    "GaussianColumnTransformer": "preprocessing",
-    "GaussianDenoiser": "preprocessing",
-    "GaussianImputer": "preprocessing",
-    "GaussianScaler": "preprocessing",
-    "KernelMap": "preprocessing",
-    "LinearMap": "preprocessing",
-    "SubspaceProjector": "preprocessing",
-    "GSURegressor": "regression",
-    "RemeasuredClassifier": "remeasured",
-    "RemeasuredRegressor": "remeasured",
-    "RobustSVC": "robust",
-    "GSUClassifier": "svm",
+    name: module
+    for module, names in {
+        "_data.array": "GaussianArray",
+        "_errors.check": "ErrorCheck check_errors",
+        "_data.incomplete": "Incomplete",
+        "_model.fit": "fit",
+        "_model.model": "Model load",
+        "_report.classes": "Report",
+        "discriminant": "GaussianDiscriminant",
+        "exceptions": "UncertainError",
+        "huber": "AdaptiveHuberClassifier AdaptiveHuberRegressor",
+        "kernel_features": "ProbabilisticKernelFeatures",
+        "kernel_svm": "ProbabilisticKernelSVC ProbabilisticKernelSVR",
+        "minimax": "MinimaxProbabilityClassifier",
+        "mixture": "GaussianMixtureRegressor",
+        "preprocessing": "AsGaussians ErrorColumns GaussianCollapser GaussianColumnTransformer "
+        "GaussianDenoiser GaussianImputer GaussianScaler KernelMap LinearMap SubspaceProjector",
+        "regression": "GSURegressor",
+        "remeasured": "RemeasuredClassifier RemeasuredRegressor",
+        "robust": "RobustSVC",
+        "svm": "GSUClassifier",
+    }.items()
+    for name in names.split()
 }
 """The module behind each public name; the others of ``__all__`` are modules themselves."""
 

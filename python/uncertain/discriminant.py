@@ -73,9 +73,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         falling.
     {em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
-    Warns
-    -----
-    {em_warning}
+    {Warns: em_warning}
 
     Examples
     --------
@@ -127,13 +125,9 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Fit to readings with their noise.
 
-        Parameters
-        ----------
-        {readings, labels, sample_weight, no_groups}
+        {Parameters: readings, labels, sample_weight, no_groups}
 
-        Returns
-        -------
-        self
+        {Returns: self}
 
         Raises
         ------
@@ -189,9 +183,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
     def predict_log_proba(self, X: RowsLike) -> Floats:
         """Logarithm of :meth:`predict_proba`, exact also where that is 0 in rounding.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
 
         Returns
         -------
@@ -203,9 +195,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: RowsLike) -> Floats:
         """P(c | x_i) of every class under the model, each row with its own noise.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
 
         Returns
         -------
@@ -218,9 +208,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: RowsLike) -> Floats:
         """log P(classes_[1] | x) - log P(classes_[0] | x); for more classes, log P of each.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
 
         Returns
         -------
@@ -254,9 +242,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
 
         A missing feature stays missing: the score is that of the features that the row has.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
 
         Returns
         -------
@@ -269,14 +255,9 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
     def predict(self, X: RowsLike) -> Labels:
         """The most probable class.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
 
-        Returns
-        -------
-        ndarray of shape (n,)
-            Elements of ``classes_``.
+        {Returns: class_labels}
         """
         codes = np.argmax(self.predict_log_proba(X), axis=1)
         return np.asarray(self.classes_[codes])

@@ -127,9 +127,7 @@ class ProbabilisticKernelFeatures(
         y : object
             Not looked at.
 
-        Returns
-        -------
-        self
+        {Returns: self}
 
         Raises
         ------

@@ -46,18 +46,14 @@ def _margins(model: Any, X: RowsLike, y: ArrayLike) -> tuple[Floats, Floats]:
 def nmc(model: Any, X: RowsLike, y: ArrayLike) -> int:
     """Number of rows whose mean is misclassified.
 
-    Parameters
-    ----------
-    {of_two_classes, X, true_labels}
+    {Parameters: of_two_classes, X, true_labels}
 
     Returns
     -------
     int
         Rows with y f(x) <= 0.
 
-    Raises
-    ------
-    {refused_classes}
+    {Raises: refused_classes}
     """
     m, _ = _margins(model, X, y)
     return int(np.sum(m <= 0.0))
@@ -67,18 +63,14 @@ def nmc(model: Any, X: RowsLike, y: ArrayLike) -> int:
 def nme(model: Any, X: RowsLike, y: ArrayLike) -> int:
     """Number of rows whose nearest edge (one standard deviation from the mean) is misclassified.
 
-    Parameters
-    ----------
-    {of_two_classes, X, true_labels}
+    {Parameters: of_two_classes, X, true_labels}
 
     Returns
     -------
     int
         Rows with y f(x) - s <= 0, s the standard deviation of the score.
 
-    Raises
-    ------
-    {refused_classes}
+    {Raises: refused_classes}
     """
     m, s = _margins(model, X, y)
     return int(np.sum(m - s <= 0.0))
@@ -88,18 +80,14 @@ def nme(model: Any, X: RowsLike, y: ArrayLike) -> int:
 def mpe(model: Any, X: RowsLike, y: ArrayLike) -> float:
     """Sum of the largest probabilities of error that the rows' means and covariances allow.
 
-    Parameters
-    ----------
-    {of_two_classes, X, true_labels}
+    {Parameters: of_two_classes, X, true_labels}
 
     Returns
     -------
     float
         Sum of 1 / (1 + (m / s)^2) over the rows with m = y f(x) > 0, plus the number of the others.
 
-    Raises
-    ------
-    {refused_classes}
+    {Raises: refused_classes}
     """
     m, s = _margins(model, X, y)
     square, variance = np.maximum(m, 0.0) ** 2, s**2

@@ -39,9 +39,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         Most iterations.
     {probability, seed_of_folds, n_jobs}
 
-    Attributes
-    ----------
-    {coef_, intercept_, classes_}
+    {Attributes: coef_, intercept_, classes_}
     worst_case_accuracy_ : float, or ndarray of shape (K,)
         kappa^2 / (1 + kappa^2).
     objective_ : float, or ndarray of shape (K,)
@@ -54,9 +52,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         "converged" or "max_iter".
     {n_features_in_, feature_names_in_}
 
-    Raises
-    ------
-    {refused}
+    {Raises: refused}
 
     Notes
     -----

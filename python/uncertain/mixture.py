@@ -90,13 +90,9 @@ class GaussianMixtureRegressor(FittedMixture, TakesGaps, RegressorMixin, BaseEst
         never falling; of one component before its scatter counts degrees of freedom.
     {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
-    Raises
-    ------
-    {refused}
+    {Raises: refused}
 
-    Warns
-    -----
-    {em_warning}
+    {Warns: em_warning}
 
     References
     ----------
@@ -138,9 +134,7 @@ class GaussianMixtureRegressor(FittedMixture, TakesGaps, RegressorMixin, BaseEst
     ) -> Self:
         """Fit to readings of features and target with their errors.
 
-        Parameters
-        ----------
-        {readings, targets}
+        {Parameters: readings, targets}
         y_std : float or array-like of shape (n,), default=None
             Standard deviations of the targets' errors, >= 0; None: the targets are exact, and their noise is
             in the scatter of the law.
@@ -155,9 +149,7 @@ class GaussianMixtureRegressor(FittedMixture, TakesGaps, RegressorMixin, BaseEst
             gradients of the rows' log-likelihoods.
         {no_groups}
 
-        Returns
-        -------
-        self
+        {Returns: self}
 
         Raises
         ------
@@ -190,26 +182,20 @@ class GaussianMixtureRegressor(FittedMixture, TakesGaps, RegressorMixin, BaseEst
     def predict(self, X: RowsLike, return_std: bool = False) -> Any:
         """Mean of each row's true target given its reading, and its standard deviation.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
         return_std : bool, default=False
             Also return the standard deviation of the *true* target: the intrinsic scatter and what the row's
             own errors leave open, with the parameters of the fit taken for known. To compare with a target
             that was measured to +- t, add t in quadrature.
 
-        Returns
-        -------
-        mean : ndarray of shape (n,), or with `return_std` (mean, std)
+        {Returns: mean_or_both}
         """
         return predicted(self, self._rows(X), return_std)
 
     def predict_mixture(self, X: RowsLike) -> tuple[Floats, Floats, Floats]:
         """The density of each row's true target: a mixture of K normal distributions.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
 
         Returns
         -------
@@ -221,9 +207,7 @@ class GaussianMixtureRegressor(FittedMixture, TakesGaps, RegressorMixin, BaseEst
     def predict_quantiles(self, X: RowsLike, quantiles: ArrayLike = (0.05, 0.5, 0.95)) -> Floats:
         """Quantiles of each row's true target.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
         quantiles : float or array-like of shape (q,), default=(0.05, 0.5, 0.95)
             Probabilities in [0, 1].
 
@@ -240,9 +224,7 @@ class GaussianMixtureRegressor(FittedMixture, TakesGaps, RegressorMixin, BaseEst
     def sample_y(self, X: RowsLike, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
         """Draws of each row's true target.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
         n_samples : int, default=1
             Draws per row.
         random_state : int, RandomState or None, default=0

@@ -84,9 +84,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         "converged", "max_iter" or "no_progress" (rounding forbids more).
     {n_features_in_, feature_names_in_}
 
-    Raises
-    ------
-    {refused}
+    {Raises: refused}
 
     Warns
     -----
@@ -164,16 +162,12 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     ) -> Self:
         """Fit to Gaussians, or to exact points.
 
-        Parameters
-        ----------
-        {X, targets, sample_weight}
+        {Parameters: X, targets, sample_weight}
         y_std : float or array-like of shape (n,), default=None
             Standard deviations of the targets, >= 0.
         {groups_of_path}
 
-        Returns
-        -------
-        self
+        {Returns: self}
         """
         parameters = self._parameters()
         data = check_gaussians(self, X, reset=True)
@@ -187,16 +181,12 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     def predict(self, X: RowsLike, return_std: bool = False) -> Any:
         """Mean of the prediction, w'x_i + b, and its spread under each row's own error bars.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
         return_std : bool, default=False
             Also return sqrt(w'S_i w): what the row's error bars make uncertain. The scatter of targets around
             the fit is not in it.
 
-        Returns
-        -------
-        mean : ndarray of shape (n,), or with `return_std` (mean, std)
+        {Returns: mean_or_both}
         """
         return predicted(self, self._to_predict(X), return_std)
 

@@ -244,13 +244,10 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     correlations of the noise follow otherwise); smaller ones read z' with noise F S F. If all rows are exact
     it is the learner itself.
 
-    Parameters
-    ----------
-    {estimator, n_copies, factors, per_feature, error_columns, copy_components, copy_seed, learner_jobs}
+    {Parameters: estimator, n_copies, factors, per_feature, error_columns, copy_components, copy_seed}
+    {learner_jobs}
 
-    Attributes
-    ----------
-    {learner_, factors_, error_columns_, classes_, n_features_in_, feature_names_in_}
+    {Attributes: learner_, factors_, error_columns_, classes_, n_features_in_, feature_names_in_}
 
     Examples
     --------
@@ -279,13 +276,9 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     ) -> Self:
         """Fit the learner to the rows and their copies.
 
-        Parameters
-        ----------
-        {readings, labels, sample_weight, no_groups}
+        {Parameters: readings, labels, sample_weight, no_groups}
 
-        Returns
-        -------
-        self
+        {Returns: self}
         """
         self.classes_, codes = check_labels(y, X, self)
         return self._fit(X, self.classes_[codes], sample_weight, codes)
@@ -298,14 +291,9 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     def predict_proba(self, X: RowsLike) -> Floats:
         """The learner's probability of each class.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
 
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Columns in the order of ``classes_``.
+        {Returns: class_probabilities}
         """
         columns = self._columns(X)
         return np.asarray(self.estimator_.predict_proba(columns))
@@ -314,13 +302,9 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     def decision_function(self, X: RowsLike) -> Floats:
         """The learner's score of each row.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
 
-        Returns
-        -------
-        {scores}
+        {Returns: scores}
         """
         columns = self._columns(X)
         return np.asarray(self.estimator_.decision_function(columns))
@@ -334,13 +318,10 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
     As :class:`~uncertain.RemeasuredClassifier`, which has the formulas; true values of smaller errors are
     drawn from p(z | x, y) of a :class:`~uncertain.GaussianDenoiser` of features and target beside each other.
 
-    Parameters
-    ----------
-    {estimator, n_copies, factors, per_feature, error_columns, copy_components, copy_seed, learner_jobs}
+    {Parameters: estimator, n_copies, factors, per_feature, error_columns, copy_components, copy_seed}
+    {learner_jobs}
 
-    Attributes
-    ----------
-    {learner_, factors_, error_columns_, n_features_in_, feature_names_in_}
+    {Attributes: learner_, factors_, error_columns_, n_features_in_, feature_names_in_}
 
     Examples
     --------
@@ -369,13 +350,9 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
     ) -> Self:
         """Fit the learner to the rows and their copies.
 
-        Parameters
-        ----------
-        {readings, targets, sample_weight, no_groups}
+        {Parameters: readings, targets, sample_weight, no_groups}
 
-        Returns
-        -------
-        self
+        {Returns: self}
         """
         return self._fit(X, check_numbers(y, X, self), sample_weight)
 

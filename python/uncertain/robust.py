@@ -107,9 +107,7 @@ class RobustSVC(Kernelized, LinearClassifier):
         "converged", "max_iter" or "no_progress" (rounding forbids more).
     {kernel_map_, n_features_in_, feature_names_in_}
 
-    Raises
-    ------
-    {refused}
+    {Raises: refused}
 
     Warns
     -----

@@ -91,9 +91,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
     {n_jobs}
     {verbose, callback}
 
-    Attributes
-    ----------
-    {coef_, intercept_, kernel_map_, classes_, alpha_, path_}
+    {Attributes: coef_, intercept_, kernel_map_, classes_, alpha_, path_}
     objective_ : float, or ndarray of shape (K,)
         J(w, b).
     optimality_gap_ : float, or ndarray of shape (K,)
@@ -104,18 +102,14 @@ class GSUClassifier(Kernelized, LinearClassifier):
         "converged", "max_iter", "no_progress" (rounding forbids more), or "steps_done" ("sgd").
     {n_features_in_, feature_names_in_}
 
-    Raises
-    ------
-    {refused}
+    {Raises: refused}
 
     Warns
     -----
     ConvergenceWarning
         If "newton" or "lbfgs" end before the gap is below `tol`.
 
-    References
-    ----------
-    {gsu_paper}
+    {References: gsu_paper}
 
     Examples
     --------
@@ -194,18 +188,14 @@ class GSUClassifier(Kernelized, LinearClassifier):
     ) -> Self:
         """One pass of stochastic subgradient steps over these rows, going on from the present model.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
         y : array-like of shape (n,)
             Labels; not every class needs to be among them.
         classes : array-like of shape (K,), default=None
             All labels that will ever come; needed in the first call, and the same or None later.
         {sample_weight}
 
-        Returns
-        -------
-        self
+        {Returns: self}
         """
         if self.class_weight == "balanced":
             raise ParameterError(

@@ -98,13 +98,9 @@ class ScoreClassifier(ClassifierMixin):
     ) -> Self:
         """Fit to Gaussians, or to exact points.
 
-        Parameters
-        ----------
-        {fitted_rows, labels, sample_weight, groups}
+        {Parameters: fitted_rows, labels, sample_weight, groups}
 
-        Returns
-        -------
-        self
+        {Returns: self}
         """
         self._learn(X, y, sample_weight, groups)
         return self
@@ -112,13 +108,9 @@ class ScoreClassifier(ClassifierMixin):
     def decision_function(self, X: RowsLike) -> Floats:
         """Mean of the score under each row's own uncertainty.
 
-        Parameters
-        ----------
-        {rows_or_kernel}
+        {Parameters: rows_or_kernel}
 
-        Returns
-        -------
-        {scores}
+        {Returns: scores}
         """
         rows = self._to_predict(X)
         return single(self._model.decision(rows, self.n_jobs))
@@ -126,9 +118,7 @@ class ScoreClassifier(ClassifierMixin):
     def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the score under each row's own uncertainty.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------
@@ -142,14 +132,9 @@ class ScoreClassifier(ClassifierMixin):
     def predict(self, X: RowsLike) -> Labels:
         """The label with the largest score.
 
-        Parameters
-        ----------
-        {rows_or_kernel}
+        {Parameters: rows_or_kernel}
 
-        Returns
-        -------
-        ndarray of shape (n,)
-            Elements of ``classes_``.
+        {Returns: class_labels}
         """
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -159,14 +144,9 @@ class ScoreClassifier(ClassifierMixin):
     def predict_proba(self, X: RowsLike) -> Floats:
         """Probability of each class, from Platt's sigmoids of cross-validated scores.
 
-        Parameters
-        ----------
-        {rows_or_kernel}
+        {Parameters: rows_or_kernel}
 
-        Returns
-        -------
-        ndarray of shape (n, K)
-            Columns in the order of ``classes_``.
+        {Returns: class_probabilities}
         """
         rows = self._to_predict(X)
         return self._model.predict_proba(rows, self.n_jobs)
@@ -175,9 +155,7 @@ class ScoreClassifier(ClassifierMixin):
     def predict_log_proba(self, X: RowsLike) -> Floats:
         """Logarithm of :meth:`predict_proba`.
 
-        Parameters
-        ----------
-        {rows_or_kernel}
+        {Parameters: rows_or_kernel}
 
         Returns
         -------

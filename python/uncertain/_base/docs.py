@@ -1,7 +1,8 @@
 """Descriptions of parameters and attributes that several estimators share, each written once.
 
 A line ``{gamma, degree}`` of a docstring stands for the entries of these names below, put there when the
-class is made. Constructors stay written out, as scikit-learn wants them.
+class is made; ``{Parameters: gamma, degree}`` for the heading of the section, too. Constructors stay written
+out, as scikit-learn wants them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,13 @@ true_labels = y : array-like of shape (n,)
     True labels.
 refused_classes = UncertainError
     For more than two classes, or labels that the model does not know.
+no_y = y : ignored
+self = self
+class_labels = ndarray of shape (n,)
+    Elements of ``classes_``.
+class_probabilities = ndarray of shape (n, K)
+    Columns in the order of ``classes_``.
+mean_or_both = mean : ndarray of shape (n,), or with `return_std` (mean, std)
 labels = y : array-like of shape (n,)
     Labels of any type that sorts.
 targets = y : array-like of shape (n,)
@@ -184,13 +192,15 @@ def _entries(text: str) -> dict[str, str]:
 
 
 ENTRIES = _entries(SHARED)
-PLACE = re.compile(r"^( *)\{([a-z_0-9XC]+(?:, [a-z_0-9XC]+)*)\}$", re.MULTILINE)
+PLACE = re.compile(r"^( *\{(?:[A-Z][a-z]+: )?)([a-z_0-9XC]+(?:, [a-z_0-9XC]+)*)\}$", re.MULTILINE)
 
 
 def _filled(doc: str) -> str:
     def entries(place: re.Match[str]) -> str:
-        lines = "\n".join(ENTRIES[name] for name in place[2].split(", ")).splitlines()
-        return "\n".join(place[1] + line for line in lines)
+        indent, _, heading = place[1].removesuffix(": ").partition("{")
+        lines = [heading, "-" * len(heading)] if heading else []
+        lines += "\n".join(ENTRIES[name] for name in place[2].split(", ")).splitlines()
+        return "\n".join(indent + line for line in lines)
 
     return PLACE.sub(entries, doc)
 

@@ -7,8 +7,9 @@ with what to use instead.
 
 from __future__ import annotations
 
+import time
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
@@ -24,17 +25,19 @@ from ..tables._choose import target_errors
 from ..tables._columns import Columns
 from ..tables._lazy import LazyTable
 from ..tables._source import Source
-from ..tables._wrapped import WrappedTable
+from ..tables._wrapped import unwrapped
 from .choosing import IN_MEMORY, choose
 from .in_parts import fit_in_parts
 from .joined import joins
+from .large import settled
 from .leaderboard import Leaderboard
-from .methods import METHODS, estimator_of, is_denoised
-from .portfolio import Request, reduces
-from .sampled import CHOSEN_ROWS, REMEMBERED_ROWS, sampled
-from .steps import refuse_limits, steps_with
+from .methods import AUTO, METHODS, estimator_of
+from .model import Model
+from .portfolio import Options, reduces
+from .sampled import CHOSEN_ROWS, REMEMBERED_ROWS
+from .settings import settings_of_choice
 from .streamed import Streamed, streamed
-from .trial import Rows
+from .with_target import OfTarget
 
 INSTEAD = {
     "kernel": 'pass n_components= (random features, say 500; approximation="nystroem" for landmarks)',
@@ -50,36 +53,6 @@ INSTEAD = {
 BESIDE = {"targets": 12, "weights": 24, "groups": 8, "y_std": 16, "exact": 120, "scores": 16, "law": 24}
 """Bytes of memory per row: codes and targets of the core, weights with their copies, the numbers that a
 solver for exact rows keeps beside each of them, residuals of targets from a law."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """The arguments of `uncertain.fit` that matter here."""
-
-    task: str
-    method: str
-    meaning: str
-    usual: str
-    scale: bool
-    on_missing: str
-    handle_unknown: str
-    effort: Any
-    noise: tuple[float, float] | None
-    random_state: Any
-    seed: int
-    params: dict[str, Any]
-
-
-@dataclass
-class Found:
-    """What `uncertain.fit` makes a model of."""
-
-    pipeline: Pipeline
-    columns: Columns
-    n_rows: int
-    board: Leaderboard | None
-    sample: Rows
-    """Some of the rows, as they were read."""
 
 
 def refuse(
@@ -98,9 +71,7 @@ def refuse(
     )
     if given is not None:
         raise ParameterError(f"memory=: {given}= must be the name of a column, which is read with the rows")
-    inner = table
-    while isinstance(inner, WrappedTable):
-        inner = inner._inner
+    inner = unwrapped(table)
     if table.origin and not (isinstance(inner, LazyTable) and inner.streams):
         raise ParameterError(
             f"memory=: {table.origin} is of a format that is read as a whole; write it as Parquet first, "
@@ -134,10 +105,24 @@ def refuse(
         raise ParameterError('memory=: effort="high" averages many fits; use effort="normal" or "fast"')
 
 
-def fit_beyond_memory(
-    source: Source, columns: Columns, options: Options, budget: Budget, spill: object
-) -> Found:
-    """Read the table into a file, and fit the steps to it."""
+def fit_in_file(
+    source: Source,
+    columns: Columns,
+    options: Options,
+    beside: dict[str, Any],
+    with_target: OfTarget,
+    budget: Budget,
+    spill: object,
+) -> Model:
+    """One fit, or a choice, with the rows in a file, into which the table is read."""
+    if with_target.given and with_target.columns:
+        raise ParameterError(
+            "memory=: covariances with the errors of the target are for rows in memory; leave them out"
+        )
+    refuse(source, columns, beside, options, options.params)
+    if options.method == AUTO:
+        options = replace(options, params=settings_of_choice(options.params))
+    start = time.perf_counter()
     folder = checked_folder(spill)
     entry = METHODS.get(options.method)
     knows_y_std = (
@@ -158,13 +143,11 @@ def fit_beyond_memory(
         columns, read.y_std = replace(columns, target_std=None), None
     known = read.known()
     n_rows = len(known)
-    sample = known.take(sampled(n_rows, REMEMBERED_ROWS, known.arguments["groups"]))
+    sample = known.sampled(REMEMBERED_ROWS)
     board: Leaderboard | None = None
     if entry is None:
         pipeline, board = _chosen(read, columns, options)
-        if n_rows <= CHOSEN_ROWS:  # it is fitted to all of them
-            return Found(Pipeline([("gaussians", reading), *pipeline.steps]), columns, n_rows, board, sample)
-        pipeline = clone(pipeline)
+        pipeline = pipeline if n_rows <= CHOSEN_ROWS else clone(pipeline)  # of few rows it has seen all
     else:
         estimator = estimator_of(
             options.method,
@@ -172,37 +155,23 @@ def fit_beyond_memory(
             params=options.params,
             random_state=options.random_state,
         )
-        measured = is_denoised(options.method, options.meaning, options.usual)
-        refuse_limits(estimator, columns.limits, measured=measured)
-        impute = options.on_missing == "impute"
-        pipeline = Pipeline(steps_with(estimator, measured=measured, scale=options.scale, impute=impute))
-    free = budget.check(n_rows, read.rows.row_bytes, _beside(read, pipeline[-1]))
-    arguments = known.arguments
-    del known  # and the mapped rows
-    with budget.keeping(free):
-        fit_in_parts(read.rows, read.y, pipeline, arguments)
-    return Found(Pipeline([("gaussians", reading), *pipeline.steps]), columns, n_rows, board, sample)
+        pipeline = Pipeline(options.steps(estimator, columns.limits))
+    if entry is not None or n_rows > CHOSEN_ROWS:
+        free = budget.check(n_rows, read.rows.row_bytes, _beside(read, pipeline[-1]))
+        arguments = known.arguments
+        del known  # and the mapped rows
+        with budget.keeping(free):
+            fit_in_parts(read.rows, read.y, pipeline, arguments)
+    pipeline = Pipeline([("gaussians", reading), *pipeline.steps])
+    model = Model(pipeline, settled(columns, reading), n_rows=n_rows, leaderboard=board)
+    return model._remember(sample, start)
 
 
 def _chosen(read: Streamed, columns: Columns, options: Options) -> tuple[Pipeline, Leaderboard]:
     """The choice, on a sample of the rows, among what reduces to sums."""
-    known = read.known()
-    some = known.take(sampled(len(known), CHOSEN_ROWS, known.arguments["groups"]))
-    asked = Request(
-        rows=some.rows,
-        y=some.y,
-        regression=read.regression,
-        meaning=options.meaning,
-        usual=options.usual,
-        effort=options.effort,
-        scale=options.scale,
-        impute=options.on_missing == "impute",
-        noise=options.noise,
-        random_state=options.seed,
-        settings=options.params,
-        limits=bool(columns.limits),
-        able=reduces if len(read.y) > CHOSEN_ROWS else None,
-    )
+    some = read.known().sampled(CHOSEN_ROWS)
+    able = reduces if len(read.y) > CHOSEN_ROWS else None
+    asked = options.request(some, regression=read.regression, limits=bool(columns.limits), able=able)
     pipeline, board = choose(asked, some)
     better = [entry for entry in board.entries if entry.note == IN_MEMORY and entry.behind < -entry.behind_se]
     if better:

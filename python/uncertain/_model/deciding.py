@@ -6,7 +6,7 @@ The rule is in `choosing`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -149,8 +149,3 @@ def gain_of(own: Tried, without: Tried, means: Means, *, regression: bool) -> tu
 def skipped_entry(member: Member) -> Entry:
     """The line of a member that was not tried."""
     return Entry(member.method, member.meaning, member.given, note=f"left out: {member.reason}")
-
-
-def marked(entry: Entry, note: str) -> Entry:
-    """The same with a note."""
-    return replace(entry, note=note)

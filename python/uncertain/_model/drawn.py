@@ -110,10 +110,12 @@ def _streamed(table: Table, names: Sequence[str], groups: Any, most: int) -> tup
     share = most / max(seen, 1)
     parts = [part for part in (part.below(share) for part in parts) if len(part.at)]
     if not parts:
-        raise UncertainError(
-            "the table has no rows" if not seen else "the sample has no rows: raise max_rows="
-        )
+        raise _none_of(seen)
     return below([part.rows for part in parts]), np.concatenate([part.at for part in parts]), seen
+
+
+def _none_of(n_rows: int) -> UncertainError:
+    return UncertainError("the sample has no rows: raise max_rows=" if n_rows else "the table has no rows")
 
 
 @dataclass(frozen=True)
@@ -186,9 +188,7 @@ def _of_dask(frame: Any, names: Iterable[str], beside: Mapping[str, Any], groups
     ]
     found = [one for one in dask.compute(*drawn) if len(one[1])]
     if not found:
-        raise UncertainError(
-            "the table has no rows" if not n_rows else "the sample has no rows: raise max_rows="
-        )
+        raise _none_of(n_rows)
     some = pd.concat([rows for rows, _ in found], ignore_index=True)
     whole = Source.of(frame._meta).table
     opened = Source.of(some).table

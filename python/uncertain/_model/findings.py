@@ -32,7 +32,7 @@ from .sampled import REMEMBERED_ROWS
 from .scatter import most_likely_scatter
 from .summary import Summary, summarised
 from .values import Values
-from .with_target import OfTarget, covariances
+from .with_target import OfTarget, covariances, limits
 
 
 class Findings(Values):
@@ -170,7 +170,7 @@ class Findings(Values):
                 else source.target_stds(column, missing=0.0, unit=self.columns_.target_unit)
             )
             if y is None:
-                common["y_limit"] = self._target_limits(source)
+                common["y_limit"] = limits(source, self.columns_)
             pairs = OfTarget(self.columns_.target_corr, self.columns_.target_cov)
             if pairs.columns and common["y_std"] is not None:
                 reading, target = self.pipeline_[0], self._target_name

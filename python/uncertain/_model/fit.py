@@ -34,16 +34,16 @@ from ..tables._roles import ARGUMENTS
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
 from . import with_target as with_target_
-from .beyond import Options
+from .beyond import fit_in_file
 from .choosing import choose
-from .large import fit_in_file, fit_large, settled, suits_parts
+from .large import fit_large, settled, suits_parts
 from .leaderboard import Leaderboard
 from .measured import are_readings
-from .methods import MethodName, chosen, estimator_of, is_denoised
+from .methods import MethodName, chosen, estimator_of
 from .model import Model
-from .portfolio import Effort, Request
-from .settings import check_choice, re_measured_in, seed_of, settings_of_choice
-from .steps import refuse_limits, steps_with, takes_gaps
+from .portfolio import Effort, Options
+from .settings import check_choice, re_measured_in, settings_of_choice
+from .steps import takes_gaps
 from .trial import Rows
 
 ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
@@ -262,14 +262,13 @@ def fit(
                 )
             source.load({*source.names} - {*columns.ignored} | beside_target)
     usual = "measurement" if are_readings(source, columns) else "spread"
+    options = Options(
+        task, method, meaning, usual, scale, on_missing, handle_unknown, effort, noise, random_state, params
+    )  # fmt: skip
     found = exact is None and features is None and mean is None
     if budget is not None:
         if found:
             _warn_of_left_out(source, columns, empty)
-        options = Options(
-            task, method, meaning, usual, scale, on_missing, handle_unknown, effort, noise, random_state,
-            seed_of(random_state), params,
-        )  # fmt: skip
         return fit_in_file(source, columns, options, beside, with_target, budget, spill)
     y_limit = with_target_.limits(source, columns)
     y, regression = source.targets(target, task, partial=entry is not None and entry.partial)
@@ -295,8 +294,10 @@ def fit(
     xy_cov = None
     if regression if estimator is None else has_fit_parameter(estimator, "xy_cov"):
         if with_target.columns and (with_target.given or y_std is not None):
-            columns = columns.without_ignored(with_target.columns)
-            columns = replace(columns, target_corr=with_target.corr, target_cov=with_target.cov)
+            ignored = tuple(name for name in columns.ignored if name not in with_target.columns)
+            columns = replace(
+                columns, ignored=ignored, target_corr=with_target.corr, target_cov=with_target.cov
+            )
             reader = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
             reader.fit(source.rows)
             xy_cov = with_target_.covariances(source, reader, with_target, str(target), y_std)
@@ -325,34 +326,21 @@ def fit(
     board: Leaderboard | None = None
     if entry is None or estimator is None:
         rows = reading.fit_transform(source.rows)
-        asked = Request(
-            rows=rows,
-            y=y,
-            regression=regression,
-            meaning=meaning,
-            usual=usual,
-            effort=effort,
-            scale=scale,
-            impute=on_missing == "impute",
-            noise=noise,
-            random_state=seed_of(random_state),
-            settings=params,
-            limits=bool(columns.limits),
+        asked = replace(options, params=params).request(
+            replace(known, rows=rows), regression=regression, limits=bool(columns.limits),
             target_limits=y_limit is not None,
-        )
+        )  # fmt: skip
         chosen_one, board = choose(asked, replace(known, rows=rows))
         pipeline = Pipeline([("gaussians", reading), *chosen_one.steps])
     else:
-        measured = is_denoised(method, meaning, usual)
-        refuse_limits(estimator, columns.limits, measured=measured)
-        steps = steps_with(estimator, measured=measured, scale=scale, impute=on_missing == "impute")
+        steps = options.steps(estimator, columns.limits)
         if in_parts:
             codes: Any = coded(y)
             known = replace(known, y=codes)
             del y  # eight bytes a row
             return fit_large(source, columns, reading, Pipeline(steps), known, start)
         # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
-        if source.table is not None or takes_gaps(estimator, measured=measured):
+        if source.table is not None or takes_gaps(estimator, measured=options.denoised):
             steps.insert(0, ("gaussians", reading))
         pipeline = replace(known, rows=source.rows).fit(Pipeline(steps))
     model = Model(pipeline, settled(columns, reading), n_rows=len(y), leaderboard=board)

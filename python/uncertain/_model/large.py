@@ -6,15 +6,12 @@ more at some of them.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from .._spill import Budget
-from ..exceptions import ParameterError
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors
 from ..tables._columns import Columns
@@ -22,12 +19,9 @@ from ..tables._lazy import LazyTable
 from ..tables._roles import KINDS
 from ..tables._source import Source
 from ..tables._table import BatchSize
-from .beyond import Options, fit_beyond_memory, refuse
 from .in_parts import fit_in_parts, is_large, read_in_parts
-from .methods import AUTO
 from .model import Model
-from .sampled import REMEMBERED_ROWS, sampled
-from .settings import settings_of_choice
+from .sampled import REMEMBERED_ROWS
 from .trial import Rows
 from .with_target import OfTarget
 
@@ -64,35 +58,10 @@ def fit_large(
     with source.named():
         rows = read_in_parts(reading, source.table, sorted(columns.used()))
     n_rows, beside = len(known), known.arguments
-    some = replace(known, rows=rows.rows()).take(sampled(n_rows, REMEMBERED_ROWS, beside["groups"]))
+    some = replace(known, rows=rows.rows()).sampled(REMEMBERED_ROWS)
     fit_in_parts(rows, known.y, behind, beside)
     pipeline = Pipeline([("gaussians", reading), *behind.steps])
     return Model(pipeline, settled(columns, reading), n_rows=n_rows)._remember(some, start)
-
-
-def fit_in_file(
-    source: Source,
-    columns: Columns,
-    options: Options,
-    beside: dict[str, Any],
-    with_target: OfTarget,
-    budget: Budget,
-    spill: object,
-) -> Model:
-    """One fit, or a choice, with the rows in a file."""
-    if with_target.given and with_target.columns:
-        raise ParameterError(
-            "memory=: covariances with the errors of the target are for rows in memory; leave them out"
-        )
-    refuse(source, columns, beside, options, options.params)
-    if options.method == AUTO:
-        options = replace(options, params=settings_of_choice(options.params))
-    start = time.perf_counter()
-    found = fit_beyond_memory(source, columns, options, budget, spill)
-    reading = found.pipeline[0]
-    columns = settled(found.columns, reading)
-    model = Model(found.pipeline, columns, n_rows=found.n_rows, leaderboard=found.board)
-    return model._remember(found.sample, start)
 
 
 def settled(columns: Columns, reading: AsGaussians) -> Columns:

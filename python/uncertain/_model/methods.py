@@ -57,10 +57,6 @@ class Method:
     """Whether it takes error bars for measurement error by itself."""
 
 
-def _robust(name: str) -> Method:
-    return Method(RobustSVC, fixed={"method": name})
-
-
 METHODS = {
     "gsu": Method(GSUClassifier, GSURegressor),
     "kernel": Method(ProbabilisticKernelSVC, ProbabilisticKernelSVR, defaults={"sigma": "median"}),
@@ -71,7 +67,9 @@ METHODS = {
     "discriminant": Method(GaussianDiscriminant, measurement=True),
     "minimax": Method(MinimaxProbabilityClassifier),
     "mixture": Method(GaussianDiscriminant, GaussianMixtureRegressor, measurement=True),
-    **{name: _robust(name) for name in ("usvc", "tsvc", "ausvc", "mpsvc", "psvm")},
+    **{
+        name: Method(RobustSVC, fixed={"method": name}) for name in ("usvc", "tsvc", "ausvc", "mpsvc", "psvm")
+    },
     "remeasured": Method(RemeasuredClassifier, RemeasuredRegressor, measurement=True),
 }
 

@@ -9,7 +9,7 @@ loses most (docs/papers/kepler.md), comes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -20,7 +20,9 @@ from sklearn.utils.validation import has_fit_parameter
 from .._data.incomplete import GaussianRows, gaussians_of
 from .._data.typing import Labels
 from .methods import estimator_of, is_denoised
-from .steps import steps_with, takes_limits
+from .settings import seed_of
+from .steps import refuse_limits, steps_with, takes_limits
+from .trial import Rows
 
 Effort: TypeAlias = Literal["fast", "normal", "high"]
 
@@ -77,6 +79,43 @@ class Member:
     def without(self, reason: str) -> Member:
         """The same, left out."""
         return replace(self, pipeline=None, reason=reason)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The arguments of `uncertain.fit` that are not about columns."""
+
+    task: str
+    method: str
+    meaning: str
+    usual: str
+    """What the meaning "auto" stands for where nothing is tried."""
+    scale: bool
+    on_missing: str
+    handle_unknown: str
+    effort: Effort
+    noise: tuple[float, float] | None
+    random_state: Any
+    params: dict[str, Any]
+
+    @property
+    def denoised(self) -> bool:
+        """Does a step in front of the named method take off the noise?"""
+        return is_denoised(self.method, self.meaning, self.usual)
+
+    def steps(self, estimator: Any, limits: Mapping[str, str]) -> list[tuple[str, Any]]:
+        """The estimator of the named method behind the steps that it needs; `limits`: columns of flags."""
+        refuse_limits(estimator, limits, measured=self.denoised)
+        impute = self.on_missing == "impute"
+        return steps_with(estimator, measured=self.denoised, scale=self.scale, impute=impute)
+
+    def request(self, known: Rows, **more: Any) -> Request:
+        """What is asked of a choice on these rows."""
+        return Request(
+            rows=known.rows, y=known.y, meaning=self.meaning, usual=self.usual, effort=self.effort,
+            scale=self.scale, impute=self.on_missing == "impute", noise=self.noise,
+            random_state=seed_of(self.random_state), settings=self.params, **more,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from .._data.array import GaussianArray
 from .._data.features import check_fitted_names
 from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.numbers import gaps_as_nan
-from .._data.typing import ColumnOrValues, Floats, Labels, Limits
+from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from .._spill import in_parts
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
@@ -27,7 +27,6 @@ from ..tables._groups import Groups
 from ..tables._roles import listing
 from ..tables._source import Source
 from ..tables._table import BatchSize
-from . import with_target
 from .batches import numbered
 from .coefficients import feature_names
 from .in_parts import is_large
@@ -243,10 +242,6 @@ class Reader:
             )
         chosen = known if weights is None else weights
         return source.weights(chosen) if chosen is not None and chosen is not False else None
-
-    def _target_limits(self, source: Source) -> Limits | None:
-        """-1, 0, 1 for every row, where some targets may be limits."""
-        return with_target.limits(source, self.columns_) if self.is_regression_ else None
 
     @property
     def _n_reading(self) -> int:

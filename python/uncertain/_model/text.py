@@ -6,6 +6,8 @@ from .findings import Findings
 from .measured import is_measured
 from .summary import ending_of
 
+SCATTER = "(held-out residuals beyond error bars, standard deviation)"
+
 
 def text_of(model: Findings) -> str:
     """All of it, a line each."""
@@ -22,7 +24,7 @@ def text_of(model: Findings) -> str:
         *([f"classes    {classes}"] if names else []),
         f"steps      {' -> '.join(type(step).__name__ for _, step in model.pipeline_.steps)}",
         *([f"fit        {fitted}"] if fitted else []),
-        *([] if model.residual_std_ is None else [_scatter_text(model.residual_std_)]),
+        *([] if model.residual_std_ is None else [f"scatter    {model.residual_std_:.3g} {SCATTER}"]),
     ]
     return "\n".join(lines)
 
@@ -37,7 +39,3 @@ def _meaning_line(model: Findings) -> list[str]:
         what = "each row is a noisy reading of true values" if measured else "each row is a population"
         return [f"meaning    {'measurement' if measured else 'spread'}: {what}"]
     return ["meaning    spread: each row is a population"] if model.columns_.errors else []
-
-
-def _scatter_text(residual_std: float) -> str:
-    return f"scatter    {residual_std:.3g} (held-out residuals beyond error bars, standard deviation)"

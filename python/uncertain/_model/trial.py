@@ -23,6 +23,7 @@ from ..exceptions import ConvergenceWarning, UncertainError
 from ..tables._groups import Groups
 from .average import fit_arguments
 from .deal import Fold
+from .sampled import sampled
 
 SMALLEST = float(np.finfo(np.float64).eps)
 """A probability counts as this at least, as in scikit-learn."""
@@ -50,6 +51,10 @@ class Rows:
         of_rows: dict[str, Any] = {**vars(self), "groups": None}
         some: dict[str, Any] = {name: own if own is None else own[at] for name, own in of_rows.items()}
         return type(self)(**some | {"groups": groups})
+
+    def sampled(self, most: int) -> Rows:
+        """At most so many of them, by a hash."""
+        return self.take(sampled(len(self), most, self.arguments["groups"]))
 
     def instead(self, rows: GaussianRows) -> Rows:
         """The same with other Gaussians, and no covariances of their errors with the target's."""

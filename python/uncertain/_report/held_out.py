@@ -99,11 +99,6 @@ def gap_of(fitted: Pipeline) -> float:
     return float(np.max(getattr(fitted[-1], "optimality_gap_", np.nan)))
 
 
-def gap_text(gap: float) -> str:
-    """How the gap is printed in a line of results."""
-    return "             " if np.isnan(gap) else f"   gap {gap:.1e}"
-
-
 class Distribution(NamedTuple):
     """How a regression's predictions become distributions."""
 
@@ -281,25 +276,19 @@ def with_scatter(
     repeat held out, so that no row's own residual is in it; None without other folds. It costs no further
     fits. The error bars of the targets are part of v: what is compared with is measured, too.
     """
-    parts = [
-        None if a.std is None else (truth[a.rows] - a.predicted, a.std**2 + _squares(y_std, a.rows))
-        for a in folds
-    ]
+    own = np.zeros(len(truth)) if y_std is None else y_std**2
+    parts = [None if a.std is None else (truth[a.rows] - a.predicted, a.std**2 + own[a.rows]) for a in folds]
     found = []
     for k, answer in enumerate(folds):
         first = k - k % per_repeat
         others = [
             p for j, p in enumerate(parts[first : first + per_repeat], first) if j != k and p is not None
         ]
-        own = parts[k]
-        if own is None or not others:
+        mine = parts[k]
+        if mine is None or not others:
             found.append(answer._replace(std=None))
             continue
         residuals, variances = (np.concatenate(each) for each in zip(*others, strict=True))
         sigma = scatter(residuals, variances, np.ones(len(residuals)))
-        found.append(answer._replace(std=np.sqrt(sigma**2 + own[1])))
+        found.append(answer._replace(std=np.sqrt(sigma**2 + mine[1])))
     return found
-
-
-def _squares(y_std: Floats | None, rows: Ints) -> Floats | float:
-    return 0.0 if y_std is None else np.asarray(y_std[rows] ** 2)

@@ -1,4 +1,4 @@
-"""The pictures of a report: scores and paired differences, reliability, coefficients."""
+"""The pictures of a report: scores and paired differences, and reliability."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from .._data.typing import Booleans, Floats
 from ..plot import COLORS, ReliabilityDisplay, new_figure
 from ..plot._style import bare
 from .board import MEANS_ONLY, Board
-from .coefficients import Coefficients
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-MOST_COEFFICIENTS = 20
 
 
 def scores_picture(board: Board, own: str) -> Figure:
@@ -62,24 +59,6 @@ def reliability_picture(
             happened, prob = probabilities[name]
             ReliabilityDisplay(happened, prob, n_bins=10, strategy="quantile", name=name).plot(ax)
     ax.set(xlabel=f"predicted probability of {positive}")
-    return figure
-
-
-def coefficients_picture(found: Coefficients) -> Figure:
-    """Every coefficient as each candidate has it, with its standard error."""
-    most = min(len(found.features), MOST_COEFFICIENTS)
-    figure, ax = _figure(7.0, 1.3 + 0.4 * most)
-    k = len(found.names)
-    for c, name in enumerate(found.names):
-        places = np.arange(most) + 0.5 * (c / max(k - 1, 1) - 0.5)
-        se = np.nan_to_num(found.se[c, :most])
-        style: dict[str, Any] = {"fmt": "os^D"[c % 4], "color": COLORS[c % len(COLORS)], "capsize": 2.5}
-        ax.errorbar(found.values[c, :most], places, xerr=se, label=name, markersize=5.0, **style)
-    ax.axvline(0.0, color="#666666", linestyle=":", zorder=1)
-    ax.set_yticks(np.arange(most), found.features[:most])
-    ax.set(xlabel="coefficient (+- standard error)", ylim=(most - 0.5, -0.5))
-    ax.legend(loc="best", framealpha=0.92)
-    bare(ax)
     return figure
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from .._model.fit import fit
@@ -42,7 +43,7 @@ def run(out: Path | None, say: Callable[[str], Any], *, splits: int = 5) -> None
     say(str(frame.select("diagnosis", "radius", "radius_se", "texture", "texture_se").head(3)))
     say('\n   model = uncertain.fit(table, target="diagnosis", method="gsu")\n')
     model = fit(frame, target="diagnosis", method="gsu")
-    say(_indented(str(model)) + "\n")
+    say(indent(str(model), "   ") + "\n")
     data, y = model.gaussians(frame), frame["diagnosis"].to_numpy()
     say(table(race(data, y, train_size=0.8, splits=splits)))
     say(
@@ -51,7 +52,3 @@ def run(out: Path | None, say: Callable[[str], Any], *, splits: int = 5) -> None
     )
     say("\n   With data of your own, model.report(table) says which of the two cases is yours.")
     say(f"\nDone in {time.perf_counter() - start:.1f} s.")
-
-
-def _indented(text: str) -> str:
-    return "\n".join("   " + line for line in text.splitlines())

@@ -43,9 +43,7 @@ verbose, callback
         its label and stays in the graph, so that the folds share the one factorisation.
     {seed_of_folds}
 
-    Attributes
-    ----------
-    {classes_}
+    {Attributes: classes_}
     dual_coef_ : ndarray of shape (m, n), or (K, m, n) for more than two classes
         w of each view on the rows of the fit.
     intercept_, threshold_, thresholds_, removed_, removed_residuals_, history_, n_refinements_, objective_, \
@@ -132,9 +130,7 @@ n_iter_, status_
         variance is w'S_i w. Several views add up where no feature is in two of them and covariances are
         diagonal; else, and for other kernels, rows must be exact points.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------

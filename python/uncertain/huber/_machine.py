@@ -20,7 +20,6 @@ from ..exceptions import ParameterError
 from ._views import (
     FORGOTTEN,
     Kernel,
-    Matrix,
     View,
     arguments_of,
     column_groups,
@@ -131,17 +130,15 @@ class AdaptiveHuber(Core, BaseEstimator):
         m = len(columns)
         kernels, gammas = per_view("kernel", self.kernel, m), per_view("gamma", self.gamma, m)
         graphs, weights = per_view("graph", self.graph, m), view_weights(self.view_weights, m)
+        own = {"degree": self.degree, "coef0": self.coef0, "coupling": self.coupling}
+        near = {"count": self.n_neighbors, "gamma": self.graph_gamma}
         return [
-            View(columns[k], self._kernel(kernels[k], gammas[k]), weights[k], *self._graph(graphs[k]))
+            View(
+                columns[k], kernel_of(kernels[k], own | {"gamma": gammas[k]}), weights[k],
+                *graph_of(graphs[k], self.laplacian, **near),
+            )
             for k in range(m)
-        ]
-
-    def _kernel(self, name: Any, gamma: float | None) -> Any:
-        options = {"gamma": gamma, "degree": self.degree, "coef0": self.coef0, "coupling": self.coupling}
-        return kernel_of(name, options)
-
-    def _graph(self, graph: Any) -> tuple[Any, Matrix | None]:
-        return graph_of(graph, self.laplacian, count=self.n_neighbors, gamma=self.graph_gamma)
+        ]  # fmt: skip
 
     def _core_parameters(self) -> dict[str, Any]:
         views = [view.plain() for view in self._views()]
@@ -195,28 +192,24 @@ class AdaptiveHuber(Core, BaseEstimator):
         outcomes: list[dict[str, Any]] = header["outcomes"]
         single = len(outcomes) == 1
 
-        def each(key: str) -> Any:
-            values = [outcome[key] for outcome in outcomes]
+        def each(values: Any) -> Any:
             return values[0] if single else values
+
+        def vectors(name: str) -> list[Any]:
+            return [arrays[f"{name}.{k}"] for k in range(len(outcomes))]
 
         def numbers(values: Any) -> Any:
             return values[0] if single else np.array(values)
 
-        def vectors(name: str) -> Any:
-            values = [arrays[f"{name}.{k}"] for k in range(len(outcomes))]
-            return values[0] if single else values
-
         # K x m x n
-        coef = np.ascontiguousarray(np.moveaxis(arrays["coef"], 2, 0))
-        self.dual_coef_ = coef[0] if single else coef
+        self.dual_coef_ = each(np.ascontiguousarray(np.moveaxis(arrays["coef"], 2, 0)))
         for outcome in outcomes:
             outcome["history"] = [Refinement(*step.values()) for step in outcome["history"]]
-        self.history_ = each("history")
-        self.thresholds_ = vectors("thresholds")
-        removed = [arrays[f"removed.{k}"].astype(np.int64) for k in range(len(outcomes))]
-        self.removed_ = removed[0] if single else removed
-        self.removed_residuals_ = vectors("removed_residuals")
-        self.threshold_ = numbers([float(arrays[f"thresholds.{k}"][-1]) for k in range(len(outcomes))])
+        self.history_ = each([outcome["history"] for outcome in outcomes])
+        self.thresholds_ = each(vectors("thresholds"))
+        self.removed_ = each([rows.astype(np.int64) for rows in vectors("removed")])
+        self.removed_residuals_ = each(vectors("removed_residuals"))
+        self.threshold_ = numbers([float(own[-1]) for own in vectors("thresholds")])
         self.n_refinements_ = numbers([len(outcome["history"]) for outcome in outcomes])
         self.intercept_ = numbers([outcome["intercept"] for outcome in outcomes])
         self.objective_ = numbers([outcome["objective"] for outcome in outcomes])

@@ -122,9 +122,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         The rows of the fit; None with a precomputed kernel.
     {n_features_in_}
 
-    Raises
-    ------
-    {refused}
+    {Raises: refused}
 
     Examples
     --------
@@ -163,9 +161,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
             Weights >= 0 of the labels; a row of weight 0 is as good as absent.
         {no_groups}
 
-        Returns
-        -------
-        self
+        {Returns: self}
         """
         rows = self._rows(X, reset=True)
         targets = targets_of(y, X, self)
@@ -178,9 +174,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
     def predict(self, X: RowsLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """b + f at new rows.
 
-        Parameters
-        ----------
-        {rows_or_kernel}
+        {Parameters: rows_or_kernel}
         return_std : bool, default=False
             Whether to return the standard deviations of the predictions under each row's own noise, too.
             They are exact, as in :meth:`AdaptiveHuberClassifier.decision_distribution`, and say nothing about

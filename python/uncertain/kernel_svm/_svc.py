@@ -183,9 +183,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         moves all rows together, the support rows too: rows of one covariance do not move against each other.
         The work is quadratic in the number of support rows.
 
-        Parameters
-        ----------
-        {X}
+        {Parameters: X}
 
         Returns
         -------

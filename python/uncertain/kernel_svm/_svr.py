@@ -108,16 +108,12 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
     ) -> Self:
         """Fit to Gaussians, to exact points, or to a kernel matrix.
 
-        Parameters
-        ----------
-        {fitted_rows, targets}
+        {Parameters: fitted_rows, targets}
         sample_weight : array-like of shape (n,), default=None
             Weights >= 0 by which C is multiplied.
         {groups_of_path}
 
-        Returns
-        -------
-        self
+        {Returns: self}
         """
         parameters = self._parameters()
         data, rows = self._to_fit(X)
@@ -131,9 +127,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
     def predict(self, X: RowsLike, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
         """Predicted targets.
 
-        Parameters
-        ----------
-        {rows_or_kernel}
+        {Parameters: rows_or_kernel}
         return_std : bool, default=False
             Also return the standard deviations of the predictions under each row's own noise, exactly as in
             :meth:`ProbabilisticKernelSVC.decision_distribution`; only for ``kernel="probabilistic"``. The

@@ -168,11 +168,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self._fit_transform(X)
         return self
 
-    def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> GaussianRows:
+    def fit_transform(self, X: RowsLike, y: object = None, **fit_params: Any) -> GaussianArray | Incomplete:
         """`fit` and `transform` in one reading."""
         return self._fit_transform(X)
 
-    def transform(self, X: RowsLike | Table) -> GaussianRows:
+    def transform(self, X: RowsLike | Table) -> GaussianArray | Incomplete:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
         check_is_fitted(self, "roles_")
         source = _opened(X)
@@ -214,7 +214,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         source = _opened(X)
         roles, categories = self._settle(source)
         if isinstance(source, Table):
-            self._warn_of(_sentinels_in(source, roles))
+            ends: dict[str, Ends] = {}
+            watch_ends(ends, source, roles)
+            self._warn_of(codes_of(ends))
         return self._read_first(source, roles, categories, whole=True)
 
     def _settle(
@@ -379,13 +381,6 @@ def _settled(table: Table, roles: dict[str, Any]) -> dict[str, Any]:
         return roles
     rest = {name: value for name, value in roles.items() if name not in ("std", "var", "bounds")}
     return rest | arguments_of(settled)
-
-
-def _sentinels_in(table: Table, roles: Mapping[str, Any]) -> list[Sentinel]:
-    """Numbers that look like codes for missing values, in any column that is read."""
-    ends: dict[str, Ends] = {}
-    watch_ends(ends, table, roles)
-    return codes_of(ends)
 
 
 def watch_ends(ends: dict[str, Ends], table: Table, roles: Mapping[str, Any]) -> None:

@@ -61,7 +61,7 @@ class GaussianColumnTransformer(ColumnTransformer, auto_wrap_output_keys=None): 
     GaussianArray(2 rows x 4 features (noisy__flux, ..., survey__survey_B), diagonal covariances)
     """
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> GaussianRows:
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> GaussianArray | Incomplete:
         """Fit all transformers, each to its columns, and put their results beside each other."""
         # The base class asks frames only for names, and forgets those of a fit before.
         self._names: Any = X.feature_names if isinstance(X, (GaussianArray, Incomplete)) else None

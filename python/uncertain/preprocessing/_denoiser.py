@@ -64,9 +64,7 @@ class GaussianDenoiser(
         rows (3 folds); it stops after two more were no better.
     {max_components, em_tol, em_max_iter, acceleration, reg_covar, em_seed, n_jobs, em_verbose, em_callback}
 
-    Attributes
-    ----------
-    {em_weights_}
+    {Attributes: em_weights_}
     means_ : ndarray of shape (K, d)
         mu_k.
     covariances_ : ndarray of shape (K, d, d)
@@ -81,9 +79,7 @@ class GaussianDenoiser(
     all rows gives a shared one, and factors of at most d / 3 columns give factors of as many. Everything
     else, and rows with gaps, give a full matrix per row (exact points with one gap each a diagonal one).
 
-    Warns
-    -----
-    {em_warning}
+    {Warns: em_warning}
 
     References
     ----------
@@ -110,15 +106,9 @@ class GaussianDenoiser(
     def fit(self, X: RowsLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the distribution of the true values.
 
-        Parameters
-        ----------
-        {readings}
-        y : ignored
-        {sample_weight}
+        {Parameters: readings, no_y, sample_weight}
 
-        Returns
-        -------
-        self
+        {Returns: self}
 
         Raises
         ------
@@ -135,9 +125,7 @@ class GaussianDenoiser(
     def transform(self, X: RowsLike) -> GaussianArray:
         """The posterior of every row's true value, N(m_i, C_i), all d features of it.
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
 
         Returns
         -------

@@ -70,14 +70,9 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
     def fit(self, X: RowsLike, y: object = None) -> Self:
         """Learn the spread of every feature.
 
-        Parameters
-        ----------
-        {readings}
-        y : ignored
+        {Parameters: readings, no_y}
 
-        Returns
-        -------
-        self
+        {Returns: self}
         """
         check_option("columns", self.columns, ("errors", "correlations", "means"))
         data, missing = check_rows(self, X, reset=True)
@@ -88,9 +83,7 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
     def transform(self, X: RowsLike) -> Any:
         """The columns of every row, shape (n, 2 d) for "errors".
 
-        Parameters
-        ----------
-        {readings}
+        {Parameters: readings}
         """
         check_is_fitted(self)
         core, missing = check_rows(self, X, reset=False)

@@ -131,9 +131,7 @@ class GaussianImputer(
             ``AsGaussians(on_missing="impute")`` gives
         {labels, sample_weight}
 
-        Returns
-        -------
-        self
+        {Returns: self}
         """
         parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)

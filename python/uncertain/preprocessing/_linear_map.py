@@ -67,18 +67,11 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
     def fit(self, X: RowsLike, y: object = None) -> Self:
         """Check that the matrix has a row for every feature; nothing is learned.
 
-        Parameters
-        ----------
-        {X}
-        y : ignored
+        {Parameters: X, no_y}
 
-        Returns
-        -------
-        self
+        {Returns: self}
 
-        Raises
-        ------
-        {refused}
+        {Raises: refused}
         """
         data = check_gaussians(self, X, reset=True)
         if self.matrix is None:

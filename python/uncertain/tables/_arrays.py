@@ -62,13 +62,11 @@ class ArrayTable(Table):
         return data if mask is None else with_nulls(data, mask)
 
     def unit(self, name: str) -> str | None:
-        """The name of the column's unit."""
         column = self.native_column(name)
         own = getattr(getattr(column, "unmasked", column), "unit", None)
         return unit_name(as_unit(own))
 
     def is_numeric(self, name: str) -> bool:
-        """By its type."""
         data = _array(self.native_column(name), name)
         return data is not None and data.ndim == 1 and data.dtype.kind in "fiu"
 
@@ -80,7 +78,6 @@ class ArrayTable(Table):
         return data.dtype.kind == "O" and isinstance(data[0], (list, tuple, np.ndarray))
 
     def values(self, name: str, unit: str | None = None) -> list[Any]:
-        """Python objects."""
         data, mask, own = pieces(self.native_column(name), name)
         if data.dtype.kind in "fiu":
             data = converted(data, own, unit, 1, name)
@@ -101,7 +98,6 @@ class ArrayTable(Table):
         return self._made(dict(columns) | arrays_of(rows))
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
-        """The same kind of table, from arrays."""
         return self._made({name: np.asarray(values) for name, values in columns.items()})
 
     def _made(self, columns: dict[str, Any]) -> Any:
@@ -114,7 +110,6 @@ class DictTable(ArrayTable):
 
     @property
     def names(self) -> list[str]:
-        """Column names, in order."""
         return list(self.native)
 
     @property
@@ -133,7 +128,6 @@ class DictTable(ArrayTable):
         return columns
 
     def slice(self, start: int, stop: int) -> Table:
-        """Slices of the columns."""
         return DictTable({name: _sliced(column, start, stop) for name, column in self.native.items()})
 
     def take(self, name: str, rows: Ints) -> Any:
@@ -145,7 +139,6 @@ class DictTable(ArrayTable):
         return column[rows] if isinstance(column, np.ndarray) else pieces(column, name).data[rows]
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:
-        """A new dict with the same columns."""
         return {**self.native, **self.result(columns)}
 
     def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
@@ -154,22 +147,18 @@ class DictTable(ArrayTable):
         return super().numbers(name, unit, power) if series is None else series.numbers(name)
 
     def is_numeric(self, name: str) -> bool:
-        """By its type."""
         series = of_series(self.native_column(name), name)
         return super().is_numeric(name) if series is None else series.is_numeric(name)
 
     def array(self, name: str, unit: str | None = None) -> Labels | None:
-        """Of a Series or of an array."""
         series = of_series(self.native_column(name), name)
         return super().array(name, unit) if series is None else series.array(name, unit)
 
     def is_nested(self, name: str) -> bool:
-        """By its type."""
         series = of_series(self.native_column(name), name)
         return super().is_nested(name) if series is None else series.is_nested(name)
 
     def values(self, name: str, unit: str | None = None) -> list[Any]:
-        """Python objects."""
         series = of_series(self.native_column(name), name)
         return super().values(name, unit) if series is None else series.values(name)
 
@@ -185,12 +174,10 @@ class StructuredTable(ArrayTable):
 
     @property
     def names(self) -> list[str]:
-        """Names of the fields, in order."""
         return list(self.native.dtype.names)
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return len(self.native)
 
     def _made(self, columns: dict[str, Any]) -> Any:
@@ -198,7 +185,6 @@ class StructuredTable(ArrayTable):
         return made.view(np.recarray) if isinstance(self.native, np.recarray) else made
 
     def slice(self, start: int, stop: int) -> Table:
-        """A slice of the array."""
         return StructuredTable(self.native[start:stop])
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:

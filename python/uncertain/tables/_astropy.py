@@ -19,19 +19,16 @@ class AstropyTable(ArrayTable):
 
     @property
     def names(self) -> list[str]:
-        """Column names, in order."""
         return list(self.native.colnames)
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return len(self.native)
 
     def _made(self, columns: dict[str, Any]) -> Any:
         return type(self.native)(columns)
 
     def slice(self, start: int, stop: int) -> Table:
-        """A slice of the table."""
         return AstropyTable(self.native[start:stop])
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:

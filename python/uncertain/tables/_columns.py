@@ -6,7 +6,7 @@ Idea: the choice is made from names and types alone, before any number is read, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -99,19 +99,9 @@ class Columns:
         plain["errors"] = {kind: _saved(value) for kind, value in self.errors.items()}
         plain["corr"] = _saved(self.corr)
         defaults = Columns()
-        late = (
-            "target_std",
-            "target_unit",
-            "groups",
-            "sample_weight",
-            "exact",
-            "categorical",
-            "limits",
-            "target_limit",
-            "target_corr",
-            "target_cov",
-        )  # versions that do not know them can read the file
-        return {k: v for k, v in plain.items() if k not in late or getattr(self, k) != getattr(defaults, k)}
+        # Versions that do not know the later ones can read the file.
+        first = ("target", "mean", "features", "errors", "corr", "ignored", "automatic")
+        return {k: v for k, v in plain.items() if k in first or getattr(self, k) != getattr(defaults, k)}
 
     def with_target_std(self, found: Sequence[str]) -> Columns:
         """The same with the error bars of the target that were found by name, which are then not ignored."""
@@ -124,10 +114,6 @@ class Columns:
             )
         rest = tuple(name for name in self.ignored if name != found[0])
         return replace(self, target_std=found[0], ignored=rest)
-
-    def without_ignored(self, columns: Iterable[str]) -> Columns:
-        """The same, where these are used for the fit alone."""
-        return replace(self, ignored=tuple(name for name in self.ignored if name not in {*columns}))
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Columns:

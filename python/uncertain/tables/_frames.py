@@ -21,16 +21,13 @@ class PolarsTable(Table):
 
     @property
     def names(self) -> list[str]:
-        """Column names, in order."""
         return list(self.native.columns)
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return int(self.native.height)
 
     def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
-        """The Series."""
         import polars
 
         column = self.native_column(name)
@@ -39,15 +36,12 @@ class PolarsTable(Table):
         return column.cast(polars.Float64) if cast else column
 
     def is_numeric(self, name: str) -> bool:
-        """By its type."""
         return bool(self.native_column(name).dtype.is_numeric())
 
     def is_nested(self, name: str) -> bool:
-        """By its type."""
         return bool(self.native_column(name).dtype.is_nested())
 
     def values(self, name: str, unit: str | None = None) -> list[Any]:
-        """Python objects."""
         return list(self.native_column(name).to_list())
 
     def array(self, name: str, unit: str | None = None) -> Labels | None:
@@ -66,25 +60,20 @@ class PolarsTable(Table):
         return np.asarray(column.to_numpy()) if plain else None
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
-        """A Polars DataFrame."""
         import polars
 
         return polars.DataFrame(plain_columns(columns))
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:
-        """A Polars DataFrame."""
         return self.native.with_columns(self.result(columns).get_columns())
 
     def slice(self, start: int, stop: int) -> Table:
-        """A slice of the frame."""
         return PolarsTable(self.native.slice(start, stop - start))
 
     def take(self, name: str, rows: Ints) -> Any:
-        """A Series."""
         return self.native_column(name).gather(rows)
 
     def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
-        """A Polars DataFrame."""
         import polars
 
         return polars.DataFrame(dict(columns) | ({} if rows is None else polars.DataFrame(rows).to_dict()))
@@ -103,7 +92,6 @@ class PandasTable(Table):
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return int(self.native.shape[0])
 
     def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
@@ -121,7 +109,6 @@ class PandasTable(Table):
         return column_of(list(column.astype(object).where(column.notna(), None)), name)
 
     def is_numeric(self, name: str) -> bool:
-        """By its type."""
         return getattr(self.native_column(name).dtype, "kind", "O") in "fiu"
 
     def is_nested(self, name: str) -> bool:
@@ -131,7 +118,6 @@ class PandasTable(Table):
         return isinstance(first, (list, tuple, np.ndarray)) or "list" in str(column.dtype)
 
     def values(self, name: str, unit: str | None = None) -> list[Any]:
-        """Python objects."""
         column = self.native_column(name)
         return list(column.astype(object).where(column.notna(), None))
 
@@ -170,7 +156,6 @@ class PandasTable(Table):
         return pandas.concat([self.native, added], axis=1)
 
     def slice(self, start: int, stop: int) -> Table:
-        """A slice of the frame."""
         return PandasTable(self.native.iloc[start:stop])
 
     def take(self, name: str, rows: Ints) -> Any:
@@ -193,34 +178,28 @@ class ArrowTable(Table):
 
     @property
     def names(self) -> list[str]:
-        """Column names, in order."""
         return list(self.native.schema.names)
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return int(self.native.num_rows)
 
     def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
-        """The ChunkedArray or Array."""
         import pyarrow
 
         column = self.native_column(name)
         return column.cast(pyarrow.float64()) if pyarrow.types.is_decimal(column.type) else column
 
     def is_numeric(self, name: str) -> bool:
-        """By its type."""
         from pyarrow import types
 
         kind = self.native.schema.field(self._place(name)).type
         return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
     def is_nested(self, name: str) -> bool:
-        """By its type."""
         return "list" in str(self.native.schema.field(self._place(name)).type)
 
     def values(self, name: str, unit: str | None = None) -> list[Any]:
-        """Python objects."""
         return list(self.native_column(name).to_pylist())
 
     def array(self, name: str, unit: str | None = None) -> Labels | None:
@@ -244,7 +223,6 @@ class ArrowTable(Table):
         return decoded(encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary.to_pylist())
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
-        """A pyarrow Table."""
         import pyarrow
 
         return pyarrow.table({name: pyarrow.array(v) for name, v in plain_columns(columns).items()})
@@ -262,15 +240,12 @@ class ArrowTable(Table):
         return table
 
     def slice(self, start: int, stop: int) -> Table:
-        """A slice of the frame."""
         return ArrowTable(self.native.slice(start, stop - start))
 
     def take(self, name: str, rows: Ints) -> Any:
-        """A ChunkedArray or Array."""
         return self.native_column(name).take(rows)
 
     def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
-        """A pyarrow Table."""
         import pyarrow
 
         made = pyarrow.table(dict(columns))

@@ -49,12 +49,10 @@ class LazyTable(Table):
 
     @property
     def names(self) -> list[str]:
-        """Column names, in order, from the schema."""
         return self._schema.names
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return self._read().n_rows
 
     @property
@@ -85,7 +83,6 @@ class LazyTable(Table):
         return self._stream(names, size)
 
     def slice(self, start: int, stop: int) -> Table:
-        """Of the collected table."""
         return self._read().slice(start, stop)
 
     def counted(self) -> int | None:
@@ -112,43 +109,33 @@ class LazyTable(Table):
         return self
 
     def native_column(self, name: str) -> Any:
-        """The column as the table's library has it."""
         return self._with(name).native_column(name)
 
     def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
-        """Of the collected table."""
         return self._with(name).numbers(name, unit, power)
 
     def unit(self, name: str) -> str | None:
-        """From the schema."""
         return self._schema.unit(name)
 
     def is_numeric(self, name: str) -> bool:
-        """From the schema."""
         return self._schema.is_numeric(name)
 
     def is_nested(self, name: str) -> bool:
-        """From the schema."""
         return self._schema.is_nested(name)
 
     def values(self, name: str, unit: str | None = None) -> list[Any]:
-        """Of the collected table."""
         return self._with(name).values(name, unit)
 
     def array(self, name: str, unit: str | None = None) -> Labels | None:
-        """Of the collected table."""
         return self._with(name).array(name, unit)
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
-        """A table as the collected one."""
         return self._schema.result(columns)
 
     def take(self, name: str, rows: Ints) -> Any:
-        """Of the collected table."""
         return self._with(name).take(name, rows)
 
     def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
-        """A table as the collected one."""
         return self._schema.new(columns, rows)
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:
@@ -237,7 +224,9 @@ def lazy_polars(
     """A lazy frame of Polars; `collect` runs a query of it. `whole`: it cannot be read in batches."""
 
     def batches(names: Sequence[str], size: BatchSize) -> Iterator[Table]:
-        return polars_batches(frame.select(names), size)
+        # Polars 1.34 or newer.
+        found = frame.select(names).collect_batches(chunk_size=size.rows, maintain_order=True)
+        return (PolarsTable(batch) for batch in found if batch.height)
 
     if stream is None and not whole and hasattr(frame, "collect_batches"):
         stream = batches
@@ -247,13 +236,6 @@ def lazy_polars(
         stream,
         count,
     )
-
-
-def polars_batches(frame: Any, size: BatchSize) -> Iterator[Table]:
-    """A query in batches: Polars 1.34 or newer."""
-    for batch in frame.collect_batches(chunk_size=size.rows, maintain_order=True):
-        if batch.height:
-            yield PolarsTable(batch)
 
 
 def _quoted(name: str) -> str:

@@ -9,13 +9,12 @@ from ._frames import ArrowTable, PolarsTable
 from ._lazy import LazyTable
 from ._open import open_table
 from ._table import Table
-from ._wrapped import WrappedTable
+from ._wrapped import unwrapped
 
 
 def some_rows(table: Table, names: Sequence[str], rows: Ints) -> Table:
     """These rows of these columns."""
-    while isinstance(table, WrappedTable):
-        table = table._inner
+    table = unwrapped(table)
     return open_table(table.new({name: table.take(name, rows) for name in names}, None))
 
 
@@ -45,12 +44,10 @@ def standing_for(whole: Table, some: Table) -> Table:
 
 def streams(table: Table) -> bool:
     """Is it read in batches, as long as nobody collects it?"""
-    while isinstance(table, WrappedTable):
-        table = table._inner
+    table = unwrapped(table)
     return isinstance(table, LazyTable) and table.streams
 
 
 def _empty(table: Table) -> Table:
-    while isinstance(table, WrappedTable):
-        table = table._inner
+    table = unwrapped(table)
     return table._schema if isinstance(table, LazyTable) else table.slice(0, 0)

@@ -3,7 +3,7 @@
 Design: a table is asked for its names and for one column at a time, never for everything at once (a
 Polars frame rechunks itself in place to answer that). Each library has a subclass, in a file that imports
 the library only when a table of it is there. Lazy kinds first hear by `Table.load` which columns will be
-asked for, and collect these alone.
+asked for, and collect these alone. What an answer is, is said in `Table`; a subclass says what is its own.
 """
 
 from __future__ import annotations

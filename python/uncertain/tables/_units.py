@@ -35,8 +35,9 @@ def converted(values: Any, own: Any, wanted: str | None, power: int, name: str) 
         return values
     from astropy import units
 
+    scales = not hasattr(own, "function_unit")  # a multiple of other units, and not the logarithm of one
     try:
-        factor = own.to(getattr(target, "function_unit", target) ** power) if _scales(own) else None
+        factor = own.to(getattr(target, "function_unit", target) ** power) if scales else None
     except (units.UnitsError, ValueError):  # a unit that astropy does not know
         factor = None
     if factor is None:
@@ -46,8 +47,3 @@ def converted(values: Any, own: Any, wanted: str | None, power: int, name: str) 
             "factor leads from one to the other: convert the column, or name its true unit"
         )
     return values if factor == 1.0 else values * factor
-
-
-def _scales(unit: Any) -> bool:
-    """Is the unit a multiple of others (and not the logarithm of one)?"""
-    return not hasattr(unit, "function_unit")

@@ -24,73 +24,56 @@ class WrappedTable(Table):
 
     @property
     def names(self) -> list[str]:
-        """Column names, in order."""
         return self._inner.names
 
     @property
     def n_rows(self) -> int:
-        """Number of rows."""
         return self._inner.n_rows
 
     def load(self, names: Iterable[str]) -> Self:
-        """Of the inner table."""
         self._inner.load(names)
         return self
 
     def native_column(self, name: str) -> Any:
-        """Of the inner table."""
         return self._inner.native_column(name)
 
     def numbers(self, name: str, unit: str | None = None, power: int = 1) -> Any:
-        """Of the inner table."""
         return self._inner.numbers(name, unit, power)
 
     def unit(self, name: str) -> str | None:
-        """Of the inner table."""
         return self._inner.unit(name)
 
     def is_numeric(self, name: str) -> bool:
-        """Of the inner table."""
         return self._inner.is_numeric(name)
 
     def is_nested(self, name: str) -> bool:
-        """Of the inner table."""
         return self._inner.is_nested(name)
 
     def values(self, name: str, unit: str | None = None) -> list[Any]:
-        """Of the inner table."""
         return self._inner.values(name, unit)
 
     def array(self, name: str, unit: str | None = None) -> Labels | None:
-        """Of the inner table."""
         return self._inner.array(name, unit)
 
     def result(self, columns: Mapping[str, Labels]) -> Any:
-        """Wrapped."""
         return self._wrap(self._inner.result(columns))
 
     def take(self, name: str, rows: Ints) -> Any:
-        """Of the inner table."""
         return self._inner.take(name, rows)
 
     def slice(self, start: int, stop: int) -> Table:
-        """Wrapped."""
         return WrappedTable(self._inner.slice(start, stop), self._wrap)
 
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
-        """Wrapped."""
         return (WrappedTable(batch, self._wrap) for batch in self._inner.batches(names, size))
 
     def counted(self) -> int | None:
-        """Of the inner table."""
         return self._inner.counted()
 
     def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
-        """Wrapped."""
         return self._wrap(self._inner.new(columns, rows))
 
     def appended(self, columns: Mapping[str, Labels]) -> Any:
-        """Wrapped."""
         return self._wrap(self._inner.appended(columns))
 
 
@@ -103,11 +86,9 @@ class TableInUnits(WrappedTable):
         self._units = units
 
     def slice(self, start: int, stop: int) -> Table:
-        """In the same units."""
         return TableInUnits(self._inner.slice(start, stop), self._units)
 
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
-        """In the same units."""
         return (TableInUnits(batch, self._units) for batch in self._inner.batches(names, size))
 
     def unit(self, name: str) -> str | None:
@@ -122,3 +103,10 @@ class TableInUnits(WrappedTable):
 def in_units(table: Table, units: Mapping[str, str]) -> Table:
     """The table with its values in these units; the table itself if there are none."""
     return TableInUnits(table, units) if units else table
+
+
+def unwrapped(table: Table) -> Table:
+    """The table within all wrappings."""
+    while isinstance(table, WrappedTable):
+        table = table._inner
+    return table

@@ -257,15 +257,11 @@ def with_target(piece: Piece) -> Piece:
 
 def sums(piece: Piece, questions: Floats, n_jobs: int | None) -> tuple[Floats, float, str]:
     """The answers about a piece, the seconds they took, and where."""
-    start = time.perf_counter()
-    found = partial_sums(piece.part, np.require(questions, requirements=["C", "A"]), n_jobs)
-    return found, time.perf_counter() - start, _address()
-
-
-def _address() -> str:
     from distributed import get_worker
 
-    return str(get_worker().address)
+    start = time.perf_counter()
+    found = partial_sums(piece.part, np.require(questions, requirements=["C", "A"]), n_jobs)
+    return found, time.perf_counter() - start, str(get_worker().address)
 
 
 def check_categories(found: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
