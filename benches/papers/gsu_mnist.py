@@ -23,8 +23,8 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from uncertain import SubspaceProjector, uncertainty
 
-DRAWS = 25
-"""The paper has 100."""
+DRAWS = 100
+"""As many as the paper has."""
 ALPHAS = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
 """Of rank 2, one direction or both are left. (p = 1 keeps all 784: nothing is projected.)"""
