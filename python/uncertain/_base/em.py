@@ -11,9 +11,13 @@ from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
 
+from .._data.array import GaussianArray
+from .._data.incomplete import Incomplete
 from .._data.typing import Floats, RandomState
+from .._data.validation import RowsLike
 from ..exceptions import ConvergenceWarning
 from .core import Core
+from .penalty import Rows
 from .progress import Callback
 
 Mixture: TypeAlias = tuple[Floats, Floats, Floats]
@@ -69,6 +73,12 @@ class MixtureAttributes(Core):
 
     def _mixture(self) -> Mixture:
         return self.weights_, self.means_, self.covariances_
+
+    def _moved(self, rows: Rows, X: RowsLike) -> GaussianArray:
+        """What the model makes of rows, with the names of the fit and the unit of X."""
+        moved = self._model.transform(rows, getattr(self, "n_jobs", None))
+        unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
+        return GaussianArray._from_core(moved, getattr(self, "feature_names_in_", None), unit)
 
     def _set(self, mixture: Mixture) -> Self:
         """As if fitted: a known distribution."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import ParameterError, ShapeError, UncertainError
+from .numbers import row_numbers
 from .typing import Ints
 
 Names = tuple[str, ...]
@@ -46,25 +47,11 @@ def column_numbers(columns: Any, d: int, names: Names | None) -> Ints:
         numbers = np.arange(d, dtype=np.int64)[columns]
     else:
         given = np.atleast_1d(np.asarray(columns))
-        if given.ndim != 1:
-            raise IndexError(f"features are picked by a one-dimensional index, got shape {given.shape}")
-        if given.dtype.kind == "b" and len(given) != d:
-            raise IndexError(f"the boolean mask has {len(given)} elements for {d} features")
-        if given.dtype.kind == "b":
-            numbers = np.flatnonzero(given).astype(np.int64, copy=False)
-        elif given.dtype.kind in "UOT" and all(isinstance(name, str) for name in given.tolist()):
+        named = given.ndim == 1 and given.dtype.kind in "UOT"
+        if named and given.size and all(isinstance(name, str) for name in given.tolist()):
             numbers = np.array([_place(name, names) for name in given.tolist()], dtype=np.int64)
-        elif given.dtype.kind in "iu":
-            outside = (given < -d) | (given >= d)
-            if outside.any():
-                raise IndexError(f"feature {given[outside][0]} is out of range: there are {d} features")
-            numbers = np.where(given < 0, given + d, given).astype(np.int64, copy=False)
-        elif given.size == 0:
-            numbers = np.empty(0, dtype=np.int64)
         else:
-            raise IndexError(
-                f"features are picked by numbers, names, a slice or a boolean mask, got {given.dtype}"
-            )
+            numbers = row_numbers(given, d, "feature", "numbers, names, a slice or a boolean mask")
     if numbers.size == 0:
         raise IndexError("no feature is picked; a GaussianArray has at least one")
     twice = _repeated(numbers.tolist())

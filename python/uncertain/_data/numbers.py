@@ -74,22 +74,24 @@ def one_kind(names: set[str]) -> set[str]:
     return names
 
 
-def row_numbers(rows: Any, n: int) -> Ints:
+def row_numbers(
+    rows: Any, n: int, noun: str = "row", how: str = "integers, a slice or a boolean mask"
+) -> Ints:
     """An integer, integers or a boolean mask as row numbers from 0; IndexError if out of range."""
     index = np.atleast_1d(np.asarray(rows))
     if index.ndim != 1:
-        raise IndexError(f"rows are picked by a one-dimensional index, got shape {index.shape}")
+        raise IndexError(f"{noun}s are picked by a one-dimensional index, got shape {index.shape}")
     if index.dtype.kind == "b":
         if len(index) != n:
-            raise IndexError(f"the boolean mask has {len(index)} elements for {n} rows")
+            raise IndexError(f"the boolean mask has {len(index)} elements for {n} {noun}s")
         return np.flatnonzero(index).astype(np.int64, copy=False)
     if index.size == 0:
         return np.empty(0, dtype=np.int64)
     if index.dtype.kind not in "iu":
-        raise IndexError(f"rows are picked by integers, a slice or a boolean mask, got {index.dtype}")
+        raise IndexError(f"{noun}s are picked by {how}, got {index.dtype}")
     wrong = (index < -n) | (index >= n)
     if wrong.any():
-        raise IndexError(f"row {index[wrong][0]} is out of range: there are {n} rows")
+        raise IndexError(f"{noun} {index[wrong][0]} is out of range: there are {n} {noun}s")
     return np.where(index < 0, index + n, index).astype(np.int64, copy=False)
 
 

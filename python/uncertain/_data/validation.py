@@ -263,11 +263,7 @@ def check_weights(
     if class_weight is None:
         return given
     weights = np.ones(len(codes)) if given is None else given
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ParameterError(
-                f"class_weight = {class_weight!r}: must be 'balanced', None or a dictionary {{label: weight}}"
-            )
+    if isinstance(class_weight, str) and class_weight == "balanced":
         totals = np.bincount(codes, weights=weights, minlength=len(classes))
         # A class without weight counts for nothing here, and the fit refuses it.
         per_class = np.zeros_like(totals)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._data.typing import Floats, Labels
+from .._report.board import mean_known
 from .leaderboard import AVERAGE, Entry
 from .portfolio import Member
 from .stacking import stacked
-from .trial import Means, Trial, mean_known
+from .trial import Means, Trial
 
 TOLERANCE = 1.0
 """Standard errors within which a simpler member is taken."""
@@ -134,7 +135,7 @@ def entry_of(tried: Tried, means: Means, best: Tried, *, regression: bool) -> En
         score_se,
         behind,
         behind_se,
-        accuracy=float("nan") if right is None else means.of(mean_known(right))[0],
+        accuracy=float("nan") if right is None else means.of(mean_known(right, 0))[0],
         seconds=tried.trial.seconds,
         gap=tried.trial.gap,
     )

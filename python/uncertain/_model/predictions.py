@@ -10,15 +10,12 @@ from typing import Any, cast
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from ..tables._dask import is_dask, lazily
 from ..tables._source import Source
 from ..tables._targets import as_values, is_missing, targets_from
-from .batches import numbered
 from .distribution import from_errors, has_density, of_density
 from .reader import Reader
 from .scored import Hits, Misses, places
@@ -189,24 +186,18 @@ class Predictions(Reader):
         source = self._opened(table)
         name = target if isinstance(target, str) else None
         beside: Any = as_values(target, "target") if name is None else ()
-        found: list[Hits | Misses] = []
-        looked: list[GaussianRows] = []
-        n_rows = 0
-        for block, every in self._blocks(source, *([] if name is None else [name])):
-            with numbered(n_rows):
-                rows = self._rows(block) if self._n_reading else block.data
-                values = beside[n_rows : n_rows + len(rows)]
-                if name is not None:
-                    values = block._values(name, "target", self._unit)[0]
-                truth = self._true(values, name or "target", len(rows))
-            found.append(self._compared(truth, self.pipeline_[self._n_reading :].predict(rows)))
-            n_rows += len(rows)
-            if isinstance(rows, (GaussianArray, Incomplete)):
-                looked.append(rows[np.arange(0, len(rows), every)])
-        if name is None and len(beside) != n_rows:
-            raise ShapeError(f"target: expected {n_rows} targets, one per row, got {len(beside)}")
-        if looked:
-            self._compare_errors(vstack(looked))
+        steps = self.pipeline_[self._n_reading :]
+        ends = [0]
+
+        def compared(block: Source, rows: Any, before: int) -> Hits | Misses:
+            ends.append(before + len(rows))
+            own = beside[before : ends[-1]]
+            values = own if name is None else block._values(name, "target", self._unit)[0]
+            return self._compared(self._true(values, name or "target", len(rows)), steps.predict(rows))
+
+        found = self._of_blocks(source, compared, *([] if name is None else [name]))
+        if name is None and len(beside) != ends[-1]:
+            raise ShapeError(f"target: expected {ends[-1]} targets, one per row, got {len(beside)}")
         worth = reduce(add, found)
         if not worth.n_rows:
             raise UncertainError(f"{name or 'target'}: no row has a number")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from sklearn.base import is_regressor
@@ -36,6 +36,7 @@ from .remembered import Remembered
 from .scored import unknown
 from .truth import true_values
 
+Found = TypeVar("Found")
 Answer: TypeAlias = Callable[[Pipeline, Any], tuple[Any, ...]]
 """Arrays with a value for each row, from steps and rows."""
 BLOCK_BYTES = 8 << 20
@@ -124,21 +125,28 @@ class Reader:
         It gets the steps behind the reading ones, and rows whose errors are looked at.
         """
         pipeline = self.pipeline_[self._n_reading :]
-        found: list[tuple[Any, ...]] = []
+        found = self._of_blocks(source, lambda _, rows, before: answer(pipeline, rows))
+        if len(found) == 1:
+            return found[0]
+        return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+
+    def _of_blocks(
+        self, source: Source, ask: Callable[[Source, Any, int], Found], *beside: str
+    ) -> list[Found]:
+        """What `ask` finds in every block, its rows and the number of those before; with these columns."""
+        found: list[Found] = []
         looked: list[GaussianRows] = []
         n_rows = 0
-        for block, every in self._blocks(source):
+        for block, every in self._blocks(source, *beside):
             with numbered(n_rows):
                 rows = self._rows(block) if self._n_reading else block.data
-                found.append(answer(pipeline, rows))
+                found.append(ask(block, rows, n_rows))
             n_rows += len(rows)
             if isinstance(rows, (GaussianArray, Incomplete)):
                 looked.append(rows if every == 1 else rows[np.arange(0, len(rows), every)])
         if looked:
             self._compare_errors(vstack(looked))
-        if len(found) == 1:
-            return found[0]
-        return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+        return found
 
     def _blocks(self, source: Source, *beside: str) -> Iterator[tuple[Source, int]]:
         """The rows in blocks, with these columns; and one in how many of them is enough to look at."""

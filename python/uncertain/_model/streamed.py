@@ -105,14 +105,9 @@ def streamed(
         raise UncertainError(f"{columns.target}: the table has no rows")
     reading._warn_of(codes_of(ends))
     y, regression = target.finished(task)
-    found = Streamed(rows, y, regression)
-    if weights is not None:
-        found.weights = weights.finished()
-    if groups is not None:
-        found.groups = groups.finished()
-    if stds is not None:
-        found.y_std = stds.finished()
-    return found
+    of_columns = {"weights": weights, "groups": groups, "y_std": stds}
+    beside_y: dict[str, Any] = {name: own.finished() for name, own in of_columns.items() if own is not None}
+    return Streamed(rows, y, regression, **beside_y)
 
 
 Kept: TypeAlias = Ints | None

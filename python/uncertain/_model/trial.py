@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels, Limits
+from .._report.board import mean_known
 from .._report.held_out import gap_of
 from ..exceptions import ConvergenceWarning, UncertainError
 from ..tables._groups import Groups
@@ -100,16 +101,7 @@ class Trial:
     def losses(self, y: Labels, *, regression: bool) -> Floats:
         """Of each row, the mean over repeats and sizes of errors; NaN for rows that were never held out."""
         losses = (self.answers - y) ** 2 if regression else -np.log(np.maximum(self.answers, SMALLEST))
-        return mean_known(losses)
-
-
-def mean_known(table: Floats) -> Floats:
-    """Means of columns over what is not NaN; NaN for a column without anything."""
-    known = ~np.isnan(table)
-    count = known.sum(axis=0)
-    sums = np.where(known, table, 0.0).sum(axis=0)
-    means: Floats = np.divide(sums, count, out=np.full(table.shape[1], np.nan), where=count > 0)
-    return means
+        return mean_known(losses, 0)
 
 
 def tried(pipeline: Pipeline, known: Rows, fold: Fold, trial: Trial, classes: Labels | None) -> None:

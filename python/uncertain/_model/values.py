@@ -17,6 +17,7 @@ values.
 from __future__ import annotations
 
 import warnings
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 import numpy as np
@@ -160,28 +161,23 @@ class Values(Sets):
         return denoiser.transform(unnamed)._named(names)
 
 
+@dataclass
 class _Cells:
     """Rows whose features can be read once more."""
 
-    def __init__(
-        self,
-        model: Values,
-        rows: GaussianRows,
-        posterior: GaussianArray,
-        factor: float,
-        typical: Floats,
-        draws: int,
-        seed: int,
-    ) -> None:
-        self.model = model
-        self.pipeline = model.pipeline_[model._n_reading :]
-        self.rows = rows
-        self.posterior = posterior
-        self.factor = factor
-        self.typical = typical
-        noise = np.random.default_rng(seed).normal(size=(len(rows), draws // 2))
+    model: Values
+    rows: GaussianRows
+    posterior: GaussianArray
+    factor: float
+    typical: Floats
+    draws: InitVar[int]
+    seed: InitVar[int]
+
+    def __post_init__(self, draws: int, seed: int) -> None:
+        self.pipeline = self.model.pipeline_[self.model._n_reading :]
+        noise = np.random.default_rng(seed).normal(size=(len(self.rows), draws // 2))
         self.noise = np.concatenate([noise, -noise], axis=1)
-        self.now = self._predicted(rows)
+        self.now = self._predicted(self.rows)
 
     def gains(self, at: Any, j: int) -> Floats:
         """Of feature j in these rows."""

@@ -115,11 +115,11 @@ def board_of(
             if np.isnan(table).all():
                 continue
             tables[name] = table
-            scores[name, metric.name] = Score(means_of_folds(table), standard_error(table, groups))
+            scores[name, metric.name] = Score(mean_known(table, 1), standard_error(table, groups))
         for one, other in combinations(tables, 2):
             paired = tables[one] - tables[other]
             if not np.isnan(paired).all():
-                mean = mean_of(means_of_folds(paired))
+                mean = mean_of(mean_known(paired, 1))
                 differences[one, other, metric.name] = Difference(mean, standard_error(paired, groups))
     ranked = [name for name in answers if (name, scoring.name) in scores]
     ranked.sort(key=lambda name: -scoring.sign * scores[name, scoring.name].mean)
@@ -143,12 +143,12 @@ def rows_by_fold(folds: Sequence[Answer], truth: Labels, metric: Metric, classes
     return table
 
 
-def means_of_folds(table: Floats) -> Floats:
-    """The measure in each fold; NaN where it was not taken."""
+def mean_known(table: Floats, axis: int) -> Floats:
+    """Means along an axis over what is not NaN; NaN where nothing is."""
     taken = ~np.isnan(table)
-    counts = taken.sum(axis=1)
-    sums = np.where(taken, table, 0.0).sum(axis=1)
-    means: Floats = np.divide(sums, counts, out=np.full(len(table), np.nan), where=counts > 0)
+    counts = taken.sum(axis=axis)
+    sums = np.where(taken, table, 0.0).sum(axis=axis)
+    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
     return means
 
 

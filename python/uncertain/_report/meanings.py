@@ -128,12 +128,9 @@ def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipelin
     own = own_meaning(pipeline)
     if own == AVERAGE:
         return _members(pipeline)
-    filling = (GaussianDenoiser, GaussianImputer)
-    steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]
+    steps, imputer, denoiser = _without_filling(pipeline, gaps)
     if own == "discriminant":
         steps[-1] = ("classify", GSUClassifier(random_state=0))
-    denoiser = ("denoise", GaussianDenoiser(random_state=0))
-    imputer = [("impute", GaussianImputer(random_state=0))] if gaps else []
     others = {
         "spread": _scaled_by(Pipeline([*imputer, *steps]), "means"),
         "measurement": _scaled_by(Pipeline([denoiser, *steps]), "total"),
@@ -146,6 +143,14 @@ def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipelin
     }
     del others[own]
     return others
+
+
+def _without_filling(pipeline: Pipeline, gaps: bool) -> tuple[list[Any], list[Any], tuple[str, Any]]:
+    """The steps that fill and collapse nothing; an imputer if there are gaps, and a denoiser."""
+    filling = (GaussianDenoiser, GaussianImputer, GaussianCollapser)
+    steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]
+    imputer = [("impute", GaussianImputer(random_state=0))] if gaps else []
+    return steps, imputer, ("denoise", GaussianDenoiser(random_state=0))
 
 
 def _members(pipeline: Pipeline) -> dict[str, Pipeline]:
@@ -173,11 +178,8 @@ def regressions(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline
         return _members(pipeline)
     if isinstance(pipeline[-1], GaussianMixtureRegressor):
         return {}  # by nature
-    filling = (GaussianDenoiser, GaussianImputer, GaussianCollapser)
-    steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]
+    steps, imputer, denoiser = _without_filling(pipeline, gaps)
     if own_meaning(pipeline) == "measurement":
-        imputer = [("impute", GaussianImputer(random_state=0))] if gaps else []
         return {"spread": _scaled_by(Pipeline([*imputer, *steps]), "means")}
-    denoiser, collapser = ("denoise", GaussianDenoiser(random_state=0)), ("collapse", GaussianCollapser())
-    measured = Pipeline([denoiser, *steps[:-1], collapser, steps[-1]])
+    measured = Pipeline([denoiser, *steps[:-1], ("collapse", GaussianCollapser()), steps[-1]])
     return {"measurement": _scaled_by(measured, "total")}

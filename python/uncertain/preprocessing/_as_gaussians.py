@@ -323,13 +323,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
         try:
-            return read_rows(
-                X,
-                roles,
-                on_missing=self.on_missing,
-                categories=categories,
-                handle_unknown=self.handle_unknown,
-            )
+            options = {"on_missing": self.on_missing, "handle_unknown": self.handle_unknown}
+            return read_rows(X, roles, categories=categories, **options)
         except (NullError, NotFiniteError) as error:
             if self.on_missing == "impute" or not re.search(" is (null|NaN)", str(error)):
                 raise

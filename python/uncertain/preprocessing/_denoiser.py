@@ -12,7 +12,6 @@ from .._base.docs import documented
 from .._base.em import FittedMixture, warn_unless_ended
 from .._base.gaps import TakesGaps
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_readings, check_sample_weight
 
@@ -132,10 +131,7 @@ class GaussianDenoiser(
         GaussianArray
         """
         check_is_fitted(self, "weights_")
-        moved = self._model.transform(check_readings(self, X, reset=False), self.n_jobs)
-        unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
-        names = getattr(self, "feature_names_in_", None)
-        return GaussianArray._from_core(moved, names, unit)
+        return self._moved(check_readings(self, X, reset=False), X)
 
     def score_samples(self, X: RowsLike) -> Floats:
         """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i).

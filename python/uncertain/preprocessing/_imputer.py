@@ -13,7 +13,6 @@ from .._base.em import MixtureAttributes, warn_unless_ended
 from .._base.gaps import TakesGaps
 from .._base.progress import Callback
 from .._data.array import GaussianArray
-from .._data.incomplete import Incomplete
 from .._data.typing import RandomState
 from .._data.validation import RowsLike, check_labels, check_rows, check_sample_weight
 
@@ -157,7 +156,4 @@ class GaussianImputer(
         GaussianArray
         """
         check_is_fitted(self, "weights_")
-        moved = self._model.transform(check_rows(self, X, reset=False), self.n_jobs)
-        unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
-        names = getattr(self, "feature_names_in_", None)
-        return GaussianArray._from_core(moved, names, unit)
+        return self._moved(check_rows(self, X, reset=False), X)

@@ -32,15 +32,13 @@ def read_rows(
     *,
     on_missing: str = "error",
     categories: Categories | None = None,
-    handle_unknown: str = "error",
+    **options: str,
 ) -> GaussianRows:
     """The Gaussians in the columns of `roles`, with their limits if there are columns of flags."""
     flags: Mapping[str, str] = roles.get("limits", {})
     roles = {name: value for name, value in roles.items() if name != "limits"}
     policy = "impute" if flags and on_missing == "error" else on_missing
-    rows = read_gaussians(
-        table, roles, on_missing=policy, categories=categories, handle_unknown=handle_unknown
-    )
+    rows = read_gaussians(table, roles, on_missing=policy, categories=categories, **options)
     if not flags:
         return rows
     names = [*roles.get("features", ()), *roles.get("exact", ())]

@@ -129,25 +129,27 @@ def groups_of_fit(
     and in two groups, or calibration could not hold any of them out.
     """
     counted: Any = slice(None) if weights is None else weights > 0.0
-    if folded:
-        single = np.flatnonzero(np.bincount(codes[counted], minlength=len(classes)) == 1)
-        if single.size:
-            label = classes[single[:1]].tolist()[0]
+
+    def refuse(rows_of_class: Ints, single: str, whole: str, way_out: str) -> None:
+        lone = np.flatnonzero(rows_of_class == 1)
+        if folded and lone.size:
+            label = classes[lone[:1]].tolist()[0]
             raise UncertainError(
-                f"class {label!r} has a single row (of positive weight), and probabilities are calibrated on "
-                "rows that are held out: add rows of this class, or fit with probability=False"
+                f"class {label!r} has {single}, and probabilities are calibrated on {whole} that are held "
+                f"out: {way_out}"
             )
+
+    refuse(
+        np.bincount(codes[counted], minlength=len(classes)), "a single row (of positive weight)", "rows",
+        "add rows of this class, or fit with probability=False",
+    )  # fmt: skip
     if groups is None:
         return None
     numbers = groups_from(groups, "groups", len(codes))
-    if folded:
-        lone = np.flatnonzero(_groups_with(codes[counted], numbers[counted], len(classes)) == 1)
-        if lone.size:
-            label = classes[lone[:1]].tolist()[0]
-            raise UncertainError(
-                f"class {label!r} has rows in one group only, and probabilities are calibrated on groups "
-                "that are held out: add groups of this class, or fit with probability=False or without groups"
-            )
+    refuse(
+        _groups_with(codes[counted], numbers[counted], len(classes)), "rows in one group only", "groups",
+        "add groups of this class, or fit with probability=False or without groups",
+    )  # fmt: skip
     return numbers
 
 

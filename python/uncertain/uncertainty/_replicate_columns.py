@@ -60,7 +60,6 @@ class Replicates:
 def read_replicates(
     table: Table,
     by: Sequence[str],
-    *,
     features: Sequence[str] | None,
     keep: Sequence[str],
     include: Sequence[str],

@@ -143,14 +143,8 @@ def from_replicates(
     if not is_table(table):
         return _of_arrays(table, by, of, shrinkage, covariance)
     opened = open_table(table)
-    found = read_replicates(
-        opened,
-        [by] if isinstance(by, str) else list(by),
-        features=features,
-        keep=keep,
-        include=include,
-        exclude=exclude,
-    )
+    by = [by] if isinstance(by, str) else list(by)
+    found = read_replicates(opened, by, features, keep, include, exclude)
     rows, counts = gaussians_of_groups(found.values, found.codes, found.groups, of, shrinkage, covariance)
     if columns == "lists":
         return new_table(opened, _without_clash(found.kept, {"n": counts}, ("mean", "cov", "var")), rows)
