@@ -343,7 +343,7 @@ def test_large_tables_are_read_in_parts_with_the_same_bits(
 
     monkeypatch.setattr(in_parts, "LARGE", 1 << 10)
     monkeypatch.setattr(in_parts, "in_parts", lambda numbers: 1024)
-    monkeypatch.setattr("uncertain._model.large.read_in_parts", counting)
+    monkeypatch.setattr("uncertain._model.beyond.read_in_parts", counting)
     model = uncertain.fit(folder if path else TABLE, "kind", **known)
     assert len(calls[0]._parts) >= 6
     assert np.array_equal(coefficients(model), coefficients(expected))

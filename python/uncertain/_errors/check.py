@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,11 +24,9 @@ from ..preprocessing._empty import without_empty
 from ..preprocessing._error_columns import deviations
 from ..tables._choose import choose_columns
 from ..tables._groups import Groups
-from ..tables._roles import ARGUMENTS
+from ..tables._roles import ARGUMENTS, ErrorColumns
 from ..tables._source import Source
 from .estimate import LEVELS, Found, by_model, by_replicates
-
-ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
 
 REPORTED_ROWS = 2_000
 """Most rows that a report looks at for this."""

@@ -1,14 +1,16 @@
-"""`uncertain.fit(..., memory=...)`: rows in a file, and only methods that reduce to sums over them.
+"""`uncertain.fit` of tables that are large, or larger than memory, in place of one fit to all rows at once.
 
-What such a method keeps in memory is some numbers per row (targets, weights) and a sample; everything else
-passes by. Methods that compare rows with one another, or copy them, are refused before anything is read,
-with what to use instead.
+The rows are read and moved part by part (`in_parts`), or with `memory=` go to a file; then the model looks
+once more at some of them. From a file only methods learn that reduce to sums over rows: they keep some
+numbers per row in memory (targets, weights) and a sample, and everything else passes by. Methods that compare
+rows with one another, or copy them, are refused before anything is read, with what to use instead.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,15 +23,17 @@ from .._spill import Budget
 from .._spill._folder import checked_folder
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
+from ..preprocessing._empty import empty_errors
 from ..tables._choose import target_errors
 from ..tables._columns import Columns
 from ..tables._lazy import LazyTable
+from ..tables._roles import KINDS
 from ..tables._source import Source
+from ..tables._table import BatchSize
 from ..tables._wrapped import unwrapped
 from .choosing import IN_MEMORY, choose
-from .in_parts import fit_in_parts
+from .in_parts import fit_in_parts, is_large, read_in_parts
 from .joined import joins
-from .large import settled
 from .leaderboard import Leaderboard
 from .methods import AUTO, METHODS, estimator_of
 from .model import Model
@@ -37,7 +41,11 @@ from .portfolio import Options, reduces
 from .sampled import CHOSEN_ROWS, REMEMBERED_ROWS
 from .settings import settings_of_choice
 from .streamed import Streamed, streamed
+from .trial import Rows
 from .with_target import OfTarget
+
+LOOKED_AT = 1_000
+"""Rows in which an error column of a large table has to hold something."""
 
 INSTEAD = {
     "kernel": 'pass n_components= (random features, say 500; approximation="nystroem" for landmarks)',
@@ -53,6 +61,48 @@ INSTEAD = {
 BESIDE = {"targets": 12, "weights": 24, "groups": 8, "y_std": 16, "exact": 120, "scores": 16, "law": 24}
 """Bytes of memory per row: codes and targets of the core, weights with their copies, the numbers that a
 solver for exact rows keeps beside each of them, residuals of targets from a law."""
+
+
+def suits_parts(source: Source, columns: Columns, given: Mapping[str, Any], with_target: OfTarget) -> bool:
+    """Is the table worth being read in parts, and nothing asked of all of its rows at once?
+
+    Error columns that hold nothing are told by all rows.
+    """
+    if with_target.columns or columns.target_limit is not None or not is_large(source, columns):
+        return False
+    if any(given[kind] is not None for kind in KINDS):
+        return True
+    assert source.table is not None
+    first = next(iter(source.table.batches(sorted(columns.used()), BatchSize(LOOKED_AT))), None)
+    return first is not None and not empty_errors(first, columns)
+
+
+def fit_large(
+    source: Source,
+    columns: Columns,
+    reading: AsGaussians,
+    behind: Pipeline,
+    known: Rows,
+    start: float,
+) -> Model:
+    """One fit to a large table, whose rows are there once: read and moved part by part."""
+    assert source.table is not None
+    if isinstance(source.table, LazyTable):
+        source.table.forget()
+    with source.named():
+        rows = read_in_parts(reading, source.table, sorted(columns.used()))
+    n_rows, beside = len(known), known.arguments
+    some = replace(known, rows=rows.rows()).sampled(REMEMBERED_ROWS)
+    fit_in_parts(rows, known.y, behind, beside)
+    pipeline = Pipeline([("gaussians", reading), *behind.steps])
+    return Model(pipeline, settled(columns, reading), n_rows=n_rows)._remember(some, start)
+
+
+def settled(columns: Columns, reading: AsGaussians) -> Columns:
+    """Whether two columns are limits or arms is learned from rows."""
+    if not columns.features:
+        return columns
+    return replace(columns, errors={kind: own for kind, own in reading.roles_.items() if kind in KINDS})
 
 
 def refuse(

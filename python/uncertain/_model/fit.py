@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -30,13 +30,12 @@ from ..preprocessing._empty import without_empty
 from ..tables._choose import choose_columns, left_out, target_errors
 from ..tables._columns import Columns
 from ..tables._dask import is_dask
-from ..tables._roles import ARGUMENTS
+from ..tables._roles import ARGUMENTS, ErrorColumns
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
 from . import with_target as with_target_
-from .beyond import fit_in_file
+from .beyond import fit_in_file, fit_large, settled, suits_parts
 from .choosing import choose
-from .large import fit_large, settled, suits_parts
 from .leaderboard import Leaderboard
 from .measured import are_readings
 from .methods import MethodName, chosen, estimator_of
@@ -45,9 +44,6 @@ from .portfolio import Effort, Options
 from .settings import check_choice, re_measured_in, settings_of_choice
 from .steps import takes_gaps
 from .trial import Rows
-
-ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
-"""Where error bars are: a column or a pattern, a dictionary {feature: column}, or a list."""
 
 
 def fit(

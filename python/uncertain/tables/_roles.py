@@ -24,6 +24,9 @@ OF_SCALARS = ("std", "var", "bounds")
 ARGUMENTS = (*KINDS, "mean", "features", "corr", "exact", "categorical", "limits")
 """All arguments about the columns of features."""
 
+ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
+"""Where error bars are: a column or a pattern, a dictionary {feature: column}, or a list."""
+
 Pairs: TypeAlias = dict[tuple[str, str], str]
 """The columns of correlations or covariances of pairs of features."""
 

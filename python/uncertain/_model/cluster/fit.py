@@ -23,7 +23,7 @@ from ...tables._dask import is_dask
 from ...tables._roles import ARGUMENTS
 from ...tables._source import Source
 from ..average import fit_arguments
-from ..large import settled
+from ..beyond import settled
 from ..measured import are_readings
 from ..methods import METHODS, estimator_of, is_denoised
 from ..model import Model
