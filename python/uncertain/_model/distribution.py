@@ -31,10 +31,14 @@ def from_errors(pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats]:
     is still what the reading leaves open: the prediction is that at m_i, and the deviation sqrt(w'C_i w). So
     the deviation is asked of rows that have not been collapsed.
     """
-    uncollapsed = rows
-    for _, step in pipeline.steps[:-1]:
-        if not isinstance(step, GaussianCollapser):
-            uncollapsed = step.transform(uncollapsed)
-    mean, std = pipeline[-1].predict(uncollapsed, return_std=True)
+    mean, std = pipeline[-1].predict(in_front(pipeline, rows), return_std=True)
     collapsed = any(isinstance(step, GaussianCollapser) for _, step in pipeline.steps)
     return (pipeline.predict(rows) if collapsed else mean), std
+
+
+def in_front(pipeline: Pipeline, rows: Any) -> Any:
+    """The rows as they come to the last step, before a `GaussianCollapser` takes their covariances away."""
+    for _, step in pipeline.steps[:-1]:
+        if not isinstance(step, GaussianCollapser):
+            rows = step.transform(rows)
+    return rows

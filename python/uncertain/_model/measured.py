@@ -1,12 +1,15 @@
-"""What a model takes error bars for, and how far errors of new rows may be from those of its fit."""
+"""What a model takes error bars for, how far errors of new rows may be from those of its fit, and what it has
+learned of true values."""
 
 from __future__ import annotations
 
 from sklearn.pipeline import Pipeline
 
+from .._base.em import Mixture
+from .._data.array import GaussianArray
 from ..discriminant import GaussianDiscriminant
 from ..mixture import GaussianMixtureRegressor
-from ..preprocessing import GaussianDenoiser
+from ..preprocessing import GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..tables._columns import Columns
 from ..tables._names import SPREAD
@@ -17,6 +20,9 @@ BY_ITSELF = (
     *(GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor),
     *(RemeasuredClassifier, RemeasuredRegressor),
 )
+
+KNOW_FEATURES = (GaussianImputer, GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor)
+"""Steps with a distribution of the features."""
 
 LARGER = 10.0
 """How much larger errors may be for a model of true values and noise, which has a law for all of them."""
@@ -70,3 +76,22 @@ def are_readings(source: Source, columns: Columns) -> bool:
         return False
     listed = [column for kind, column in columns.errors.items() if is_list_column(kind, column)]
     return all(source.table.type_of(column) != "list" for column in listed)
+
+
+def true_values(pipeline: Pipeline) -> Mixture | None:
+    """The distribution of true values, in the units of what is read.
+
+    That of the first step that knows one, behind the reading steps; None if none does.
+    """
+    scalers: list[GaussianScaler] = []
+    for _, step in pipeline.steps:
+        if isinstance(step, GaussianScaler):
+            scalers.insert(0, step)
+        if isinstance(step, KNOW_FEATURES):
+            weights, means, covariances = step._mixture()
+            components = GaussianArray(means, cov=covariances)
+            for scaler in scalers:
+                names = getattr(scaler, "feature_names_in_", None)
+                components = scaler.inverse_transform(components._named(names))
+            return weights, components.means, components.covariances()
+    return None

@@ -31,10 +31,9 @@ from .batches import numbered
 from .coefficients import feature_names
 from .in_parts import is_large
 from .leaderboard import Leaderboard
-from .measured import advice, tolerated
+from .measured import advice, tolerated, true_values
 from .remembered import Remembered
 from .scored import unknown
-from .truth import true_values
 
 Found = TypeVar("Found")
 Answer: TypeAlias = Callable[[Pipeline, Any], tuple[Any, ...]]

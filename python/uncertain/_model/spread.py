@@ -24,8 +24,9 @@ from sklearn.pipeline import Pipeline
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Floats
 from .._errors.sizes import sizes_of
-from ..preprocessing import GaussianCollapser, GaussianDenoiser
+from ..preprocessing import GaussianDenoiser
 from ..preprocessing._error_columns import spread_of
+from .distribution import in_front
 
 MANY = 30
 """More features share one coefficient."""
@@ -102,11 +103,3 @@ def parts_of(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:
         parts = parts * widths**2 / (parts + widths**2)
     parts = np.where(known, parts, widths**2)
     return (parts / widths**2).mean(axis=1, keepdims=True) if len(widths) > MANY else parts
-
-
-def in_front(pipeline: Pipeline, rows: Any) -> Any:
-    """The rows as they come to the last step, before a `GaussianCollapser` takes their covariances away."""
-    for _, step in pipeline.steps[:-1]:
-        if not isinstance(step, GaussianCollapser):
-            rows = step.transform(rows)
-    return rows

@@ -31,9 +31,8 @@ from ..exceptions import CovarianceWarning, ParameterError
 from ..preprocessing import GaussianDenoiser
 from ..tables import new_table
 from .calibrating import shares_of
-from .measured import is_measured
+from .measured import is_measured, true_values
 from .sets import Sets
-from .truth import true_values
 
 PREDICTED = 500_000
 """Rows that are predicted in all, where the number of draws is left open."""
