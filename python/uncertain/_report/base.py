@@ -10,8 +10,7 @@ import numpy as np
 
 from .._data.typing import Floats, Ints
 from .board import MEANS_ONLY, Board, Difference, Score
-from .folds import Folds
-from .held_out import Design
+from .folds import Design, Folds
 from .html import Table, page
 from .metrics import Answer
 from .pictures import scores_picture

@@ -25,8 +25,8 @@ from ..exceptions import ParameterError
 from .base import aligned, amount, common
 from .beside import BesideMeans
 from .board import MEANS_ONLY, board_of
-from .folds import Folds, check_counts
-from .held_out import Design, Timed, cross_validate, means_alone
+from .folds import Design, Folds, check_counts
+from .held_out import Candidate, Timed, cross_validate, means_alone
 from .html import Table
 from .meanings import Meanings, alternatives, own_meaning
 from .metrics import OF_CLASSES, Answer, chosen_metrics
@@ -136,10 +136,10 @@ def compare(
         )
     dealt = design.dealt(len(data), y, design.groups)
     own, exact = own_meaning(fitted), means_alone(data)
-    candidates = {MEANS_ONLY: design.candidate(fitted, exact, {}), own: design.candidate(fitted, data, {})}
+    candidates = {MEANS_ONLY: Candidate.of(design, fitted, exact), own: Candidate.of(design, fitted, data)}
     if meanings and data.kind != "zero":
         others = alternatives(fitted, gaps=isinstance(data, Incomplete))
-        candidates |= {name: design.candidate(p, data, {}, optional=True) for name, p in others.items()}
+        candidates |= {name: Candidate.of(design, p, data, optional=True) for name, p in others.items()}
     fits = [Timed.of(candidates[name], y) for name in (own, MEANS_ONLY)]
     answers = cross_validate(candidates, y, dealt, metrics, design.pace)
     first, first_means = (first_repeat(answers[name], y, dealt) for name in (own, MEANS_ONLY))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-from .._data.typing import Ints, Labels, RandomState
+from .._data.typing import Floats, Ints, Labels, RandomState
 from ..exceptions import ParameterError, UncertainError
 from ..tables._groups import Groups, check_group_number, too_few_groups
+from .pace import Pace
 
 MOST_FITS = 10_000
 """Folds times repeats: more would take days and tell nothing more."""
@@ -28,19 +31,27 @@ class Folds(NamedTuple):
         """Folds of one repeat, which hold out every row once."""
         return int(self.about["folds"])
 
-    @classmethod
-    def of(
-        cls,
-        n: int,
-        classes: Labels | None,
-        *,
-        folds: int,
-        repeats: int | None,
-        groups: Groups | None,
-        random_state: RandomState,
-        noun: str = "rows",
-    ) -> Folds:
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """How the candidates of a report are compared: the arguments that all reports share."""
+
+    folds: int = 5
+    repeats: int | None = None
+    groups: Groups | None = None
+    """Rows that are held out together."""
+    weights: Floats | None = None
+    """How much each row counts in the fits."""
+    scorers: Sequence[str] | str | None = None
+    scoring: str | None = None
+    pace: Pace = field(default_factory=Pace)
+    codes: Mapping[str, str] = field(default_factory=dict)
+    """For each candidate the line of Python that fits it."""
+    random_state: RandomState = 0
+
+    def dealt(self, n: int, classes: Labels | None, groups: Groups | None, noun: str = "rows") -> Folds:
         """Folds of `n` labelled rows, stratified by their classes if they have some; of whole groups."""
+        folds, repeats, random_state = self.folds, self.repeats, self.random_state
         if repeats is None:
             repeats = 1 if n > MANY_ROWS else 4
         check_counts(folds=(folds, 2), repeats=(repeats, 1))
@@ -70,10 +81,10 @@ class Folds(NamedTuple):
         about = {"folds": folds, "repeats": repeats}
         if groups is not None:
             splits = groups.splits(folds, repeats, random_state, classes)
-            return cls(splits, about | {"n_groups": groups.count, "group": groups.name})
+            return Folds(splits, about | {"n_groups": groups.count, "group": groups.name})
         kind = RepeatedKFold if classes is None else RepeatedStratifiedKFold
         splitter = kind(n_splits=folds, n_repeats=repeats, random_state=random_state)
-        return cls(list(splitter.split(np.empty(n), classes)), about)
+        return Folds(list(splitter.split(np.empty(n), classes)), about)
 
 
 def check_counts(**counts: tuple[Any, int]) -> None:

@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -19,11 +19,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
-from .._data.typing import Floats, Ints, Labels, RandomState
+from .._data.typing import Floats, Ints, Labels
 from ..exceptions import ConvergenceWarning, UncertainError
 from ..preprocessing._imputer import GaussianImputer
 from ..tables._groups import Groups
-from .folds import Folds
+from .folds import Design, Folds
 from .metrics import Answer, Metric
 from .pace import Pace
 
@@ -127,6 +127,19 @@ class Candidate:
     optional: bool = False
     """Whether it is left out if it cannot be fitted to some fold."""
 
+    @classmethod
+    def of(
+        cls,
+        design: Design,
+        pipeline: Pipeline,
+        rows: GaussianRows,
+        known: Mapping[str, Any] | None = None,
+        *,
+        optional: bool = False,
+    ) -> Self:
+        """With the weights and groups of the comparison."""
+        return cls(pipeline, rows, known or {}, design.weights, design.groups, optional)
+
     def fitted(self, y: Labels, rows: Ints | None = None, *, probability: bool = False) -> Pipeline:
         """A fit to some of the rows, or to all."""
         step = self.pipeline.steps[-1][0]
@@ -147,37 +160,6 @@ class Candidate:
         labelled = rows[[label is not None for label in y[rows].tolist()]]
         _, counts = self.groups.take(labelled).counts_of(np.asarray(y[labelled].tolist()))
         return bool(counts.min() > 1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Design:
-    """How the candidates of a report are compared: the arguments that all reports share."""
-
-    folds: int = 5
-    repeats: int | None = None
-    groups: Groups | None = None
-    """Rows that are held out together."""
-    weights: Floats | None = None
-    """How much each row counts in the fits."""
-    scorers: Sequence[str] | str | None = None
-    scoring: str | None = None
-    pace: Pace = field(default_factory=Pace)
-    codes: Mapping[str, str] = field(default_factory=dict)
-    """For each candidate the line of Python that fits it."""
-    random_state: RandomState = 0
-
-    def dealt(self, n: int, classes: Labels | None, groups: Groups | None, noun: str = "rows") -> Folds:
-        """The folds of `n` rows of these groups."""
-        return Folds.of(
-            n, classes, folds=self.folds, repeats=self.repeats, groups=groups, random_state=self.random_state,
-            noun=noun,
-        )  # fmt: skip
-
-    def candidate(
-        self, pipeline: Pipeline, rows: GaussianRows, known: Mapping[str, Any], *, optional: bool = False
-    ) -> Candidate:
-        """A pipeline that is compared."""
-        return Candidate(pipeline, rows, known, self.weights, self.groups, optional)
 
 
 class Timed(NamedTuple):

@@ -20,8 +20,8 @@ from .._data.typing import Floats, Ints, Labels
 from ..exceptions import ParameterError
 from .base import BaseReport, aligned, common, comparison, json_ready
 from .board import MEANS_ONLY, Score, board_of
-from .folds import check_counts
-from .held_out import Design, cross_validate, means_alone
+from .folds import Design, check_counts
+from .held_out import Candidate, cross_validate, means_alone
 from .html import Table
 from .metrics import OF_CLASSES, OF_NUMBERS, chosen_metrics
 
@@ -211,13 +211,13 @@ def report_of_huber(
         out = known[test] if groups is None else groups.members(known[test])
         return np.setdiff1d(np.arange(len(y)), out), known[test]
 
-    candidates = {MODEL: design.candidate(fitted, data, {})}
+    candidates = {MODEL: Candidate.of(design, fitted, data)}
     if last.max_refinements > 0 or last.threshold is not None:
         squared = clone(fitted)
         squared[-1].set_params(max_refinements=0, threshold=None)
-        candidates[SQUARED] = design.candidate(squared, data, {})
+        candidates[SQUARED] = Candidate.of(design, squared, data)
     if data.kind != "zero":
-        candidates[MEANS_ONLY] = design.candidate(fitted, means_alone(data), {})
+        candidates[MEANS_ONLY] = Candidate.of(design, fitted, means_alone(data))
     answers = cross_validate(candidates, y, dealt, metrics, design.pace, rows=rows_of)
     rows, residuals = _removed(last)
     several = isinstance(last.thresholds_, list)

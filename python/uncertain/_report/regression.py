@@ -20,7 +20,8 @@ from .base import aligned, amount, common
 from .beside import BesideMeans
 from .board import MEANS_ONLY, board_of
 from .coefficients import Coefficients, coefficients_of, compared
-from .held_out import Design, Distribution, Timed, cross_validate, means_alone, with_scatter
+from .folds import Design
+from .held_out import Candidate, Distribution, Timed, cross_validate, means_alone, with_scatter
 from .html import Table
 from .meanings import Meanings, own_meaning, regressions
 from .metrics import OF_NUMBERS, chosen_metrics
@@ -134,12 +135,12 @@ def compare_regressions(
     of_exact = {name: values for name, values in known.items() if name != "xy_cov"}
     own = own_meaning(fitted)
     candidates = {
-        MEANS_ONLY: design.candidate(fitted, means_alone(data), of_exact),
-        own: design.candidate(fitted, data, known),
+        MEANS_ONLY: Candidate.of(design, fitted, means_alone(data), of_exact),
+        own: Candidate.of(design, fitted, data, known),
     }
     if meanings and data.kind != "zero":
         others = regressions(fitted, gaps=isinstance(data, Incomplete))
-        candidates |= {name: design.candidate(p, data, known, optional=True) for name, p in others.items()}
+        candidates |= {n: Candidate.of(design, p, data, known, optional=True) for n, p in others.items()}
     fits = {name: Timed.of(candidate, y) for name, candidate in candidates.items()}
     by_fold: dict[str, list[Floats | None]] = {name: [] for name in candidates}
     answers = cross_validate(
