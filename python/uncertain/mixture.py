@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from ._base.classifiers import predicted
 from ._base.docs import documented
 from ._base.em import FittedMixture, Mixture, warn_unless_ended
-from ._base.gaps import TakesGaps
 from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from ._data.numbers import refuse_where
 from ._data.typing import Booleans, Floats, RandomState
@@ -24,7 +23,7 @@ __all__ = ["GaussianMixtureRegressor"]
 
 
 @documented
-class GaussianMixtureRegressor(FittedMixture, TakesGaps, RegressorMixin, BaseEstimator):
+class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
     """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
 
     Row i is one noisy reading (x_i, y_i) of a true pair, with known errors of both that may go together:

@@ -17,6 +17,7 @@ from .._data.typing import Floats, RandomState
 from .._data.validation import RowsLike
 from ..exceptions import ConvergenceWarning
 from .core import Core
+from .gaps import TakesGaps
 from .penalty import Rows
 from .progress import Callback
 
@@ -64,7 +65,7 @@ def warn_unless_ended(estimator: Any) -> None:
     )
 
 
-class MixtureAttributes(Core):
+class MixtureAttributes(TakesGaps, Core):
     """``weights_``, ``means_`` and ``covariances_`` of a fitted mixture, and how the fit went."""
 
     weights_: Floats

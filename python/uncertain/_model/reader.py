@@ -230,25 +230,15 @@ class Reader:
     def _groups(self, source: Source, groups: ColumnOrValues | bool | None) -> Groups | None:
         """The groups of a report: those that were asked for, else the column of the fit; False: none."""
         known = self.columns_.groups
-        if groups is None and known is True:
-            raise ParameterError(
-                "the model was fitted with groups that were given as values: pass those of these rows as "
-                "groups=, or groups=False to take every row for an object of its own"
-            )
-        if groups is None and isinstance(known, str):
-            return source.groups(known, "the groups of the fit; pass another column or groups=False")
-        return None if groups is None or groups is False else source.groups(groups)
+        chosen = _chosen(groups, known, "groups", "groups", "take every row for an object of its own")
+        advice = "the groups of the fit; pass another column or groups=False" if groups is None else ""
+        return None if chosen is None else source.groups(chosen, advice)
 
     def _weights(self, source: Source, weights: ColumnOrValues | bool | None) -> Floats | None:
         """The weights of a report: those that were asked for, else the column of the fit; False: none."""
         known = self.columns_.sample_weight
-        if weights is None and known is True:
-            raise ParameterError(
-                "the model was fitted with weights that were given as values: pass those of these rows as "
-                "sample_weight=, or sample_weight=False to count every row once"
-            )
-        chosen = known if weights is None else weights
-        return source.weights(chosen) if chosen is not None and chosen is not False else None
+        chosen = _chosen(weights, known, "weights", "sample_weight", "count every row once")
+        return None if chosen is None else source.weights(chosen)
 
     @property
     def _n_reading(self) -> int:
@@ -258,3 +248,14 @@ class Reader:
     @property
     def _target_name(self) -> str:
         return self.columns_.target or "prediction"
+
+
+def _chosen(asked: Any, known: str | bool | None, what: str, argument: str, without: str) -> Any:
+    """What was asked for, else the column of the fit; None for none, which False asks for."""
+    if asked is None and known is True:
+        raise ParameterError(
+            f"the model was fitted with {what} that were given as values: pass those of these rows as "
+            f"{argument}=, or {argument}=False to {without}"
+        )
+    chosen = known if asked is None else asked
+    return None if chosen is False else chosen

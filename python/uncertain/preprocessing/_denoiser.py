@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._base.em import FittedMixture, warn_unless_ended
-from .._base.gaps import TakesGaps
 from .._data.array import GaussianArray
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_readings, check_sample_weight
@@ -18,7 +17,6 @@ from .._data.validation import RowsLike, check_readings, check_sample_weight
 
 @documented
 class GaussianDenoiser(
-    TakesGaps,
     FittedMixture,
     OneToOneFeatureMixin,
     TransformerMixin,

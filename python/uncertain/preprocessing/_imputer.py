@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
 from .._base.em import MixtureAttributes, warn_unless_ended
-from .._base.gaps import TakesGaps
 from .._base.progress import Callback
 from .._data.array import GaussianArray
 from .._data.typing import RandomState
@@ -19,7 +18,6 @@ from .._data.validation import RowsLike, check_labels, check_rows, check_sample_
 
 @documented
 class GaussianImputer(
-    TakesGaps,
     MixtureAttributes,
     OneToOneFeatureMixin,
     TransformerMixin,
