@@ -4,29 +4,17 @@
 //! contiguous rows without a horizontal sum, and the row stays in the first cache. Of eight matrices at a time each has a
 //! lane, so that no loop is shorter than a register; that pays until their triangles leave the second cache.
 
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 use crate::lanes::{LANES, Lanes, Pack, each, fma};
 
-/// U with A = U'U in place of the upper triangle of a (d x d, row-major); the rest is not read.
-///
-/// False as soon as a pivot is not positive (or not a number): A is not positive definite.
-#[must_use]
-pub fn factor_upper(a: &mut [f64], d: usize) -> bool {
-    dispatch(FactorUpper { a, d })
-}
-
-struct FactorUpper<'a> {
-    a: &'a mut [f64],
-    d: usize,
-}
-
-impl Kernel for FactorUpper<'_> {
-    type Output = bool;
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> bool {
-        let d = self.d;
+kernel! {
+    /// U with A = U'U in place of the upper triangle of a (d x d, row-major); the rest is not read.
+    ///
+    /// False as soon as a pivot is not positive (or not a number): A is not positive definite.
+    #[must_use]
+    pub fn factor_upper<const FMA: bool>(a: &mut [f64], d: usize) -> bool {
         for i in 0..d {
-            let (above, below) = self.a.split_at_mut(i * d);
+            let (above, below) = a.split_at_mut(i * d);
             let row = &mut below[i..d];
             let n = row.len();
             let line = |k: usize| &above[k * d + i..][..n];
@@ -62,29 +50,17 @@ impl Kernel for FactorUpper<'_> {
 /// Columns up to which eight matrices at a time are faster than one after the other.
 pub const TOGETHER: usize = 64;
 
-/// Are matrices with these upper triangles positive definite? Matrix l is lane l of `a`, row i of the triangle from
-/// column i on behind row i - 1; what is left there are the factors of those that are.
-#[must_use]
-pub fn factor_upper_together(a: &mut [Pack], d: usize) -> [bool; LANES] {
-    debug_assert!(a.len() == d * (d + 1) / 2);
-    dispatch(FactorTogether { a, d })
-}
-
-struct FactorTogether<'a> {
-    a: &'a mut [Pack],
-    d: usize,
-}
-
-impl Kernel for FactorTogether<'_> {
-    type Output = [bool; LANES];
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> [bool; LANES] {
-        let d = self.d;
+kernel! {
+    /// Are matrices with these upper triangles positive definite? Matrix l is lane l of `a`, row i of the triangle from
+    /// column i on behind row i - 1; what is left there are the factors of those that are.
+    #[must_use]
+    pub fn factor_upper_together<const FMA: bool>(a: &mut [Pack], d: usize) -> [bool; LANES] {
+        debug_assert!(a.len() == d * (d + 1) / 2);
         let start = |i: usize| i * d - i * i.saturating_sub(1) / 2;
         let mut good = [true; LANES];
         for i in 0..d {
             let n = d - i;
-            let (above, below) = self.a.split_at_mut(start(i));
+            let (above, below) = a.split_at_mut(start(i));
             let row = &mut below[..n];
             let line = |k: usize| &above[start(k) + i - k..][..n];
             let body = i / 4 * 4;

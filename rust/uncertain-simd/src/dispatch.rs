@@ -8,13 +8,43 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// The environment variable: `avx512`, `avx2` or `scalar` (what every machine of the architecture has).
 pub const SWITCH: &str = "UNCERTAIN_SIMD";
 
-/// A piece of work that is compiled once per instruction set.
-///
-/// `run` must be `#[inline(always)]`: only then does it take over the features of the copy it is in.
-pub(crate) trait Kernel {
-    type Output;
-    fn run<const FMA: bool>(self) -> Self::Output;
+/// A function that is compiled once per instruction set and runs the copy for the one in use. Its body sees `FMA`: is
+/// multiply-add one instruction there?
+macro_rules! kernel {
+    (
+        $(#[$meta:meta])*
+        $vis:vis fn $name:ident<const $FMA:ident: bool>($($argument:ident: $type:ty),+ $(,)?) $(-> $output:ty)? $body:block
+    ) => {
+        $(#[$meta])*
+        $vis fn $name($($argument: $type),+) $(-> $output)? {
+            #[inline(always)]
+            fn run<const $FMA: bool>($($argument: $type),+) $(-> $output)? $body
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
+            fn v4($($argument: $type),+) $(-> $output)? {
+                run::<true>($($argument),+)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma")]
+            fn v3($($argument: $type),+) $(-> $output)? {
+                run::<true>($($argument),+)
+            }
+
+            match $crate::dispatch::Level::in_use().set() {
+                // SAFETY: a level exists only where its features were detected.
+                #[cfg(target_arch = "x86_64")]
+                $crate::dispatch::Set::Avx512 => unsafe { v4($($argument),+) },
+                // SAFETY: as above.
+                #[cfg(target_arch = "x86_64")]
+                $crate::dispatch::Set::Avx2 => unsafe { v3($($argument),+) },
+                $crate::dispatch::Set::Scalar => run::<{ cfg!(target_arch = "aarch64") }>($($argument),+),
+            }
+        }
+    };
 }
+pub(crate) use kernel;
 
 /// Instruction sets for which there are copies, the best one first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,35 +147,6 @@ impl Level {
         let found = work();
         FORCED.set(before);
         found
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::Kernel;
-
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")]
-    pub(super) fn v4<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run::<true>()
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) fn v3<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run::<true>()
-    }
-}
-
-/// Run the kernel's copy for the instruction set in use.
-#[inline]
-pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    match Level::in_use().set() {
-        // SAFETY: a level exists only where its features were detected.
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx512 => unsafe { x86::v4(kernel) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Set::Avx2 => unsafe { x86::v3(kernel) },
-        Set::Scalar => kernel.run::<{ cfg!(target_arch = "aarch64") }>(),
     }
 }
 

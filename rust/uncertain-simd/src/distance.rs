@@ -1,29 +1,15 @@
 //! Squared distances from points to many others, summed from differences (|x|^2 + |z|^2 - 2 x'z cancels).
 
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 use crate::lanes::fma;
 
-/// `out[k] += sum over j of (columns[j][k] - point[j])^2`; `columns` holds feature j of the other points from
-/// element `j * stride` on.
-pub fn add_squared_distances(columns: &[f64], stride: usize, point: &[f64], out: &mut [f64]) {
-    dispatch(Distances { columns, stride, point, out });
-}
-
-struct Distances<'a> {
-    columns: &'a [f64],
-    stride: usize,
-    point: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl Kernel for Distances<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        for (j, &x) in self.point.iter().enumerate() {
-            let column = &self.columns[j * self.stride..][..self.out.len()];
-            for (out, z) in self.out.iter_mut().zip(column) {
+kernel! {
+    /// `out[k] += sum over j of (columns[j][k] - point[j])^2`; `columns` holds feature j of the other points from
+    /// element `j * stride` on.
+    pub fn add_squared_distances<const FMA: bool>(columns: &[f64], stride: usize, point: &[f64], out: &mut [f64]) {
+        for (j, &x) in point.iter().enumerate() {
+            let column = &columns[j * stride..][..out.len()];
+            for (out, z) in out.iter_mut().zip(column) {
                 let t = z - x;
                 *out = fma::<FMA>(t, t, *out);
             }

@@ -3,7 +3,7 @@
 //! Four rows are done side by side: the vector is loaded once for four rows, and four independent
 //! sums hide the latency of the multiply-add. Rows too short to fill a lane go through the tail.
 
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 use crate::lanes::{LANES, Lanes, fma, multiply_add, reduce};
 use crate::triangle::Layout;
 
@@ -16,34 +16,50 @@ pub enum Power {
     Two,
 }
 
-/// a'b
-#[must_use]
-pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    struct Dot<'a>(&'a [f64], &'a [f64]);
-    impl Kernel for Dot<'_> {
-        type Output = f64;
-        #[inline(always)]
-        fn run<const FMA: bool>(self) -> f64 {
-            row_dot::<FMA, false>(self.0, self.1)
+kernel! {
+    /// a'b
+    #[must_use]
+    pub fn dot<const FMA: bool>(a: &[f64], b: &[f64]) -> f64 {
+        row_dot::<FMA, false>(a, &b[..a.len()])
+    }
+}
+
+kernel! {
+    /// `out[k] = x_k'w` for the rows x_k of `values`, or with the squares of their elements.
+    pub fn dots<const FMA: bool>(values: &[f64], w: &[f64], power: Power, out: &mut [f64]) {
+        match power {
+            Power::One => dots_of::<FMA, false>(values, w, out),
+            Power::Two => dots_of::<FMA, true>(values, w, out),
         }
     }
-    dispatch(Dot(a, &b[..a.len()]))
 }
 
-/// `out[k] = x_k'w` for the rows x_k of `values`, or with the squares of their elements.
-pub fn dots(values: &[f64], w: &[f64], power: Power, out: &mut [f64]) {
-    dispatch(Dots { values, w, power, out });
+kernel! {
+    /// `sum += coef[k] x_(k - origin)` over the picked k (ascending) for the rows x of `values`, as long as `sum`, or
+    /// with squared elements; `origin` is the k of the first row.
+    pub fn add_rows<const FMA: bool>(
+        values: &[f64],
+        origin: usize,
+        picks: &[u32],
+        coef: &[f64],
+        power: Power,
+        sum: &mut [f64],
+    ) {
+        match power {
+            Power::One => add_rows_of::<FMA, false>(values, origin, picks, coef, sum),
+            Power::Two => add_rows_of::<FMA, true>(values, origin, picks, coef, sum),
+        }
+    }
 }
 
-/// `sum += coef[k] x_(k - origin)` over the picked k (ascending) for the rows x of `values`, as long as `sum`, or with
-/// squared elements; `origin` is the k of the first row.
-pub fn add_rows(values: &[f64], origin: usize, picks: &[u32], coef: &[f64], power: Power, sum: &mut [f64]) {
-    dispatch(AddRows { values, origin, picks, coef, power, sum });
-}
-
-/// `y_k = S_k w` for symmetric matrices, reading lower triangles only.
-pub fn symmetric_images(values: &[f64], layout: Layout, w: &[f64], out: &mut [f64]) {
-    dispatch(SymmetricImages { values, layout, w, out });
+kernel! {
+    /// `y_k = S_k w` for symmetric matrices, reading lower triangles only.
+    pub fn symmetric_images<const FMA: bool>(values: &[f64], layout: Layout, w: &[f64], out: &mut [f64]) {
+        match layout {
+            Layout::Packed => symmetric_images_of::<FMA, true>(values, w, out),
+            Layout::Square => symmetric_images_of::<FMA, false>(values, w, out),
+        }
+    }
 }
 
 #[inline(always)]
@@ -81,24 +97,6 @@ fn row_dot<const FMA: bool, const SQUARE: bool>(a: &[f64], b: &[f64]) -> f64 {
     finish::<FMA, SQUARE>(&sums, a_tail, b_tail)
 }
 
-struct Dots<'a> {
-    values: &'a [f64],
-    w: &'a [f64],
-    power: Power,
-    out: &'a mut [f64],
-}
-
-impl Kernel for Dots<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        match self.power {
-            Power::One => dots_of::<FMA, false>(self.values, self.w, self.out),
-            Power::Two => dots_of::<FMA, true>(self.values, self.w, self.out),
-        }
-    }
-}
-
 #[inline(always)]
 fn dots_of<const FMA: bool, const SQUARE: bool>(values: &[f64], w: &[f64], out: &mut [f64]) {
     let d = w.len();
@@ -129,36 +127,21 @@ fn dots_of<const FMA: bool, const SQUARE: bool>(values: &[f64], w: &[f64], out: 
     }
 }
 
-struct AddRows<'a> {
-    values: &'a [f64],
-    /// The pick whose row is the first of `values`.
-    origin: usize,
-    picks: &'a [u32],
-    coef: &'a [f64],
-    power: Power,
-    sum: &'a mut [f64],
-}
-
-impl Kernel for AddRows<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        match self.power {
-            Power::One => add_rows_of::<FMA, false>(self),
-            Power::Two => add_rows_of::<FMA, true>(self),
-        }
-    }
-}
-
 #[inline(always)]
-fn add_rows_of<const FMA: bool, const SQUARE: bool>(k: AddRows<'_>) {
-    let d = k.sum.len();
-    let row = |pick: u32| &k.values[(pick as usize - k.origin) * d..][..d];
-    let mut fours = k.picks.chunks_exact(4);
+fn add_rows_of<const FMA: bool, const SQUARE: bool>(
+    values: &[f64],
+    origin: usize,
+    picks: &[u32],
+    coef: &[f64],
+    sum: &mut [f64],
+) {
+    let d = sum.len();
+    let row = |pick: u32| &values[(pick as usize - origin) * d..][..d];
+    let mut fours = picks.chunks_exact(4);
     for p in &mut fours {
         let (a, b, c, e) = (row(p[0]), row(p[1]), row(p[2]), row(p[3]));
-        let [ca, cb, cc, ce] = [0, 1, 2, 3].map(|i| k.coef[p[i] as usize]);
-        let sum = &mut k.sum[..d];
+        let [ca, cb, cc, ce] = [0, 1, 2, 3].map(|i| coef[p[i] as usize]);
+        let sum = &mut sum[..d];
         for j in 0..d {
             let s = fma::<FMA>(ca, power_of::<SQUARE>(a[j]), sum[j]);
             let s = fma::<FMA>(cb, power_of::<SQUARE>(b[j]), s);
@@ -167,27 +150,9 @@ fn add_rows_of<const FMA: bool, const SQUARE: bool>(k: AddRows<'_>) {
         }
     }
     for &p in fours.remainder() {
-        let (a, c) = (row(p), k.coef[p as usize]);
-        for (s, a) in k.sum.iter_mut().zip(a) {
+        let (a, c) = (row(p), coef[p as usize]);
+        for (s, a) in sum.iter_mut().zip(a) {
             *s = fma::<FMA>(c, power_of::<SQUARE>(*a), *s);
-        }
-    }
-}
-
-struct SymmetricImages<'a> {
-    values: &'a [f64],
-    layout: Layout,
-    w: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl Kernel for SymmetricImages<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        match self.layout {
-            Layout::Packed => symmetric_images_of::<FMA, true>(self),
-            Layout::Square => symmetric_images_of::<FMA, false>(self),
         }
     }
 }
@@ -195,10 +160,10 @@ impl Kernel for SymmetricImages<'_> {
 /// One read of the triangle gives both halves of the product: row i of the triangle, l_i, adds
 /// l_i'w to y_i and w_i l_i (without the diagonal) to y_0..y_i.
 #[inline(always)]
-fn symmetric_images_of<const FMA: bool, const PACKED: bool>(k: SymmetricImages<'_>) {
-    let (d, w) = (k.w.len(), k.w);
+fn symmetric_images_of<const FMA: bool, const PACKED: bool>(values: &[f64], w: &[f64], out: &mut [f64]) {
+    let d = w.len();
     let layout = if PACKED { Layout::Packed } else { Layout::Square };
-    for (s, y) in k.values.chunks_exact(layout.width(d)).zip(k.out.chunks_exact_mut(d)) {
+    for (s, y) in values.chunks_exact(layout.width(d)).zip(out.chunks_exact_mut(d)) {
         for i in 0..d {
             let at = layout.row_start(i, d);
             let (l, diagonal) = (&s[at..at + i], s[at + i]);

@@ -15,7 +15,7 @@
 //! their largest relative error over [0, 40] is 7e-16. Rejected: `erfc` of libm (7 ns a call, not
 //! vectorised, and 1 - x R(x) cancels by x^2).
 
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 use crate::lanes::{LANES, Lanes, each, fma};
 
 const POLE: f64 = 4.5;
@@ -190,43 +190,30 @@ fn hinge_parts<const FMA: bool>(d: &Lanes, s: &Lanes) -> (Lanes, Lanes, Lanes, L
     (each(|l| d[l].max(0.0) + smooth[l]), u, each(|l| if u[l] < 0.0 { tail[l] } else { 1.0 - tail[l] }), pdf)
 }
 
-/// [`HingeParts`] of up to [`BLOCK`] pairs (d, s).
-pub fn expected_hinge(d: &[f64], s: &[f64], out: &mut HingeParts) {
-    struct Expected<'a>(&'a [f64], &'a [f64], &'a mut HingeParts);
-    impl Kernel for Expected<'_> {
-        type Output = ();
-        #[inline(always)]
-        fn run<const FMA: bool>(self) {
-            let Self(d, s, out) = self;
-            let n = d.len().min(s.len()).min(BLOCK);
-            for start in (0..n).step_by(LANES) {
-                let end = n.min(start + LANES);
-                let (mut d8, mut s8) = ([0.0; LANES], [1.0; LANES]);
-                d8[..end - start].copy_from_slice(&d[start..end]);
-                s8[..end - start].copy_from_slice(&s[start..end]);
-                let (value, u, cdf, pdf) = hinge_parts::<FMA>(&d8, &s8);
-                out.value[start..start + LANES].copy_from_slice(&value);
-                out.u[start..start + LANES].copy_from_slice(&u);
-                out.cdf[start..start + LANES].copy_from_slice(&cdf);
-                out.pdf[start..start + LANES].copy_from_slice(&pdf);
-            }
+kernel! {
+    /// [`HingeParts`] of up to [`BLOCK`] pairs (d, s).
+    pub fn expected_hinge<const FMA: bool>(d: &[f64], s: &[f64], out: &mut HingeParts) {
+        let n = d.len().min(s.len()).min(BLOCK);
+        for start in (0..n).step_by(LANES) {
+            let end = n.min(start + LANES);
+            let (mut d8, mut s8) = ([0.0; LANES], [1.0; LANES]);
+            d8[..end - start].copy_from_slice(&d[start..end]);
+            s8[..end - start].copy_from_slice(&s[start..end]);
+            let (value, u, cdf, pdf) = hinge_parts::<FMA>(&d8, &s8);
+            out.value[start..start + LANES].copy_from_slice(&value);
+            out.u[start..start + LANES].copy_from_slice(&u);
+            out.cdf[start..start + LANES].copy_from_slice(&cdf);
+            out.pdf[start..start + LANES].copy_from_slice(&pdf);
         }
     }
-    dispatch(Expected(d, s, out));
 }
 
-/// phi(x), R(x), G(x) at one x >= 0, in the copy with fused multiply-add: elsewhere each is a call.
-fn parts_at(x: f64) -> (f64, f64, f64) {
-    struct Parts(f64);
-    impl Kernel for Parts {
-        type Output = (f64, f64, f64);
-        #[inline(always)]
-        fn run<const FMA: bool>(self) -> (f64, f64, f64) {
-            let (pdf, r, g) = parts::<FMA>(&[self.0; LANES], &[0.0; LANES]);
-            (pdf[0], r[0], g[0])
-        }
+kernel! {
+    /// phi(x), R(x), G(x) at one x >= 0, in the copy with fused multiply-add: elsewhere each is a call.
+    fn parts_at<const FMA: bool>(x: f64) -> (f64, f64, f64) {
+        let (pdf, r, g) = parts::<FMA>(&[x.min(FAR); LANES], &[0.0; LANES]);
+        (pdf[0], r[0], g[0])
     }
-    dispatch(Parts(x.min(FAR)))
 }
 
 /// phi(u), the standard normal density.

@@ -4,28 +4,14 @@
 //! matrix product spends on packing its operands is more than the product. Here eight rows of Q are
 //! added to a row of the result at a time, so it is loaded and stored once per eight products.
 
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 use crate::lanes::{LANES, Lanes, fma};
 
-/// `out += P'Q`, P and Q of k x width row-major, `out` of width x width; the lower triangle counts,
-/// what is above it is undefined. `width` must be a multiple of eight.
-pub fn rank_update_lower(p: &[f64], q: &[f64], width: usize, out: &mut [f64]) {
-    debug_assert!(width.is_multiple_of(LANES) && p.len() == q.len() && out.len() == width * width);
-    dispatch(RankUpdate { p, q, width, out });
-}
-
-struct RankUpdate<'a> {
-    p: &'a [f64],
-    q: &'a [f64],
-    width: usize,
-    out: &'a mut [f64],
-}
-
-impl Kernel for RankUpdate<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let Self { p, q, width, out } = self;
+kernel! {
+    /// `out += P'Q`, P and Q of k x width row-major, `out` of width x width; the lower triangle counts,
+    /// what is above it is undefined. `width` must be a multiple of eight.
+    pub fn rank_update_lower<const FMA: bool>(p: &[f64], q: &[f64], width: usize, out: &mut [f64]) {
+        debug_assert!(width.is_multiple_of(LANES) && p.len() == q.len() && out.len() == width * width);
         let (mut ps, mut qs) = (p.chunks_exact(LANES * width), q.chunks_exact(LANES * width));
         for (p, q) in (&mut ps).zip(&mut qs) {
             eight_rows::<FMA>(p, q, width, out);

@@ -5,7 +5,7 @@
 //! partner is a quotient; quotients are compared by products, since a division costs more than all
 //! the rest. Of equal elements the first one in the first best block wins, on every machine.
 
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 use crate::lanes::{LANES, Lanes, each, fma};
 
 const BLOCK: usize = 128;
@@ -23,19 +23,80 @@ pub struct Extremes {
     pub low: f64,
 }
 
-/// `v -= d (a - b)`, and the extremes of the new v.
-pub fn follow(d: f64, a: &[f64], b: &[f64], v: &mut [f64], up: &[f64], low: &[f64]) -> Extremes {
-    dispatch(Follow { d, a, b, v, up, low })
+kernel! {
+    /// `v -= d (a - b)`, and the extremes of the new v.
+    pub fn follow<const FMA: bool>(d: f64, a: &[f64], b: &[f64], v: &mut [f64], up: &[f64], low: &[f64]) -> Extremes {
+        let n = v.len();
+        let mut search = Search::new();
+        for (block, from) in (0..n).step_by(BLOCK).enumerate() {
+            let to = n.min(from + BLOCK);
+            let v = &mut v[from..to];
+            for ((v, a), b) in v.iter_mut().zip(&a[from..to]).zip(&b[from..to]) {
+                *v = fma::<FMA>(-d, a - b, *v);
+            }
+            search.see(block, v, &up[from..to], &low[from..to]);
+        }
+        search.found(v, up)
+    }
 }
 
-/// The extremes of v.
-pub fn extremes(v: &[f64], up: &[f64], low: &[f64]) -> Extremes {
-    dispatch(Look { v, up, low })
+kernel! {
+    /// The extremes of v.
+    pub fn extremes<const FMA: bool>(v: &[f64], up: &[f64], low: &[f64]) -> Extremes {
+        let n = v.len();
+        let mut search = Search::new();
+        for (block, from) in (0..n).step_by(BLOCK).enumerate() {
+            let to = n.min(from + BLOCK);
+            search.see(block, &v[from..to], &up[from..to], &low[from..to]);
+        }
+        search.found(v, up)
+    }
 }
 
-/// The j with v_j - low_j < best that gains most, (best - (v_j - low_j))^2 / (diagonal + diagonal_j - 2 row_j).
-pub fn partner(best: f64, diagonal: f64, row: &[f64], diagonals: &[f64], v: &[f64], low: &[f64]) -> Option<usize> {
-    dispatch(Partner { best, diagonal, row, diagonals, v, low })
+kernel! {
+    /// The j with v_j - low_j < best that gains most, (best - (v_j - low_j))^2 / (diagonal + diagonal_j - 2 row_j).
+    pub fn partner<const FMA: bool>(
+        best: f64,
+        diagonal: f64,
+        row: &[f64],
+        diagonals: &[f64],
+        v: &[f64],
+        low: &[f64],
+    ) -> Option<usize> {
+        // Numerator and denominator of the gain of one partner; a numerator of 0 is no gain.
+        let gain_at = |k: usize| {
+            let slope = larger(best - (v[k] - low[k]), 0.0);
+            let curvature = (diagonal + diagonals[k]) - 2.0 * row[k];
+            (slope * slope, if curvature > 0.0 { curvature } else { FLAT })
+        };
+        let n = v.len();
+        let (mut top, mut top_block) = ((0.0, 1.0), 0);
+        for (block, from) in (0..n).step_by(BLOCK).enumerate() {
+            let to = n.min(from + BLOCK);
+            let (mut square, mut curve): (Lanes, Lanes) = ([0.0; LANES], [1.0; LANES]);
+            let body = from + (to - from) / LANES * LANES;
+            for k in (from..body).step_by(LANES) {
+                let (row, diagonals) = (lanes(row, k), lanes(diagonals, k));
+                let (v, low) = (lanes(v, k), lanes(low, k));
+                // One operation at a time on all lanes: a loop over lanes with all of it in its body
+                // is not vectorised.
+                let slope = each(|l| larger(best - (v[l] - low[l]), 0.0));
+                let s = each(|l| slope[l] * slope[l]);
+                let c = each(|l| (diagonal + diagonals[l]) - 2.0 * row[l]);
+                let c = each(|l| if c[l] > 0.0 { c[l] } else { FLAT });
+                let (ours, theirs) = (each(|l| s[l] * curve[l]), each(|l| square[l] * c[l]));
+                square = each(|l| if ours[l] > theirs[l] { s[l] } else { square[l] });
+                curve = each(|l| if ours[l] > theirs[l] { c[l] } else { curve[l] });
+            }
+            for (s, c) in (0..LANES).map(|l| (square[l], curve[l])).chain((body..to).map(gain_at)) {
+                if s * top.1 > top.0 * c {
+                    (top, top_block) = ((s, c), block);
+                }
+            }
+        }
+        let at = top_block * BLOCK;
+        if top.0 > 0.0 { (at..n.min(at + BLOCK)).find(|&k| gain_at(k) == top) } else { None }
+    }
 }
 
 #[inline(always)]
@@ -93,107 +154,6 @@ impl Search {
 #[inline(always)]
 fn lanes(x: &[f64], at: usize) -> &Lanes {
     x[at..at + LANES].try_into().unwrap_or(&[0.0; LANES])
-}
-
-struct Look<'a> {
-    v: &'a [f64],
-    up: &'a [f64],
-    low: &'a [f64],
-}
-
-impl Kernel for Look<'_> {
-    type Output = Extremes;
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> Extremes {
-        let n = self.v.len();
-        let mut search = Search::new();
-        for (block, from) in (0..n).step_by(BLOCK).enumerate() {
-            let to = n.min(from + BLOCK);
-            search.see(block, &self.v[from..to], &self.up[from..to], &self.low[from..to]);
-        }
-        search.found(self.v, self.up)
-    }
-}
-
-struct Follow<'a> {
-    d: f64,
-    a: &'a [f64],
-    b: &'a [f64],
-    v: &'a mut [f64],
-    up: &'a [f64],
-    low: &'a [f64],
-}
-
-impl Kernel for Follow<'_> {
-    type Output = Extremes;
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> Extremes {
-        let n = self.v.len();
-        let mut search = Search::new();
-        for (block, from) in (0..n).step_by(BLOCK).enumerate() {
-            let to = n.min(from + BLOCK);
-            let v = &mut self.v[from..to];
-            for ((v, a), b) in v.iter_mut().zip(&self.a[from..to]).zip(&self.b[from..to]) {
-                *v = fma::<FMA>(-self.d, a - b, *v);
-            }
-            search.see(block, v, &self.up[from..to], &self.low[from..to]);
-        }
-        search.found(self.v, self.up)
-    }
-}
-
-struct Partner<'a> {
-    best: f64,
-    diagonal: f64,
-    row: &'a [f64],
-    diagonals: &'a [f64],
-    v: &'a [f64],
-    low: &'a [f64],
-}
-
-impl Partner<'_> {
-    /// Numerator and denominator of the gain of one partner; a numerator of 0 is no gain.
-    #[inline(always)]
-    fn gain_at(&self, k: usize) -> (f64, f64) {
-        let slope = larger(self.best - (self.v[k] - self.low[k]), 0.0);
-        let curvature = (self.diagonal + self.diagonals[k]) - 2.0 * self.row[k];
-        (slope * slope, if curvature > 0.0 { curvature } else { FLAT })
-    }
-}
-
-impl Kernel for Partner<'_> {
-    type Output = Option<usize>;
-    #[inline(always)]
-    fn run<const FMA: bool>(self) -> Option<usize> {
-        let n = self.v.len();
-        let (mut top, mut top_block) = ((0.0, 1.0), 0);
-        for (block, from) in (0..n).step_by(BLOCK).enumerate() {
-            let to = n.min(from + BLOCK);
-            let (mut square, mut curve): (Lanes, Lanes) = ([0.0; LANES], [1.0; LANES]);
-            let body = from + (to - from) / LANES * LANES;
-            for k in (from..body).step_by(LANES) {
-                let (row, diagonal) = (lanes(self.row, k), lanes(self.diagonals, k));
-                let (v, low) = (lanes(self.v, k), lanes(self.low, k));
-                // One operation at a time on all lanes: a loop over lanes with all of it in its body
-                // is not vectorised.
-                let slope = each(|l| larger(self.best - (v[l] - low[l]), 0.0));
-                let s = each(|l| slope[l] * slope[l]);
-                let c = each(|l| (self.diagonal + diagonal[l]) - 2.0 * row[l]);
-                let c = each(|l| if c[l] > 0.0 { c[l] } else { FLAT });
-                let (ours, theirs) = (each(|l| s[l] * curve[l]), each(|l| square[l] * c[l]));
-                square = each(|l| if ours[l] > theirs[l] { s[l] } else { square[l] });
-                curve = each(|l| if ours[l] > theirs[l] { c[l] } else { curve[l] });
-            }
-            let rest = (body..to).map(|k| self.gain_at(k));
-            for (s, c) in (0..LANES).map(|l| (square[l], curve[l])).chain(rest) {
-                if s * top.1 > top.0 * c {
-                    (top, top_block) = ((s, c), block);
-                }
-            }
-        }
-        let at = top_block * BLOCK;
-        if top.0 > 0.0 { (at..n.min(at + BLOCK)).find(|&k| self.gain_at(k) == top) } else { None }
-    }
 }
 
 #[cfg(test)]

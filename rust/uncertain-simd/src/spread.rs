@@ -1,7 +1,7 @@
 //! The pairs of support rows with diagonal spreads, many at a time: what
 //! `kernel/probabilistic_rbf/distribution.rs` calls D_ij.
 
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 
 /// h'(I + Q)^{-1} h, and |I + Q_i + Q_j| / (|I + Q_i| |I + Q_j|), of the pairs of one row with those before it.
 pub struct PairTerms {
@@ -10,14 +10,6 @@ pub struct PairTerms {
     excess: Vec<f64>,
     /// The ratio itself: exact where spreads are wide.
     ratio: Vec<f64>,
-}
-
-struct Fill<'a> {
-    i: usize,
-    d: usize,
-    q: &'a [f64],
-    h: &'a [f64],
-    out: &'a mut PairTerms,
 }
 
 impl PairTerms {
@@ -31,7 +23,7 @@ impl PairTerms {
         self.form[..=i].iter_mut().zip(g).for_each(|(form, other)| *form = -(g[i] + other));
         self.excess[..=i].fill(0.0);
         self.ratio[..=i].fill(1.0);
-        dispatch(Fill { i, d, q, h, out: self });
+        add_features(i, d, q, h, self);
     }
 
     /// D_ij.
@@ -42,11 +34,9 @@ impl PairTerms {
     }
 }
 
-impl Kernel for Fill<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let Fill { i, d, q, h, out } = self;
+kernel! {
+    /// What the features add to the terms of row i.
+    fn add_features<const FMA: bool>(i: usize, d: usize, q: &[f64], h: &[f64], out: &mut PairTerms) {
         let m = out.form.len();
         for k in 0..d {
             let (q, h) = (&q[k * m..][..=i], &h[k * m..][..=i]);

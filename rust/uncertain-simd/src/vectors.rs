@@ -1,52 +1,38 @@
 //! Passes over one column of a matrix: adding it to a vector, alone or while its dot product is taken.
 
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 use crate::lanes::{LANES, Lanes, fma, multiply_add, reduce};
 
-/// `out += factor a`
-pub fn add_scaled(factor: f64, a: &[f64], out: &mut [f64]) {
-    struct Add<'a>(f64, &'a [f64], &'a mut [f64]);
-    impl Kernel for Add<'_> {
-        type Output = ();
-        #[inline(always)]
-        fn run<const FMA: bool>(self) {
-            let Self(factor, a, out) = self;
-            out.iter_mut().zip(a).for_each(|(o, a)| *o = fma::<FMA>(*a, factor, *o));
-        }
+kernel! {
+    /// `out += factor a`
+    pub fn add_scaled<const FMA: bool>(factor: f64, a: &[f64], out: &mut [f64]) {
+        out.iter_mut().zip(a).for_each(|(o, a)| *o = fma::<FMA>(*a, factor, *o));
     }
-    dispatch(Add(factor, a, out));
 }
 
-/// a'x, and `out += factor a` in the same pass: the product with a symmetric matrix of which each column is read once.
-pub fn dot_and_add(a: &[f64], x: &[f64], factor: f64, out: &mut [f64]) -> f64 {
-    struct Both<'a>(&'a [f64], &'a [f64], f64, &'a mut [f64]);
-    impl Kernel for Both<'_> {
-        type Output = f64;
-        #[inline(always)]
-        fn run<const FMA: bool>(self) -> f64 {
-            let Self(a, x, factor, out) = self;
-            let x = x[..a.len()].as_chunks::<LANES>();
-            let out = out[..a.len()].as_chunks_mut::<LANES>();
-            let a = a.as_chunks::<LANES>();
-            let mut sums: Lanes = [0.0; LANES];
-            for ((a, x), out) in a.0.iter().zip(x.0).zip(out.0) {
-                // Copies: what is written is not known to lie elsewhere.
-                let (a, mut sum) = (*a, *out);
-                multiply_add::<FMA>(&a, x, &mut sums);
-                for l in 0..LANES {
-                    sum[l] = fma::<FMA>(a[l], factor, sum[l]);
-                }
-                *out = sum;
+kernel! {
+    /// a'x, and `out += factor a` in the same pass: the product with a symmetric matrix of which each column is read once.
+    pub fn dot_and_add<const FMA: bool>(a: &[f64], x: &[f64], factor: f64, out: &mut [f64]) -> f64 {
+        let x = x[..a.len()].as_chunks::<LANES>();
+        let out = out[..a.len()].as_chunks_mut::<LANES>();
+        let a = a.as_chunks::<LANES>();
+        let mut sums: Lanes = [0.0; LANES];
+        for ((a, x), out) in a.0.iter().zip(x.0).zip(out.0) {
+            // Copies: what is written is not known to lie elsewhere.
+            let (a, mut sum) = (*a, *out);
+            multiply_add::<FMA>(&a, x, &mut sums);
+            for l in 0..LANES {
+                sum[l] = fma::<FMA>(a[l], factor, sum[l]);
             }
-            let mut sum = reduce(&sums);
-            for ((a, x), out) in a.1.iter().zip(x.1).zip(out.1) {
-                sum = fma::<FMA>(*a, *x, sum);
-                *out = fma::<FMA>(*a, factor, *out);
-            }
-            sum
+            *out = sum;
         }
+        let mut sum = reduce(&sums);
+        for ((a, x), out) in a.1.iter().zip(x.1).zip(out.1) {
+            sum = fma::<FMA>(*a, *x, sum);
+            *out = fma::<FMA>(*a, factor, *out);
+        }
+        sum
     }
-    dispatch(Both(a, x, factor, out))
 }
 
 #[cfg(test)]

@@ -6,32 +6,23 @@
 //! with what sign. Errors are absolute, about 2e-16: what sums of features need. Numbers beyond 2^20 go
 //! through the standard library one by one.
 
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 use crate::lanes::{LANES, Lanes, each, fma};
 use crate::normal::exp;
-
-/// `cos[k] = a cos(phase[k])` and `sin[k] = a sin(phase[k])` with a = `scale`, or with damping q >= 0 per element
-/// a = `scale` exp(-q / 2).
-pub fn waves(phase: &[f64], damping: Option<&[f64]>, scale: f64, cos: &mut [f64], sin: &mut [f64]) {
-    dispatch(Waves { phase, damping, scale, cos, sin });
-}
-
-struct Waves<'a> {
-    phase: &'a [f64],
-    damping: Option<&'a [f64]>,
-    scale: f64,
-    cos: &'a mut [f64],
-    sin: &'a mut [f64],
-}
 
 /// Phases up to which n stays small enough.
 const FAR: f64 = 1_048_576.0;
 
-impl Kernel for Waves<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let Self { phase, damping, scale, cos, sin } = self;
+kernel! {
+    /// `cos[k] = a cos(phase[k])` and `sin[k] = a sin(phase[k])` with a = `scale`, or with damping q >= 0 per element
+    /// a = `scale` exp(-q / 2).
+    pub fn waves<const FMA: bool>(
+        phase: &[f64],
+        damping: Option<&[f64]>,
+        scale: f64,
+        cos: &mut [f64],
+        sin: &mut [f64],
+    ) {
         for start in (0..phase.len()).step_by(LANES) {
             let end = phase.len().min(start + LANES);
             let x = load(&phase[start..end]);

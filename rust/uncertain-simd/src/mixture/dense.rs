@@ -1,9 +1,10 @@
 //! Rows with covariances of their own: M = T + S of every row inverted, eight rows at a time.
 
-use super::form::{Component, Form, Noise, Posterior, Shape, triangle};
+use super::form::{Component, Form, Noise, Posterior, Shape, add_last, triangle};
 use super::invert::{Invert, memory_len};
 use super::log::log_product;
 use crate::lanes::{LANES, Lanes, Pack, each, fma};
+use crate::vector::dispatch_wide;
 
 pub(super) struct Dense {
     shape: Shape,
@@ -27,7 +28,7 @@ impl Form for Dense {
     fn eight<const FMA: bool>(&mut self, component: &Component, row: &[Pack], z: &mut [Pack]) -> Lanes {
         let d = self.shape.d;
         let (memory, pivots) = (self.memory.as_mut_slice(), self.pivots.as_mut_slice());
-        Invert { shape: self.shape, component, row, memory, pivots, state: z }.run();
+        dispatch_wide(Invert { shape: self.shape, component, row, memory, pivots, state: z });
         let (log_det, minus_quad) = (log_product::<FMA>(&self.pivots), z[triangle(d) + d].0);
         let log = each(|l| component.offset + 0.5 * (minus_quad[l] - log_det[l]));
         if !self.shape.masked {
@@ -56,11 +57,7 @@ impl Form for Dense {
                 sum.0 = each(|l| fma::<FMA>(c[l], a.0[l], x[l]));
             }
         }
-        let last = &mut sums[triangle(d)..];
-        for i in 0..d {
-            last[i].0 = each(|l| fma::<FMA>(q[l], a[i].0[l], last[i].0[l]));
-        }
-        last[d].0 = each(|l| last[d].0[l] + q[l]);
+        add_last::<FMA>(q, a.iter(), &mut sums[triangle(d)..]);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the three forms of a mixture have in common: the layout of packs, components, and what a form must compute.
 
-use crate::lanes::{Lanes, Pack};
+use crate::lanes::{Lanes, Pack, each, fma};
 
 /// What a pack holds of the covariances, after d means and the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +80,17 @@ pub(super) trait Form {
     fn eight<const FMA: bool>(&mut self, component: &Component, row: &[Pack], state: &mut [Pack]) -> Lanes;
     /// sums += q (a a' - M^{-1}, a, 1)
     fn add<const FMA: bool>(&self, q: &Lanes, state: &[Pack], sums: &mut [Pack]);
+}
+
+/// The last row of a component's sums: += q (a, 1).
+#[inline(always)]
+pub(super) fn add_last<'a, const FMA: bool>(q: &Lanes, a: impl Iterator<Item = &'a Pack>, last: &mut [Pack]) {
+    for (sum, a) in last.iter_mut().zip(a) {
+        sum.0 = each(|l| fma::<FMA>(q[l], a.0[l], sum.0[l]));
+    }
+    if let Some(weight) = last.last_mut() {
+        weight.0 = each(|l| weight.0[l] + q[l]);
+    }
 }
 
 /// What a form says about a row's z.

@@ -10,7 +10,7 @@
 
 use super::form::{Component, Noise, Shape, triangle};
 use crate::lanes::{LANES, Pack};
-use crate::vector::{Vector, Wide, dispatch_wide, lines};
+use crate::vector::{Vector, Wide, lines};
 
 /// Registers from row to row of a matrix: odd, so that rows do not compete for the same cache sets.
 fn stride(d: usize) -> usize {
@@ -32,12 +32,6 @@ pub(super) struct Invert<'a> {
 
 pub(super) fn memory_len(d: usize) -> usize {
     (2 * d + 1) * stride(d) + d
-}
-
-impl Invert<'_> {
-    pub(super) fn run(self) {
-        dispatch_wide(self);
-    }
 }
 
 impl Wide for Invert<'_> {
@@ -123,35 +117,25 @@ impl<V: Vector> Work<'_, V> {
 
     #[inline(always)]
     fn all<const P: usize>(&mut self) {
-        let (d, n) = (self.d, self.d + 1);
-        let (body, whole) = (d / P * P, n / P * P);
-        for row in (0..whole).step_by(P) {
-            self.factor::<P, P>(row);
+        // Rows of `len`, P at a time and the rest at once.
+        macro_rules! panels {
+            ($len:expr, $method:ident) => {
+                let (len, whole) = ($len, $len / P * P);
+                for row in (0..whole).step_by(P) {
+                    self.$method::<P, P>(row);
+                }
+                match len - whole {
+                    1 => self.$method::<1, P>(whole),
+                    2 => self.$method::<2, P>(whole),
+                    3 => self.$method::<3, P>(whole),
+                    _ => {}
+                }
+            };
         }
-        match n - whole {
-            1 => self.factor::<1, P>(whole),
-            2 => self.factor::<2, P>(whole),
-            3 => self.factor::<3, P>(whole),
-            _ => {}
-        }
-        for row in (0..body).step_by(P) {
-            self.invert::<P, P>(row);
-        }
-        match d - body {
-            1 => self.invert::<1, P>(body),
-            2 => self.invert::<2, P>(body),
-            3 => self.invert::<3, P>(body),
-            _ => {}
-        }
-        for row in (0..body).step_by(P) {
-            self.multiply::<P, P>(row);
-        }
-        match d - body {
-            1 => self.multiply::<1, P>(body),
-            2 => self.multiply::<2, P>(body),
-            3 => self.multiply::<3, P>(body),
-            _ => {}
-        }
+        let d = self.d;
+        panels!(d + 1, factor);
+        panels!(d, invert);
+        panels!(d, multiply);
         self.lower[d * stride(d) + d].store(&mut self.state[triangle(d) + d].0[self.lane..]);
     }
 

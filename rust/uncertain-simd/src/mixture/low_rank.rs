@@ -1,10 +1,11 @@
 //! Rows whose covariances have few columns, in the coordinates where T is I; see [`woodbury`](super::woodbury).
 
-use super::form::{Component, Form, Posterior, Shape, Workspace, triangle};
+use super::form::{Component, Form, Posterior, Shape, Workspace, add_last, triangle};
 use super::log::log_product;
 use super::woodbury::{AddSquare, Woodbury, memory_len};
-use crate::dispatch::{Kernel, dispatch};
+use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Pack, each, fma};
+use crate::vector::dispatch_wide;
 
 pub(super) struct LowRank {
     d: usize,
@@ -45,7 +46,7 @@ impl Form for LowRank {
     fn eight<const FMA: bool>(&mut self, component: &Component, row: &[Pack], state: &mut [Pack]) -> Lanes {
         let (d, rank, mut quad) = (self.d, self.rank, [0.0; 8]);
         let (memory, pivots) = (self.memory.as_mut_slice(), self.pivots.as_mut_slice());
-        Woodbury { d, rank, component, row, memory, pivots, state, quad: &mut quad }.run();
+        dispatch_wide(Woodbury { d, rank, component, row, memory, pivots, state, quad: &mut quad });
         let log_det = log_product::<FMA>(&self.pivots);
         each(|l| component.offset - 0.5 * (quad[l] + log_det[l]))
     }
@@ -53,16 +54,12 @@ impl Form for LowRank {
     #[inline(always)]
     fn add<const FMA: bool>(&self, q: &Lanes, state: &[Pack], sums: &mut [Pack]) {
         let (d, width) = (self.d, self.rank + 1);
-        AddSquare { d, width, q, matrix: state, sums }.run();
+        dispatch_wide(AddSquare { d, width, q, matrix: state, sums });
         for i in 0..d {
             let at = triangle(i) + i;
             sums[at].0 = each(|l| sums[at].0[l] - q[l]);
         }
-        let last = &mut sums[triangle(d)..];
-        for i in 0..d {
-            last[i].0 = each(|l| fma::<FMA>(q[l], state[i * width + width - 1].0[l], last[i].0[l]));
-        }
-        last[d].0 = each(|l| last[d].0[l] + q[l]);
+        add_last::<FMA>(q, state[self.rank..].iter().step_by(width), &mut sums[triangle(d)..]);
     }
 }
 
@@ -94,7 +91,7 @@ impl Posterior for LowRank {
         let matrix = &mut matrices[..d * width];
         self.factor::<FMA>(component, state, matrix);
         out[..triangle(d)].fill(Pack::ZERO);
-        AddSquare { d, width, q: &[1.0; 8], matrix, sums: out }.run();
+        dispatch_wide(AddSquare { d, width, q: &[1.0; 8], matrix, sums: out });
     }
 }
 
@@ -111,25 +108,24 @@ pub struct Factors<'a> {
     pub factors: &'a mut [Pack],
 }
 
-impl Kernel for Factors<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let d = self.shape.d;
-        let mut form = LowRank::new(d, self.rank);
-        let state = &mut self.workspace.states;
-        state.resize(form.state_len(), Pack::ZERO);
-        let outs = self.means.chunks_exact_mut(d).zip(self.factors.chunks_exact_mut(d * self.rank));
-        for (row, (mean, factor)) in self.rows.chunks_exact(self.shape.width()).zip(outs) {
-            form.eight::<FMA>(self.component, row, state);
-            form.mean::<FMA>(self.component, state, mean);
-            form.factor::<FMA>(self.component, state, factor);
-        }
+impl Factors<'_> {
+    pub fn run(self) {
+        run(self);
     }
 }
 
-impl Factors<'_> {
-    pub fn run(self) {
-        dispatch(self);
+kernel! {
+    fn run<const FMA: bool>(pass: Factors<'_>) {
+        let Factors { shape, rank, component, rows, workspace, means, factors } = pass;
+        let d = shape.d;
+        let mut form = LowRank::new(d, rank);
+        let state = &mut workspace.states;
+        state.resize(form.state_len(), Pack::ZERO);
+        let outs = means.chunks_exact_mut(d).zip(factors.chunks_exact_mut(d * rank));
+        for (row, (mean, factor)) in rows.chunks_exact(shape.width()).zip(outs) {
+            form.eight::<FMA>(component, row, state);
+            form.mean::<FMA>(component, state, mean);
+            form.factor::<FMA>(component, state, factor);
+        }
     }
 }

@@ -1,13 +1,32 @@
 //! The passes over packs of rows: the sums of EM, and log densities.
 
-use super::dense::Dense;
-use super::form::{Component, Form, Noise, Shape, Workspace};
+use super::form::{Component, Form, Shape, Workspace};
 use super::log::ln;
-use super::low_rank::LowRank;
-use super::rotated::Rotated;
-use crate::dispatch::{Kernel, dispatch};
 use crate::lanes::{LANES, Lanes, Pack, each, fma};
 use crate::normal::exp;
+
+/// The methods `run` of a pass: its `with`, for the form of its rows.
+macro_rules! run_in_form {
+    ($Pass:ident) => {
+        impl $Pass<'_> {
+            pub fn run(self) {
+                $crate::dispatch::kernel! {
+                    fn run<const FMA: bool>(pass: $Pass<'_>) {
+                        use super::form::Noise;
+                        let shape = pass.shape;
+                        match shape.noise {
+                            Noise::Rotated => pass.with::<FMA, _>(super::rotated::Rotated::new(shape)),
+                            Noise::Factor(rank) => pass.with::<FMA, _>(super::low_rank::LowRank::new(shape.d, rank)),
+                            _ => pass.with::<FMA, _>(super::dense::Dense::new(shape)),
+                        }
+                    }
+                }
+                run(self);
+            }
+        }
+    };
+}
+pub(super) use run_in_form;
 
 /// Sums of EM over packs of rows.
 pub struct Sums<'a> {
@@ -22,24 +41,9 @@ pub struct Sums<'a> {
     pub total: &'a mut Lanes,
 }
 
-impl Kernel for Sums<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let shape = self.shape;
-        match shape.noise {
-            Noise::Rotated => self.with::<FMA, _>(Rotated::new(shape)),
-            Noise::Factor(rank) => self.with::<FMA, _>(LowRank::new(shape.d, rank)),
-            _ => self.with::<FMA, _>(Dense::new(shape)),
-        }
-    }
-}
+run_in_form!(Sums);
 
 impl Sums<'_> {
-    pub fn run(self) {
-        dispatch(self);
-    }
-
     #[inline(always)]
     fn with<const FMA: bool, F: Form>(self, mut form: F) {
         let Shape { d, .. } = self.shape;
@@ -74,24 +78,9 @@ pub struct Densities<'a> {
     pub out: &'a mut [Pack],
 }
 
-impl Kernel for Densities<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let shape = self.shape;
-        match shape.noise {
-            Noise::Rotated => self.with::<FMA, _>(Rotated::new(shape)),
-            Noise::Factor(rank) => self.with::<FMA, _>(LowRank::new(shape.d, rank)),
-            _ => self.with::<FMA, _>(Dense::new(shape)),
-        }
-    }
-}
+run_in_form!(Densities);
 
 impl Densities<'_> {
-    pub fn run(self) {
-        dispatch(self);
-    }
-
     #[inline(always)]
     fn with<const FMA: bool, F: Form>(self, mut form: F) {
         self.workspace.states.resize(form.state_len(), Pack::ZERO);

@@ -4,12 +4,8 @@
 //! is small beside T; the sums of squares B = U'T U + V'S V, with U = I - V = M^{-1} S, cannot (Joseph's form).
 //! Under the mixture: m = sum q b, C = sum q (B + (b - m)(b - m)').
 
-use super::dense::Dense;
 use super::form::{Component, Noise, Posterior, Shape, Workspace, triangle};
-use super::low_rank::LowRank;
-use super::passes::share_out;
-use super::rotated::Rotated;
-use crate::dispatch::{Kernel, dispatch};
+use super::passes::{run_in_form, share_out};
 use crate::lanes::{LANES, Lanes, Pack, each, fma};
 
 /// Posterior means and covariances of packs of rows.
@@ -26,24 +22,9 @@ pub struct Posteriors<'a> {
     pub covariances: &'a mut [Pack],
 }
 
-impl Kernel for Posteriors<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        let shape = self.shape;
-        match shape.noise {
-            Noise::Rotated => self.with::<FMA, _>(Rotated::new(shape)),
-            Noise::Factor(rank) => self.with::<FMA, _>(LowRank::new(shape.d, rank)),
-            _ => self.with::<FMA, _>(Dense::new(shape)),
-        }
-    }
-}
+run_in_form!(Posteriors);
 
 impl Posteriors<'_> {
-    pub fn run(self) {
-        dispatch(self);
-    }
-
     #[inline(always)]
     fn with<const FMA: bool, F: Posterior>(self, mut form: F) {
         let (d, count, state_len) = (self.shape.d, self.components.len(), form.state_len());

@@ -3,7 +3,7 @@
 //! With P'T P = I and P'S P = diag(g): M^{-1} = P diag(e) P', e_j = 1 / (1 + s g_j), and |M| = |T| prod (1 + s g_j).
 //! All sums are kept in that basis: y = P'r, a = e y, and M^{-1} has become the diagonal e.
 
-use super::form::{Component, Form, Posterior, Shape, triangle};
+use super::form::{Component, Form, Posterior, Shape, add_last, triangle};
 use super::log::log_product;
 use crate::lanes::{LANES, Lanes, Pack, each, fma};
 
@@ -64,11 +64,7 @@ impl Form for Rotated {
             }
             line[i].0 = each(|l| fma::<FMA>(-q[l], e[i].0[l], line[i].0[l]));
         }
-        let last = &mut sums[triangle(d)..];
-        for i in 0..d {
-            last[i].0 = each(|l| fma::<FMA>(q[l], a[i].0[l], last[i].0[l]));
-        }
-        last[d].0 = each(|l| last[d].0[l] + q[l]);
+        add_last::<FMA>(q, a.iter(), &mut sums[triangle(d)..]);
     }
 }
 

@@ -12,7 +12,7 @@
 
 use super::form::{Component, triangle};
 use crate::lanes::{LANES, Lanes, Pack};
-use crate::vector::{Vector, Wide, dispatch_wide, lines};
+use crate::vector::{Vector, Wide, lines};
 
 /// Rows of a block of sums in registers; it has two columns.
 const ROWS: usize = 4;
@@ -42,12 +42,6 @@ pub(super) struct Woodbury<'a> {
     pub state: &'a mut [Pack],
     /// r'M^{-1}r
     pub quad: &'a mut Lanes,
-}
-
-impl Woodbury<'_> {
-    pub(super) fn run(self) {
-        dispatch_wide(self);
-    }
 }
 
 impl Wide for Woodbury<'_> {
@@ -179,10 +173,6 @@ pub(super) struct AddSquare<'a> {
 }
 
 impl AddSquare<'_> {
-    pub(super) fn run(self) {
-        dispatch_wide(self);
-    }
-
     /// R rows of the triangle.
     #[inline(always)]
     fn rows<V: Vector, const R: usize>(&mut self, row: usize, lane: usize) {

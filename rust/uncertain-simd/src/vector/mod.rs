@@ -139,11 +139,19 @@ macro_rules! exp_half {
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+/// The methods of two numbers that do the same with each.
+macro_rules! both {
+    ($($method:ident($own:ident $(, $operand:ident)*) = $result:expr;)+) => {
+        $(#[inline(always)]
+        fn $method(self $(, $operand: Self)*) -> Self {
+            let one = |$own: f64 $(, $operand: f64)*| $result;
+            Self([one(self.0[0] $(, $operand.0[0])*), one(self.0[1] $(, $operand.0[1])*)])
+        })+
+    };
+}
+
 impl<const FMA: bool> Pairs<FMA> {
-    #[inline(always)]
-    fn shift(self) -> Self {
-        Self([f64::from_bits(self.0[0].to_bits() << 52), f64::from_bits(self.0[1].to_bits() << 52)])
-    }
+    both! { shift(x) = f64::from_bits(x.to_bits() << 52); }
 }
 
 // SAFETY: two numbers.
@@ -163,56 +171,18 @@ unsafe impl<const FMA: bool> Vector for Pairs<FMA> {
     fn store(self, to: &mut [f64]) {
         to[..2].copy_from_slice(&self.0);
     }
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        Self([self.0[0] + b.0[0], self.0[1] + b.0[1]])
-    }
-    #[inline(always)]
-    fn sub(self, b: Self) -> Self {
-        Self([self.0[0] - b.0[0], self.0[1] - b.0[1]])
-    }
-    #[inline(always)]
-    fn mul(self, b: Self) -> Self {
-        Self([self.0[0] * b.0[0], self.0[1] * b.0[1]])
-    }
-    #[inline(always)]
-    fn mul_add(self, b: Self, c: Self) -> Self {
-        if FMA {
-            Self([self.0[0].mul_add(b.0[0], c.0[0]), self.0[1].mul_add(b.0[1], c.0[1])])
-        } else {
-            self.mul(b).add(c)
-        }
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        if FMA { Self([-self.0[0], -self.0[1]]).mul_add(b, c) } else { c.sub(self.mul(b)) }
-    }
-    #[inline(always)]
-    fn max(self, b: Self) -> Self {
-        let larger = |l: usize| if self.0[l] > b.0[l] { self.0[l] } else { b.0[l] };
-        Self([larger(0), larger(1)])
-    }
-    #[inline(always)]
-    fn min(self, b: Self) -> Self {
-        let smaller = |l: usize| if self.0[l] < b.0[l] { self.0[l] } else { b.0[l] };
-        Self([smaller(0), smaller(1)])
-    }
-    #[inline(always)]
-    fn copysign(self, b: Self) -> Self {
-        Self([self.0[0].copysign(b.0[0]), self.0[1].copysign(b.0[1])])
-    }
-    #[inline(always)]
-    fn where_above(self, size: Self, limit: Self) -> Self {
-        let kept = |l: usize| if size.0[l] > limit.0[l] { self.0[l] } else { 0.0 };
-        Self([kept(0), kept(1)])
-    }
-    #[inline(always)]
-    fn div(self, b: Self) -> Self {
-        Self([self.0[0] / b.0[0], self.0[1] / b.0[1]])
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self([self.0[0].sqrt(), self.0[1].sqrt()])
+    both! {
+        add(a, b) = a + b;
+        sub(a, b) = a - b;
+        mul(a, b) = a * b;
+        mul_add(a, b, c) = if FMA { a.mul_add(b, c) } else { a * b + c };
+        neg_mul_add(a, b, c) = if FMA { (-a).mul_add(b, c) } else { c - a * b };
+        max(a, b) = if a > b { a } else { b };
+        min(a, b) = if a < b { a } else { b };
+        copysign(a, b) = a.copysign(b);
+        where_above(x, size, limit) = if size > limit { x } else { 0.0 };
+        div(a, b) = a / b;
+        sqrt(x) = x.sqrt();
     }
     #[inline(always)]
     fn recip(self) -> Self {

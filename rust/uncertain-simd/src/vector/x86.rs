@@ -23,6 +23,29 @@ macro_rules! intrinsics {
     };
 }
 
+/// The methods of a register that are one instruction, and its width.
+macro_rules! instructions {
+    ($width:literal: $splat:ident, $load:ident, $store:ident; $($method:ident($($operand:ident),*) = $instruction:ident;)+) => {
+        const WIDTH: usize = $width;
+        #[inline(always)]
+        fn splat(x: f64) -> Self {
+            intrinsics!(Self($splat(x)))
+        }
+        #[inline(always)]
+        fn load(from: &[f64]) -> Self {
+            intrinsics!(Self($load(from[..$width].as_ptr())))
+        }
+        #[inline(always)]
+        fn store(self, to: &mut [f64]) {
+            intrinsics!($store(to[..$width].as_mut_ptr(), self.0))
+        }
+        $(#[inline(always)]
+        fn $method(self $(, $operand: Self)*) -> Self {
+            intrinsics!(Self($instruction(self.0 $(, $operand.0)*)))
+        })+
+    };
+}
+
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 struct Eight(__m512d);
@@ -44,49 +67,19 @@ static ROOTS: Roots = Roots([
 
 // SAFETY: eight numbers.
 unsafe impl Vector for Eight {
-    const WIDTH: usize = 8;
+    instructions! { 8: _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd;
+        add(b) = _mm512_add_pd;
+        sub(b) = _mm512_sub_pd;
+        mul(b) = _mm512_mul_pd;
+        mul_add(b, c) = _mm512_fmadd_pd;
+        neg_mul_add(b, c) = _mm512_fnmadd_pd;
+        max(b) = _mm512_max_pd;
+        min(b) = _mm512_min_pd;
+        div(b) = _mm512_div_pd;
+        sqrt() = _mm512_sqrt_pd;
+    }
     const PANEL: usize = 4;
     const UNROLL: bool = true;
-    #[inline(always)]
-    fn splat(x: f64) -> Self {
-        intrinsics!(Self(_mm512_set1_pd(x)))
-    }
-    #[inline(always)]
-    fn load(from: &[f64]) -> Self {
-        intrinsics!(Self(_mm512_loadu_pd(from[..8].as_ptr())))
-    }
-    #[inline(always)]
-    fn store(self, to: &mut [f64]) {
-        intrinsics!(_mm512_storeu_pd(to[..8].as_mut_ptr(), self.0))
-    }
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        intrinsics!(Self(_mm512_add_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn sub(self, b: Self) -> Self {
-        intrinsics!(Self(_mm512_sub_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn mul(self, b: Self) -> Self {
-        intrinsics!(Self(_mm512_mul_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn mul_add(self, b: Self, c: Self) -> Self {
-        intrinsics!(Self(_mm512_fmadd_pd(self.0, b.0, c.0)))
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        intrinsics!(Self(_mm512_fnmadd_pd(self.0, b.0, c.0)))
-    }
-    #[inline(always)]
-    fn max(self, b: Self) -> Self {
-        intrinsics!(Self(_mm512_max_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn min(self, b: Self) -> Self {
-        intrinsics!(Self(_mm512_min_pd(self.0, b.0)))
-    }
     #[inline(always)]
     fn copysign(self, b: Self) -> Self {
         // Bit by bit: b's where the mask has a one (the sign), else self's.
@@ -99,14 +92,6 @@ unsafe impl Vector for Eight {
     #[inline(always)]
     fn where_above(self, size: Self, limit: Self) -> Self {
         intrinsics!(Self(_mm512_maskz_mov_pd(_mm512_cmp_pd_mask::<_CMP_GT_OQ>(size.0, limit.0), self.0)))
-    }
-    #[inline(always)]
-    fn div(self, b: Self) -> Self {
-        intrinsics!(Self(_mm512_div_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        intrinsics!(Self(_mm512_sqrt_pd(self.0)))
     }
     #[inline(always)]
     fn recip(self) -> Self {
@@ -154,49 +139,19 @@ impl Four {
 
 // SAFETY: four numbers.
 unsafe impl Vector for Four {
-    const WIDTH: usize = 4;
+    instructions! { 4: _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd;
+        add(b) = _mm256_add_pd;
+        sub(b) = _mm256_sub_pd;
+        mul(b) = _mm256_mul_pd;
+        mul_add(b, c) = _mm256_fmadd_pd;
+        neg_mul_add(b, c) = _mm256_fnmadd_pd;
+        max(b) = _mm256_max_pd;
+        min(b) = _mm256_min_pd;
+        div(b) = _mm256_div_pd;
+        sqrt() = _mm256_sqrt_pd;
+    }
     const PANEL: usize = 3;
     const UNROLL: bool = true;
-    #[inline(always)]
-    fn splat(x: f64) -> Self {
-        intrinsics!(Self(_mm256_set1_pd(x)))
-    }
-    #[inline(always)]
-    fn load(from: &[f64]) -> Self {
-        intrinsics!(Self(_mm256_loadu_pd(from[..4].as_ptr())))
-    }
-    #[inline(always)]
-    fn store(self, to: &mut [f64]) {
-        intrinsics!(_mm256_storeu_pd(to[..4].as_mut_ptr(), self.0))
-    }
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        intrinsics!(Self(_mm256_add_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn sub(self, b: Self) -> Self {
-        intrinsics!(Self(_mm256_sub_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn mul(self, b: Self) -> Self {
-        intrinsics!(Self(_mm256_mul_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn mul_add(self, b: Self, c: Self) -> Self {
-        intrinsics!(Self(_mm256_fmadd_pd(self.0, b.0, c.0)))
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, b: Self, c: Self) -> Self {
-        intrinsics!(Self(_mm256_fnmadd_pd(self.0, b.0, c.0)))
-    }
-    #[inline(always)]
-    fn max(self, b: Self) -> Self {
-        intrinsics!(Self(_mm256_max_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn min(self, b: Self) -> Self {
-        intrinsics!(Self(_mm256_min_pd(self.0, b.0)))
-    }
     #[inline(always)]
     fn copysign(self, b: Self) -> Self {
         intrinsics! {
@@ -207,14 +162,6 @@ unsafe impl Vector for Four {
     #[inline(always)]
     fn where_above(self, size: Self, limit: Self) -> Self {
         intrinsics!(Self(_mm256_and_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(size.0, limit.0), self.0)))
-    }
-    #[inline(always)]
-    fn div(self, b: Self) -> Self {
-        intrinsics!(Self(_mm256_div_pd(self.0, b.0)))
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        intrinsics!(Self(_mm256_sqrt_pd(self.0)))
     }
     #[inline(always)]
     fn recip(self) -> Self {
