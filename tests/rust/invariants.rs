@@ -190,7 +190,7 @@ impl Subject {
 /// All numbers that a step says about rows: scores and probabilities, or means and variances.
 fn answers(step: &Step, rows: &GaussianArray) -> uncertain::Result<Vec<Vec<f64>>> {
     let (answers, control) = (step.answers(), Control::new());
-    if answers.n_classes().is_none() && step.kind() != "features" {
+    if answers.about().n_classes.is_none() && step.kind() != "features" {
         let moved = answers.transform(rows.into(), &control)?;
         let mut variances = vec![0.0; moved.n_rows() * moved.n_features()];
         for (i, out) in variances.chunks_mut(moved.n_features()).enumerate() {
@@ -341,7 +341,7 @@ fn probabilities_sum_to_one_anywhere() {
     let mut asked = 0;
     for subject in every(&[]) {
         let step = subject.fitted(&x);
-        let Some(n_classes) = step.answers().n_classes().filter(|n| *n > 0) else { continue };
+        let Some(n_classes) = step.answers().about().n_classes.filter(|n| *n > 0) else { continue };
         for size in [1.0, 1e4, 1e8, 1e16, 1e40, 1e60] {
             for (std, direction) in [(0.0, [1.0, 1.0, 1.0]), (1.0, [-1.0, 0.0, 1.0]), (size, [0.0, 0.0, -1.0])] {
                 let far = Plain { means: direction.map(|x| x * size).to_vec(), std: vec![std; D] };

@@ -323,13 +323,13 @@ impl Fitted {
     /// Features of the rows; None when any number will do.
     #[getter]
     fn n_features(&self) -> Option<usize> {
-        self.inner.answers().n_features()
+        self.inner.answers().about().n_features
     }
 
     /// Classes, 0 of a regression, None of a transform.
     #[getter]
     fn n_classes(&self) -> Option<usize> {
-        self.inner.answers().n_classes()
+        self.inner.answers().about().n_classes
     }
 
     /// The rows that a transform makes of these.

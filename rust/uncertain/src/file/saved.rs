@@ -82,7 +82,7 @@ impl Saved {
 
     /// The classifier or (if not `classes`) the regressor is there?
     fn check_last(&self, classes: bool) -> Result<()> {
-        let last = self.steps.last().and_then(|step| step.answers().n_classes());
+        let last = self.steps.last().and_then(|step| step.answers().about().n_classes);
         if last.is_some_and(|n| (n > 0) == classes) {
             return Ok(());
         }

@@ -9,6 +9,7 @@
 //!
 //! This module knows no model: models and transforms depend on it, files and borders on them.
 
+mod answers;
 mod arrays;
 mod elsewhere;
 mod gaussians;
@@ -19,97 +20,39 @@ mod training;
 
 use std::fmt::Debug;
 
-use ndarray::Array2;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::control::Control;
-use crate::data::{GaussianArray, Incomplete};
-use crate::density::Densities;
+use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 
+pub(crate) use answers::column;
+pub use answers::{About, Answering, Answers};
 pub(crate) use arrays::Take;
 pub use arrays::{Arrays, Named, Parts, Tensor};
 pub use elsewhere::{Elsewhere, Remote};
 pub(crate) use gaussians::{Header as RowsHeader, read as read_rows, write as write_rows};
-pub use params::{Parameters, Valid, from_named, names, to_named};
+pub use params::{NoParams, Parameters, Valid, from_named, names, to_named};
 pub use penalty_path::PenaltyPath;
 pub use training::{Square, Training};
 pub(crate) use training::{complete, unlimited};
 
-/// What it says about new rows. Gaps come only to what [takes](Self::takes_gaps) them.
-pub trait Answers {
-    /// Features of the rows; `None` when any number will do.
-    fn n_features(&self) -> Option<usize>;
-
-    /// Classes it tells apart, 0 for a regression; `None` for a transform.
-    fn n_classes(&self) -> Option<usize> {
-        None
-    }
-
-    /// Features of what a transform makes of `d` features.
-    fn n_features_out(&self, d: usize) -> usize {
-        d
-    }
-
-    /// Does it fill gaps, use them, or pass them on?
-    fn takes_gaps(&self) -> bool {
-        false
-    }
-
-    /// Does it use limits, or pass them on?
-    fn takes_limits(&self) -> bool {
-        self.keeps_gaps()
-    }
-
-    /// Are gaps and limits still there in what a transform makes of rows?
-    fn keeps_gaps(&self) -> bool {
-        false
-    }
-
-    /// The rows that a transform makes of these.
-    fn transform(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<GaussianArray> {
-        Err(Error::Data("this is not a transform".into()))
-    }
-
-    /// Undo [`transform`](Self::transform).
-    fn inverse_transform(&self, _rows: &GaussianArray) -> Result<GaussianArray> {
-        Err(Error::Data("this transform cannot be undone".into()))
-    }
-
-    /// Mean scores of classes, n x 1 or n x K; predictions of a regression, n x 1; features of a feature map.
-    fn decision(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Array2<f64>> {
-        Err(Error::Data("this has no scores".into()))
-    }
-
-    /// Means and standard deviations of the scores under each row's own uncertainty.
-    fn decision_distribution(&self, _: Incomplete<'_>, _: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
-        Err(Error::Data("this model has no distribution of its scores".into()))
-    }
-
-    /// P(class | row), n x K.
-    fn predict_proba(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Array2<f64>> {
-        Err(Error::Data("this has no probabilities".into()))
-    }
-
-    /// Its logarithm, which may be exact where the probability is 0 in rounding.
-    fn log_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        Ok(self.predict_proba(rows, control)?.mapv_into(f64::ln))
-    }
-
-    /// What a regression knows of the true target of every row.
-    fn densities(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Densities> {
-        Err(Error::Data("this has no densities of targets".into()))
-    }
-
-    /// log p(row).
-    fn log_likelihood(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Vec<f64>> {
-        Err(Error::Data("this has no likelihood of rows".into()))
-    }
+/// What the arrays of something fitted do not say, in a struct `Header`; a file has all of it, and nothing else.
+macro_rules! header {
+    ($($(#[$meta:meta])* $field:ident: $type:ty),+ $(,)?) => {
+        /// What the arrays do not say.
+        #[derive(Debug, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Header {
+            $($(#[$meta])* $field: $type,)+
+        }
+    };
 }
+pub(crate) use header;
 
 /// A model or transform that was fitted.
-pub trait Fitted: Clone + PartialEq + Debug + Send + Sync {
+pub trait Fitted: Answering + Clone + PartialEq + Debug + Send + Sync {
     /// With what.
     type Params: Parameters;
     /// What it is beside its arrays and rows.
@@ -149,9 +92,6 @@ pub trait Fitted: Clone + PartialEq + Debug + Send + Sync {
     fn rows(&self) -> Option<&GaussianArray> {
         None
     }
-
-    /// What answers about new rows: itself, or its hyperplanes.
-    fn answers(&self) -> &dyn Answers;
 
     /// Parameters for a model whose own are not known.
     fn usual_params(&self) -> Self::Params {

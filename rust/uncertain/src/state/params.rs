@@ -17,11 +17,20 @@ pub use crate::params::Valid;
 /// Parameters of a fit, not yet checked; their default is that of every parameter.
 pub trait Parameters: Serialize + DeserializeOwned + Default + Clone + PartialEq + Debug + Send + Sync {
     /// The same parameters, if all are in range.
-    fn check(self) -> Result<Valid<Self>>;
+    fn check(self) -> Result<Valid<Self>> {
+        Ok(Valid(self))
+    }
 
     /// Threads belong to a machine and are in no file.
     fn set_threads(&mut self, _threads: Option<usize>) {}
 }
+
+/// For a fit that has nothing to choose.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NoParams {}
+
+impl Parameters for NoParams {}
 
 impl<P: Serialize> Serialize for Valid<P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Incomplete};
 use crate::error::Result;
-use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid};
+use crate::state::{About, Answers, Parameters, Valid};
 
 /// Throws away part of every row's covariance; means and gaps stay. Nothing is learned from the data.
 ///
@@ -61,47 +61,13 @@ impl Default for GaussianCollapser {
     }
 }
 
-impl Parameters for GaussianCollapser {
-    fn check(self) -> Result<Valid<Self>> {
-        Ok(Valid(self))
-    }
-}
+impl Parameters for GaussianCollapser {}
 
-/// A collapser is its parameters.
-impl Fitted for GaussianCollapser {
-    type Params = Self;
-    type Header = ();
-
-    fn fit(params: &Valid<Self>, _: &Training<'_>, _: &Control) -> Result<Self> {
-        Ok(*params.params())
-    }
-
-    fn write(&self, _: &Valid<Self>, _: &mut Arrays) {}
-
-    fn read((): (), params: &Valid<Self>, _: &mut Parts<'_>) -> Result<Self> {
-        Ok(*params.params())
-    }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
-
-    fn usual_params(&self) -> Self {
-        *self
-    }
-}
+is_its_parameters!(GaussianCollapser);
 
 impl Answers for GaussianCollapser {
-    fn n_features(&self) -> Option<usize> {
-        None
-    }
-
-    fn takes_gaps(&self) -> bool {
-        true
-    }
-
-    fn keeps_gaps(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About::transform(None).keeping_gaps()
     }
 
     fn transform(&self, rows: Incomplete<'_>, _: &Control) -> Result<GaussianArray> {

@@ -27,7 +27,7 @@ use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
 use crate::deconvolution::{self, Mixture, Observed, Params, Progress, Report, ValidParams, log_sum};
 use crate::error::Result;
 use crate::simd::mixture::Noise;
-use crate::state::{Answers, Arrays, Fitted, Parts, Remote, Training, Valid};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Remote, Training, Valid};
 use crate::transform::GaussianImputer;
 use crate::transform::elsewhere::fit_elsewhere;
 
@@ -149,23 +149,11 @@ impl Fitted for GaussianDenoiser {
         let mixture = Mixture::read(parts)?;
         Ok(Self { mixture, report: progress.map(|progress| progress.read(parts)).transpose()? })
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for GaussianDenoiser {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.mixture.n_features())
-    }
-
-    fn takes_gaps(&self) -> bool {
-        true
-    }
-
-    fn takes_limits(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About::transform(self.mixture.n_features()).with_limits()
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {

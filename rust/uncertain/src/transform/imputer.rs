@@ -18,7 +18,7 @@ use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights};
 use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Progress, Report, ValidParams};
 use crate::error::{Error, Result};
-use crate::state::{Answers, Arrays, Fitted, Parts, Remote, Training, Valid, unlimited};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Remote, Training, Valid, unlimited};
 use crate::transform::elsewhere::fit_elsewhere;
 
 /// Replaces missing features by what the others say about them.
@@ -129,19 +129,11 @@ impl Fitted for GaussianImputer {
         let mixture = Mixture::read(parts)?;
         Ok(Self { mixture, report: progress.map(|progress| progress.read(parts)).transpose()? })
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for GaussianImputer {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.mixture.n_features())
-    }
-
-    fn takes_gaps(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About::transform(self.mixture.n_features()).with_gaps()
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {

@@ -25,9 +25,8 @@ use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::simd::{self, Power};
-use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid, complete};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete};
 use crate::{linalg, parallel, with_kind};
-use serde::{Deserialize, Serialize};
 
 /// x -> x A.
 ///
@@ -275,15 +274,7 @@ impl<'a> Matrices<'a> {
 }
 
 /// A fit has nothing to choose: the matrix is given, else it is the identity.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
-
-impl Parameters for Params {
-    fn check(self) -> Result<Valid<Self>> {
-        Ok(Valid(self))
-    }
-}
+pub use crate::state::NoParams as Params;
 
 impl Fitted for LinearMap {
     type Params = Params;
@@ -303,19 +294,11 @@ impl Fitted for LinearMap {
         let k = matrix.ncols();
         Self::new(matrix.into_iter().collect(), k)
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for LinearMap {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features())
-    }
-
-    fn n_features_out(&self, _: usize) -> usize {
-        self.k
+    fn about(&self) -> About {
+        About::transform(self.n_features()).to(self.k)
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {

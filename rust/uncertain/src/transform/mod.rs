@@ -3,6 +3,30 @@
 //!
 //! A transform moves means and covariances together.
 
+/// A transform that is its parameters: a fit learns nothing.
+macro_rules! is_its_parameters {
+    ($Transform:ty) => {
+        impl $crate::state::Fitted for $Transform {
+            type Params = Self;
+            type Header = ();
+
+            fn fit(params: &Valid<Self>, _: &$crate::state::Training<'_>, _: &Control) -> Result<Self> {
+                Ok(*params.params())
+            }
+
+            fn write(&self, _: &Valid<Self>, _: &mut $crate::state::Arrays) {}
+
+            fn read((): (), params: &Valid<Self>, _: &mut $crate::state::Parts<'_>) -> Result<Self> {
+                Ok(*params.params())
+            }
+
+            fn usual_params(&self) -> Self {
+                *self
+            }
+        }
+    };
+}
+
 mod collapser;
 mod denoiser;
 mod elsewhere;

@@ -13,7 +13,7 @@ use crate::data::{GaussianArray, Incomplete, Weights};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::pieces::{self, Moments, Question, moments};
-use crate::state::{Answers, Arrays, Elsewhere, Fitted, Parameters, Parts, Remote, Training, Valid};
+use crate::state::{About, Answers, Arrays, Elsewhere, Fitted, Parameters, Parts, Remote, Training, Valid};
 
 /// Which variance is scaled to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -164,11 +164,7 @@ pub struct Params {
     pub spread: Spread,
 }
 
-impl Parameters for Params {
-    fn check(self) -> Result<Valid<Self>> {
-        Ok(Valid(self))
-    }
-}
+impl Parameters for Params {}
 
 impl Fitted for GaussianScaler {
     type Params = Params;
@@ -190,23 +186,11 @@ impl Fitted for GaussianScaler {
     fn read((): (), _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
         Self::new(parts.vector("mean")?, parts.vector("scale")?)
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for GaussianScaler {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.mean.len())
-    }
-
-    fn takes_gaps(&self) -> bool {
-        true
-    }
-
-    fn keeps_gaps(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About::transform(self.mean.len()).keeping_gaps()
     }
 
     fn transform(&self, rows: Incomplete<'_>, _: &Control) -> Result<GaussianArray> {

@@ -26,7 +26,7 @@ use crate::linalg::Eigh;
 use crate::memory::zeros;
 use crate::named::named;
 use crate::parallel;
-use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid, complete, number};
+use crate::state::{About, Answers, Parameters, Valid, complete, number};
 
 /// What is projected on the subspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -311,33 +311,11 @@ impl Parameters for SubspaceProjector {
     }
 }
 
-/// A projector is its parameters.
-impl Fitted for SubspaceProjector {
-    type Params = Self;
-    type Header = ();
-
-    fn fit(params: &Valid<Self>, _: &Training<'_>, _: &Control) -> Result<Self> {
-        Ok(*params.params())
-    }
-
-    fn write(&self, _: &Valid<Self>, _: &mut Arrays) {}
-
-    fn read((): (), params: &Valid<Self>, _: &mut Parts<'_>) -> Result<Self> {
-        Ok(*params.params())
-    }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
-
-    fn usual_params(&self) -> Self {
-        *self
-    }
-}
+is_its_parameters!(SubspaceProjector);
 
 impl Answers for SubspaceProjector {
-    fn n_features(&self) -> Option<usize> {
-        None
+    fn about(&self) -> About {
+        About::transform(None)
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {

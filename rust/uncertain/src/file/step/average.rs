@@ -10,14 +10,13 @@
 //! averages for members, so a file cannot nest without end.
 
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 use super::{Step, StepHeader, chain};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::density::Densities;
 use crate::error::{Error, Result};
-use crate::state::{Answers, Arrays, Fitted, Named, Parameters, Parts, Training, Valid};
+use crate::state::{About, Answers, Arrays, Fitted, Named, NoParams, Parts, Training, Valid, header};
 
 const MAX_MEMBERS: usize = 256;
 /// By how much weights may miss 1, which is rounding.
@@ -100,21 +99,9 @@ fn nested(member: usize) -> Error {
 }
 
 impl Answers for Average {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features)
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(self.n_classes)
-    }
-
-    /// Members say by themselves where they do not.
-    fn takes_gaps(&self) -> bool {
-        true
-    }
-
-    fn takes_limits(&self) -> bool {
-        true
+    /// Members say by themselves where they take no gaps or limits.
+    fn about(&self) -> About {
+        About::model(self.n_features, self.n_classes).with_limits()
     }
 
     /// log p1 / p0 of two classes, else log p; probabilities count as the smallest normal number at least. Of a regression the
@@ -172,32 +159,17 @@ impl Answers for Average {
     }
 }
 
-/// Parameters of a fit, which is that of the members: none.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
-
-impl Parameters for Params {
-    fn check(self) -> Result<Valid<Self>> {
-        Ok(Valid(self))
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    members: Vec<Vec<StepHeader>>,
-}
+header! { members: Vec<Vec<StepHeader>> }
 
 impl Fitted for Average {
-    type Params = Params;
+    type Params = NoParams;
     type Header = Header;
 
-    fn fit(_: &Valid<Params>, _: &Training<'_>, _: &Control) -> Result<Self> {
+    fn fit(_: &Valid<NoParams>, _: &Training<'_>, _: &Control) -> Result<Self> {
         Err(Error::Data("an average is made of fitted models, not fitted itself".into()))
     }
 
-    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Header {
+    fn write(&self, _: &Valid<NoParams>, arrays: &mut Arrays) -> Header {
         arrays.vector("weights", &self.weights);
         for (m, steps) in self.members.iter().enumerate() {
             for (k, step) in steps.iter().enumerate() {
@@ -208,7 +180,7 @@ impl Fitted for Average {
         Header { members: self.headers.clone() }
     }
 
-    fn read(header: Header, _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
+    fn read(header: Header, _: &Valid<NoParams>, parts: &mut Parts<'_>) -> Result<Self> {
         let weights = parts.vector("weights")?;
         let mut members = Vec::with_capacity(header.members.len().min(MAX_MEMBERS));
         for (m, headers) in header.members.iter().enumerate() {
@@ -223,10 +195,6 @@ impl Fitted for Average {
             members.push(steps);
         }
         Self::new(members, weights)
-    }
-
-    fn answers(&self) -> &dyn Answers {
-        self
     }
 }
 

@@ -17,18 +17,18 @@ pub(in crate::file) fn sizes(steps: &[Step]) -> std::result::Result<(usize, usiz
     }
     let transforms = steps.len().saturating_sub(1);
     let (Some(n_classes), None) = (
-        steps.last().and_then(|step| step.answers().n_classes()),
-        steps[..transforms].iter().find(|step| step.answers().n_classes().is_some()),
+        steps.last().and_then(|step| step.answers().about().n_classes),
+        steps[..transforms].iter().find(|step| step.answers().about().n_classes.is_some()),
     ) else {
         return Err("its steps must be transforms followed by one classifier or regressor".to_owned());
     };
-    let d = steps.iter().find_map(|step| step.answers().n_features()).unwrap_or_default();
+    let d = steps.iter().find_map(|step| step.answers().about().n_features).unwrap_or_default();
     let mut here = d;
-    for step in steps.iter().map(Step::answers) {
-        if let Some(other) = step.n_features().filter(|&n| n != here) {
+    for step in steps.iter().map(|step| step.answers().about()) {
+        if let Some(other) = step.n_features.filter(|&n| n != here) {
             return Err(format!("its steps disagree about the number of features: {here} and {other}"));
         }
-        here = step.n_features_out(here);
+        here = step.n_features_out.unwrap_or(here);
     }
     Ok((d, n_classes))
 }
@@ -44,10 +44,11 @@ impl Moved<'_> {
     /// For a step that takes what they have.
     fn rows(&self, step: &dyn Answers) -> Result<Incomplete<'_>> {
         let rows = Incomplete::from_parts(&self.data, self.missing, self.limits);
-        if !step.takes_limits() {
+        let about = step.about();
+        if !about.takes_limits {
             unlimited(rows)?;
         }
-        if !step.takes_gaps() {
+        if !about.takes_gaps {
             complete(rows)?;
         }
         Ok(rows)
@@ -63,10 +64,11 @@ pub(in crate::file) fn moved<'a>(
 ) -> Result<Moved<'a>> {
     let mut moved = Moved { data: rows.gaussians().clone(), missing: rows.missing(), limits: rows.limits() };
     let steps = steps.iter().filter(|step| take(step)).map(Step::answers);
-    for step in steps.filter(|step| step.n_classes().is_none()) {
+    for step in steps.filter(|step| step.about().n_classes.is_none()) {
         moved.data = step.transform(moved.rows(step)?, control)?;
-        moved.missing = moved.missing.filter(|_| step.keeps_gaps());
-        moved.limits = moved.limits.filter(|_| step.keeps_gaps());
+        let kept = step.about().keeps_gaps;
+        moved.missing = moved.missing.filter(|_| kept);
+        moved.limits = moved.limits.filter(|_| kept);
     }
     Ok(moved)
 }

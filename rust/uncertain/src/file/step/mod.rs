@@ -20,8 +20,8 @@ use crate::model::{
     robust, trees,
 };
 use crate::state::{
-    Answers, Arrays, Fitted, Named, Parameters, Parts, PenaltyPath, Remote, RowsHeader, Take, Tensor, Training, Valid,
-    With, from_named, names, read_rows, to_named, write_rows,
+    Answering, Answers, Arrays, Fitted, Named, Parameters, Parts, PenaltyPath, Remote, RowsHeader, Take, Tensor,
+    Training, Valid, With, from_named, names, read_rows, to_named, write_rows,
 };
 use crate::transform::{
     GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, LinearMap, SubspaceProjector,

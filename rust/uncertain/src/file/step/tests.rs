@@ -39,7 +39,7 @@ fn training(rows: &GaussianArray, unit: f64) -> Training<'_> {
 fn numbers(step: &Step, rows: &GaussianArray) -> Result<Vec<f64>, Error> {
     let (answers, control) = (step.answers(), &Control::new());
     let mut found = vec![];
-    match answers.n_classes() {
+    match answers.about().n_classes {
         None => {
             let out = answers.transform(rows.into(), control)?;
             let d = out.n_features();

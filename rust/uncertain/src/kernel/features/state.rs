@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::parallel;
 use crate::params::{check_at_least_one, params};
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, Valid, complete, number};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete, number};
 
 params! {
     /// Those of a map that is drawn for some rows.
@@ -146,19 +146,11 @@ impl Fitted for Features {
     fn rows(&self) -> Option<&GaussianArray> {
         self.map.rows()
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for Features {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.map.n_features())
-    }
-
-    fn n_features_out(&self, _: usize) -> usize {
-        self.map.n_columns()
+    fn about(&self) -> About {
+        About::transform(self.map.n_features()).to(self.map.n_columns())
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {

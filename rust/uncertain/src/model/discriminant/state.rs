@@ -1,14 +1,13 @@
 //! The discriminant in files and other languages: all components class by class with their shares of all rows.
 
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{Components, Mixture, Progress};
 use crate::error::{Error, Result};
-use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Remote, Training};
+use crate::state::{About, Answers, Arrays, Fitted, Parameters, Parts, Remote, Training, header};
 
 impl Parameters for Params {
     fn check(self) -> Result<ValidParams> {
@@ -20,12 +19,7 @@ impl Parameters for Params {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    n_classes: usize,
-    progress: Option<Progress>,
-}
+header! { n_classes: usize, progress: Option<Progress> }
 
 impl Fitted for Model {
     type Params = Params;
@@ -59,27 +53,11 @@ impl Fitted for Model {
         let model = Self::new(mixture, n_classes)?;
         Ok(Self { report: progress.map(|progress| progress.read(parts)).transpose()?, ..model })
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for Model {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.mixture.n_features())
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(self.n_classes)
-    }
-
-    fn takes_gaps(&self) -> bool {
-        true
-    }
-
-    fn takes_limits(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About::model(self.mixture.n_features(), self.n_classes).with_limits()
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

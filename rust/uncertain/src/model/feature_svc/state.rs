@@ -2,7 +2,6 @@
 //! where there are probabilities.
 
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
@@ -11,11 +10,9 @@ use crate::error::{Error, Result};
 use crate::kernel::features::{FeatureMap, Header as MapHeader};
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, complete, number};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, complete, header, number};
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
+header! {
     map: MapHeader,
     n_classes: usize,
     #[serde(with = "number")]
@@ -58,19 +55,11 @@ impl Fitted for Model {
     fn rows(&self) -> Option<&crate::GaussianArray> {
         self.map.rows()
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for Model {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.map.n_features())
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(self.n_classes)
+    fn about(&self) -> About {
+        About::model(self.map.n_features(), self.n_classes)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

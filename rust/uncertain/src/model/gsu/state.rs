@@ -1,20 +1,13 @@
 //! SVM-GSU in files and other languages.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Remote, Training};
+use crate::state::{Answering, Answers, Arrays, Fitted, Parts, PenaltyPath, Remote, Training, header};
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    fits: Vec<FitReport>,
-    steps: u64,
-}
+header! { fits: Vec<FitReport>, steps: u64 }
 
 impl Fitted for Model {
     type Params = Params;
@@ -53,7 +46,9 @@ impl Fitted for Model {
     fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
         Ok(Self { linear: Classifier::read(header.fits, parts)?, steps: header.steps })
     }
+}
 
+impl Answering for Model {
     fn answers(&self) -> &dyn Answers {
         &self.linear
     }

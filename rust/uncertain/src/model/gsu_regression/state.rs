@@ -1,19 +1,13 @@
 //! The regression in files and other languages.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Params, ValidParams};
 use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Regressor;
-use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Remote, Training};
+use crate::state::{Arrays, Fitted, Parts, PenaltyPath, Remote, Training, header};
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    fit: FitReport,
-}
+header! { fit: FitReport }
 
 impl Fitted for Regressor {
     type Params = Params;
@@ -43,9 +37,5 @@ impl Fitted for Regressor {
 
     fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
         Self::read(header.fit, parts)
-    }
-
-    fn answers(&self) -> &dyn Answers {
-        self
     }
 }

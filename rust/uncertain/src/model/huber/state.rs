@@ -4,18 +4,15 @@
 //! A graph given as a matrix is left behind: predictions do not need it, and a new fit asks for it.
 
 use ndarray::{Array2, Array3, Axis};
-use serde::{Deserialize, Serialize};
 
 use super::{Graph, Machine, Model, Operator, Outcome, Params, Part, Sparse, ValidParams};
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
-use crate::state::{Answers, Arrays, Fitted, Parts, Square, Training, complete};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Square, Training, complete, header};
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
+header! {
     n_classes: usize,
     n_labelled: usize,
     /// The scale found for the kernel of each view.
@@ -113,19 +110,11 @@ impl Fitted for Machine {
     fn rows(&self) -> Option<&GaussianArray> {
         self.rows()
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for Machine {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features())
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(self.n_classes())
+    fn about(&self) -> About {
+        About::model(self.n_features(), self.n_classes())
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

@@ -2,7 +2,6 @@
 //! and `platt` (pairs x 2) where there are probabilities.
 
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 use super::{Expansion, Model, Params, ValidParams};
 use crate::control::Control;
@@ -11,15 +10,9 @@ use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::kernel_machine::{BasisHeader, Kernel, gram, no_path, read, write};
 use crate::model::platt::Sigmoid;
-use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Training, complete};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, PenaltyPath, Training, complete, header};
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    basis: Option<BasisHeader>,
-    n_support: Vec<usize>,
-    fits: Vec<FitReport>,
-}
+header! { basis: Option<BasisHeader>, n_support: Vec<usize>, fits: Vec<FitReport> }
 
 impl Fitted for Model {
     type Params = Params;
@@ -82,19 +75,11 @@ impl Fitted for Model {
     fn rows(&self) -> Option<&crate::GaussianArray> {
         self.basis.as_ref().map(|basis| basis.rows())
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for Model {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features())
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(self.n_classes())
+    fn about(&self) -> About {
+        About::model(self.n_features(), self.n_classes())
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {

@@ -7,6 +7,7 @@ use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::kernel_machine::{Basis, kernel_values};
+use crate::state::column;
 
 /// A fitted regression on any kernel: f = sum_i b_i K(x_i, .) + intercept.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +80,6 @@ impl Model {
     /// # Errors
     /// Those of [`predict`](Self::predict), and [`Error::Interrupted`].
     pub fn predict_within(&self, data: &GaussianArray, control: &Control) -> Result<Vec<f64>> {
-        let column = |values: Vec<f64>| Array1::from_vec(values).insert_axis(Axis(1));
         let Some(basis) = &self.basis else { return self.expansion.predict(kernel_values(data)?) };
         let all: Array2<f64> = basis.map(data, control, |kernel| Ok(column(self.expansion.predict(kernel)?)))?;
         Ok(all.into_raw_vec_and_offset().0)

@@ -1,7 +1,6 @@
 //! The regressor in files and other languages: its support rows and `dual_coef`.
 
-use ndarray::{Array1, Array2, Axis};
-use serde::{Deserialize, Serialize};
+use ndarray::Array2;
 
 use super::{Expansion, Model, Params, ValidParams};
 use crate::control::Control;
@@ -9,14 +8,9 @@ use crate::data::Incomplete;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::kernel_machine::{BasisHeader, Kernel, gram, no_path, read, write};
-use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Training, complete};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, PenaltyPath, Training, column, complete, header};
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    basis: Option<BasisHeader>,
-    fit: FitReport,
-}
+header! { basis: Option<BasisHeader>, fit: FitReport }
 
 impl Fitted for Model {
     type Params = Params;
@@ -64,19 +58,11 @@ impl Fitted for Model {
     fn rows(&self) -> Option<&crate::GaussianArray> {
         self.basis.as_ref().map(|basis| basis.rows())
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for Model {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features())
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(0)
+    fn about(&self) -> About {
+        About::model(self.n_features(), 0)
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
@@ -87,8 +73,4 @@ impl Answers for Model {
         let (means, stds) = self.predict_distribution(complete(rows)?, control)?;
         Ok((column(means), column(stds)))
     }
-}
-
-fn column(values: Vec<f64>) -> Array2<f64> {
-    Array1::from_vec(values).insert_axis(Axis(1))
 }

@@ -9,7 +9,7 @@ use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
-use crate::state::{Answers, Arrays, Parts, complete};
+use crate::state::{About, Answers, Arrays, Parts, column, complete};
 
 impl Classifier {
     pub(in crate::model) fn write(&self, arrays: &mut Arrays) -> Vec<FitReport> {
@@ -33,12 +33,8 @@ impl Classifier {
 }
 
 impl Answers for Classifier {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features())
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(self.n_classes())
+    fn about(&self) -> About {
+        About::model(self.n_features(), self.n_classes())
     }
 
     fn decision(&self, rows: Incomplete<'_>, _: &Control) -> Result<Array2<f64>> {
@@ -71,12 +67,8 @@ impl Regressor {
 }
 
 impl Answers for Regressor {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features())
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(0)
+    fn about(&self) -> About {
+        About::model(self.n_features(), 0)
     }
 
     fn decision(&self, rows: Incomplete<'_>, _: &Control) -> Result<Array2<f64>> {
@@ -87,9 +79,4 @@ impl Answers for Regressor {
         let (means, stds) = self.predict_distribution(complete(rows)?)?;
         Ok((column(means), column(stds)))
     }
-}
-
-/// n x 1
-fn column(values: Vec<f64>) -> Array2<f64> {
-    ndarray::Array1::from_vec(values).insert_axis(ndarray::Axis(1))
 }

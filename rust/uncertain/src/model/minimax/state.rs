@@ -1,19 +1,13 @@
 //! The machine in files and other languages: its hyperplanes and `worst_case_accuracy`, one per hyperplane.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Answers, Arrays, Fitted, Parts, Remote, Training};
+use crate::state::{Answering, Answers, Arrays, Fitted, Parts, Remote, Training, header};
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    fits: Vec<FitReport>,
-}
+header! { fits: Vec<FitReport> }
 
 impl Fitted for Model {
     type Params = Params;
@@ -37,7 +31,9 @@ impl Fitted for Model {
         let worst_case_accuracy = parts.shaped("worst_case_accuracy", &[linear.intercept.len()])?;
         Ok(Self { linear, worst_case_accuracy })
     }
+}
 
+impl Answering for Model {
     fn answers(&self) -> &dyn Answers {
         &self.linear
     }

@@ -9,8 +9,8 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{Mixture, Progress, ValidParams};
 use crate::density::Densities;
-use crate::error::{Error, Result};
-use crate::state::{Answers, Arrays, Fitted, Parts, Remote, Training};
+use crate::error::Result;
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Remote, Training, column};
 
 impl Fitted for Model {
     type Params = Params;
@@ -62,43 +62,23 @@ impl Fitted for Model {
         model.report = progress.map(|progress| progress.read(parts)).transpose()?;
         Ok(model)
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for Model {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features())
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(0)
-    }
-
-    fn takes_gaps(&self) -> bool {
-        true
-    }
-
-    fn takes_limits(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About::model(self.n_features(), 0).with_limits()
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        column(self.densities(rows, control)?.moments().0)
+        Ok(column(self.densities(rows, control)?.moments().0))
     }
 
     fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
         let (means, stds) = self.densities(rows, control)?.moments();
-        Ok((column(means)?, column(stds)?))
+        Ok((column(means), column(stds)))
     }
 
     fn densities(&self, rows: Incomplete<'_>, control: &Control) -> Result<Densities> {
         self.densities(rows, control)
     }
-}
-
-fn column(values: Vec<f64>) -> Result<Array2<f64>> {
-    Array2::from_shape_vec((values.len(), 1), values).map_err(|e| Error::Internal(format!("predictions: {e}")))
 }

@@ -1,18 +1,14 @@
 //! The family in files and other languages. The rows' radii and the history of the fit stay behind in files:
 //! predictions need neither.
 
-use serde::{Deserialize, Serialize};
-
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Answers, Arrays, Fitted, Parts, PenaltyPath, Remote, Training, number};
+use crate::state::{Answering, Answers, Arrays, Fitted, Parts, PenaltyPath, Remote, Training, header, number};
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
+header! {
     fits: Vec<FitReport>,
     /// The radius in use.
     #[serde(with = "number")]
@@ -49,7 +45,9 @@ impl Fitted for Model {
     fn read(header: Header, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
         Ok(Self { linear: Classifier::read(header.fits, parts)?, radii: vec![], history: vec![] })
     }
+}
 
+impl Answering for Model {
     fn answers(&self) -> &dyn Answers {
         &self.linear
     }

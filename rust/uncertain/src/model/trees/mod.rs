@@ -22,6 +22,9 @@ pub use columns::{Columns, ErrorColumns};
 pub use link::Link;
 pub use tree::{Tree, TreeArrays};
 
+/// Those of a fit, which happens elsewhere.
+pub use crate::state::NoParams as Params;
+
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
@@ -30,11 +33,6 @@ use crate::parallel;
 
 /// Numbers of columns that are filled before the trees look at them: they stay in the cache.
 const BLOCK: usize = 1 << 14;
-
-/// Parameters of a fit, which happens elsewhere: none.
-#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Params {}
 
 /// Trees, and what stands before and behind them.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,28 +1,15 @@
 //! Trees in files and other languages: `scale` (d) of the error columns, `baseline` (scores), `sizes` (trees: how many nodes
 //! each has) and, over the nodes of all trees, `column`, `value`, `right` and `missing_left` ([`TreeArrays`]).
 
-use ndarray::{Array2, Axis};
-use serde::{Deserialize, Serialize};
+use ndarray::Array2;
 
 use super::{Columns, ErrorColumns, Link, Model, Params, TreeArrays};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
-use crate::state::{Answers, Arrays, Fitted, Parameters, Parts, Training, Valid};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, column, header};
 
-impl Parameters for Params {
-    fn check(self) -> Result<Valid<Self>> {
-        Ok(Valid(self))
-    }
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    columns: Columns,
-    link: Link,
-    factors: [f64; 2],
-}
+header! { columns: Columns, link: Link, factors: [f64; 2] }
 
 impl Fitted for Model {
     type Params = Params;
@@ -66,28 +53,16 @@ impl Fitted for Model {
         }
         Self::new(columns, baseline, nodes.trees(&sizes)?, header.link, header.factors)
     }
-
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
 }
 
 impl Answers for Model {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features())
-    }
-
-    fn n_classes(&self) -> Option<usize> {
-        Some(self.n_classes())
-    }
-
-    fn takes_gaps(&self) -> bool {
-        true
+    fn about(&self) -> About {
+        About::model(self.n_features(), self.n_classes()).with_gaps()
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
         match self.n_classes() {
-            0 => Ok(ndarray::Array1::from_vec(self.predict(rows, control)?).insert_axis(Axis(1))),
+            0 => Ok(column(self.predict(rows, control)?)),
             _ => self.scores(rows, control),
         }
     }

@@ -1,8 +1,6 @@
 //! Parameters of a kernel map by name, and the map in files and other languages: `points` and `directions` (rank x
 //! features) and `factor` (rank x rank).
 
-use serde::{Deserialize, Serialize};
-
 use super::{KernelMap, Options};
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
@@ -10,7 +8,7 @@ use crate::error::Result;
 use crate::kernel::{KernelName, PointKernel, median_gamma};
 use crate::parallel;
 use crate::params::params;
-use crate::state::{Answers, Arrays, Fitted, Parts, Training, Valid, complete, number};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete, header, number};
 
 params! {
     /// Those of the kernel stand side by side; those that it does not have are ignored.
@@ -49,14 +47,7 @@ impl Params {
     }
 }
 
-/// What the arrays do not say.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Header {
-    kernel: PointKernel,
-    #[serde(with = "number")]
-    error: f64,
-}
+header! { kernel: PointKernel, #[serde(with = "number")] error: f64 }
 
 impl Fitted for KernelMap {
     type Params = Params;
@@ -85,10 +76,6 @@ impl Fitted for KernelMap {
         Self::new(header.kernel, d, points.into_raw_vec_and_offset().0, directions, lower, header.error)
     }
 
-    fn answers(&self) -> &dyn Answers {
-        self
-    }
-
     fn usual_params(&self) -> Params {
         let mut params = Params { kernel: self.kernel().into(), gamma: self.kernel().gamma(), ..Params::default() };
         if let PointKernel::Polynomial { degree, coef0, .. } = self.kernel() {
@@ -99,12 +86,8 @@ impl Fitted for KernelMap {
 }
 
 impl Answers for KernelMap {
-    fn n_features(&self) -> Option<usize> {
-        Some(self.n_features())
-    }
-
-    fn n_features_out(&self, _: usize) -> usize {
-        self.rank()
+    fn about(&self) -> About {
+        About::transform(self.n_features()).to(self.rank())
     }
 
     fn transform(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {

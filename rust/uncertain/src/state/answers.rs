@@ -1,0 +1,127 @@
+//! [`Answers`]: what is said about new rows, the same questions for every model and transform.
+
+use ndarray::{Array1, Array2, Axis};
+
+use crate::control::Control;
+use crate::data::{GaussianArray, Incomplete};
+use crate::density::Densities;
+use crate::error::{Error, Result};
+
+/// Which rows it can be asked about, and what comes back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct About {
+    /// Features of the rows; `None` when any number will do.
+    pub n_features: Option<usize>,
+    /// Classes it tells apart, 0 for a regression; `None` for a transform.
+    pub n_classes: Option<usize>,
+    /// Features of what a transform makes of rows; `None`: as many as they have.
+    pub n_features_out: Option<usize>,
+    /// Does it fill gaps, use them, or pass them on?
+    pub takes_gaps: bool,
+    /// Does it use limits, or pass them on?
+    pub takes_limits: bool,
+    /// Are gaps and limits still there in what a transform makes of rows?
+    pub keeps_gaps: bool,
+}
+
+impl About {
+    /// A classifier, or with 0 classes a regression.
+    #[must_use]
+    pub fn model(n_features: usize, n_classes: usize) -> Self {
+        Self { n_features: Some(n_features), n_classes: Some(n_classes), ..Self::default() }
+    }
+
+    /// A transform of rows with so many features, any number if `None`.
+    #[must_use]
+    pub fn transform(n_features: impl Into<Option<usize>>) -> Self {
+        Self { n_features: n_features.into(), ..Self::default() }
+    }
+
+    /// A transform to so many features.
+    #[must_use]
+    pub fn to(self, n_features: usize) -> Self {
+        Self { n_features_out: Some(n_features), ..self }
+    }
+
+    /// It takes rows with gaps.
+    #[must_use]
+    pub fn with_gaps(self) -> Self {
+        Self { takes_gaps: true, ..self }
+    }
+
+    /// It takes rows with gaps and limits.
+    #[must_use]
+    pub fn with_limits(self) -> Self {
+        Self { takes_gaps: true, takes_limits: true, ..self }
+    }
+
+    /// It passes gaps and limits on.
+    #[must_use]
+    pub fn keeping_gaps(self) -> Self {
+        Self { keeps_gaps: true, ..self.with_limits() }
+    }
+}
+
+/// What it says about new rows. Gaps come only to what [takes](About::takes_gaps) them.
+pub trait Answers {
+    /// What it can be asked.
+    fn about(&self) -> About;
+
+    /// The rows that a transform makes of these.
+    fn transform(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<GaussianArray> {
+        Err(Error::Data("this is not a transform".into()))
+    }
+
+    /// Undo [`transform`](Self::transform).
+    fn inverse_transform(&self, _rows: &GaussianArray) -> Result<GaussianArray> {
+        Err(Error::Data("this transform cannot be undone".into()))
+    }
+
+    /// Mean scores of classes, n x 1 or n x K; predictions of a regression, n x 1; features of a feature map.
+    fn decision(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Array2<f64>> {
+        Err(Error::Data("this has no scores".into()))
+    }
+
+    /// Means and standard deviations of the scores under each row's own uncertainty.
+    fn decision_distribution(&self, _: Incomplete<'_>, _: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
+        Err(Error::Data("this model has no distribution of its scores".into()))
+    }
+
+    /// P(class | row), n x K.
+    fn predict_proba(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Array2<f64>> {
+        Err(Error::Data("this has no probabilities".into()))
+    }
+
+    /// Its logarithm, which may be exact where the probability is 0 in rounding.
+    fn log_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
+        Ok(self.predict_proba(rows, control)?.mapv_into(f64::ln))
+    }
+
+    /// What a regression knows of the true target of every row.
+    fn densities(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Densities> {
+        Err(Error::Data("this has no densities of targets".into()))
+    }
+
+    /// log p(row).
+    fn log_likelihood(&self, _rows: Incomplete<'_>, _control: &Control) -> Result<Vec<f64>> {
+        Err(Error::Data("this has no likelihood of rows".into()))
+    }
+}
+
+/// Who answers for what was fitted: itself, or its hyperplanes.
+pub trait Answering {
+    /// What answers about new rows.
+    fn answers(&self) -> &dyn Answers;
+}
+
+impl<T: Answers> Answering for T {
+    fn answers(&self) -> &dyn Answers {
+        self
+    }
+}
+
+/// The answers of a regression, n x 1.
+pub(crate) fn column(values: Vec<f64>) -> Array2<f64> {
+    Array1::from_vec(values).insert_axis(Axis(1))
+}
