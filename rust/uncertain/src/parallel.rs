@@ -198,6 +198,31 @@ pub fn fill_rows(
     for_each(pieces, |(part, piece)| work(part, piece))
 }
 
+/// A new row-major matrix of `width` columns, made in parallel: `write` puts one row into zeros. The first error in row
+/// order wins.
+pub(crate) fn new_rows(
+    n_rows: usize,
+    width: usize,
+    write: impl Fn(usize, &mut [f64]) -> Result<()> + Sync,
+) -> Result<Vec<f64>> {
+    new_rows_with(n_rows, width, || (), |(), row, out| write(row, out))
+}
+
+/// [`new_rows`] with a workspace that is made once for many rows.
+pub(crate) fn new_rows_with<W>(
+    n_rows: usize,
+    width: usize,
+    workspace: impl Fn() -> W + Sync,
+    write: impl Fn(&mut W, usize, &mut [f64]) -> Result<()> + Sync,
+) -> Result<Vec<f64>> {
+    let mut out = memory::zeros(n_rows, width)?;
+    fill_rows(&mut out, width, |rows, out| {
+        let mut workspace = workspace();
+        rows.zip(out.chunks_exact_mut(width)).try_for_each(|(row, out)| write(&mut workspace, row, out))
+    })?;
+    Ok(out)
+}
+
 fn fine_parts(n_rows: usize) -> Vec<Range<usize>> {
     let count = n_rows.clamp(1, MAX_PARTS);
     (0..count).map(|k| (k * n_rows / count)..((k + 1) * n_rows / count)).collect()

@@ -170,6 +170,25 @@ impl Rows {
         Ok(Self::from_owned(out, self.n_rows, width))
     }
 
+    /// A matrix of [`new_rows`](parallel::new_rows).
+    pub(crate) fn written(
+        n_rows: usize,
+        width: usize,
+        write: impl Fn(usize, &mut [f64]) -> Result<()> + Sync,
+    ) -> Result<Self> {
+        Ok(Self::from_owned(parallel::new_rows(n_rows, width, write)?, n_rows, width))
+    }
+
+    /// A matrix of [`new_rows_with`](parallel::new_rows_with).
+    pub(crate) fn written_with<W>(
+        n_rows: usize,
+        width: usize,
+        workspace: impl Fn() -> W + Sync,
+        write: impl Fn(&mut W, usize, &mut [f64]) -> Result<()> + Sync,
+    ) -> Result<Self> {
+        Ok(Self::from_owned(parallel::new_rows_with(n_rows, width, workspace, write)?, n_rows, width))
+    }
+
     /// Every row times `c`, element by element.
     pub(crate) fn times(&self, c: &[f64]) -> Result<Self> {
         self.mapped(self.width, |x, out| (0..out.len()).for_each(|j| out[j] = x[j] * c[j]))

@@ -4,8 +4,6 @@ use crate::data::convert::{common_unit, scalars};
 use crate::data::covariance::{Diagonal, LowRank, Structure, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::{Error, Result};
-use crate::memory::zeros;
-use crate::parallel;
 
 impl GaussianArray {
     /// The features of all arrays beside each other, row by row, the covariances block-diagonal: independent. Their kind
@@ -63,13 +61,11 @@ fn covariances(pieces: &[GaussianArray], n: usize) -> Result<Covariances> {
         }
         Structure::Dense => {
             let width = packed_len(pieces.iter().map(|p| p.n_features()).sum());
-            let mut out = zeros(n, width)?;
-            parallel::fill_rows(&mut out, width, |rows, out| {
-                let mut blocks = Blocks::new(pieces);
-                rows.zip(out.chunks_exact_mut(width)).for_each(|(row, out)| blocks.write(row, out));
+            let blocks = || Blocks::new(pieces);
+            Covariances::of_triangles(Rows::written_with(n, width, blocks, |blocks, row, out| {
+                blocks.write(row, out);
                 Ok(())
-            })?;
-            Covariances::of_triangles(Rows::from_owned(out, n, width))
+            })?)
         }
     })
 }
@@ -77,42 +73,34 @@ fn covariances(pieces: &[GaussianArray], n: usize) -> Result<Covariances> {
 /// Matrices of n rows beside each other.
 fn beside(parts: &[Rows], n: usize) -> Result<Rows> {
     let width = parts.iter().map(Rows::width).sum();
-    let mut out = zeros(n, width)?;
-    parallel::fill_rows(&mut out, width, |rows, out| {
-        for (row, mut out) in rows.zip(out.chunks_exact_mut(width)) {
-            for part in parts {
-                let (here, later) = out.split_at_mut(part.width());
-                here.copy_from_slice(part.row(row));
-                out = later;
-            }
+    Rows::written(n, width, |row, mut out| {
+        for part in parts {
+            let (here, later) = out.split_at_mut(part.width());
+            here.copy_from_slice(part.row(row));
+            out = later;
         }
         Ok(())
-    })?;
-    Ok(Rows::from_owned(out, n, width))
+    })
 }
 
 /// Factors below each other, each with columns of its own.
 fn factors(pieces: &[GaussianArray], n: usize, rank: usize) -> Result<Rows> {
     let width = rank * pieces.iter().map(|p| p.n_features()).sum::<usize>();
-    let mut out = zeros(n, width)?;
-    parallel::fill_rows(&mut out, width, |rows, out| {
-        for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
-            let mut lines = out.chunks_exact_mut(rank);
-            let mut first = 0;
-            for piece in pieces {
-                let Structure::Factor(k) = piece.covariances().structure() else {
-                    lines.by_ref().take(piece.n_features()).for_each(drop);
-                    continue;
-                };
-                for (f, line) in k.factor.row(row).chunks_exact(k.rank).zip(lines.by_ref()) {
-                    line[first..first + k.rank].copy_from_slice(f);
-                }
-                first += k.rank;
+    Rows::written(n, width, |row, out| {
+        let mut lines = out.chunks_exact_mut(rank);
+        let mut first = 0;
+        for piece in pieces {
+            let Structure::Factor(k) = piece.covariances().structure() else {
+                lines.by_ref().take(piece.n_features()).for_each(drop);
+                continue;
+            };
+            for (f, line) in k.factor.row(row).chunks_exact(k.rank).zip(lines.by_ref()) {
+                line[first..first + k.rank].copy_from_slice(f);
             }
+            first += k.rank;
         }
         Ok(())
-    })?;
-    Ok(Rows::from_owned(out, n, width))
+    })
 }
 
 /// Triangles of one row after the other, with a workspace.

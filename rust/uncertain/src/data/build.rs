@@ -9,7 +9,7 @@ use crate::data::validate::Names;
 use crate::data::{Covariances, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::linalg::Eigh;
-use crate::{parallel, simd};
+use crate::simd;
 
 impl Covariances {
     /// From the arguments by which users give them: none, std, var, cov, precision, or factor with or without var. `shared`: the
@@ -83,17 +83,12 @@ impl Covariances {
     /// From an inverse covariance matrix per row, row-major, n x d². Must be positive definite.
     pub fn from_precision(values: &Rows, names: &Names) -> Result<Self> {
         let (what, d) = (names.covariances.as_str(), dimension(values.width(), &names.covariances)?);
-        let mut packed = vec![0.0; values.n_rows() * packed_len(d)];
-        parallel::fill_rows(&mut packed, packed_len(d), |rows, out| {
-            let mut scratch = vec![0.0; 2 * d * d];
-            for (row, out) in rows.zip(out.chunks_exact_mut(packed_len(d))) {
-                check_square(values.row(row), d, what, row)?;
-                invert(values.row(row), d, &mut scratch, out).map_err(|e| e.at(what, row))?;
-            }
-            Ok(())
+        let scratch = || vec![0.0; 2 * d * d];
+        let inverses = Rows::written_with(values.n_rows(), packed_len(d), scratch, |scratch, row, out| {
+            check_square(values.row(row), d, what, row)?;
+            invert(values.row(row), d, scratch, out).map_err(|e| e.at(what, row))
         })?;
-        let values = Rows::from_owned(packed, values.n_rows(), packed_len(d));
-        Ok(Self::Full(Full { values, layout: Layout::Packed }))
+        Ok(Self::of_triangles(inverses))
     }
 
     /// From a d x rank factor per row, row-major, n x (d rank), and variances n x d beside it:

@@ -3,9 +3,7 @@
 use crate::data::covariance::{Diagonal, Isotropic, Structure};
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::Result;
-use crate::memory::zeros;
 use crate::named::named;
-use crate::parallel;
 
 /// What is left of the covariances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
@@ -36,16 +34,13 @@ impl GaussianArray {
                 Isotropic { values: Rows::from_owned(values, n, 1), unit: Unit::Variance }.into()
             }
             (Collapse::Diagonal, _) => {
-                let mut values = zeros(n, d)?;
-                parallel::fill_rows(&mut values, d, |rows, out| {
-                    rows.zip(out.chunks_exact_mut(d)).for_each(|(row, out)| {
-                        from.variances(row, out);
-                        // A singular matrix may have -1e-18 on its diagonal.
-                        out.iter_mut().for_each(|v| *v = v.max(0.0));
-                    });
+                let values = Rows::written(n, d, |row, out| {
+                    from.variances(row, out);
+                    // A singular matrix may have -1e-18 on its diagonal.
+                    out.iter_mut().for_each(|v| *v = v.max(0.0));
                     Ok(())
                 })?;
-                Diagonal { values: Rows::from_owned(values, n, d), unit: Unit::Variance }.into()
+                Diagonal { values, unit: Unit::Variance }.into()
             }
         };
         Ok(GaussianArray::from_checked(self.means().clone(), covariances))

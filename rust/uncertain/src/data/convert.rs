@@ -16,16 +16,12 @@ impl GaussianArray {
     /// The covariances as n dense d x d matrices, row-major, one after the other.
     pub fn dense(&self) -> Result<Vec<f64>> {
         let d = self.n_features();
-        let mut out = zeros(self.n_rows(), d * d)?;
-        parallel::fill_rows(&mut out, d * d, |rows, out| {
-            let mut packed = vec![0.0; packed_len(d)];
-            for (row, out) in rows.zip(out.chunks_exact_mut(d * d)) {
-                self.covariances().triangle(row, d, &mut packed);
-                unpack_into(&packed, d, out);
-            }
+        let packed = || vec![0.0; packed_len(d)];
+        parallel::new_rows_with(self.n_rows(), d * d, packed, |packed, row, out| {
+            self.covariances().triangle(row, d, packed);
+            unpack_into(packed, d, out);
             Ok(())
-        })?;
-        Ok(out)
+        })
     }
 
     /// The same Gaussians with a full (packed) matrix per row, whatever their kind.
@@ -56,12 +52,10 @@ impl GaussianArray {
     /// The trace of every covariance, n numbers.
     pub fn traces(&self) -> Result<Vec<f64>> {
         let d = self.n_features();
-        let mut out = zeros(self.n_rows(), 1)?;
-        parallel::fill_rows(&mut out, 1, |rows, out| {
-            out.iter_mut().zip(rows).for_each(|(o, row)| *o = self.covariances().trace(row, d));
+        parallel::new_rows(self.n_rows(), 1, |row, out| {
+            out[0] = self.covariances().trace(row, d);
             Ok(())
-        })?;
-        Ok(out)
+        })
     }
 
     /// The arrays below each other, their kinds promoted to the cheapest that holds all; memory is
@@ -160,11 +154,8 @@ fn triangles(piece: &GaussianArray) -> Result<Rows> {
     if let [Field { shape: Shape::Packed, shared: false, values, .. }] = piece.covariances().fields().as_slice() {
         return Ok(values.clone());
     }
-    let width = packed_len(d);
-    let mut out = zeros(n, width)?;
-    parallel::fill_rows(&mut out, width, |rows, out| {
-        rows.zip(out.chunks_exact_mut(width)).for_each(|(row, out)| piece.covariances().triangle(row, d, out));
+    Rows::written(n, packed_len(d), |row, out| {
+        piece.covariances().triangle(row, d, out);
         Ok(())
-    })?;
-    Ok(Rows::from_owned(out, n, width))
+    })
 }

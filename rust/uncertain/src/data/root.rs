@@ -36,17 +36,13 @@ impl GaussianArray {
     /// The symmetric square roots of all covariances: n dense d x d matrices, one after the other.
     pub fn roots(&self) -> Result<Vec<f64>> {
         let d = self.n_features();
-        let mut out = zeros(self.n_rows(), d * d)?;
         if self.covariances().common().is_some() {
+            let mut out = zeros(self.n_rows(), d * d)?;
             let root = self.covariances().sqrt(0, d)?;
             out.chunks_exact_mut(d * d).for_each(|o| o.copy_from_slice(&root));
             return Ok(out);
         }
-        parallel::fill_rows(&mut out, d * d, |rows, out| {
-            let mut workspace = None;
-            rows.zip(out.chunks_exact_mut(d * d))
-                .try_for_each(|(row, out)| self.covariances().sqrt_into(row, d, &mut workspace, out))
-        })?;
-        Ok(out)
+        let (n, eigh) = (self.n_rows(), || None);
+        parallel::new_rows_with(n, d * d, eigh, |eigh, row, out| self.covariances().sqrt_into(row, d, eigh, out))
     }
 }

@@ -246,15 +246,12 @@ impl Observed<'_> {
     ) -> Result<()> {
         let limited = self.limited_among(rows);
         let k = mixture.n_components();
-        let mut found = vec![0.0; limited.len() * k];
-        parallel::fill_rows(&mut found, k, |part, out| {
-            let mut own = Expected::new(mixture.n_features());
-            for ((_, row), out) in limited[part].iter().zip(out.chunks_exact_mut(k)) {
-                control.check()?;
-                for (component, out) in out.iter_mut().enumerate() {
-                    own.of(mixture, component, self.rows(), *row)?;
-                    *out = mixture.weights()[component].ln() + own.log_density;
-                }
+        let own = || Expected::new(mixture.n_features());
+        let found = parallel::new_rows_with(limited.len(), k, own, |own, at, out| {
+            control.check()?;
+            for (component, out) in out.iter_mut().enumerate() {
+                own.of(mixture, component, self.rows(), limited[at].1)?;
+                *out = mixture.weights()[component].ln() + own.log_density;
             }
             Ok(())
         })?;
@@ -273,15 +270,11 @@ impl Observed<'_> {
     ) -> Result<()> {
         let limited = self.limited_among(None);
         let (d, len) = (mixture.n_features(), packed_len(mixture.n_features()));
-        let mut found = vec![0.0; limited.len() * (d + len)];
-        parallel::fill_rows(&mut found, d + len, |part, out| {
-            let mut own = Expected::new(d);
-            for ((_, row), out) in limited[part].iter().zip(out.chunks_exact_mut(d + len)) {
-                control.check()?;
-                let (mean, covariance) = out.split_at_mut(d);
-                self.limited_posterior(mixture, *row, &mut own, mean, covariance)?;
-            }
-            Ok(())
+        let own = || Expected::new(d);
+        let found = parallel::new_rows_with(limited.len(), d + len, own, |own, at, out| {
+            control.check()?;
+            let (mean, covariance) = out.split_at_mut(d);
+            self.limited_posterior(mixture, limited[at].1, own, mean, covariance)
         })?;
         for ((row, _), found) in limited.iter().zip(found.chunks_exact(d + len)) {
             means[row * d..(row + 1) * d].copy_from_slice(&found[..d]);

@@ -156,17 +156,13 @@ impl LinearMap {
 
     /// Of independent features that go to one column each.
     fn variances(&self, data: &GaussianArray, control: &Control) -> Result<Rows> {
-        let mut out = zeros(data.n_rows(), self.k)?;
-        parallel::fill_rows(&mut out, self.k, |rows, out| {
-            let mut variances = vec![0.0; self.n_features()];
-            for (row, out) in rows.zip(out.chunks_exact_mut(self.k)) {
-                control.check()?;
-                data.covariances().variances(row, &mut variances);
-                self.combine(&variances, Power::Two, out);
-            }
+        let variances = || vec![0.0; self.n_features()];
+        Rows::written_with(data.n_rows(), self.k, variances, |variances, row, out| {
+            control.check()?;
+            data.covariances().variances(row, variances);
+            self.combine(variances, Power::Two, out);
             Ok(())
-        })?;
-        Ok(Rows::from_owned(out, data.n_rows(), self.k))
+        })
     }
 
     /// A'F of every row, k x r.

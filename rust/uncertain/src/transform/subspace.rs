@@ -146,19 +146,15 @@ impl SubspaceProjector {
         eigh.values[..d - kept].fill(0.0);
         let covariances = Covariances::of_triangle(eigh.function(|x| x));
         let means = if self.project == Project::Both {
-            let mut out = zeros(data.n_rows(), d)?;
-            parallel::fill_rows(&mut out, d, |rows, out| {
-                for (row, out) in rows.zip(out.chunks_exact_mut(d)) {
-                    control.check()?;
-                    let x = data.means().row(row);
-                    for v in eigh.vectors[(d - kept) * d..].chunks_exact(d) {
-                        let c: f64 = v.iter().zip(x).map(|(v, x)| v * x).sum();
-                        out.iter_mut().zip(v).for_each(|(o, v)| *o += c * v);
-                    }
+            Rows::written(data.n_rows(), d, |row, out| {
+                control.check()?;
+                let x = data.means().row(row);
+                for v in eigh.vectors[(d - kept) * d..].chunks_exact(d) {
+                    let c: f64 = v.iter().zip(x).map(|(v, x)| v * x).sum();
+                    out.iter_mut().zip(v).for_each(|(o, v)| *o += c * v);
                 }
                 Ok(())
-            })?;
-            Rows::from_owned(out, data.n_rows(), d)
+            })?
         } else {
             data.means().clone()
         };

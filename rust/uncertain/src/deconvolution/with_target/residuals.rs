@@ -15,17 +15,15 @@ pub(crate) struct Residuals(Vec<f64>);
 
 impl Residuals {
     pub(crate) fn of(joint: &Mixture, rows: Incomplete<'_>, weight: Weight<'_>, control: &Control) -> Result<Self> {
-        let mut found = vec![0.0; 2 * rows.gaussians().n_rows()];
-        parallel::fill_rows(&mut found, 2, |part, out| {
-            let mut precision = Precision::new(joint);
-            for (i, out) in part.zip(out.chunks_exact_mut(2)).filter(|(i, _)| weight(*i) > 0.0) {
+        let precision = || Precision::new(joint);
+        let found = parallel::new_rows_with(rows.gaussians().n_rows(), 2, precision, |precision, i, out| {
+            if weight(i) > 0.0 {
                 control.check()?;
-                let (w, a) = precision.of_target(rows, i)?;
-                out.copy_from_slice(&[w, a]);
+                (out[0], out[1]) = precision.of_target(rows, i)?;
             }
             Ok(())
-        })?;
-        Ok(Self(found))
+        });
+        found.map(Self)
     }
 
     /// The largest w.

@@ -10,8 +10,6 @@ use crate::data::covariance::{Factor, Structure, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::Result;
 use crate::linalg::Eigh;
-use crate::memory::zeros;
-use crate::parallel;
 
 /// Does a factor of this rank cost less than a matrix?
 pub(super) fn is_thin(factor: Factor<'_>, d: usize) -> bool {
@@ -29,27 +27,18 @@ pub(super) fn of(data: &GaussianArray) -> Result<GaussianArray> {
     let (n, d) = (data.n_rows(), data.n_features());
     let covariances = match data.covariances().structure() {
         Structure::Factor(k) if k.diagonal.is_none() && is_thin(k, d) => {
-            let width = d * k.rank;
-            let mut out = zeros(n, width)?;
-            parallel::fill_rows(&mut out, width, |rows, out| {
-                let mut eigh = Eigh::new(k.rank);
-                rows.zip(out.chunks_exact_mut(width)).try_for_each(|(row, out)| thin(k, row, d, &mut eigh, out))
-            })?;
-            Covariances::of_factor(Rows::from_owned(out, n, width), k.rank)
+            let eigh = || Eigh::new(k.rank);
+            let roots = Rows::written_with(n, d * k.rank, eigh, |eigh, row, out| thin(k, row, d, eigh, out))?;
+            Covariances::of_factor(roots, k.rank)
         }
         Structure::Factor(_) | Structure::Dense if data.covariances().common().is_none() => {
-            let width = packed_len(d);
-            let mut out = zeros(n, width)?;
-            parallel::fill_rows(&mut out, width, |rows, out| {
-                let mut eigh = Eigh::new(d);
-                for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
-                    data.covariances().triangle(row, d, out);
-                    eigh.packed(out)?;
-                    out.copy_from_slice(&eigh.function(power(&eigh, d, 0.5)));
-                }
+            let eigh = || Eigh::new(d);
+            Covariances::of_triangles(Rows::written_with(n, packed_len(d), eigh, |eigh, row, out| {
+                data.covariances().triangle(row, d, out);
+                eigh.packed(out)?;
+                out.copy_from_slice(&eigh.function(power(eigh, d, 0.5)));
                 Ok(())
-            })?;
-            Covariances::of_triangles(Rows::from_owned(out, n, width))
+            })?)
         }
         _ => data.covariances().clone(),
     };

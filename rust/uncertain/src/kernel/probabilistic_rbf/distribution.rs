@@ -79,14 +79,11 @@ impl<'a> Support<'a> {
         let (m, d, len) = (side.n_rows, form.d, packed_len(form.d));
         let mut inverses = vec![];
         if form.spread == Spread::Dense && form.coupling == Coupling::Independent {
-            inverses = zeros(m, len)?;
-            parallel::fill_rows(&mut inverses, len, |range, out| {
-                let mut eigh = linalg::Eigh::new(d);
-                for (i, out) in range.zip(out.chunks_exact_mut(len)) {
-                    side.triangle(form, i, out);
-                    eigh.packed(out)?;
-                    out.copy_from_slice(&eigh.function(|s| 1.0 / (1.0 + s.max(0.0))));
-                }
+            let eigh = || linalg::Eigh::new(d);
+            inverses = parallel::new_rows_with(m, len, eigh, |eigh, i, out| {
+                side.triangle(form, i, out);
+                eigh.packed(out)?;
+                out.copy_from_slice(&eigh.function(|s| 1.0 / (1.0 + s.max(0.0))));
                 Ok(())
             })?;
         }

@@ -135,41 +135,37 @@ impl<'a> Spread<'a> {
 
     /// The mean less the score at x, then the deviation, of every score of these rows.
     fn of(&self, differences: &Differences, members: &[usize], control: &Control) -> Result<Vec<f64>> {
-        let mut out = vec![0.0; members.len() * 2 * self.width];
         let closed = self.closed();
         let sampled = if closed || self.tied { vec![] } else { self.sampled(members, control)? };
         let centre = self.logs_at_means(members, control)?;
         let (j, count) = (self.components.len(), differences.count());
-        parallel::fill_rows(&mut out, 2 * self.width, |part, out| {
-            let (mut scratch, mut eigh) = (Scratch::default(), Eigh::new(count));
-            for (at, out) in part.zip(out.chunks_exact_mut(2 * self.width)) {
-                let row = members[at];
-                let x = self.data.means().row(row);
-                let moments = differences.moments(x, self.data.covariances(), row, &mut scratch);
-                if !moments.variances.iter().chain(&moments.shifts).all(|v| v.is_finite()) {
-                    return Err(Error::Data(format!(
-                        "row {row}: the deviation of its score is more than a number can hold; look at its units"
-                    )));
-                }
-                if closed {
-                    (out[0], out[1]) = (moments.shifts[0], moments.variances[0].sqrt());
-                    continue;
-                }
-                if moments.variances.iter().all(|v| *v == 0.0) {
-                    continue;
-                }
-                let logs = &centre[at * j..(at + 1) * j];
-                let mut values = if self.tied {
-                    self.gaussian(differences, &moments, &mut eigh)?
-                } else {
-                    sampled[at * POINTS * count..(at + 1) * POINTS * count].to_vec()
-                };
-                matched(&mut values, &moments, logs);
-                self.summarise(&values, logs, out);
+        let workspace = || (Scratch::default(), Eigh::new(count));
+        parallel::new_rows_with(members.len(), 2 * self.width, workspace, |(scratch, eigh), at, out| {
+            let row = members[at];
+            let x = self.data.means().row(row);
+            let moments = differences.moments(x, self.data.covariances(), row, scratch);
+            if !moments.variances.iter().chain(&moments.shifts).all(|v| v.is_finite()) {
+                return Err(Error::Data(format!(
+                    "row {row}: the deviation of its score is more than a number can hold; look at its units"
+                )));
             }
+            if closed {
+                (out[0], out[1]) = (moments.shifts[0], moments.variances[0].sqrt());
+                return Ok(());
+            }
+            if moments.variances.iter().all(|v| *v == 0.0) {
+                return Ok(());
+            }
+            let logs = &centre[at * j..(at + 1) * j];
+            let mut values = if self.tied {
+                self.gaussian(differences, &moments, eigh)?
+            } else {
+                sampled[at * POINTS * count..(at + 1) * POINTS * count].to_vec()
+            };
+            matched(&mut values, &moments, logs);
+            self.summarise(&values, logs, out);
             Ok(())
-        })?;
-        Ok(out)
+        })
     }
 
     /// log (share N(x; mu_k, T_k)) of the components with a share.
@@ -190,15 +186,12 @@ impl<'a> Spread<'a> {
     /// Differences at the points of z, [`POINTS`] x count per row.
     fn sampled(&self, members: &[usize], control: &Control) -> Result<Vec<f64>> {
         let (d, j) = (self.data.n_features(), self.components.len());
-        let mut z = vec![0.0; members.len() * POINTS * d];
-        parallel::fill_rows(&mut z, POINTS * d, |part, out| {
-            for (at, out) in part.zip(out.chunks_exact_mut(POINTS * d)) {
-                let row = members[at];
-                let (x, root) = (self.data.means().row(row), self.data.covariances().sqrt(row, d)?);
-                crate::linalg::gemm_nt(&self.points, &root, d, out);
-                for z in out.chunks_exact_mut(d) {
-                    z.iter_mut().zip(x).for_each(|(z, x)| *z += x);
-                }
+        let z = parallel::new_rows(members.len(), POINTS * d, |at, out| {
+            let row = members[at];
+            let (x, root) = (self.data.means().row(row), self.data.covariances().sqrt(row, d)?);
+            crate::linalg::gemm_nt(&self.points, &root, d, out);
+            for z in out.chunks_exact_mut(d) {
+                z.iter_mut().zip(x).for_each(|(z, x)| *z += x);
             }
             Ok(())
         })?;

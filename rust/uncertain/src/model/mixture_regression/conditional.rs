@@ -26,29 +26,24 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
     let data = rows.gaussians();
     data.check_features(d)?;
     let features = of_features(joint)?;
-    let mut values = vec![0.0; data.n_rows() * components * NUMBERS];
-    parallel::fill_rows(&mut values, components * NUMBERS, |part, out| {
-        let mut row = Row { noise: vec![0.0; packed_len(d)], known: vec![], l: vec![], z: vec![] };
-        let mut expected = Expected::new(d);
-        for (i, out) in part.zip(out.chunks_exact_mut(components * NUMBERS)) {
-            control.check()?;
-            if rows.is_limited(i) {
-                for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
-                    expected.of(&features, k, rows, i)?;
-                    out.copy_from_slice(&given(&expected, joint, k));
-                }
-                normalise(out).ok_or_else(|| unusable(i))?;
-                continue;
-            }
-            row.known.clear();
-            row.known.extend((0..d).filter(|&j| !rows.is_missing(i, j)));
-            data.covariances().triangle(i, d, &mut row.noise);
+    let row = || Row { noise: vec![0.0; packed_len(d)], known: vec![], l: vec![], z: vec![] };
+    let workspace = || (row(), Expected::new(d));
+    let values = parallel::new_rows_with(data.n_rows(), components * NUMBERS, workspace, |(row, expected), i, out| {
+        control.check()?;
+        if rows.is_limited(i) {
             for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
-                out.copy_from_slice(&row.under(joint, k, data.means().row(i)).ok_or_else(|| unusable(i))?);
+                expected.of(&features, k, rows, i)?;
+                out.copy_from_slice(&given(expected, joint, k));
             }
-            normalise(out).ok_or_else(|| unusable(i))?;
+            return normalise(out).ok_or_else(|| unusable(i));
         }
-        Ok(())
+        row.known.clear();
+        row.known.extend((0..d).filter(|&j| !rows.is_missing(i, j)));
+        data.covariances().triangle(i, d, &mut row.noise);
+        for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
+            out.copy_from_slice(&row.under(joint, k, data.means().row(i)).ok_or_else(|| unusable(i))?);
+        }
+        normalise(out).ok_or_else(|| unusable(i))
     })?;
     Ok(Densities::new(components, values))
 }
