@@ -4,6 +4,7 @@ use ndarray::Array2;
 
 use crate::error::{Error, Result};
 use crate::parallel;
+use crate::readable::readable;
 use crate::special::{cdf, pdf, quantile};
 
 /// One component of the density of a row.
@@ -20,34 +21,31 @@ pub struct Part {
 /// Numbers per part, as they are stored: weight, mean, standard deviation.
 pub(crate) const NUMBERS: usize = 3;
 
-/// The densities of many rows, each with as many parts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Densities {
-    components: usize,
-    values: Vec<f64>,
+readable! {
+    /// The densities of many rows, each with as many parts.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Densities {
+        /// Components of every density.
+        n_components: usize => usize,
+        values: Vec<f64>,
+    }
 }
 
 impl Densities {
     /// Row by row and part by part, the [`NUMBERS`] of each.
-    pub(crate) fn new(components: usize, values: Vec<f64>) -> Self {
-        Self { components, values }
-    }
-
-    /// Components of every density.
-    #[must_use]
-    pub fn n_components(&self) -> usize {
-        self.components
+    pub(crate) fn new(n_components: usize, values: Vec<f64>) -> Self {
+        Self { n_components, values }
     }
 
     /// Number of rows.
     #[must_use]
     pub fn n_rows(&self) -> usize {
-        self.values.len() / (self.components * NUMBERS)
+        self.values.len() / (self.n_components * NUMBERS)
     }
 
     /// The parts of one row's density.
     pub fn row(&self, row: usize) -> impl Iterator<Item = Part> + Clone {
-        let len = self.components * NUMBERS;
+        let len = self.n_components * NUMBERS;
         let parts = self.values[row * len..(row + 1) * len].chunks_exact(NUMBERS);
         parts.map(|part| Part { weight: part[0], mean: part[1], std: part[2] })
     }
@@ -86,8 +84,8 @@ impl Densities {
     #[must_use]
     pub fn arrays(&self) -> [Array2<f64>; NUMBERS] {
         [0, 1, 2].map(|which| {
-            Array2::from_shape_fn((self.n_rows(), self.components), |(i, k)| {
-                self.values[(i * self.components + k) * NUMBERS + which]
+            Array2::from_shape_fn((self.n_rows(), self.n_components), |(i, k)| {
+                self.values[(i * self.n_components + k) * NUMBERS + which]
             })
         })
     }

@@ -42,6 +42,7 @@ pub mod objective;
 pub mod parallel;
 mod params;
 pub mod pieces;
+mod readable;
 mod rows;
 pub mod shortage;
 mod simd;

@@ -13,6 +13,7 @@ use ndarray::Array2;
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::parallel;
+use crate::readable::readable;
 
 /// Memory that somebody keeps alive: a `Vec`, an Arrow buffer, a NumPy array.
 pub type SharedBuffer = Arc<dyn AsRef<[f64]> + Send + Sync>;
@@ -27,12 +28,16 @@ struct Chunk {
     n_rows: usize,
 }
 
-/// A row-major `n_rows x width` matrix in one or several shared pieces; cheap to clone and slice.
-#[derive(Clone)]
-pub struct Rows {
-    chunks: Vec<Chunk>,
-    n_rows: usize,
-    width: usize,
+readable! {
+    /// A row-major `n_rows x width` matrix in one or several shared pieces; cheap to clone and slice.
+    #[derive(Clone)]
+    pub struct Rows {
+        chunks: Vec<Chunk>,
+        /// Number of rows.
+        n_rows: usize => usize,
+        /// Elements in a row.
+        width: usize => usize,
+    }
 }
 
 impl PartialEq for Rows {
@@ -75,18 +80,6 @@ impl Rows {
             out.n_rows += piece.n_rows;
         }
         Ok(out)
-    }
-
-    /// Number of rows.
-    #[must_use]
-    pub fn n_rows(&self) -> usize {
-        self.n_rows
-    }
-
-    /// Elements in a row.
-    #[must_use]
-    pub fn width(&self) -> usize {
-        self.width
     }
 
     /// One row. Panics when out of range, as slices do.

@@ -8,35 +8,41 @@ use crate::data::validate::{Names, Rule, elements};
 use crate::data::{Covariances, Rows};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::readable::readable;
 
-/// n Gaussians in d dimensions: means (n x d) and covariances of one [`Kind`](crate::data::Kind).
-///
-/// Cheap to clone and to slice: both share the memory.
-///
-/// ```
-/// use uncertain::{Collapse, Covariances, GaussianArray, Kind, Rows};
-///
-/// # fn main() -> uncertain::Result<()> {
-/// // Two rows with two features each, and a standard deviation beside every number.
-/// let means = Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0], 2)?;
-/// let errors = Rows::from_vec(vec![0.1, 0.2, 0.3, 0.4], 2)?;
-/// let data = GaussianArray::new(means, Covariances::from_std(errors))?;
-/// assert_eq!(data.covariances().kind(), Kind::Diagonal);
-///
-/// // The variance of the score w'x of row 1: w'S w = 0.3^2 + 0.4^2.
-/// assert!((data.covariances().quad(1, &[1.0, 1.0]) - 0.25).abs() < 1e-15);
-///
-/// // The same points with one error bar per row, or with none.
-/// assert_eq!(data.collapse(Collapse::Isotropic)?.covariances().kind(), Kind::Isotropic);
-/// assert_eq!(data.sample(10, 42)?.n_rows(), 20);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone)]
-pub struct GaussianArray {
-    means: Rows,
-    covariances: Covariances,
-    warnings: Vec<String>,
+readable! {
+    /// n Gaussians in d dimensions: means (n x d) and covariances of one [`Kind`](crate::data::Kind).
+    ///
+    /// Cheap to clone and to slice: both share the memory.
+    ///
+    /// ```
+    /// use uncertain::{Collapse, Covariances, GaussianArray, Kind, Rows};
+    ///
+    /// # fn main() -> uncertain::Result<()> {
+    /// // Two rows with two features each, and a standard deviation beside every number.
+    /// let means = Rows::from_vec(vec![1.0, 2.0, 3.0, 4.0], 2)?;
+    /// let errors = Rows::from_vec(vec![0.1, 0.2, 0.3, 0.4], 2)?;
+    /// let data = GaussianArray::new(means, Covariances::from_std(errors))?;
+    /// assert_eq!(data.covariances().kind(), Kind::Diagonal);
+    ///
+    /// // The variance of the score w'x of row 1: w'S w = 0.3^2 + 0.4^2.
+    /// assert!((data.covariances().quad(1, &[1.0, 1.0]) - 0.25).abs() < 1e-15);
+    ///
+    /// // The same points with one error bar per row, or with none.
+    /// assert_eq!(data.collapse(Collapse::Isotropic)?.covariances().kind(), Kind::Isotropic);
+    /// assert_eq!(data.sample(10, 42)?.n_rows(), 20);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[derive(Debug, Clone)]
+    pub struct GaussianArray {
+        /// The means, n x d.
+        means: Rows => &Rows,
+        /// The covariances.
+        covariances: Covariances => &Covariances,
+        /// What was mended while reading the data (tiny negative eigenvalues set to zero), for the user.
+        warnings: Vec<String> => &[String],
+    }
 }
 
 impl PartialEq for GaussianArray {
@@ -103,24 +109,6 @@ impl GaussianArray {
         }
         let got = format!("{} features", self.n_features());
         Err(Error::shape("data", format!("{expected} features, as in the data this was fitted on"), got))
-    }
-
-    /// The means, n x d.
-    #[must_use]
-    pub fn means(&self) -> &Rows {
-        &self.means
-    }
-
-    /// The covariances.
-    #[must_use]
-    pub fn covariances(&self) -> &Covariances {
-        &self.covariances
-    }
-
-    /// What was mended while reading the data (tiny negative eigenvalues set to zero), for the user.
-    #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 
     /// Rows `range`, sharing the memory.

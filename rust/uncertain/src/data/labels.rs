@@ -2,18 +2,25 @@
 
 use crate::data::weights::{Supervision, Weights};
 use crate::error::{Error, Result};
+use crate::readable::readable;
 
-/// The class of every row as a code `0..n_classes`, a weight if rows count differently, and a group if several rows
-/// belong to one object.
-///
-/// [`Weights`] may be of any scale: models normalise them to mean 1, so that only their ratios matter.
-/// Groups matter where rows are held out, for calibrated probabilities: rows of one group are held out together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Labels {
-    codes: Vec<u32>,
-    n_classes: usize,
-    weights: Option<Weights>,
-    groups: Option<Vec<u32>>,
+readable! {
+    /// The class of every row as a code `0..n_classes`, a weight if rows count differently, and a group if several rows
+    /// belong to one object.
+    ///
+    /// [`Weights`] may be of any scale: models normalise them to mean 1, so that only their ratios matter.
+    /// Groups matter where rows are held out, for calibrated probabilities: rows of one group are held out together.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Labels {
+        /// The class code of every row.
+        codes: Vec<u32> => &[u32],
+        /// Number of classes.
+        n_classes: usize => usize,
+        /// The weights as they were given.
+        weights: Option<Weights> => Option<&Weights>,
+        /// The group of every row, where they were given.
+        groups: Option<Vec<u32>> => Option<&[u32]>,
+    }
 }
 
 impl Labels {
@@ -59,30 +66,6 @@ impl Labels {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.codes.is_empty()
-    }
-
-    /// The class code of every row.
-    #[must_use]
-    pub fn codes(&self) -> &[u32] {
-        &self.codes
-    }
-
-    /// Number of classes.
-    #[must_use]
-    pub fn n_classes(&self) -> usize {
-        self.n_classes
-    }
-
-    /// The weights as they were given.
-    #[must_use]
-    pub fn weights(&self) -> Option<&Weights> {
-        self.weights.as_ref()
-    }
-
-    /// The group of every row, where they were given.
-    #[must_use]
-    pub fn groups(&self) -> Option<&[u32]> {
-        self.groups.as_deref()
     }
 
     /// Weight of a row (1 without weights).

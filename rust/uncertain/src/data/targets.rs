@@ -2,29 +2,35 @@
 
 use crate::data::weights::{Supervision, Weights};
 use crate::error::{Error, Result};
+use crate::readable::readable;
 
-/// What a regression is to predict: a number per row, its variance if it is uncertain itself, and a weight if rows
-/// count differently.
-///
-/// ```
-/// use uncertain::Targets;
-///
-/// # fn main() -> uncertain::Result<()> {
-/// let targets = Targets::new(vec![1.0, 3.0])?.with_variances(vec![0.01, 0.04])?.with_weights(vec![1.0, 2.0])?;
-/// assert_eq!(targets.len(), 2);
-/// assert!(Targets::new(vec![1.0, f64::NAN]).is_err());
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Targets {
-    values: Vec<f64>,
-    variances: Option<Vec<f64>>,
-    /// n x d covariances with the errors of the features, row by row.
-    crossed: Option<Vec<f64>>,
-    /// -1, 0, +1 per row.
-    limits: Option<Vec<i8>>,
-    weights: Option<Weights>,
+readable! {
+    /// What a regression is to predict: a number per row, its variance if it is uncertain itself, and a weight if rows
+    /// count differently.
+    ///
+    /// ```
+    /// use uncertain::Targets;
+    ///
+    /// # fn main() -> uncertain::Result<()> {
+    /// let targets = Targets::new(vec![1.0, 3.0])?.with_variances(vec![0.01, 0.04])?.with_weights(vec![1.0, 2.0])?;
+    /// assert_eq!(targets.len(), 2);
+    /// assert!(Targets::new(vec![1.0, f64::NAN]).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Targets {
+        /// The numbers.
+        values: Vec<f64> => &[f64],
+        /// Their variances, where they were given.
+        variances: Option<Vec<f64>> => Option<&[f64]>,
+        /// Covariances of their errors with those of the features, n x d, where they were given.
+        feature_covariances: Option<Vec<f64>> => Option<&[f64]>,
+        /// Which of them are limits, where some are.
+        limits: Option<Vec<i8>> => Option<&[i8]>,
+        /// The weights, where they were given.
+        weights: Option<Weights> => Option<&Weights>,
+    }
 }
 
 impl Targets {
@@ -35,7 +41,7 @@ impl Targets {
         }
         match values.iter().position(|y| !y.is_finite()) {
             Some(row) => Err(Error::NotFinite { what: "targets".into(), row, column: 0, value: values[row] }),
-            None => Ok(Self { values, variances: None, crossed: None, limits: None, weights: None }),
+            None => Ok(Self { values, variances: None, feature_covariances: None, limits: None, weights: None }),
         }
     }
 
@@ -66,7 +72,7 @@ impl Targets {
         if let Some(at) = covariances.iter().position(|c| !c.is_finite()) {
             return Err(Error::NotFinite { what: what(), row: at / d, column: at % d, value: covariances[at] });
         }
-        Ok(Self { crossed: Some(covariances), ..self })
+        Ok(Self { feature_covariances: Some(covariances), ..self })
     }
 
     /// The same targets of which some are limits: -1 where the reading is below the number, +1 where it is above, 0 where it
@@ -104,36 +110,6 @@ impl Targets {
         self.values.is_empty()
     }
 
-    /// The numbers.
-    #[must_use]
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// Their variances, where they were given.
-    #[must_use]
-    pub fn variances(&self) -> Option<&[f64]> {
-        self.variances.as_deref()
-    }
-
-    /// Covariances of their errors with those of the features, n x d, where they were given.
-    #[must_use]
-    pub fn feature_covariances(&self) -> Option<&[f64]> {
-        self.crossed.as_deref()
-    }
-
-    /// Which of them are limits, where some are.
-    #[must_use]
-    pub fn limits(&self) -> Option<&[i8]> {
-        self.limits.as_deref()
-    }
-
-    /// The weights, where they were given.
-    #[must_use]
-    pub fn weights(&self) -> Option<&Weights> {
-        self.weights.as_ref()
-    }
-
     /// Weight of a row (1 without weights).
     #[must_use]
     pub fn weight(&self, row: usize) -> f64 {
@@ -150,7 +126,7 @@ impl Targets {
             values: pick(&self.values),
             variances: self.variances().map(pick),
             limits: self.limits.as_ref().map(|limits| rows.iter().map(|&i| limits[i]).collect()),
-            crossed: self.crossed.as_ref().map(|crossed| {
+            feature_covariances: self.feature_covariances.as_ref().map(|crossed| {
                 let d = crossed.len() / self.len();
                 rows.iter().flat_map(|&i| &crossed[i * d..(i + 1) * d]).copied().collect()
             }),

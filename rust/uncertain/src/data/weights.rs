@@ -5,26 +5,30 @@ use std::ops::Deref;
 
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::readable::readable;
 
-/// One number >= 0 per row, of any scale: only their ratios matter, unless a model says otherwise.
-///
-/// A row of weight 0 is as good as absent, and a row of weight 2 is as good as the row twice. Where all rows count
-/// alike there are no weights: `None`.
-///
-/// ```
-/// use uncertain::Weights;
-///
-/// # fn main() -> uncertain::Result<()> {
-/// let weights = Weights::new(vec![1.0, 0.0, 2.5])?;
-/// assert_eq!((weights[2], weights.total()), (2.5, 3.5));
-/// assert!(Weights::new(vec![0.0, -1.0]).is_err());
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct Weights {
-    values: Vec<f64>,
-    total: f64,
+readable! {
+    /// One number >= 0 per row, of any scale: only their ratios matter, unless a model says otherwise.
+    ///
+    /// A row of weight 0 is as good as absent, and a row of weight 2 is as good as the row twice. Where all rows count
+    /// alike there are no weights: `None`.
+    ///
+    /// ```
+    /// use uncertain::Weights;
+    ///
+    /// # fn main() -> uncertain::Result<()> {
+    /// let weights = Weights::new(vec![1.0, 0.0, 2.5])?;
+    /// assert_eq!((weights[2], weights.total()), (2.5, 3.5));
+    /// assert!(Weights::new(vec![0.0, -1.0]).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Weights {
+        values: Vec<f64>,
+        /// The sum of all.
+        total: f64 => f64,
+    }
 }
 
 impl Weights {
@@ -56,12 +60,6 @@ impl Weights {
     pub(crate) fn of_share(values: Vec<f64>) -> Self {
         let total = values.iter().sum();
         Self { values, total }
-    }
-
-    /// The sum of all.
-    #[must_use]
-    pub fn total(&self) -> f64 {
-        self.total
     }
 
     /// Are there as many as rows?

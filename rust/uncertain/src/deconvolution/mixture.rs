@@ -3,15 +3,20 @@
 use crate::data::covariance::packed_len;
 use crate::error::{Error, Result};
 use crate::linalg::cholesky;
+use crate::readable::readable;
 
-/// sum_k pi_k N(mu_k, T_k) in d dimensions.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Mixture {
-    weights: Vec<f64>,
-    means: Vec<f64>,
-    /// Packed triangles, one after the other.
-    covariances: Vec<f64>,
-    d: usize,
+readable! {
+    /// sum_k pi_k N(mu_k, T_k) in d dimensions.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Mixture {
+        /// The shares pi.
+        weights: Vec<f64> => &[f64],
+        /// All means, K x d.
+        means: Vec<f64> => &[f64],
+        /// All covariances: K packed triangles, one after the other.
+        covariances: Vec<f64> => &[f64],
+        d: usize,
+    }
 }
 
 impl Mixture {
@@ -61,22 +66,10 @@ impl Mixture {
         self.weights.len()
     }
 
-    /// The shares pi.
-    #[must_use]
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
-    }
-
     /// mu of a component.
     #[must_use]
     pub fn mean(&self, component: usize) -> &[f64] {
         &self.means[component * self.d..(component + 1) * self.d]
-    }
-
-    /// All means, K x d.
-    #[must_use]
-    pub fn means(&self) -> &[f64] {
-        &self.means
     }
 
     /// T of a component, a packed triangle.
@@ -84,12 +77,6 @@ impl Mixture {
     pub fn covariance(&self, component: usize) -> &[f64] {
         let len = packed_len(self.d);
         &self.covariances[component * len..(component + 1) * len]
-    }
-
-    /// All covariances, K packed triangles.
-    #[must_use]
-    pub fn covariances(&self) -> &[f64] {
-        &self.covariances
     }
 
     /// log |T|.

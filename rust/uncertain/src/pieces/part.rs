@@ -6,24 +6,28 @@ use crate::deconvolution::{self, with_target};
 use crate::error::{Error, Result};
 use crate::objective::{self, LocalRows, Partitions, Request};
 use crate::parallel;
+use crate::readable::readable;
 
 use super::flat::{answers, questions_of};
 use super::moments::{Moments, sums};
 use super::question::{Problem, Question};
 use super::scatter::scatter;
 
-/// Rows of positive weight, and what a fit may want to know of them.
-#[derive(Debug, Clone)]
-pub struct Part {
-    /// The rows.
-    data: GaussianArray,
-    missing: Option<Vec<bool>>,
-    codes: Option<Vec<u32>>,
-    targets: Option<Vec<f64>>,
-    variances: Option<Vec<f64>>,
-    weights: Option<Weights>,
-    folds: Option<Vec<u32>>,
-    checksum: f64,
+readable! {
+    /// Rows of positive weight, and what a fit may want to know of them.
+    #[derive(Debug, Clone)]
+    pub struct Part {
+        /// The rows.
+        data: GaussianArray,
+        missing: Option<Vec<bool>>,
+        codes: Option<Vec<u32>>,
+        targets: Option<Vec<f64>>,
+        variances: Option<Vec<f64>>,
+        weights: Option<Weights>,
+        folds: Option<Vec<u32>>,
+        /// Of all numbers, with 52 bits: the same rows have the same.
+        checksum: f64 => f64,
+    }
 }
 
 /// What is known of the rows of a part; every list has one element per row.
@@ -121,12 +125,6 @@ impl Part {
     #[must_use]
     pub fn n_rows(&self) -> usize {
         self.data.n_rows()
-    }
-
-    /// Of all numbers, with 52 bits: the same rows have the same.
-    #[must_use]
-    pub fn checksum(&self) -> f64 {
-        self.checksum
     }
 
     fn hash(&self) -> f64 {

@@ -11,26 +11,30 @@ use serde::{Deserialize, Serialize};
 use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Incomplete};
 use crate::error::Result;
+use crate::readable::readable;
 use crate::state::{About, Answers, Parameters, Valid};
 
-/// Throws away part of every row's covariance; means and gaps stay. Nothing is learned from the data.
-///
-/// ```
-/// use uncertain::transform::GaussianCollapser;
-/// use uncertain::{Collapse, Covariances, GaussianArray, Rows};
-///
-/// # fn main() -> uncertain::Result<()> {
-/// let means = Rows::from_vec(vec![0.0, 1.0], 2)?;
-/// let rows = GaussianArray::new(means, Covariances::from_var(Rows::from_vec(vec![1.0, 3.0], 2)?))?;
-/// let collapsed = GaussianCollapser::new(Collapse::Isotropic).transform(&rows)?;
-/// assert_eq!(collapsed.dense()?, [2.0, 0.0, 0.0, 2.0]);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GaussianCollapser {
-    to: Collapse,
+readable! {
+    /// Throws away part of every row's covariance; means and gaps stay. Nothing is learned from the data.
+    ///
+    /// ```
+    /// use uncertain::transform::GaussianCollapser;
+    /// use uncertain::{Collapse, Covariances, GaussianArray, Rows};
+    ///
+    /// # fn main() -> uncertain::Result<()> {
+    /// let means = Rows::from_vec(vec![0.0, 1.0], 2)?;
+    /// let rows = GaussianArray::new(means, Covariances::from_var(Rows::from_vec(vec![1.0, 3.0], 2)?))?;
+    /// let collapsed = GaussianCollapser::new(Collapse::Isotropic).transform(&rows)?;
+    /// assert_eq!(collapsed.dense()?, [2.0, 0.0, 0.0, 2.0]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct GaussianCollapser {
+        /// What is left.
+        to: Collapse => Collapse,
+    }
 }
 
 impl GaussianCollapser {
@@ -38,12 +42,6 @@ impl GaussianCollapser {
     #[must_use]
     pub fn new(to: Collapse) -> Self {
         Self { to }
-    }
-
-    /// What is left.
-    #[must_use]
-    pub fn to(&self) -> Collapse {
-        self.to
     }
 
     /// The same means with simpler covariances, see [`GaussianArray::collapse`].

@@ -26,16 +26,21 @@ use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
 use crate::deconvolution::{self, Mixture, Observed, Params, Progress, Report, ValidParams, log_sum};
 use crate::error::Result;
+use crate::readable::readable;
 use crate::simd::mixture::Noise;
 use crate::state::{About, Answers, Arrays, Fitted, Parts, Remote, Training, Valid};
 use crate::transform::GaussianImputer;
 use crate::transform::elsewhere::fit_elsewhere;
 
-/// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GaussianDenoiser {
-    mixture: Mixture,
-    report: Option<Report>,
+readable! {
+    /// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct GaussianDenoiser {
+        /// The distribution of the true values.
+        mixture: Mixture => &Mixture,
+        /// How the fit went, where there was one.
+        report: Option<Report> => Option<&Report>,
+    }
 }
 
 impl GaussianDenoiser {
@@ -61,18 +66,6 @@ impl GaussianDenoiser {
         let fitted = params.fit_rows(rows, weights, unbiased, control)?;
         let report = Some(fitted.report());
         Ok((Self { mixture: fitted.mixture.clone(), report }, fitted))
-    }
-
-    /// The distribution of the true values.
-    #[must_use]
-    pub fn mixture(&self) -> &Mixture {
-        &self.mixture
-    }
-
-    /// How the fit went, where there was one.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.report.as_ref()
     }
 
     /// The posterior of every row's true value. `Err(Interrupted)` soon after `control` is stopped.

@@ -18,14 +18,19 @@ use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights};
 use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Progress, Report, ValidParams};
 use crate::error::{Error, Result};
+use crate::readable::readable;
 use crate::state::{About, Answers, Arrays, Fitted, Parts, Remote, Training, Valid, unlimited};
 use crate::transform::elsewhere::fit_elsewhere;
 
-/// Replaces missing features by what the others say about them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GaussianImputer {
-    mixture: Mixture,
-    report: Option<Report>,
+readable! {
+    /// Replaces missing features by what the others say about them.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct GaussianImputer {
+        /// The distribution of the features.
+        mixture: Mixture => &Mixture,
+        /// How the fit went, where there was one.
+        report: Option<Report> => Option<&Report>,
+    }
 }
 
 impl GaussianImputer {
@@ -67,18 +72,6 @@ impl GaussianImputer {
         let fitted = params.fit_classes(rows, labels, per_class, control)?;
         let report = Some(fitted.report());
         Ok((Self { mixture: fitted.mixture.clone(), report }, fitted))
-    }
-
-    /// The distribution of the features.
-    #[must_use]
-    pub fn mixture(&self) -> &Mixture {
-        &self.mixture
-    }
-
-    /// How the fit went, where there was one.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.report.as_ref()
     }
 
     /// The rows with their gaps filled: full covariances, or the data themselves where nothing is missing.

@@ -24,36 +24,39 @@ use crate::data::validate::{Rule, elements};
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Unit};
 use crate::error::{Error, Result};
 use crate::memory::zeros;
+use crate::readable::readable;
 use crate::simd::{self, Power};
 use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete};
 use crate::{linalg, parallel, with_kind};
 
-/// x -> x A.
-///
-/// ```
-/// use uncertain::transform::LinearMap;
-/// use uncertain::{Control, Covariances, GaussianArray, Rows};
-///
-/// # fn main() -> uncertain::Result<()> {
-/// let magnitudes = Rows::from_vec(vec![20.0, 19.5, 19.25], 3)?;
-/// let errors = Covariances::from_std(Rows::from_vec(vec![0.3, 0.4, 0.0], 3)?);
-/// let data = GaussianArray::new(magnitudes, errors)?;
-/// // u - g and g - r: one column for each.
-/// let colours = LinearMap::new(vec![1.0, 0.0, -1.0, 1.0, 0.0, -1.0], 2)?.transform(&data, &Control::new())?;
-/// assert_eq!(colours.means().row(0), [0.5, 0.25]);
-/// assert!((colours.dense()?[1] + 0.16).abs() < 1e-15); // both have the error of g, with opposite signs
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct LinearMap {
-    /// A, d x k.
-    matrix: Vec<f64>,
-    /// A', k x d.
-    transposed: Vec<f64>,
-    k: usize,
-    /// Rows of A that are not zero.
-    used: Vec<u32>,
+readable! {
+    /// x -> x A.
+    ///
+    /// ```
+    /// use uncertain::transform::LinearMap;
+    /// use uncertain::{Control, Covariances, GaussianArray, Rows};
+    ///
+    /// # fn main() -> uncertain::Result<()> {
+    /// let magnitudes = Rows::from_vec(vec![20.0, 19.5, 19.25], 3)?;
+    /// let errors = Covariances::from_std(Rows::from_vec(vec![0.3, 0.4, 0.0], 3)?);
+    /// let data = GaussianArray::new(magnitudes, errors)?;
+    /// // u - g and g - r: one column for each.
+    /// let colours = LinearMap::new(vec![1.0, 0.0, -1.0, 1.0, 0.0, -1.0], 2)?.transform(&data, &Control::new())?;
+    /// assert_eq!(colours.means().row(0), [0.5, 0.25]);
+    /// assert!((colours.dense()?[1] + 0.16).abs() < 1e-15); // both have the error of g, with opposite signs
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct LinearMap {
+        /// A, d x k, row by row.
+        matrix: Vec<f64> => &[f64],
+        /// A', k x d.
+        transposed: Vec<f64>,
+        k: usize,
+        /// Rows of A that are not zero.
+        used: Vec<u32>,
+    }
 }
 
 impl LinearMap {
@@ -72,12 +75,6 @@ impl LinearMap {
         let transposed = (0..k).flat_map(|a| rows().map(move |row| row[a])).collect();
         let used = (0..).zip(rows()).filter(|(_, row)| row.iter().any(|a| *a != 0.0)).map(|(j, _)| j).collect();
         Ok(Self { matrix, transposed, k, used })
-    }
-
-    /// A, d x k, row by row.
-    #[must_use]
-    pub fn matrix(&self) -> &[f64] {
-        &self.matrix
     }
 
     /// Features d of the rows it takes.

@@ -13,6 +13,7 @@ use crate::data::{GaussianArray, Incomplete, Weights};
 use crate::error::{Error, Result};
 use crate::named::named;
 use crate::pieces::{self, Moments, Question, moments};
+use crate::readable::readable;
 use crate::state::{About, Answers, Arrays, Elsewhere, Fitted, Parameters, Parts, Remote, Training, Valid};
 
 /// Which variance is scaled to one.
@@ -29,11 +30,15 @@ pub enum Spread {
 
 named!(Spread, "spread");
 
-/// Shifts and scales every feature; covariances move along.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GaussianScaler {
-    mean: Vec<f64>,
-    scale: Vec<f64>,
+readable! {
+    /// Shifts and scales every feature; covariances move along.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct GaussianScaler {
+        /// What is subtracted from every feature.
+        mean: Vec<f64> => &[f64],
+        /// What every feature is divided by.
+        scale: Vec<f64> => &[f64],
+    }
 }
 
 impl GaussianScaler {
@@ -113,18 +118,6 @@ impl GaussianScaler {
             }
         }
         Self::new(mean, scale)
-    }
-
-    /// What is subtracted from every feature.
-    #[must_use]
-    pub fn mean(&self) -> &[f64] {
-        &self.mean
-    }
-
-    /// What every feature is divided by.
-    #[must_use]
-    pub fn scale(&self) -> &[f64] {
-        &self.scale
     }
 
     /// (x - mean) / scale, and the covariances with it, as [`Covariances::scaled`](crate::Covariances::scaled) says.

@@ -26,6 +26,7 @@ use crate::linalg::Eigh;
 use crate::memory::zeros;
 use crate::named::named;
 use crate::parallel;
+use crate::readable::readable;
 use crate::state::{About, Answers, Parameters, Valid, complete, number};
 
 /// What is projected on the subspace.
@@ -42,13 +43,17 @@ pub enum Project {
 
 named!(Project, "project");
 
-/// Keeps the leading eigenpairs of every row's covariance. Nothing is learned from the data.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SubspaceProjector {
-    #[serde(with = "number")]
-    variance: f64,
-    project: Project,
+readable! {
+    /// Keeps the leading eigenpairs of every row's covariance. Nothing is learned from the data.
+    #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct SubspaceProjector {
+        /// The share p of the trace.
+        #[serde(with = "number")]
+        variance: f64 => f64,
+        /// What is projected.
+        project: Project => Project,
+    }
 }
 
 impl SubspaceProjector {
@@ -59,18 +64,6 @@ impl SubspaceProjector {
         } else {
             Err(Error::parameter("variance", variance, "above 0 and at most 1"))
         }
-    }
-
-    /// The share p of the trace.
-    #[must_use]
-    pub fn variance(&self) -> f64 {
-        self.variance
-    }
-
-    /// What is projected.
-    #[must_use]
-    pub fn project(&self) -> Project {
-        self.project
     }
 
     /// The projected Gaussians. `Err(Interrupted)` soon after `control` is stopped.

@@ -16,21 +16,26 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::density::Densities;
 use crate::error::{Error, Result};
+use crate::readable::readable;
 use crate::state::{About, Answers, Arrays, Fitted, Named, NoParams, Parts, Training, Valid, header};
 
 const MAX_MEMBERS: usize = 256;
 /// By how much weights may miss 1, which is rounding.
 const ROUNDING: f64 = 1e-9;
 
-/// Fitted pipelines, and how much each counts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Average {
-    members: Vec<Vec<Step>>,
-    weights: Vec<f64>,
-    /// What a file says of the steps; written at the start, where an error can still be told.
-    headers: Vec<Vec<StepHeader>>,
-    n_features: usize,
-    n_classes: usize,
+readable! {
+    /// Fitted pipelines, and how much each counts.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Average {
+        /// Steps of every member.
+        members: Vec<Vec<Step>> => &[Vec<Step>],
+        /// How much each counts.
+        weights: Vec<f64> => &[f64],
+        /// What a file says of the steps; written at the start, where an error can still be told.
+        headers: Vec<Vec<StepHeader>>,
+        n_features: usize,
+        n_classes: usize,
+    }
 }
 
 impl Average {
@@ -62,18 +67,6 @@ impl Average {
             return Err(Error::Data(format!("member {m} of the average has {why}: {:?}, {:?}", sizes[m], sizes[0])));
         }
         Ok(Self { members, weights, headers, n_features, n_classes })
-    }
-
-    /// Steps of every member.
-    #[must_use]
-    pub fn members(&self) -> &[Vec<Step>] {
-        &self.members
-    }
-
-    /// How much each counts.
-    #[must_use]
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
     }
 
     /// sum_m w_m answer_m, members of no weight left out.

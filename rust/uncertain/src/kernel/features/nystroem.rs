@@ -22,18 +22,24 @@ use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::{self, Blocks, Coupling, Options};
 use crate::linalg::{self, Eigh};
 use crate::memory::afford;
+use crate::readable::readable;
 
 /// Eigenvalues below this part of the largest are left out.
 const RANK: f64 = 1e-12;
 
-/// Landmark rows and what makes features of the kernel with them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Nystroem {
-    landmarks: GaussianArray,
-    sigma: f64,
-    coupling: Coupling,
-    /// V L^{-1/2}, m x rank.
-    basis: Array2<f64>,
+readable! {
+    /// Landmark rows and what makes features of the kernel with them.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Nystroem {
+        /// The landmark rows.
+        landmarks: GaussianArray => &GaussianArray,
+        /// The bandwidth.
+        sigma: f64 => f64,
+        /// The coupling.
+        coupling: Coupling => Coupling,
+        /// V L^{-1/2}, m x rank.
+        basis: Array2<f64> => &Array2<f64>,
+    }
 }
 
 impl Nystroem {
@@ -106,30 +112,6 @@ impl Nystroem {
     #[must_use]
     pub fn n_columns(&self) -> usize {
         self.basis.ncols()
-    }
-
-    /// The landmark rows.
-    #[must_use]
-    pub fn landmarks(&self) -> &GaussianArray {
-        &self.landmarks
-    }
-
-    /// V L^{-1/2}.
-    #[must_use]
-    pub fn basis(&self) -> &Array2<f64> {
-        &self.basis
-    }
-
-    /// The bandwidth.
-    #[must_use]
-    pub fn sigma(&self) -> f64 {
-        self.sigma
-    }
-
-    /// The coupling.
-    #[must_use]
-    pub fn coupling(&self) -> Coupling {
-        self.coupling
     }
 
     pub(super) fn prepare(&self, data: &GaussianArray) -> Result<Prepared<'_>> {

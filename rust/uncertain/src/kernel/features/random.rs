@@ -26,16 +26,19 @@ use crate::data::covariance::{Factor, Structure, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray, Workspace};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
+use crate::readable::readable;
 use crate::{linalg, simd};
 
-/// R draws (w_r, e_r).
-#[derive(Debug, Clone, PartialEq)]
-pub struct RandomFeatures {
-    d: usize,
-    /// w_r, R x d.
-    frequencies: Vec<f64>,
-    /// e_r, R x d; none for the independent coupling.
-    noise: Option<Vec<f64>>,
+readable! {
+    /// R draws (w_r, e_r).
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct RandomFeatures {
+        d: usize,
+        /// w_r, R x d.
+        frequencies: Vec<f64> => &[f64],
+        /// e_r, R x d; none for the independent coupling.
+        noise: Option<Vec<f64>> => Option<&[f64]>,
+    }
 }
 
 impl RandomFeatures {
@@ -102,18 +105,6 @@ impl RandomFeatures {
     #[must_use]
     pub fn n_columns(&self) -> usize {
         2 * self.n_components()
-    }
-
-    /// w_r, R x d.
-    #[must_use]
-    pub fn frequencies(&self) -> &[f64] {
-        &self.frequencies
-    }
-
-    /// e_r, R x d, for the shared coupling.
-    #[must_use]
-    pub fn noise(&self) -> Option<&[f64]> {
-        self.noise.as_deref()
     }
 
     pub(super) fn prepare(&self, data: &GaussianArray) -> Result<Prepared<'_>> {

@@ -27,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::model::one_vs_rest;
 use crate::params::{Valid, builder};
 use crate::pieces::{self, Question};
+use crate::readable::readable;
 use crate::state::{Remote, number};
 
 builder! {
@@ -128,13 +129,17 @@ impl ValidParams {
     }
 }
 
-/// A fitted discriminant.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Model {
-    /// Components of class 0, then those of class 1, ...; shares are those of all rows, and sum to 1.
-    mixture: Mixture,
-    n_classes: usize,
-    report: Option<Report>,
+readable! {
+    /// A fitted discriminant.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Model {
+        /// Components of class 0, then those of class 1, ...; shares are those of all rows, and sum to 1.
+        mixture: Mixture => &Mixture,
+        /// Number of classes.
+        n_classes: usize => usize,
+        /// How the fit went, where there was one.
+        report: Option<Report> => Option<&Report>,
+    }
 }
 
 impl Model {
@@ -145,24 +150,6 @@ impl Model {
             return Err(Error::shape("components", format!("as many for each of {n_classes} classes"), components));
         }
         Ok(Self { mixture, n_classes, report: None })
-    }
-
-    /// All components with their shares of all rows.
-    #[must_use]
-    pub fn mixture(&self) -> &Mixture {
-        &self.mixture
-    }
-
-    /// Number of classes.
-    #[must_use]
-    pub fn n_classes(&self) -> usize {
-        self.n_classes
-    }
-
-    /// How the fit went, where there was one.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.report.as_ref()
     }
 
     /// The most probable class of every row.

@@ -7,18 +7,23 @@ use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::model::linear::scores::check_finite;
 use crate::model::one_vs_rest;
+use crate::readable::readable;
 
 use super::fitted::{Model, predict};
 use super::source::Kernel;
 use super::spread;
 
-/// A regression (one output), or a classifier (one output for two classes, else one per class).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Machine {
-    model: Model,
-    /// Rows of the fit; `None` with a precomputed kernel, where new rows are kernel values to all of them.
-    rows: Option<GaussianArray>,
-    n_classes: usize,
+readable! {
+    /// A regression (one output), or a classifier (one output for two classes, else one per class).
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Machine {
+        /// The fit.
+        model: Model => &Model,
+        /// Rows of the fit; `None` with a precomputed kernel, where new rows are kernel values to all of them.
+        rows: Option<GaussianArray> => Option<&GaussianArray>,
+        /// Classes; 0 for a regression.
+        n_classes: usize => usize,
+    }
 }
 
 impl Machine {
@@ -59,29 +64,11 @@ impl Machine {
         Ok(Self { model, rows, n_classes })
     }
 
-    /// The fit.
-    #[must_use]
-    pub fn model(&self) -> &Model {
-        &self.model
-    }
-
-    /// The rows of the fit; `None` with a precomputed kernel.
-    #[must_use]
-    pub fn rows(&self) -> Option<&GaussianArray> {
-        self.rows.as_ref()
-    }
-
     /// Features of new rows.
     #[must_use]
     pub fn n_features(&self) -> usize {
         let of_fit = || self.model.parts.first().map_or(0, |part| part.coef.nrows());
         self.rows.as_ref().map_or_else(of_fit, GaussianArray::n_features)
-    }
-
-    /// Classes; 0 for a regression.
-    #[must_use]
-    pub fn n_classes(&self) -> usize {
-        self.n_classes
     }
 
     /// Values of the outputs at new rows, n x outputs: predictions of a regression, scores of classes.

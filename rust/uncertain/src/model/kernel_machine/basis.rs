@@ -6,16 +6,22 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::probabilistic_kernel::{Coupling, Options, check_sigma, gram, score_variances};
+use crate::readable::readable;
 
 /// Bytes of kernel values at a time.
 const BLOCK: usize = 64 << 20;
 
-/// Support rows with the kernel that leads from new rows to them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Basis {
-    rows: GaussianArray,
-    sigma: f64,
-    coupling: Coupling,
+readable! {
+    /// Support rows with the kernel that leads from new rows to them.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Basis {
+        /// The support rows.
+        rows: GaussianArray => &GaussianArray,
+        /// The bandwidth.
+        sigma: f64 => f64,
+        /// The coupling.
+        coupling: Coupling => Coupling,
+    }
 }
 
 impl Basis {
@@ -28,24 +34,6 @@ impl Basis {
         // One layout: models are equal when their numbers are.
         let rows = rows.with_triangles()?;
         Ok(Self { rows, sigma, coupling })
-    }
-
-    /// The support rows.
-    #[must_use]
-    pub fn rows(&self) -> &GaussianArray {
-        &self.rows
-    }
-
-    /// The bandwidth.
-    #[must_use]
-    pub fn sigma(&self) -> f64 {
-        self.sigma
-    }
-
-    /// The coupling.
-    #[must_use]
-    pub fn coupling(&self) -> Coupling {
-        self.coupling
     }
 
     /// The kernel between `data` and the support rows, n x m; see [`gram`].

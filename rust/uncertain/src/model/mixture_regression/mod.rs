@@ -26,6 +26,7 @@ use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::parallel;
 use crate::pieces::{self, Question};
+use crate::readable::readable;
 use crate::state::Remote;
 
 use readings::{Here, Readings, There, Total};
@@ -33,13 +34,17 @@ use readings::{Here, Readings, There, Total};
 pub use crate::deconvolution::Params;
 pub use law::{Errors, Law};
 
-/// A fitted regression.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Model {
-    /// Of features and target, the target last.
-    mixture: Mixture,
-    law: Option<Law>,
-    report: Option<Report>,
+readable! {
+    /// A fitted regression.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Model {
+        /// The distribution of the true features and the true target, the target last.
+        mixture: Mixture => &Mixture,
+        /// The line of a single component.
+        law: Option<Law> => Option<&Law>,
+        /// How the fit went, where there was one.
+        report: Option<Report> => Option<&Report>,
+    }
 }
 
 /// Fit to rows with the targets' own variances and covariances with the features; the second part of the result tells how EM
@@ -138,24 +143,6 @@ impl Model {
         }
         let law = if mixture.n_components() == 1 { Some(Law::of(&mixture)?) } else { None };
         Ok(Self { mixture, law, report: None })
-    }
-
-    /// The distribution of the true features and the true target, the target last.
-    #[must_use]
-    pub fn mixture(&self) -> &Mixture {
-        &self.mixture
-    }
-
-    /// The line of a single component.
-    #[must_use]
-    pub fn law(&self) -> Option<&Law> {
-        self.law.as_ref()
-    }
-
-    /// How the fit went, where there was one.
-    #[must_use]
-    pub fn report(&self) -> Option<&Report> {
-        self.report.as_ref()
     }
 
     /// Number of features, without the target.

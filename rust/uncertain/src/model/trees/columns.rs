@@ -10,6 +10,7 @@
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::named::named;
+use crate::readable::readable;
 
 /// Errors below this, in units of the feature's scale, count as this.
 const FLOOR: f64 = 1e-3;
@@ -29,12 +30,17 @@ pub enum Columns {
 
 named!(Columns, "columns");
 
-/// Makes the columns.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ErrorColumns {
-    columns: Columns,
-    scale: Vec<f64>,
-    n_columns: usize,
+readable! {
+    /// Makes the columns.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct ErrorColumns {
+        /// Which columns there are.
+        columns: Columns => Columns,
+        /// The unit of every feature's errors.
+        scale: Vec<f64> => &[f64],
+        /// Columns that become of them.
+        n_columns: usize => usize,
+    }
 }
 
 impl ErrorColumns {
@@ -59,28 +65,10 @@ impl ErrorColumns {
         }
     }
 
-    /// Which columns there are.
-    #[must_use]
-    pub fn columns(&self) -> Columns {
-        self.columns
-    }
-
-    /// The unit of every feature's errors.
-    #[must_use]
-    pub fn scale(&self) -> &[f64] {
-        &self.scale
-    }
-
     /// Features of the rows.
     #[must_use]
     pub fn n_features(&self) -> usize {
         self.scale.len()
-    }
-
-    /// Columns that become of them.
-    #[must_use]
-    pub fn n_columns(&self) -> usize {
-        self.n_columns
     }
 
     /// The columns of one row.

@@ -30,18 +30,23 @@ use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::parallel;
+use crate::readable::readable;
 
 /// Numbers of columns that are filled before the trees look at them: they stay in the cache.
 const BLOCK: usize = 1 << 14;
 
-/// Trees, and what stands before and behind them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Model {
-    columns: ErrorColumns,
-    baseline: Vec<f64>,
-    trees: Vec<Tree>,
-    link: Link,
-    factors: [f64; 2],
+readable! {
+    /// Trees, and what stands before and behind them.
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct Model {
+        /// What makes their columns.
+        columns: ErrorColumns => &ErrorColumns,
+        baseline: Vec<f64>,
+        trees: Vec<Tree>,
+        link: Link,
+        /// The smallest and the largest factor of errors that the trees have seen.
+        factors: [f64; 2] => [f64; 2],
+    }
 }
 
 impl Model {
@@ -73,12 +78,6 @@ impl Model {
         Ok(Self { columns, baseline, trees, link, factors })
     }
 
-    /// What makes their columns.
-    #[must_use]
-    pub fn columns(&self) -> &ErrorColumns {
-        &self.columns
-    }
-
     /// Features of the rows.
     #[must_use]
     pub fn n_features(&self) -> usize {
@@ -89,12 +88,6 @@ impl Model {
     #[must_use]
     pub fn n_classes(&self) -> usize {
         self.link.n_classes(self.baseline.len()).unwrap_or_default()
-    }
-
-    /// The smallest and the largest factor of errors that the trees have seen.
-    #[must_use]
-    pub fn factors(&self) -> [f64; 2] {
-        self.factors
     }
 
     /// F, n x 1 for numbers and two classes, else n x K.

@@ -30,6 +30,7 @@ use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::PointKernel;
 use crate::memory::zeros;
+use crate::readable::readable;
 use crate::shortage::may_fail;
 use crate::{linalg, parallel};
 use vectors::{Pivot, Vectors};
@@ -61,35 +62,39 @@ impl Options {
     }
 }
 
-/// From Gaussians to the Gaussians that a kernel makes of them.
-///
-/// ```
-/// use uncertain::kernel::PointKernel;
-/// use uncertain::transform::{KernelMap, KernelMapOptions};
-/// use uncertain::{Control, Covariances, GaussianArray, Rows};
-///
-/// # fn main() -> uncertain::Result<()> {
-/// let means = Rows::from_vec(vec![1.0, 2.0, 1.2, -1.0, -1.0, 1.5, -0.8, -2.0], 2)?;
-/// let data = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![0.1; 8], 2)?))?;
-/// let map = KernelMap::fit(&data, PointKernel::Quadratic, &KernelMapOptions::default(), &Control::new())?;
-/// assert_eq!(map.rank(), 3); // the squares and the product of two features
-/// let mapped = map.transform(&data, &Control::new())?;
-/// let dot: f64 = mapped.means().row(0).iter().zip(mapped.means().row(1)).map(|(a, b)| a * b).sum();
-/// assert!((dot - (1.2_f64 - 2.0).powi(2)).abs() < 1e-12); // K(x_0, x_1)
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct KernelMap {
-    kernel: PointKernel,
-    d: usize,
-    /// D x d: where the pivots are.
-    points: Vec<f64>,
-    /// D x d: J(z) a for a pivot with this direction a; a row of zeros stands for phi(z) itself.
-    directions: Vec<f64>,
-    /// D x D, lower triangular: the coordinates of the pivots.
-    lower: Vec<f64>,
-    error: f64,
+readable! {
+    /// From Gaussians to the Gaussians that a kernel makes of them.
+    ///
+    /// ```
+    /// use uncertain::kernel::PointKernel;
+    /// use uncertain::transform::{KernelMap, KernelMapOptions};
+    /// use uncertain::{Control, Covariances, GaussianArray, Rows};
+    ///
+    /// # fn main() -> uncertain::Result<()> {
+    /// let means = Rows::from_vec(vec![1.0, 2.0, 1.2, -1.0, -1.0, 1.5, -0.8, -2.0], 2)?;
+    /// let data = GaussianArray::new(means, Covariances::from_std(Rows::from_vec(vec![0.1; 8], 2)?))?;
+    /// let map = KernelMap::fit(&data, PointKernel::Quadratic, &KernelMapOptions::default(), &Control::new())?;
+    /// assert_eq!(map.rank(), 3); // the squares and the product of two features
+    /// let mapped = map.transform(&data, &Control::new())?;
+    /// let dot: f64 = mapped.means().row(0).iter().zip(mapped.means().row(1)).map(|(a, b)| a * b).sum();
+    /// assert!((dot - (1.2_f64 - 2.0).powi(2)).abs() < 1e-12); // K(x_0, x_1)
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[derive(Debug, Clone, PartialEq)]
+    pub struct KernelMap {
+        /// The kernel.
+        kernel: PointKernel => PointKernel,
+        d: usize,
+        /// D x d: where the pivots are.
+        points: Vec<f64> => &[f64],
+        /// D x d: J(z) a for a pivot with this direction a; a row of zeros stands for phi(z) itself.
+        directions: Vec<f64> => &[f64],
+        /// D x D, lower triangular: the coordinates of the pivots.
+        lower: Vec<f64> => &[f64],
+        /// The largest error of an element of E on the fitted rows, relative to the largest element.
+        error: f64 => f64,
+    }
 }
 
 /// Rows mapped at a time.
@@ -155,12 +160,6 @@ impl KernelMap {
         Ok(Self { kernel, d, points, directions, lower, error })
     }
 
-    /// The kernel.
-    #[must_use]
-    pub fn kernel(&self) -> PointKernel {
-        self.kernel
-    }
-
     /// Dimension d of the rows it maps.
     #[must_use]
     pub fn n_features(&self) -> usize {
@@ -171,30 +170,6 @@ impl KernelMap {
     #[must_use]
     pub fn rank(&self) -> usize {
         self.points.len() / self.d
-    }
-
-    /// The largest error of an element of E on the fitted rows, relative to the largest element.
-    #[must_use]
-    pub fn error(&self) -> f64 {
-        self.error
-    }
-
-    /// The pivots' points, D x d.
-    #[must_use]
-    pub fn points(&self) -> &[f64] {
-        &self.points
-    }
-
-    /// The pivots' directions, D x d; zeros for a pivot that is phi(z) itself.
-    #[must_use]
-    pub fn directions(&self) -> &[f64] {
-        &self.directions
-    }
-
-    /// The pivots' coordinates, D x D, lower triangular.
-    #[must_use]
-    pub fn lower(&self) -> &[f64] {
-        &self.lower
     }
 
     /// Rows in D dimensions: exact points stay exact, all other kinds become low-rank, with as many columns
