@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2] / "rust" / "uncertain" / "src"
 LAYERS = [
     {"error", "shortage"},
     {"memory"},
-    {"named", "params", "control", "parallel"},
+    {"named", "params", "readable", "control", "parallel"},
     {"rows"},
     {"simd"},
     {"linalg", "special"},

@@ -1,6 +1,6 @@
 //! [`Labels`]: the class, the weight and the group of every row.
 
-use crate::data::weights::{Supervision, Weights};
+use crate::data::weights::{Weights, supervision};
 use crate::error::{Error, Result};
 use crate::readable::readable;
 
@@ -138,15 +138,7 @@ impl Labels {
     }
 }
 
-impl Supervision for Labels {
-    fn weights(&self) -> Option<&Weights> {
-        self.weights()
-    }
-
-    fn take(&self, rows: &[usize]) -> Result<Self> {
-        self.take(rows)
-    }
-}
+supervision!(Labels);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! [`Targets`]: the number that belongs to every row, and how well it is known.
 
-use crate::data::weights::{Supervision, Weights};
+use crate::data::weights::{Weights, supervision};
 use crate::error::{Error, Result};
 use crate::readable::readable;
 
@@ -143,15 +143,7 @@ impl Targets {
     }
 }
 
-impl Supervision for Targets {
-    fn weights(&self) -> Option<&Weights> {
-        self.weights()
-    }
-
-    fn take(&self, rows: &[usize]) -> Result<Self> {
-        self.take(rows)
-    }
-}
+supervision!(Targets);
 
 #[cfg(test)]
 mod tests {

@@ -103,6 +103,22 @@ pub(crate) trait Supervision: Clone {
     fn take(&self, rows: &[usize]) -> Result<Self>;
 }
 
+/// By the type's own methods of these names.
+macro_rules! supervision {
+    ($Known:ty) => {
+        impl $crate::data::weights::Supervision for $Known {
+            fn weights(&self) -> Option<&Weights> {
+                self.weights()
+            }
+
+            fn take(&self, rows: &[usize]) -> Result<Self> {
+                self.take(rows)
+            }
+        }
+    };
+}
+pub(super) use supervision;
+
 /// The rows that count.
 #[derive(Debug)]
 pub(crate) struct Present<'a, S: Clone> {

@@ -34,10 +34,6 @@ impl Loss for BestCaseHinge {
         Certificate::None
     }
 
-    fn is_convex(&self) -> bool {
-        false
-    }
-
     fn smoothness(&self) -> Smoothness {
         Smoothness::Kinked
     }

@@ -8,6 +8,7 @@ use super::{
     NoisyTargets, TargetKind,
 };
 use crate::error::{Error, Result};
+use crate::params::{check_not_negative, check_positive};
 use crate::state::number;
 
 /// A loss by name. A variant, its element of [`ALL`](Self::ALL) and its arms below are all that a new choice needs.
@@ -120,12 +121,8 @@ impl LossKind {
     /// The first one that is not.
     pub fn check(self) -> Result<()> {
         match self {
-            Self::EpsilonInsensitive { epsilon } if !(0.0..f64::INFINITY).contains(&epsilon) => {
-                Err(Error::parameter("epsilon", epsilon, "a finite number >= 0"))
-            }
-            Self::Huber { delta } if !(delta > 0.0 && delta.is_finite()) => {
-                Err(Error::parameter("delta", delta, "a finite number > 0"))
-            }
+            Self::EpsilonInsensitive { epsilon } => check_not_negative("epsilon", epsilon),
+            Self::Huber { delta } => check_positive("delta", delta),
             _ => Ok(()),
         }
     }

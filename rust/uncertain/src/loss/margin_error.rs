@@ -28,10 +28,6 @@ impl Loss for MarginError {
         Certificate::None
     }
 
-    fn is_convex(&self) -> bool {
-        false
-    }
-
     fn smoothness(&self) -> Smoothness {
         Smoothness::Always
     }

@@ -118,7 +118,7 @@ pub enum Certificate {
     Homogeneous,
     /// L is convex in (m, s), increasing in s and nowhere negative: its tangents, constant term included.
     Tangents,
-    /// There is none.
+    /// There is none: the loss is not convex.
     None,
 }
 
@@ -160,7 +160,7 @@ pub trait Loss: Debug + Sync {
 
     /// Is L convex in (m, s) and increasing in s, so that its sum is convex in (w, b)?
     fn is_convex(&self) -> bool {
-        true
+        self.certificate() != Certificate::None
     }
 
     /// Where its kinks are.

@@ -4,13 +4,12 @@ use super::{LinearObjective, LocalRows, Problem};
 use crate::data::Weights;
 use crate::error::{Error, Result};
 use crate::loss::TargetKind;
+use crate::params::check_positive;
 
 impl<'a> Problem<'a> {
     /// Check sizes and values, once, before any work.
     pub fn check(self) -> Result<LinearObjective<'a>> {
-        if !(self.alpha > 0.0 && self.alpha.is_finite()) {
-            return Err(Error::parameter("alpha", self.alpha, "a finite number > 0"));
-        }
+        check_positive("alpha", self.alpha)?;
         self.check_rows()
     }
 

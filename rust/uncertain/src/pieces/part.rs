@@ -19,12 +19,9 @@ readable! {
     pub struct Part {
         /// The rows.
         data: GaussianArray,
-        missing: Option<Vec<bool>>,
-        codes: Option<Vec<u32>>,
-        targets: Option<Vec<f64>>,
-        variances: Option<Vec<f64>>,
+        /// All but the weights.
+        known: Known,
         weights: Option<Weights>,
-        folds: Option<Vec<u32>>,
         /// Of all numbers, with 52 bits: the same rows have the same.
         checksum: f64 => f64,
     }
@@ -57,26 +54,26 @@ impl Part {
         if n == 0 {
             return Err(Error::Data("a piece without rows".into()));
         }
-        let Known { missing, codes, targets, variances, weights, folds } = known;
-        let missing = match missing {
+        let missing = match known.missing {
             Some(marks) => Incomplete::new(&data, &marks)?.missing().is_some().then_some(marks),
             None => None,
         };
         let lengths = [
-            ("labels", codes.as_ref().map(Vec::len)),
-            ("targets", targets.as_ref().map(Vec::len)),
-            ("variances of the targets", variances.as_ref().map(Vec::len)),
-            ("sample_weight", weights.as_ref().map(Vec::len)),
-            ("folds", folds.as_ref().map(Vec::len)),
+            ("labels", known.codes.as_ref().map(Vec::len)),
+            ("targets", known.targets.as_ref().map(Vec::len)),
+            ("variances of the targets", known.variances.as_ref().map(Vec::len)),
+            ("sample_weight", known.weights.as_ref().map(Vec::len)),
+            ("folds", known.folds.as_ref().map(Vec::len)),
         ];
         if let Some((what, len)) = lengths.into_iter().find_map(|(what, len)| Some((what, len.filter(|l| *l != n)?))) {
             return Err(Error::shape(what, format!("{n}, one per row"), len));
         }
-        let weights = weights.map(Weights::new).transpose()?;
+        let weights = known.weights.map(Weights::new).transpose()?;
         if weights.as_ref().is_some_and(|weights| weights.contains(&0.0)) {
             return Err(Error::Data("rows of weight 0 must be left out of a piece".into()));
         }
-        let mut part = Self { data, missing, codes, targets, variances, weights, folds, checksum: 0.0 };
+        let known = Known { missing, weights: None, ..known };
+        let mut part = Self { data, known, weights, checksum: 0.0 };
         part.checksum = part.hash();
         Ok(part)
     }
@@ -84,20 +81,13 @@ impl Part {
     /// The rows.
     #[must_use]
     pub fn rows(&self) -> Incomplete<'_> {
-        Incomplete::from_parts(&self.data, self.missing.as_deref(), None)
+        Incomplete::from_parts(&self.data, self.known.missing.as_deref(), None)
     }
 
     /// What is known of them.
     #[must_use]
     pub fn known(&self) -> Known {
-        Known {
-            missing: self.missing.clone(),
-            codes: self.codes.clone(),
-            targets: self.targets.clone(),
-            variances: self.variances.clone(),
-            weights: self.weights.as_ref().map(|w| w.to_vec()),
-            folds: self.folds.clone(),
-        }
+        Known { weights: self.weights.as_ref().map(|w| w.to_vec()), ..self.known.clone() }
     }
 
     /// The same knowledge of other rows: those that a transform made of these.
@@ -114,7 +104,7 @@ impl Part {
     /// No targets.
     pub fn with_target(&self) -> Result<Self> {
         let mut targets = Targets::new(self.targets()?.to_vec())?;
-        if let Some(variances) = &self.variances {
+        if let Some(variances) = &self.known.variances {
             targets = targets.with_variances(variances.clone())?;
         }
         let (data, missing) = with_target::Joint::of(self.rows(), &targets)?.into_parts();
@@ -137,10 +127,10 @@ impl Part {
         };
         add_rows(self.data.means());
         self.data.covariances().fields().iter().for_each(|field| add_rows(&field.values));
-        [&self.codes, &self.folds].into_iter().flatten().flatten().for_each(|code| add(u64::from(*code)));
-        [&self.targets, &self.variances].into_iter().flatten().flatten().for_each(|x| add(x.to_bits()));
+        [&self.known.codes, &self.known.folds].into_iter().flatten().flatten().for_each(|code| add(u64::from(*code)));
+        [&self.known.targets, &self.known.variances].into_iter().flatten().flatten().for_each(|x| add(x.to_bits()));
         self.weights.iter().flat_map(|w| w.iter()).for_each(|x| add(x.to_bits()));
-        self.missing.iter().flatten().for_each(|gone| add(u64::from(*gone)));
+        self.known.missing.iter().flatten().for_each(|gone| add(u64::from(*gone)));
         (hash >> 12) as f64
     }
 
@@ -199,11 +189,11 @@ impl Part {
     }
 
     fn codes(&self) -> Result<&[u32]> {
-        self.codes.as_deref().ok_or_else(|| Error::Data("the rows have no classes".into()))
+        self.known.codes.as_deref().ok_or_else(|| Error::Data("the rows have no classes".into()))
     }
 
     fn targets(&self) -> Result<&[f64]> {
-        self.targets.as_deref().ok_or_else(|| Error::Data("the rows have no targets".into()))
+        self.known.targets.as_deref().ok_or_else(|| Error::Data("the rows have no targets".into()))
     }
 
     /// The class of every row, below `classes`; one for all with 0.
@@ -228,7 +218,7 @@ impl Part {
 
     /// The fold of a row, below `folds`.
     fn fold(&self, row: usize, folds: usize) -> Result<usize> {
-        let fold = self.folds.as_ref().filter(|_| folds > 1).map_or(0, |all| all[row] as usize);
+        let fold = self.known.folds.as_ref().filter(|_| folds > 1).map_or(0, |all| all[row] as usize);
         if fold < folds { Ok(fold) } else { Err(Error::Data(format!("row {row} is in fold {fold} of {folds}"))) }
     }
 
@@ -288,7 +278,7 @@ impl Part {
             out[3] = out[3].min(*y);
             out[4] = out[4].max(*y);
         }
-        out[5] = self.variances.iter().flatten().filter(|t| **t > 0.0).count() as f64;
+        out[5] = self.known.variances.iter().flatten().filter(|t| **t > 0.0).count() as f64;
         Ok(out)
     }
 
@@ -298,7 +288,7 @@ impl Part {
             Some(class) => self.codes()?.iter().map(|&code| if code as usize == class { 1.0 } else { -1.0 }).collect(),
             None => self.targets()?.iter().map(|y| (y - of.center) / of.scale).collect(),
         };
-        let variances = self.variances.as_ref().filter(|_| of.class.is_none());
+        let variances = self.known.variances.as_ref().filter(|_| of.class.is_none());
         let variances = variances.map(|t| t.iter().map(|t| t / (of.scale * of.scale)).collect());
         let weights = of.held_out.map_or_else(|| self.weights.clone(), |fold| Some(self.without(fold)));
         let points = of.loss.is_of_points().then(|| self.data.collapse(Collapse::Zero)).transpose()?;
@@ -315,13 +305,13 @@ impl Part {
 
     /// The weights, zero for the rows of a fold.
     fn without(&self, fold: usize) -> Weights {
-        let held_out = |row: usize| self.folds.as_ref().is_some_and(|folds| folds[row] as usize == fold);
+        let held_out = |row: usize| self.known.folds.as_ref().is_some_and(|folds| folds[row] as usize == fold);
         let weight = |row| if held_out(row) { 0.0 } else { self.weight(row) };
         Weights::of_share((0..self.n_rows()).map(weight).collect())
     }
 
     fn scores(&self, class: usize, every: usize, planes: &[Vec<f64>]) -> Result<Vec<f64>> {
-        let Some(folds) = &self.folds else { return Err(Error::Data("the rows are in no folds".into())) };
+        let Some(folds) = &self.known.folds else { return Err(Error::Data("the rows are in no folds".into())) };
         let codes = self.codes()?;
         let mut out = vec![];
         for row in (0..self.n_rows()).step_by(every) {

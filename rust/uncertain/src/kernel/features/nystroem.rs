@@ -22,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::{self, Blocks, Coupling, Options};
 use crate::linalg::{self, Eigh};
 use crate::memory::afford;
+use crate::params::{check_at_least_one, check_positive};
 use crate::readable::readable;
 
 /// Eigenvalues below this part of the largest are left out.
@@ -56,9 +57,7 @@ impl Nystroem {
         control: &Control,
     ) -> Result<Self> {
         let n = data.n_rows();
-        if n_components == 0 {
-            return Err(Error::parameter("n_components", 0, ">= 1"));
-        }
+        check_at_least_one("n_components", n_components)?;
         if n == 0 {
             return Err(Error::Data("no rows to draw landmarks from".into()));
         }
@@ -92,9 +91,7 @@ impl Nystroem {
             let expected = format!("{} rows, one per landmark", landmarks.n_rows());
             return Err(Error::shape("basis", expected, format!("{:?}", basis.dim())));
         }
-        if !(sigma > 0.0 && sigma.is_finite()) {
-            return Err(Error::parameter("sigma", sigma, "a finite number > 0"));
-        }
+        check_positive("sigma", sigma)?;
         if let Some(((row, column), &value)) = basis.indexed_iter().find(|(_, x)| !x.is_finite()) {
             return Err(Error::NotFinite { what: "basis".into(), row, column, value });
         }

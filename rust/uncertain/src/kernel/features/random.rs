@@ -26,6 +26,7 @@ use crate::data::covariance::{Factor, Structure, packed_index, packed_len};
 use crate::data::{Covariances, GaussianArray, Workspace};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::Coupling;
+use crate::params::{check_at_least_one, check_positive};
 use crate::readable::readable;
 use crate::{linalg, simd};
 
@@ -47,12 +48,8 @@ impl RandomFeatures {
     /// # Errors
     /// R = 0, a sigma that is not positive and finite, no memory.
     pub fn new(d: usize, n_components: usize, sigma: f64, coupling: Coupling, seed: u64) -> Result<Self> {
-        if n_components == 0 {
-            return Err(Error::parameter("n_components", 0, ">= 1"));
-        }
-        if !(sigma > 0.0 && sigma.is_finite()) {
-            return Err(Error::parameter("sigma", sigma, "a finite number > 0"));
-        }
+        check_at_least_one("n_components", n_components)?;
+        check_positive("sigma", sigma)?;
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         let draw = |rng: &mut Xoshiro256PlusPlus, scale: f64| -> Result<Vec<f64>> {
             let mut out = crate::memory::zeros(n_components, d)?;

@@ -33,6 +33,7 @@ use crate::data::{GaussianArray, distinct};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::bandwidth;
 use crate::named::named;
+use crate::params::{check_not_negative, check_positive};
 
 /// A positive semi-definite kernel between points.
 ///
@@ -138,16 +139,12 @@ impl PointKernel {
 
     /// The kernel itself, if its parameters make it positive semi-definite and smooth.
     pub fn check(self) -> Result<Self> {
-        if let Some(gamma) = self.gamma().filter(|g| !(*g > 0.0 && g.is_finite())) {
-            return Err(Error::parameter("gamma", gamma, "a finite number > 0"));
-        }
+        self.gamma().map_or(Ok(()), |gamma| check_positive("gamma", gamma))?;
         if let Self::Polynomial { degree, coef0, .. } = self {
             if !(1..=100).contains(&degree) {
                 return Err(Error::parameter("degree", degree, "a whole number from 1 to 100"));
             }
-            if !(coef0 >= 0.0 && coef0.is_finite()) {
-                return Err(Error::parameter("coef0", coef0, "a finite number >= 0"));
-            }
+            check_not_negative("coef0", coef0)?;
         }
         Ok(self)
     }

@@ -51,7 +51,7 @@ impl Bandwidth {
     /// A usable number, if it is one?
     pub fn check(self) -> Result<()> {
         match self {
-            Self::Fixed(sigma) => check_sigma(sigma),
+            Self::Fixed(sigma) => check_positive("sigma", sigma),
             Self::Median => Ok(()),
         }
     }

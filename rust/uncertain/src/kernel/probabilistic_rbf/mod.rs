@@ -43,6 +43,7 @@ use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::memory::fresh_zeros;
 use crate::named::named;
+use crate::params::check_positive;
 
 /// Which noise the two rows of a pair see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -167,9 +168,5 @@ fn check(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options) -> Res
     if let Some(z) = z.filter(|z| z.n_features() != d) {
         return Err(Error::shape("Z", format!("{d} features as in X"), z.n_features()));
     }
-    check_sigma(options.sigma)
-}
-
-pub(crate) fn check_sigma(sigma: f64) -> Result<()> {
-    if sigma > 0.0 && sigma.is_finite() { Ok(()) } else { Err(Error::parameter("sigma", sigma, "a finite number > 0")) }
+    check_positive("sigma", options.sigma)
 }

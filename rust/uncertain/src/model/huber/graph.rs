@@ -7,6 +7,7 @@ use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::parallel;
+use crate::params::check_positive;
 use crate::state::number;
 
 use super::neighbors::Points;
@@ -53,12 +54,7 @@ impl Graph {
             Self::Neighbors { gamma, .. } | Self::Full { gamma } => *gamma,
             Self::None | Self::Given { .. } => None,
         };
-        match gamma {
-            Some(gamma) if !(gamma > 0.0 && gamma.is_finite()) => {
-                Err(Error::parameter("graph_gamma", gamma, "a finite number > 0"))
-            }
-            _ => Ok(()),
-        }
+        gamma.map_or(Ok(()), |gamma| check_positive("graph_gamma", gamma))
     }
 
     /// Bytes of the operator on n rows.

@@ -5,7 +5,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::probabilistic_kernel::{Coupling, Options, check_sigma, gram, score_variances};
+use crate::probabilistic_kernel::{Coupling, Options, gram, score_variances};
 use crate::readable::readable;
 
 /// Bytes of kernel values at a time.
@@ -30,7 +30,7 @@ impl Basis {
     /// # Errors
     /// A sigma that is not a finite number > 0.
     pub fn new(rows: GaussianArray, sigma: f64, coupling: Coupling) -> Result<Self> {
-        check_sigma(sigma)?;
+        check_positive("sigma", sigma)?;
         // One layout: models are equal when their numbers are.
         let rows = rows.with_triangles()?;
         Ok(Self { rows, sigma, coupling })

@@ -30,7 +30,7 @@ pub use crate::kernel::rows::{Computed, Dense, KernelRows, Subset};
 use super::Status;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::params::{builder, check_at_least_one, check_positive};
+use crate::params::{builder, check_at_least_one, check_not_negative, check_positive};
 use crate::state::number;
 
 /// The dual problem; all slices have one element per row of the kernel matrix.
@@ -158,9 +158,6 @@ impl Problem<'_> {
             let (lower, upper) = (self.lower[row], self.upper[row]);
             return Err(Error::Data(format!("bounds of row {row}: [{lower}, {upper}] must hold zero")));
         }
-        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
-            return Err(Error::parameter("epsilon", self.epsilon, "a finite number >= 0"));
-        }
-        Ok(())
+        check_not_negative("epsilon", self.epsilon)
     }
 }

@@ -30,6 +30,7 @@ use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
 use crate::kernel::PointKernel;
 use crate::memory::zeros;
+use crate::params::check_at_least_one;
 use crate::readable::readable;
 use crate::shortage::may_fail;
 use crate::{linalg, parallel};
@@ -55,10 +56,7 @@ impl Options {
         if !(self.tol > 0.0 && self.tol < 1.0) {
             return Err(Error::parameter("tol", self.tol, "above 0 and below 1"));
         }
-        if self.max_rank == Some(0) {
-            return Err(Error::parameter("max_rank", 0, "at least 1"));
-        }
-        Ok(())
+        check_at_least_one("max_rank", self.max_rank)
     }
 }
 
