@@ -75,9 +75,28 @@ macro_rules! steps {
             };
         }
 
+        /// A result with the type of the kind of this name.
+        macro_rules! of_kind {
+            ($d kind:expr, $d Model:ident => $d answer:expr) => {
+                match $d kind {
+                    $($kind => {
+                        type $d Model = $model;
+                        $d answer
+                    })*
+                    other => Err(unknown(other)),
+                }
+            };
+        }
+
         $(impl From<With<$model>> for Step {
             fn from(with: With<$model>) -> Self {
                 Self::$variant(Box::new(with))
+            }
+        }
+
+        impl Holds for With<$model> {
+            fn of(step: &Step) -> Option<&Self> {
+                if let Step::$variant(with) = step { Some(with) } else { None }
             }
         })*
 
@@ -92,127 +111,13 @@ macro_rules! steps {
                     $(Self::$variant(_) => $kind,)*
                 }
             }
-
-            /// Fit this kind, with parameters from JSON text by the names that users write.
-            ///
-            /// # Errors
-            /// An unknown kind or parameter, and those of the fit.
-            pub fn fit(
-                kind: &str,
-                params: &str,
-                threads: Option<usize>,
-                training: &Training<'_>,
-                control: &Control,
-            ) -> Result<Self> {
-                match kind {
-                    $($kind => fit::<$model>(params, threads, training, control).map(Self::from),)*
-                    other => Err(unknown(other)),
-                }
-            }
-
-            /// [`fit`](Self::fit) to rows that lie elsewhere.
-            ///
-            /// # Errors
-            /// A kind that is not made of sums over the rows, and those of [`fit`](Self::fit).
-            pub fn fit_remote(
-                kind: &str,
-                params: &str,
-                threads: Option<usize>,
-                remote: &Remote<'_>,
-                control: &Control,
-            ) -> Result<Self> {
-                match kind {
-                    $($kind => fit_remote::<$model>(params, threads, remote, control).map(Self::from),)*
-                    other => Err(unknown(other)),
-                }
-            }
-
-            /// Held-out losses of this kind along a path of penalties, the strongest first.
-            ///
-            /// # Errors
-            /// A kind without a penalty to choose, and those of [`fit`](Self::fit).
-            pub fn path(
-                kind: &str,
-                params: &str,
-                penalties: &[f64],
-                threads: Option<usize>,
-                training: &Training<'_>,
-                control: &Control,
-            ) -> Result<PenaltyPath> {
-                match kind {
-                    $($kind => <$model>::path(&checked::<$model>(params, threads)?, penalties, training, control),)*
-                    other => Err(unknown(other)),
-                }
-            }
-
-            /// Go on from `before` (`None`: from nothing) with more rows.
-            ///
-            /// # Errors
-            /// As [`fit`](Self::fit), and for another kind before.
-            pub fn partial_fit(
-                kind: &str,
-                params: &str,
-                threads: Option<usize>,
-                before: Option<&Self>,
-                training: &Training<'_>,
-                control: &Control,
-            ) -> Result<Self> {
-                match (kind, before) {
-                    $(
-                        ($kind, None) => partial_fit::<$model>(params, threads, None, training, control).map(Self::from),
-                        ($kind, Some(Self::$variant(with))) => {
-                            partial_fit(params, threads, Some(&with.model), training, control).map(Self::from)
-                        }
-                    )*
-                    (other, None) => Err(unknown(other)),
-                    (_, Some(before)) => {
-                        Err(Error::Data(format!("a model of kind {} cannot go on as {kind}", before.kind())))
-                    }
-                }
-            }
-
-            /// The names of the parameters of a kind.
-            ///
-            /// # Errors
-            /// An unknown kind.
-            pub fn parameter_names(kind: &str) -> Result<Vec<String>> {
-                match kind {
-                    $($kind => names::<<$model as Fitted>::Params>(),)*
-                    other => Err(unknown(other)),
-                }
-            }
-
-            /// Are these parameters, by the names that users write, in range?
-            ///
-            /// # Errors
-            /// The first one that is not.
-            pub fn check_parameters(kind: &str, params: &str) -> Result<()> {
-                match kind {
-                    $($kind => checked::<$model>(params, None).map(drop),)*
-                    other => Err(unknown(other)),
-                }
-            }
-
-            /// Inverse of [`arrays`](Self::arrays), for kinds without rows; parameters by the names that users write.
-            ///
-            /// # Errors
-            /// Whatever does not make a model of this kind.
-            pub fn from_arrays(kind: &str, params: &str, header: &str, arrays: Vec<(String, Tensor)>) -> Result<Self> {
-                match kind {
-                    $($kind => from_arrays::<$model>(params, header, arrays).map(Self::from),)*
-                    other => Err(unknown(other)),
-                }
-            }
-
-            /// Inverse of [`write`](Self::write).
-            pub(super) fn read(header: &StepHeader, step: usize, take: &mut Take<'_>) -> Result<Self> {
-                match header.kind.as_str() {
-                    $($kind => read::<$model>(header, step, take).map(Self::from),)*
-                    other => Err(Error::ModelFile(unknown(other).to_string())),
-                }
-            }
         }
     };
+}
+
+/// What one kind of step holds.
+trait Holds: Sized {
+    fn of(step: &Step) -> Option<&Self>;
 }
 
 steps! { $
@@ -259,6 +164,110 @@ steps! { $
 }
 
 impl Step {
+    /// Fit this kind, with parameters from JSON text by the names that users write.
+    ///
+    /// # Errors
+    /// An unknown kind or parameter, and those of the fit.
+    pub fn fit(
+        kind: &str,
+        params: &str,
+        threads: Option<usize>,
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<Self> {
+        of_kind!(kind, Model => {
+            let params = checked::<Model>(params, threads)?;
+            Ok(Self::new(<Model as Fitted>::fit(&params, training, control)?, params))
+        })
+    }
+
+    /// [`fit`](Self::fit) to rows that lie elsewhere.
+    ///
+    /// # Errors
+    /// A kind that is not made of sums over the rows, and those of [`fit`](Self::fit).
+    pub fn fit_remote(
+        kind: &str,
+        params: &str,
+        threads: Option<usize>,
+        remote: &Remote<'_>,
+        control: &Control,
+    ) -> Result<Self> {
+        of_kind!(kind, Model => {
+            let params = checked::<Model>(params, threads)?;
+            Ok(Self::new(Model::fit_remote(&params, remote, control)?, params))
+        })
+    }
+
+    /// Held-out losses of this kind along a path of penalties, the strongest first.
+    ///
+    /// # Errors
+    /// A kind without a penalty to choose, and those of [`fit`](Self::fit).
+    pub fn path(
+        kind: &str,
+        params: &str,
+        penalties: &[f64],
+        threads: Option<usize>,
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<PenaltyPath> {
+        of_kind!(kind, Model => Model::path(&checked::<Model>(params, threads)?, penalties, training, control))
+    }
+
+    /// Go on from `before` (`None`: from nothing) with more rows.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and for another kind before.
+    pub fn partial_fit(
+        kind: &str,
+        params: &str,
+        threads: Option<usize>,
+        before: Option<&Self>,
+        training: &Training<'_>,
+        control: &Control,
+    ) -> Result<Self> {
+        if let Some(before) = before.filter(|before| before.kind() != kind) {
+            return Err(Error::Data(format!("a model of kind {} cannot go on as {kind}", before.kind())));
+        }
+        of_kind!(kind, Model => {
+            let params = checked::<Model>(params, threads)?;
+            let before = before.and_then(<With<Model> as Holds>::of).map(|with| &with.model);
+            Ok(Self::new(Model::partial_fit(&params, before, training, control)?, params))
+        })
+    }
+
+    /// The names of the parameters of a kind.
+    ///
+    /// # Errors
+    /// An unknown kind.
+    pub fn parameter_names(kind: &str) -> Result<Vec<String>> {
+        of_kind!(kind, Model => names::<<Model as Fitted>::Params>())
+    }
+
+    /// Are these parameters, by the names that users write, in range?
+    ///
+    /// # Errors
+    /// The first one that is not.
+    pub fn check_parameters(kind: &str, params: &str) -> Result<()> {
+        of_kind!(kind, Model => checked::<Model>(params, None).map(drop))
+    }
+
+    /// Inverse of [`arrays`](Self::arrays), for kinds without rows; parameters by the names that users write.
+    ///
+    /// # Errors
+    /// Whatever does not make a model of this kind.
+    pub fn from_arrays(kind: &str, params: &str, header: &str, arrays: Vec<(String, Tensor)>) -> Result<Self> {
+        of_kind!(kind, Model => from_arrays::<Model>(params, header, arrays).map(Self::from))
+    }
+
+    /// Inverse of [`write`](Self::write).
+    pub(super) fn read(header: &StepHeader, step: usize, take: &mut Take<'_>) -> Result<Self> {
+        let kind = header.kind.as_str();
+        if !Self::KINDS.contains(&kind) {
+            return Err(Error::ModelFile(unknown(kind).to_string()));
+        }
+        of_kind!(kind, Model => read::<Model>(header, step, take).map(Self::from))
+    }
+
     /// A model or transform with the parameters of its fit.
     pub fn new<M: Fitted>(model: M, params: Valid<M::Params>) -> Self
     where
@@ -317,43 +326,15 @@ impl Step {
 
     /// Its tensors in a file.
     pub(super) fn tensors(&self) -> Vec<Named> {
-        let mut arrays = each!(self, with => written(with).1);
+        let mut arrays = Arrays::default();
+        each!(self, with => {
+            with.model.write(&with.params, &mut arrays);
+        });
         if let Some(rows) = self.rows() {
             write_rows(rows, &mut arrays);
         }
         arrays.into_inner().into_iter().filter(|named| !named.aside).collect()
     }
-}
-
-fn written<M: Fitted>(with: &With<M>) -> (M::Header, Arrays) {
-    let mut arrays = Arrays::default();
-    (with.model.write(&with.params, &mut arrays), arrays)
-}
-
-fn fit<M: Fitted>(params: &str, threads: Option<usize>, training: &Training<'_>, control: &Control) -> Result<With<M>> {
-    let params = checked::<M>(params, threads)?;
-    Ok(With::new(M::fit(&params, training, control)?, params))
-}
-
-fn fit_remote<M: Fitted>(
-    params: &str,
-    threads: Option<usize>,
-    remote: &Remote<'_>,
-    control: &Control,
-) -> Result<With<M>> {
-    let params = checked::<M>(params, threads)?;
-    Ok(With::new(M::fit_remote(&params, remote, control)?, params))
-}
-
-fn partial_fit<M: Fitted>(
-    params: &str,
-    threads: Option<usize>,
-    before: Option<&M>,
-    training: &Training<'_>,
-    control: &Control,
-) -> Result<With<M>> {
-    let params = checked::<M>(params, threads)?;
-    Ok(With::new(M::partial_fit(&params, before, training, control)?, params))
 }
 
 fn checked<M: Fitted>(params: &str, threads: Option<usize>) -> Result<Valid<M::Params>> {

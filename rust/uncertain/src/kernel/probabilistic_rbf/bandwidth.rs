@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
-use crate::kernel::probabilistic_rbf::check_sigma;
+use crate::params::check_positive;
 
 /// The bandwidth as the caller wishes it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,6 +5,7 @@ use ndarray::{Array2, ArrayView2, Axis};
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::params::check_positive;
 use crate::probabilistic_kernel::{Coupling, Options, gram, score_variances};
 use crate::readable::readable;
 
