@@ -2,6 +2,9 @@
 
 pub use crate::simd::normal::{cdf, pdf};
 
+/// log(2 pi) / 2
+pub(crate) const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
+
 /// Phi^-1(p) for 0 < p < 1; minus and plus infinity at the ends.
 ///
 /// A rational first guess (Abramowitz, Stegun 26.2.23) and three Halley steps on [`cdf`].

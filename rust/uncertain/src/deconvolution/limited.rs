@@ -18,23 +18,16 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::deconvolution::truncated::{Truncated, below};
+use crate::deconvolution::whitened::Whitened;
 use crate::deconvolution::{Mixture, Observed, log_sum};
 use crate::error::{Error, Result};
 use crate::parallel;
 
-/// log(2 pi) / 2
-const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
-
 /// What a component says of one row, with limits or without.
 pub(crate) struct Expected {
-    /// The numbers that are there: those that were read, then limits.
-    known: Vec<usize>,
-    l: Vec<f64>,
-    z: Vec<f64>,
+    row: Whitened,
     /// Cov eps of the limits.
     open: Vec<f64>,
-    inverse: Vec<f64>,
-    noise: Vec<f64>,
     bounds: Vec<f64>,
     truncated: Truncated,
     /// log p(row), of what is there and of the sides of its limits.
@@ -47,68 +40,41 @@ pub(crate) struct Expected {
 
 impl Expected {
     pub(crate) fn new(d: usize) -> Self {
-        let (l, z, open, inverse, bounds) = (vec![], vec![], vec![], vec![], vec![]);
-        let (noise, a, g) = (vec![0.0; packed_len(d)], vec![0.0; d], vec![0.0; packed_len(d)]);
-        let truncated = Truncated::default();
-        Self { known: vec![], l, z, open, inverse, noise, bounds, truncated, log_density: 0.0, a, g }
+        let (row, truncated) = (Whitened::new(d), Truncated::default());
+        let (a, g) = (vec![0.0; d], vec![0.0; packed_len(d)]);
+        Self { row, open: vec![], bounds: vec![], truncated, log_density: 0.0, a, g }
     }
 
     /// Of a row under component `k`.
     pub(crate) fn of(&mut self, mixture: &Mixture, k: usize, rows: Incomplete<'_>, row: usize) -> Result<()> {
-        let (d, data) = (mixture.n_features(), rows.gaussians());
-        let (t, mean, u) = (mixture.covariance(k), mixture.mean(k), data.means().row(row));
-        data.covariances().triangle(row, d, &mut self.noise);
-        self.known.clear();
-        self.known.extend((0..d).filter(|&j| !rows.is_missing(row, j)));
-        let read = self.known.len();
-        self.known.extend((0..d).filter(|&j| rows.limit(row, j) != 0));
-        let m = self.known.len();
-        self.l.resize(m * m, 0.0);
-        self.z.resize(m, 0.0);
-        self.bounds.clear();
-        self.log_density = 0.0;
-        for (i, &at) in self.known.iter().enumerate() {
-            for (j, &other) in self.known[..=i].iter().enumerate() {
-                let place = packed_index(at, other);
-                let (a, b) = (&self.l[i * m..i * m + j], &self.l[j * m..j * m + j]);
-                let rest = t[place] + self.noise[place] - a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                if i == j && !(rest > 0.0 && rest.is_finite()) {
-                    return Err(Error::Data(format!(
-                        "row {row}: its density under the mixture cannot be computed; scale the features, or raise \
-                         reg_covar"
-                    )));
-                }
-                self.l[i * m + j] = if i == j { rest.sqrt() } else { rest / self.l[j * m + j] };
-            }
-            let pivot = self.l[i * m + i];
-            let along: f64 = self.l[i * m..i * m + i.min(read)].iter().zip(&self.z).map(|(l, z)| l * z).sum();
-            let residual = u[at] - mean[at] - along;
-            if i < read {
-                self.z[i] = residual / pivot;
-                self.log_density -= HALF_LOG_TAU + pivot.ln() + 0.5 * self.z[i].powi(2);
-            } else {
-                self.bounds.push(-f64::from(rows.limit(row, at)) * residual);
-            }
-        }
-        self.cut_off(rows, row, read);
-        self.expand(m, read);
+        self.row.of(mixture, k, rows, row, true).ok_or_else(|| {
+            let why = "its density under the mixture cannot be computed; scale the features, or raise reg_covar";
+            Error::Data(format!("row {row}: {why}"))
+        })?;
+        self.log_density = self.row.log_density;
+        self.cut_off(rows, row);
+        self.expand();
         Ok(())
     }
 
-    /// E eps and Cov eps of the limits, behind the numbers that were `read`.
-    fn cut_off(&mut self, rows: Incomplete<'_>, row: usize, read: usize) {
-        let (m, q) = (self.known.len(), self.known.len() - read);
+    /// E eps and Cov eps of the limits, behind the numbers that were read.
+    fn cut_off(&mut self, rows: Incomplete<'_>, row: usize) {
+        let Whitened { known, read, l, z, .. } = &mut self.row;
+        let (m, read) = (known.len(), *read);
+        let q = m - read;
         self.open.clear();
         self.open.resize(q * q, 0.0);
-        let sign = |i: usize| -f64::from(rows.limit(row, self.known[read + i]));
+        let sign = |i: usize| -f64::from(rows.limit(row, known[read + i]));
+        self.bounds.clear();
+        self.bounds.extend((0..q).map(|i| sign(i) * z[read + i]));
         if q == 1 {
-            let (log, mean, variance) = below(self.bounds[0] / self.l[m * m - 1]);
+            let (log, mean, variance) = below(self.bounds[0] / l[m * m - 1]);
             self.log_density += log;
-            (self.z[m - 1], self.open[0]) = (sign(0) * mean, variance);
+            (z[m - 1], self.open[0]) = (sign(0) * mean, variance);
             return;
         }
         // The limits as upper ones of numbers with unit variances: v = D^{-1} L_ll eps, D with their signs.
-        let l = |i: usize, j: usize| self.l[(read + i) * m + read + j];
+        let l = |i: usize, j: usize| l[(read + i) * m + read + j];
         let scale: Vec<f64> = (0..q).map(|i| sign(i) * (0..=i).map(|j| l(i, j).powi(2)).sum::<f64>().sqrt()).collect();
         let product = |i: usize, j: usize| (0..=i.min(j)).map(|c| l(i, c) * l(j, c)).sum::<f64>();
         self.truncated.covariance.clear();
@@ -133,33 +99,24 @@ impl Expected {
             solved(&mut line);
             self.open[i * q..(i + 1) * q].copy_from_slice(&line);
         }
-        self.z[read..].copy_from_slice(&mean);
+        z[read..].copy_from_slice(&mean);
     }
 
     /// a and g from the whitened residual, of which the last elements are open.
-    fn expand(&mut self, m: usize, read: usize) {
-        self.inverse.clear();
-        self.inverse.resize(m * m, 0.0);
-        let (l, inverse, z) = (&self.l, &mut self.inverse, &self.z);
-        for j in 0..m {
-            inverse[j * m + j] = 1.0 / l[j * m + j];
-            for i in j + 1..m {
-                let sum: f64 = (j..i).map(|c| l[i * m + c] * inverse[c * m + j]).sum();
-                inverse[i * m + j] = -sum / l[i * m + i];
-            }
-        }
+    fn expand(&mut self) {
+        self.row.invert();
+        let (row, m) = (&self.row, self.row.known.len());
+        let (read, q) = (row.read, m - row.read);
         self.a.fill(0.0);
         self.g.fill(0.0);
-        for (i, &at) in self.known.iter().enumerate() {
-            self.a[at] = (i..m).map(|c| inverse[c * m + i] * z[c]).sum();
+        for (i, &at) in row.known.iter().enumerate() {
+            self.a[at] = row.solved(i);
         }
-        let q = m - read;
-        for (i, &at) in self.known.iter().enumerate() {
-            for (j, &other) in self.known[..=i].iter().enumerate() {
-                let w: f64 = (i..m).map(|c| inverse[c * m + i] * inverse[c * m + j]).sum();
-                let column = |c: usize, k: usize| inverse[(read + c) * m + k];
+        for (i, &at) in row.known.iter().enumerate() {
+            for (j, &other) in row.known[..=i].iter().enumerate() {
+                let column = |c: usize, k: usize| row.inverse[(read + c) * m + k];
                 let open: f64 = (0..q * q).map(|p| self.open[p] * column(p / q, i) * column(p % q, j)).sum();
-                self.g[packed_index(at, other)] = self.a[at] * self.a[other] + open - w;
+                self.g[packed_index(at, other)] = self.a[at] * self.a[other] + open - row.precision(i, j);
             }
         }
     }

@@ -54,6 +54,7 @@ mod state;
 mod task;
 mod truncated;
 mod update;
+mod whitened;
 pub(crate) mod with_target;
 
 pub use mixture::Mixture;

@@ -6,9 +6,7 @@ use crate::deconvolution::Mixture;
 use crate::error::Result;
 use crate::linalg::Eigh;
 use crate::simd::mixture::{Component, Noise};
-
-/// log(2 pi) / 2
-const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
+use crate::special::HALF_LOG_TAU;
 
 /// All components of the mixture for these rows.
 pub(super) fn prepared(mixture: &Mixture, noise: Noise, covariances: &Covariances) -> Result<Vec<Component>> {

@@ -17,10 +17,8 @@
 //! numbers are exact; of two with a correlation of up to 0.9 log P is off by less than 0.04, means by less than 0.02
 //! standard deviations, and variances by less than an eighth (the tests compare with the integral).
 
-use crate::special::{cdf, pdf};
+use crate::special::{HALF_LOG_TAU, cdf, pdf};
 
-/// log(2 pi) / 2
-const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_8;
 const MOST_SWEEPS: usize = 100;
 
 /// log Phi(h), and mean and variance of a standard normal number below h.

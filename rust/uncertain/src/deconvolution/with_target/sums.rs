@@ -51,11 +51,11 @@ impl Sums {
             for block in some[part].chunks(BLOCK) {
                 control.check()?;
                 for (k, &i) in block.iter().enumerate() {
-                    precision.of(rows, i)?;
+                    let log_density = precision.of(rows, i)?;
                     let right = &mut right[k * width..(k + 1) * width];
                     along_law(coef, &precision, right);
                     let c = weight(i);
-                    sums.log_likelihood += c * precision.log_density;
+                    sums.log_likelihood += c * log_density;
                     (0..len).for_each(|p| left[p * block.len() + k] = c * right[p]);
                     let (aa, a) = (&right[len..2 * len], &right[2 * len..2 * len + m]);
                     sums.linear.iter_mut().zip(a.iter().chain(aa)).for_each(|(s, x)| *s += c * x);

@@ -4,11 +4,15 @@
 //! |---|---|
 //! | linear | x'z |
 //! | quadratic | (x'z)^2 |
-//! | polynomial | (gamma x'z + coef0)^degree |
-//! | rbf | exp(-gamma ``|x - z|``^2) |
+//! | polynomial | (gamma x'z + coef0)^degree: with coef0 > 0 all products of up to `degree` features |
+//! | rbf | exp(-gamma ``|x - z|``^2), the Gaussian kernel of bandwidth sigma = 1 / sqrt(2 gamma) |
 //!
-//! Every kernel here is a function k(t) of one number, x'z or |x - z|^2, so a file per kernel gives k, k'
-//! and k'' ([`Jet`]) and the chain rule is written once:
+//! Quadratic: all products of two features, without the features themselves and without a constant; from the toy problems
+//! of Yang, Gunn, "Iterative Constraints in Support Vector Classification with Uncertain Information", 2007. A boundary
+//! x'Qx = const through ellipses and hyperbolas around zero.
+//!
+//! Every kernel here is a function k(t) of one number, x'z or |x - z|^2, so a kernel gives k, k' and k'' ([`Jet`]) and the
+//! chain rule is written once:
 //! ```text
 //! t = x'z:          dK/dx = k' z              d2K/dx dz' = k' I + k'' z x'
 //! t = |x - z|^2:    dK/dx = 2 k' (x - z)      d2K/dx dz' = -2 k' I - 4 k'' (x - z)(x - z)'
@@ -16,14 +20,10 @@
 //! The mixed second derivative is thus always a I + b u v' ([`Mixed`]): its product with a vector costs
 //! O(d), and nobody needs the matrix.
 //!
-//! To add a kernel: one file, one variant of [`PointKernel`], one line in `samples` of the tests, which run
-//! every variant through finite differences.
+//! To add a kernel: one variant of [`PointKernel`] with its [`jet`](PointKernel::jet), one line in `samples` of the tests,
+//! which run every variant through finite differences.
 
 mod gram;
-mod linear;
-mod polynomial;
-mod quadratic;
-mod rbf;
 #[cfg(test)]
 mod tests;
 
@@ -163,10 +163,22 @@ impl PointKernel {
     #[inline]
     pub fn jet(&self, t: f64) -> Jet {
         match *self {
-            Self::Linear => linear::jet(t),
-            Self::Quadratic => quadratic::jet(t),
-            Self::Polynomial { degree, gamma, coef0 } => polynomial::jet(t, degree, gamma, coef0),
-            Self::Rbf { gamma } => rbf::jet(t, gamma),
+            Self::Linear => Jet { value: t, first: 1.0, second: 0.0 },
+            Self::Quadratic => Jet { value: t * t, first: 2.0 * t, second: 2.0 },
+            Self::Polynomial { degree, gamma, coef0 } => {
+                let (base, p) = (gamma * t + coef0, f64::from(degree));
+                // No negative powers: 0^-1 times the zero in front of it would be NaN.
+                let power = |n: u32| base.powi(n as i32);
+                Jet {
+                    value: power(degree),
+                    first: p * gamma * power(degree - 1),
+                    second: if degree < 2 { 0.0 } else { p * (p - 1.0) * gamma * gamma * power(degree - 2) },
+                }
+            }
+            Self::Rbf { gamma } => {
+                let value = (-gamma * t).exp();
+                Jet { value, first: -gamma * value, second: gamma * gamma * value }
+            }
         }
     }
 
