@@ -1,6 +1,8 @@
 //! Limited-memory BFGS with a strong Wolfe line search.
 //!
-//! One pass over the data per evaluation, no second derivatives: the choice for very many features.
+//! One pass over the data per evaluation, no second derivatives: the choice for very many features. Where a Hessian can
+//! be had, but costs as much as a dozen passes, it takes the place of the multiple of the identity from which the memory
+//! starts, and is renewed when it is that many iterations old ([`minimize_renewing`]).
 //! Source: Nocedal, Wright, Numerical Optimization, algorithms 7.4, 7.5 and 3.5-3.6 (the zoom here
 //! bisects a cubic interpolation that leaves the bracket's inner eighty per cent).
 
@@ -22,6 +24,8 @@ const CURVATURE: f64 = 0.9;
 const STALLED: f64 = 1e-11;
 /// Evaluations of one line search.
 const TRIALS: usize = 25;
+/// A gap so many times the tolerance is closed without another Hessian.
+const CLOSE: f64 = 100.0;
 
 /// Two points' difference and that of their gradients.
 pub(crate) struct Pair {
@@ -47,10 +51,29 @@ pub(super) fn minimize<P: Partitions>(
     options: &Options,
     control: &Control,
 ) -> Result<Ended> {
-    let mut e = smoothing::first_evaluation(objective, &start, Want::Gradient, control)?;
-    let Start { mut x, factor, .. } = start;
+    minimize_renewing(objective, start, None, hand_over, options, control)
+}
+
+/// [`minimize`] with a Hessian at the start and whenever the last one is `every` iterations old.
+///
+/// Beside Newton's method with one in each of its iterations: on rows of an RBF kernel (300 unknowns, rank 10) one or
+/// two Hessians and a dozen passes, where Newton took seven Hessians. Rejected: the identity until the first Hessian
+/// (the less penalty, the longer its way).
+pub(super) fn minimize_renewing<P: Partitions>(
+    objective: &LinearObjective<'_, P>,
+    start: Start,
+    every: Option<usize>,
+    hand_over: bool,
+    options: &Options,
+    control: &Control,
+) -> Result<Ended> {
+    let first = if every.is_some() && start.factor.is_none() { Want::Hessian } else { Want::Gradient };
+    let mut e = smoothing::first_evaluation(objective, &start, first, control)?;
+    let Start { mut x, mut factor, .. } = start;
     let mut best = Best::new(&x, &e);
     let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY + 1);
+    // Iterations since the last Hessian.
+    let mut age = 0;
     for iteration in 0..=options.iterations() {
         control.report(iteration, best.objective, best.gap());
         if best.gap() <= options.tol {
@@ -59,6 +82,15 @@ pub(super) fn minimize<P: Partitions>(
         if iteration == options.iterations() {
             break;
         }
+        if every.is_some_and(|every| age >= every) && best.gap() > CLOSE * options.tol {
+            e = objective.evaluate(&x, e.epsilon, Want::Hessian, control)?;
+        }
+        if let Some(mut hessian) = e.hessian.take() {
+            factor = linalg::cholesky(&mut hessian, x.len()).then_some(hessian);
+            pairs.clear();
+            age = 0;
+        }
+        age += 1;
         let mut p = direction(&e.gradient, &pairs, factor.as_deref());
         let epsilon = smoothing::next(&e, -0.5 * dot(&e.gradient, &p), hand_over, options.tol);
         let narrow = smoothing::is_too_narrow(epsilon) || smoothing::was_dropped_too_early(&e, iteration);

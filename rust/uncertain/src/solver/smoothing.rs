@@ -1,7 +1,8 @@
 //! When to lower the smoothing eps of J_eps.
 //!
 //! Data with error bars everywhere need it only at the start: w = 0 gives every row a spread of zero.
-//! Once the narrowest row is wider than eps it is dropped for good. With exact points among the
+//! Once the narrowest row is wider than eps it is dropped for good, and so it is where eps has to shrink below
+//! [`NARROW`] while no row is that narrow. With exact points among the
 //! rows eps must shrink instead, each time a step at the present one would win less than the part
 //! of the gap that the smoothing keeps open. That is fine while eps is a good part of the margin;
 //! below [`NARROW`] the interior-point method takes over.
@@ -35,7 +36,12 @@ pub(super) fn next(e: &Evaluation, promised: f64, hand_over: bool, tol: f64) -> 
     }
     let shrink = if hand_over { SHRINK } else { SHRINK_SLOWLY };
     let enough = e.blur <= 0.3 * tol * e.objective;
-    if promised < WORTHWHILE * e.blur && !enough { (shrink * e.epsilon).max(SMALLEST) } else { e.epsilon }
+    if promised >= WORTHWHILE * e.blur || enough {
+        return e.epsilon;
+    }
+    let less = (shrink * e.epsilon).max(SMALLEST);
+    // Rows that are wide enough to do without are not handed over for an eps that has become narrow.
+    if hand_over && is_too_narrow(less) && !is_needed(e) { 0.0 } else { less }
 }
 
 /// Is the narrowest row too narrow to do without?

@@ -6,6 +6,7 @@
 //! interior-point method.
 
 use crate::control::Control;
+use crate::data::covariance::Structure;
 use crate::error::{Error, Result};
 use crate::loss::Smoothness;
 use crate::objective::LinearObjective;
@@ -16,6 +17,10 @@ use super::{Ended, Options, Solution, SolverKind, Start, Status, apex, cone, int
 const LBFGS_ITERATIONS: usize = 5000;
 /// Barrier parameter after a sample of computed rows.
 const COMPUTED_MU: f64 = 0.2;
+/// Unknowns from which a Hessian of rows with factors of their own costs as much as [`RENEWED`] passes or so.
+const DEAR: usize = 100;
+/// Iterations of L-BFGS with one Hessian.
+const RENEWED: usize = 12;
 /// Smoothing or barrier parameter at a guess.
 pub(super) const GUESSED: f64 = 0.1;
 /// Barrier parameter, in units of J, with which the interior-point method goes on after smoothing.
@@ -75,6 +80,12 @@ pub(super) fn solve(
     }
 }
 
+/// Has every row a factor F of its own, S = F F'? Then a Hessian is a product of all their columns, while a pass reads
+/// them once.
+fn has_factors(objective: &LinearObjective<'_>) -> bool {
+    matches!(objective.covariances().structure(), Structure::Factor(factor) if factor.diagonal.is_none())
+}
+
 /// Newton or L-BFGS, with smoothing.
 fn smooth(
     kind: SolverKind,
@@ -90,6 +101,8 @@ fn smooth(
         lbfgs::minimize(objective, start, hand_over, &options, control)
     } else if kind == SolverKind::Lbfgs || sampled {
         lbfgs::minimize(objective, start, hand_over, options, control)
+    } else if kind == SolverKind::Auto && objective.dim() >= DEAR && has_factors(objective) {
+        lbfgs::minimize_renewing(objective, start, Some(RENEWED), hand_over, options, control)
     } else {
         newton::minimize(objective, start, hand_over, options, control)
     }

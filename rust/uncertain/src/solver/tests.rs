@@ -417,3 +417,48 @@ fn computed_rows_have_every_derivative_of_rows_in_memory() {
     assert!(near(&a.gradient, &b.gradient) && near(&a.hessian.unwrap(), b.hessian.as_ref().unwrap()));
     assert!(problem(&points, &targets).check().unwrap().of_source(&Stored(data.means().slice(0..9))).is_err());
 }
+
+/// Rows with factors of many columns in many dimensions: a Hessian now and then leads to the optimum of Newton's method.
+#[test]
+fn hessians_that_are_renewed_lead_to_newtons_optimum() {
+    let (n, d, rank) = (300, 130, 6);
+    let mut numbers = Numbers::new(17);
+    let targets: Vec<f64> = (0..n).map(|i| [1.0, -1.0][i % 2]).collect();
+    let means = (0..n * d).map(|k| numbers.normal() + 0.5 * targets[k / d] * f64::from(u8::from(k % d < 3)));
+    let means = Rows::from_vec(means.collect(), d).unwrap();
+    let factor = Rows::from_vec((0..n * d * rank).map(|_| 0.3 * numbers.normal()).collect(), d * rank).unwrap();
+    let covariances = Covariances::from_factor(factor, rank, None, &Names::default()).unwrap();
+    let data = GaussianArray::new(means, covariances).unwrap();
+    for (alpha, tol) in [(1.0, 1e-8), (1e-2, 1e-8), (1e-4, 1e-8), (1e-6, 1e-6)] {
+        let problem = Problem { alpha, ..problem(&data, &targets) };
+        let options = Options { tol, ..Options::default() };
+        let fit = |kind| fit_linear(&problem, kind, &options, None, &Control::new()).unwrap();
+        let (renewed, newton) = (fit(SolverKind::Auto), fit(SolverKind::Newton));
+        assert_eq!(renewed.status, Status::Converged, "{alpha}: gap {}", renewed.gap);
+        assert!((renewed.objective / newton.objective - 1.0).abs() < 2.0 * tol, "{alpha}");
+        // It is the other method that was taken.
+        assert!(renewed.iterations != newton.iterations, "{alpha}: {}", renewed.iterations);
+        let warm: Vec<f64> = renewed.w.iter().chain([&renewed.b]).copied().collect();
+        let again = fit_linear(&problem, SolverKind::Auto, &options, Some(&warm), &Control::new()).unwrap();
+        assert!(again.status == Status::Converged && again.iterations <= 1, "{alpha}: {}", again.iterations);
+    }
+}
+
+/// Rows that are narrow, but not too narrow, are not handed over: Newton does without smoothing.
+#[test]
+fn rows_wide_enough_are_left_to_newton() {
+    let mut numbers = Numbers::new(3);
+    let targets: Vec<f64> = (0..500).map(|i| [1.0, -1.0][i % 2]).collect();
+    let means = Rows::from_vec(targets.iter().map(|y| 0.6 * y + numbers.normal()).collect(), 1).unwrap();
+    let narrow =
+        Covariances::from_std(Rows::from_vec((0..500).map(|_| 0.05 + 0.5 * numbers.uniform()).collect(), 1).unwrap());
+    let data = GaussianArray::new(means, narrow).unwrap();
+    let objective = problem(&data, &targets).check().unwrap();
+    let start = Start { x: vec![0.0; 2], epsilon: 1.0, factor: None };
+    let options = Options { tol: 1e-8, ..Options::default() };
+    let ended = newton::minimize(&objective, start, true, &options, &Control::new()).unwrap();
+    let Ended::Done(solution) = ended else { panic!("handed over") };
+    assert_eq!(solution.status, Status::Converged);
+    let by_points = fit_linear(&problem(&data, &targets), SolverKind::Lbfgs, &options, None, &Control::new()).unwrap();
+    assert!((solution.objective / by_points.objective - 1.0).abs() < 2e-8);
+}
