@@ -17,6 +17,7 @@
 #![allow(missing_docs, rustdoc::private_intra_doc_links)]
 
 mod cholesky;
+mod combinations;
 mod dispatch;
 mod distance;
 mod lanes;
@@ -41,6 +42,7 @@ mod vectors;
 mod waves;
 
 pub use cholesky::{TOGETHER, factor_upper, factor_upper_together};
+pub use combinations::add_combinations;
 pub use dispatch::{Level, SWITCH};
 pub use distance::add_squared_distances;
 pub use lanes::{LANES, Pack};

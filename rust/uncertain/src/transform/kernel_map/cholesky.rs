@@ -6,9 +6,10 @@
 //! order, and blocks go to threads. The order of pivots does not depend on their number. Equal distances (all
 //! points, for the RBF kernel) are decided by the points themselves: the order of the rows does not matter either.
 //!
-//! All earlier columns are read for each new one, and together they are larger than any cache. So the next best
-//! vectors of other blocks, which are likely to be pivots soon, have their columns reduced along with that of a pivot:
-//! when their turn comes only the columns since then are left to subtract. The pivots are the same.
+//! All earlier columns are read for each new one, and together they are larger than any cache. So the vectors with the
+//! next largest distances, which are likely to be pivots soon, have their columns reduced along with that of a pivot:
+//! when their turn comes only the columns since then are left to subtract. Those that were not taken meanwhile stay, and
+//! are brought up to date with the next ones. The pivots are the same.
 
 use std::cmp::Ordering;
 
@@ -24,9 +25,11 @@ use crate::simd::{self, Power};
 
 /// Rows of the data per block.
 const ROWS: usize = 64;
-/// Vectors whose columns are reduced together.
-const TOGETHER: usize = 6;
-/// Columns that are read at a time for all of them: a slice per column, in the first-level cache.
+/// Vectors whose columns are reduced together, and kept until they are pivots.
+const TOGETHER: usize = 16;
+/// Vectors whose columns are kept at most.
+const KEPT: usize = 32;
+/// Columns that are read at a time: a slice per column, in the first-level cache.
 const CHUNK: usize = 4;
 /// A smaller relative residual is rounding, not a direction.
 const NOISE: f64 = 1e-14;
@@ -53,13 +56,15 @@ struct Block {
     ahead: Vec<Vec<f64>>,
 }
 
-/// A vector whose column is in [`Block::ahead`].
-struct Candidate {
-    /// (row, 0) for phi(x), (row, 1 + k) for J(x) A e_k.
-    vector: (usize, usize),
-    /// Columns of R that have been subtracted.
+/// The vectors whose columns are in [`Block::ahead`], in this order.
+struct Ahead {
+    vectors: Vec<Place>,
+    /// Columns of R that have been subtracted from theirs.
     known: usize,
 }
+
+/// A vector: its block, and where it is in that.
+type Place = (usize, usize);
 
 /// A vector with its coordinates, negated.
 struct Reduced<'a> {
@@ -107,17 +112,30 @@ impl Block {
         self.columns.chunks_exact(self.residual.len()).map(move |column| column[at])
     }
 
-    /// Its top vector.
-    fn top_vector(&self) -> (usize, usize) {
+    /// The vector at a place: (row, 0) for phi(x), (row, 1 + k) for J(x) A e_k.
+    fn vector(&self, at: usize) -> (usize, usize) {
         let width = self.residual.len() / self.rows;
-        (self.first + self.top.1 / width, self.top.1 % width)
+        (self.first + at / width, at % width)
     }
 
-    /// The columns of E of some vectors, what the columns of R so far explain of them subtracted.
-    fn look_ahead(&mut self, vectors: &Vectors<'_>, some: &[Reduced<'_>]) -> Result<()> {
+    /// Its top vector.
+    fn top_vector(&self) -> (usize, usize) {
+        self.vector(self.top.1)
+    }
+
+    /// Columns ahead: those of `kept` slots, what the columns of R from `known` on explain of them subtracted, and the
+    /// columns of E of some vectors, what all columns of R explain of them subtracted.
+    fn look_ahead(
+        &mut self,
+        vectors: &Vectors<'_>,
+        (kept, since): (&[usize], &[&[f64]]),
+        known: usize,
+        some: &[Reduced<'_>],
+    ) -> Result<()> {
         let len = self.residual.len();
+        self.ahead = kept.iter().map(|&slot| std::mem::take(&mut self.ahead[slot])).collect();
+        simd::add_combinations(&self.columns[known * len..], len, since, &mut self.ahead);
         let mut scratch = vectors.scratch();
-        self.ahead.clear();
         for Reduced { pivot, coef } in some {
             let mut column = Vec::new();
             may_fail(|| column.try_reserve_exact(len)).map_err(|_| self.no_memory(vectors, coef.len()))?;
@@ -126,12 +144,8 @@ impl Block {
             }
             self.ahead.push(column);
         }
-        for (k, columns) in self.columns.chunks(CHUNK * len).enumerate() {
-            for (Reduced { coef, .. }, out) in some.iter().zip(&mut self.ahead) {
-                let coef = &coef[k * CHUNK..][..columns.len() / len];
-                simd::add_slices(columns, len, &PICKS[..coef.len()], coef, Power::One, out);
-            }
-        }
+        let coef: Vec<&[f64]> = some.iter().map(|reduced| &reduced.coef[..]).collect();
+        simd::add_combinations(&self.columns, len, &coef, &mut self.ahead[kept.len()..]);
         Ok(())
     }
 
@@ -165,25 +179,61 @@ impl Block {
 /// The columns of a chunk.
 const PICKS: [u32; CHUNK] = [0, 1, 2, 3];
 
-/// The blocks with the best top vectors, the best first.
-fn best_blocks(blocks: &[Block], vectors: &Vectors<'_>, enough: f64) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..blocks.len()).filter(|&b| blocks[b].top.0 > enough).collect();
-    order.sort_by(|&a, &b| {
-        let (a, b) = (&blocks[a], &blocks[b]);
-        if a.beats(b, vectors) {
-            Ordering::Less
-        } else if b.beats(a, vectors) {
-            Ordering::Greater
-        } else {
-            Ordering::Equal
+/// The vectors with the largest distances above `enough`, as many as `most`, in no order.
+fn largest_vectors(blocks: &[Block], most: usize, enough: f64) -> Vec<Place> {
+    let mut found: Vec<(f64, Place)> = vec![];
+    let mut least = enough;
+    for (b, block) in blocks.iter().enumerate() {
+        for (at, &square) in block.residual.iter().enumerate() {
+            if square > least {
+                found.push((square, (b, at)));
+            }
         }
-    });
-    order.truncate(TOGETHER);
-    order
+        if found.len() > most {
+            let (_, last, _) = found.select_nth_unstable_by(most - 1, |a, b| b.0.total_cmp(&a.0));
+            least = last.0;
+            found.truncate(most);
+        }
+    }
+    found.into_iter().map(|(_, place)| place).collect()
 }
 
 /// No vector.
-const USED: (usize, usize) = (usize::MAX, 0);
+const USED: Place = (usize::MAX, 0);
+
+/// Columns of more vectors, the last one that of `pivot`, reduced by the `n` columns of R; the best of those that are
+/// there stay.
+fn more_ahead(
+    blocks: &mut [Block],
+    vectors: &Vectors<'_>,
+    before: Ahead,
+    (pivot, n): (Place, usize),
+    most: usize,
+    enough: f64,
+) -> Result<Ahead> {
+    let square = |&(b, at): &Place| blocks[b].residual[at];
+    let mut kept: Vec<usize> = (0..before.vectors.len()).filter(|&slot| before.vectors[slot] != USED).collect();
+    kept.sort_by(|&i, &j| square(&before.vectors[j]).total_cmp(&square(&before.vectors[i])));
+    kept.truncate(KEPT - TOGETHER);
+    let mut places: Vec<Place> = kept.iter().map(|&slot| before.vectors[slot]).collect();
+    let many = TOGETHER.min(most - n);
+    let new =
+        largest_vectors(blocks, many, enough).into_iter().filter(|place| *place != pivot && !places.contains(place));
+    let new: Vec<Place> = new.take(many - 1).chain([pivot]).collect();
+    let negated = |&(b, at): &Place| -> Vec<f64> { blocks[b].coordinates(at).map(|x| -x).collect() };
+    let since: Vec<Vec<f64>> = places.iter().map(|place| negated(place).split_off(before.known)).collect();
+    let since: Vec<&[f64]> = since.iter().map(Vec::as_slice).collect();
+    let directions: Vec<Option<Vec<f64>>> =
+        new.iter().map(|&(b, at)| direction_of(vectors, blocks[b].vector(at))).collect();
+    let reduced = new.iter().zip(&directions).map(|(place, direction)| Reduced {
+        pivot: Pivot { point: vectors.point(blocks[place.0].vector(place.1).0), direction: direction.as_deref() },
+        coef: negated(place),
+    });
+    let reduced: Vec<Reduced<'_>> = reduced.collect();
+    blocks.par_iter_mut().try_for_each(|block| block.look_ahead(vectors, (&kept, &since), before.known, &reduced))?;
+    places.extend(new);
+    Ok(Ahead { vectors: places, known: n })
+}
 
 /// The direction of a vector; `None` for phi(x) itself.
 fn direction_of(vectors: &Vectors<'_>, (row, column): (usize, usize)) -> Option<Vec<f64>> {
@@ -216,7 +266,7 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &Options, control: &Cont
     }
     let enough = options.tol.max(NOISE) * largest;
     let mut pivots = vec![];
-    let mut ahead: Vec<Candidate> = vec![];
+    let mut ahead = Ahead { vectors: vec![], known: 0 };
     let mut triangle: Vec<Vec<f64>> = vec![];
     let mut error = 1.0;
     while pivots.len() < most {
@@ -228,31 +278,16 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &Options, control: &Cont
             break;
         }
         let (row, column) = blocks[b].top_vector();
-        let slot = match ahead.iter().position(|candidate| candidate.vector == (row, column)) {
+        let slot = match ahead.vectors.iter().position(|place| *place == (b, at)) {
             Some(slot) => slot,
             None => {
-                let some = best_blocks(&blocks, vectors, enough);
-                ahead =
-                    some.iter().map(|&b| Candidate { vector: blocks[b].top_vector(), known: pivots.len() }).collect();
-                let directions: Vec<Option<Vec<f64>>> =
-                    ahead.iter().map(|candidate| direction_of(vectors, candidate.vector)).collect();
-                let reduced: Vec<Reduced<'_>> = some
-                    .iter()
-                    .zip(&directions)
-                    .map(|(&b, direction)| Reduced {
-                        pivot: Pivot {
-                            point: vectors.point(blocks[b].top_vector().0),
-                            direction: direction.as_deref(),
-                        },
-                        coef: blocks[b].coordinates(blocks[b].top.1).map(|x| -x).collect(),
-                    })
-                    .collect();
-                blocks.par_iter_mut().try_for_each(|block| block.look_ahead(vectors, &reduced))?;
-                0
+                ahead = more_ahead(&mut blocks, vectors, ahead, ((b, at), pivots.len()), most, enough)?;
+                ahead.vectors.len() - 1
             }
         };
+        ahead.vectors[slot] = USED;
         let mut line: Vec<f64> = blocks[b].coordinates(at).collect();
-        let Candidate { known, .. } = std::mem::replace(&mut ahead[slot], Candidate { vector: USED, known: 0 });
+        let known = ahead.known;
         let coef: Vec<f64> = line[known..].iter().map(|x| -x).collect();
         let root = square.sqrt();
         blocks.par_iter_mut().try_for_each(|block| -> Result<()> {
