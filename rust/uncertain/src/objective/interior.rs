@@ -34,7 +34,7 @@ struct Scratch {
 
 /// What the rows of a part add to a system.
 struct Part {
-    dense: DenseHessian,
+    dense: Option<DenseHessian>,
     classes: [ClassSums; 2],
     /// sum of the residuals' share of the right-hand side, b last
     residual: Vec<f64>,
@@ -45,6 +45,8 @@ struct Pass<'a> {
     rows: &'a LocalRows<'a>,
     along: Direction,
     terms: &'a [RowTerms],
+    /// The matrix too?
+    matrix: bool,
     sketch: Option<Sketch>,
 }
 
@@ -52,7 +54,7 @@ impl Pass<'_> {
     fn part(&self, range: Range<usize>, control: &Control) -> Result<Vec<f64>> {
         let (rows, d) = (self.rows, self.along.w.len());
         let mut part = Part {
-            dense: DenseHessian::new(d, rows.is_exact(), true),
+            dense: self.matrix.then(|| DenseHessian::new(d, rows.is_exact(), true)),
             classes: [ClassSums::zero(d), ClassSums::zero(d)],
             residual: vec![0.0; d + 1],
         };
@@ -64,7 +66,7 @@ impl Pass<'_> {
         let mut flat = vec![];
         part.classes.iter().for_each(|class| class.write(&mut flat));
         flat.extend(&part.residual);
-        flat.extend(part.dense.finish());
+        flat.extend(part.dense.map_or_else(Vec::new, DenseHessian::finish));
         Ok(flat)
     }
 
@@ -94,11 +96,12 @@ impl Pass<'_> {
         let all: Vec<u32> = (0..n as u32).collect();
         add(&all, &to_means, &to_images, &mut part.residual[..d]);
         part.residual[d] += to_means.iter().sum::<f64>();
+        let Some(dense) = &mut part.dense else { return };
         let curvature = rows.iter().enumerate().map(|(k, row)| {
             let theta = self.sketch.map_or(row.theta, |sketch| sketch.theta(first + k, row.theta));
             RowCurvature::of_terms(&RowTerms { theta, ..*row }, y[k])
         });
-        part.dense.add_block(block, kind, &self.along, memo, &curvature.collect::<Vec<_>>());
+        dense.add_block(block, kind, &self.along, memo, &curvature.collect::<Vec<_>>());
     }
 }
 
@@ -111,19 +114,35 @@ impl LinearObjective<'_> {
         (rows, round): (usize, usize),
         control: &Control,
     ) -> Result<System> {
-        let d = x.len() - 1;
-        let sketch = Sketch::new(terms, rows, round);
-        let pass = Pass { rows: &self.rows, along: self.covariances().along(&x[..d]), terms, sketch };
-        let flat = self.rows.sum(dense_parts(d), |range| pass.part(range, control), add)?;
-        let mut rest = &flat[..];
-        let [minus, plus] = [(); 2].map(|()| ClassSums::read(&mut rest, d));
+        let (d, sketch) = (x.len() - 1, Sketch::new(terms, rows, round));
+        let along = self.covariances().along(&x[..d]);
+        let (classes, rest) = self.dual_sums(Pass { rows: &self.rows, along, terms, matrix: true, sketch }, control)?;
+        let [minus, plus] = &classes;
         let (residual, matrix) = rest.split_at(d + 1);
-        let mut rhs = self.gradient(x, &minus, &plus);
+        let mut rhs = self.gradient(x, minus, plus);
         add(&mut rhs, residual);
         if !self.facts().fit_intercept {
             rhs[d] = 0.0;
         }
-        Ok(System { bound: self.bound(&minus, &plus), matrix: self.penalised(matrix, d), rhs })
+        Ok(System { bound: self.bound(minus, plus), matrix: self.penalised(matrix, d), rhs })
+    }
+
+    /// The bound of [`system`](Self::system) alone: at d = 10 a quarter of its work.
+    pub(crate) fn dual_bound(&self, x: &[f64], terms: &[RowTerms], control: &Control) -> Result<f64> {
+        let along = self.covariances().along(&x[..x.len() - 1]);
+        let pass = Pass { rows: &self.rows, along, terms, matrix: false, sketch: None };
+        let ([minus, plus], _) = self.dual_sums(pass, control)?;
+        Ok(self.bound(&minus, &plus))
+    }
+
+    /// The classes' sums of a pass, and what follows them.
+    fn dual_sums(&self, pass: Pass<'_>, control: &Control) -> Result<([ClassSums; 2], Vec<f64>)> {
+        let d = pass.along.w.len();
+        let most = if pass.matrix { dense_parts(d) } else { usize::MAX };
+        let flat = self.rows.sum(most, |range| pass.part(range, control), add)?;
+        let mut rest = &flat[..];
+        let classes = [(); 2].map(|()| ClassSums::read(&mut rest, d));
+        Ok((classes, rest.to_vec()))
     }
 
     /// sum a_i (x_i, 1) over all rows.

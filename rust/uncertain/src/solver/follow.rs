@@ -124,7 +124,11 @@ pub(crate) fn follow(
         let hinges: f64 = rows.par_iter().map(|row| row.c * row.g().max(0.0)).sum();
         let here = objective.penalty(&x) + hinges;
         let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(delta)).collect();
-        let System { matrix, bound, rhs } = objective.system(&x, &terms, (usize::MAX, 0), control)?;
+        // After a step the bound alone says, as a rule, that it was enough.
+        let system = || objective.system(&x, &terms, (usize::MAX, 0), control);
+        let known = fresh.then(system).transpose()?;
+        let bound =
+            known.as_ref().map_or_else(|| objective.dual_bound(&x, &terms, control), |known| Ok(known.bound))?;
         if here < best.objective {
             (best.objective, best.x) = (here, x.clone());
         }
@@ -146,6 +150,7 @@ pub(crate) fn follow(
             fresh = true;
             continue;
         }
+        let System { matrix, rhs, .. } = known.map_or_else(system, Ok)?;
         let direction = Factored::new(matrix, x.len()).solve(&rhs)?;
         let motion = objective.motion(&x, &direction, control)?;
         let Some(t) = step(objective, &x, &direction, &rows, &motion, delta) else { return Ok(None) };
