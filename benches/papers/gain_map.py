@@ -67,12 +67,9 @@ def main(argv: Sequence[str] | None = None) -> str:
         cells = list(product(CASES, ("spread", "measurement"), sizes, levels))
         for cell in page.progress(cells, "gain map"):
             found[cell] = np.array([experiment(*cell, seed) for seed in range(repeats)])
+        raised = floors(2 if quick else REPEATS)
     picture(found, sizes, levels, quick)
-    tables = {
-        "summary": summary(found),
-        "middle": accuracies(found, sizes, levels),
-        "floors": floors(2 if quick else REPEATS),
-    }
+    tables = {"summary": summary(found), "middle": accuracies(found, sizes, levels), "floors": raised}
     return page.update("gain-map.md", tables, quick=quick)
 
 

@@ -40,7 +40,7 @@ def before_and_after(script: str, *arguments: str) -> tuple[str, dict[str, bytes
         ("huber_linear", False, 4 + 4 + 5 + 17),
         ("kepler", True, 1 + 3 * 20 + 7 + 2),
         ("kepler_seeds", True, 3),
-        ("gain_map", False, 3 * 5 + 2 * 5 * 2),
+        ("gain_map", False, 3 * 5 + 2 * 5 * 2 + 5 * 3),
         ("model_costs", False, 15),
         ("huber_accuracy", False, 2),
     ],

@@ -55,10 +55,10 @@ def warn_unless_ended(estimator: Any) -> None:
     if estimator.status_ == "converged":
         return
     history = estimator.log_likelihoods_
-    last = f"{history[-1] - history[-2]:.2g}" if len(history) > 1 else "nan"
+    raised = f"by {history[-1] - history[-2]:.2g}" if len(history) > 1 else "by nothing"
     warnings.warn(
         f"{type(estimator).__name__} did not converge ({estimator.status_} after {estimator.n_iter_} "
-        f"iterations): the last one raised the mean log-likelihood by {last}, but tol is "
+        f"iterations): the last one raised the mean log-likelihood {raised}, but tol is "
         f"{estimator.tol:g}; raise max_iter or tol",
         ConvergenceWarning,
         stacklevel=3,

@@ -178,7 +178,7 @@ class Reader:
         unlike = sizes.warning(rows, self.feature_names_, times)
         if unlike is not None:
             self._has_warned = True
-            warnings.warn(f"{unlike}; {advice(self.pipeline_)}", ErrorSizesWarning, stacklevel=4)
+            warnings.warn(f"{unlike}; {advice(self.pipeline_)}", ErrorSizesWarning, stacklevel=5)
 
     def _rows(self, source: Source) -> GaussianRows:
         """The rows as the model reads them, with their gaps."""
