@@ -175,7 +175,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         if y_std is not None:
             known["variances"] = check_stds(y_std, "y_std", data.n_rows) ** 2
         self._keep(self._fitted(parameters, self._to_fit(data, known["weights"]), **known))
-        warn_unless_converged(self, "raise max_iter or alpha, or scale the features", stacklevel=3)
+        warn_unless_converged(self, "raise max_iter or alpha, or scale the features")
         return self
 
     def predict(self, X: RowsLike, return_std: bool = False) -> Any:

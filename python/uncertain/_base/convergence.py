@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+
+from .._data.warn import warn
 
 REPORT = {"objective_": "objective", "optimality_gap_": "gap", "n_iter_": "n_iter", "status_": "status"}
 """Attributes, and what the core calls them."""
@@ -20,10 +21,10 @@ def keep_reports(estimator: BaseEstimator, fits: list[dict[str, Any]]) -> None:
         setattr(estimator, attribute, values[0] if len(values) == 1 else np.array(values))
 
 
-def warn_unless_converged(estimator: BaseEstimator, advice: str, *, stacklevel: int = 4) -> None:
+def warn_unless_converged(estimator: BaseEstimator, advice: str) -> None:
     """Say how the worst of its problems ended, with the certified gap where there is one, and what to do.
 
-    Reads the attributes that `keep_reports` sets; `stacklevel` leads to the caller of ``fit``.
+    Reads the attributes that `keep_reports` sets.
     """
     status, gap, n_iter = (
         np.atleast_1d(getattr(estimator, a)) for a in ("status_", "optimality_gap_", "n_iter_")
@@ -39,9 +40,8 @@ def warn_unless_converged(estimator: BaseEstimator, advice: str, *, stacklevel: 
     )
     name = type(estimator).__name__
     method = f"(method={estimator.method!r})" if hasattr(estimator, "method") else ""
-    warnings.warn(
+    warn(
         f"{name}{method} did not converge ({status[worst]} after {n_iter[worst]} iterations): {certified}tol "
         f"is {estimator.tol:g}; {advice}",
         ConvergenceWarning,
-        stacklevel=stacklevel,
     )

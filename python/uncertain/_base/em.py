@@ -6,7 +6,6 @@ deconvolution).
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal, Self, TypeAlias
 
 import numpy as np
@@ -15,6 +14,7 @@ from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import Floats, RandomState
 from .._data.validation import RowsLike
+from .._data.warn import warn
 from ..exceptions import ConvergenceWarning
 from .core import Core
 from .gaps import TakesGaps
@@ -56,12 +56,11 @@ def warn_unless_ended(estimator: Any) -> None:
         return
     history = estimator.log_likelihoods_
     raised = f"by {history[-1] - history[-2]:.2g}" if len(history) > 1 else "by nothing"
-    warnings.warn(
+    warn(
         f"{type(estimator).__name__} did not converge ({estimator.status_} after {estimator.n_iter_} "
         f"iterations): the last one raised the mean log-likelihood {raised}, but tol is "
         f"{estimator.tol:g}; raise max_iter or tol",
         ConvergenceWarning,
-        stacklevel=3,
     )
 
 

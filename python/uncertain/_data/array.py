@@ -10,7 +10,6 @@ would silently drop the error bars.
 from __future__ import annotations
 
 import importlib.util
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NoReturn
 
@@ -35,6 +34,7 @@ from .numbers import float_array, one_kind, refuse_not_finite, row_numbers
 from .options import check_option
 from .typing import Floats, RandomState
 from .units import bare, errors_in, unit_of
+from .warn import warn
 
 
 class GaussianArray:
@@ -145,7 +145,7 @@ class GaussianArray:
         for attribute, value in (("_core", core), ("_names", names), ("_unit", unit)):
             object.__setattr__(self, attribute, value)
         for message in core.warnings:
-            warnings.warn(message, CovarianceWarning, stacklevel=3)
+            warn(message, CovarianceWarning)
 
     @classmethod
     def _from_core(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from ..exceptions import UncertainWarning
 from .typing import Floats
+from .warn import warn
 
 ASYMMETRIC = 0.1
 """Relative difference of the two arms above which a cell counts as asymmetric in the warning."""
@@ -25,20 +24,14 @@ def split_normal(value: Floats, below: Floats, above: Floats) -> tuple[Floats, F
 
 
 def warn_if_skewed(
-    below: Floats,
-    above: Floats,
-    kept: str = "mean and variance",
-    *,
-    what: str = "the error bars",
-    stacklevel: int = 2,
+    below: Floats, above: Floats, kept: str = "mean and variance", *, what: str = "the error bars"
 ) -> None:
     """Say for how much of the data a Gaussian loses skewness; NaN does not count."""
     skewed = np.abs(above - below) > ASYMMETRIC * (above + below)
     if skewed.any():
-        warnings.warn(
+        warn(
             f"{100 * skewed.mean():.0f} % of {what} are asymmetric by more than {ASYMMETRIC:.0%}; "
             f"a Gaussian keeps their {kept}, not their skewness (a logarithm of the quantity is often more "
             "symmetric)",
             UncertainWarning,
-            stacklevel=stacklevel + 1,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .numbers import row_numbers
 from .typing import Ints
+from .warn import warn
 
 Names = tuple[str, ...]
 
@@ -144,7 +144,7 @@ def compare_names(kind: str, known: Names | None, names: Names | None) -> None:
     if known is None or names is None:
         has = "has feature names" if known is None else "does not have feature names"
         was = "without" if known is None else "with"
-        warnings.warn(f"X {has}, but {kind} was fitted {was} feature names", UserWarning, stacklevel=5)
+        warn(f"X {has}, but {kind} was fitted {was} feature names", UserWarning)
         return
     new = [name for name in names if name not in known]
     lost = [name for name in known if name not in names]

@@ -1,9 +1,13 @@
-"""Names for what users hand over and get back."""
+"""Types that the whole package shares: arrays, and what users hand over and get back.
+
+scikit-learn, pandas and pyarrow have no types that a checker could read. What belongs to them is described
+here by what is asked of it (a protocol), or by a name that says what it holds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,16 +19,36 @@ Codes: TypeAlias = NDArray[np.uint32]
 Booleans: TypeAlias = NDArray[np.bool_]
 Limits: TypeAlias = NDArray[np.int8]
 """-1 for an upper limit, 1 for a lower one, 0 for a reading."""
-Labels: TypeAlias = NDArray[Any]
+Array: TypeAlias = NDArray[Any]
+"""An array of whatever type: numbers, strings, dates or objects."""
+Labels: TypeAlias = Array
 """One class label per row: booleans, integers, floats, strings or objects; or the classes themselves."""
+
+Scalar: TypeAlias = bool | int | float | str
+Json: TypeAlias = "Scalar | Sequence[Json] | Mapping[str, Json] | None"
+"""What a model file or a request to the core can say."""
+Keywords: TypeAlias = dict[str, Any]
+"""Arguments of a call by name, or the parameters of an estimator: each has a type of its own."""
+Header: TypeAlias = dict[str, Any]
+"""What a model file says beside its arrays, read from JSON."""
 
 RandomState: TypeAlias = int | np.random.RandomState | None
 """Whatever scikit-learn's ``check_random_state`` takes."""
-ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"] | None
+Label: TypeAlias = Any
+"""One class label, as the user wrote it: any value that can be compared with itself."""
+ClassWeight: TypeAlias = Mapping[Label, float] | Literal["balanced"] | None
 
 
 ColumnOrValues: TypeAlias = str | ArrayLike | Sequence[object]
 """The name of a column, or its values, one per row, of any array or series type."""
+
+NativeTable: TypeAlias = Any
+"""A table of the user's own library, which has no base class in common with the others."""
+NativeColumn: TypeAlias = Any
+"""A column of such a table: a series, an array, a list."""
+
+Function = TypeVar("Function", bound=Callable[..., object])
+"""A function that a decorator gives back as it was."""
 
 
 @runtime_checkable
@@ -35,8 +59,40 @@ class ArrowStream(Protocol):
         """The PyCapsule of Arrow's C stream interface."""
 
 
-class LazyTable(Protocol):
+class LazyFrameLike(Protocol):
     """A query that makes a table, such as a lazy frame of Polars."""
 
-    def collect(self) -> Any:
+    def collect(self) -> NativeTable:
         """The table."""
+
+
+class Indexable(Protocol):
+    """Rows that can be counted and picked: an array, Gaussians, Gaussians with gaps."""
+
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    def __getitem__(self, rows: Any, /) -> Self:
+        """Some of the rows: integers, a slice or a boolean mask."""
+
+
+class Predictor(Protocol):
+    """Whatever answers for rows: an estimator that is fitted, a pipeline, or a `Model`."""
+
+    def predict(self, X: Any, /) -> Any:
+        """A label or a number for every row."""
+
+
+class Estimator(Protocol):
+    """A learner or transformer by the conventions of scikit-learn: this package's or anyone's."""
+
+    def fit(self, X: Any, y: Any = None, /, **fit_params: Any) -> Any:
+        """Learn from rows; returns the estimator itself."""
+
+    def get_params(self, deep: bool = True) -> Keywords:
+        """The arguments of its constructor."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """What it can do (`predict`, `transform`) and what it learned (names that end in ``_``)."""

@@ -33,7 +33,7 @@ from .typing import (
     Codes,
     Floats,
     Labels,
-    LazyTable,
+    LazyFrameLike,
     Limits,
     RandomState,
 )
@@ -41,7 +41,7 @@ from .typing import (
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
 """What an estimator takes as X: Gaussians, with gaps or without, or the rows of an array or a plain table."""
 
-TableLike: TypeAlias = RowsLike | LazyTable | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+TableLike: TypeAlias = RowsLike | LazyFrameLike | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """What `uncertain.fit` and a `Model` take: a table of any library, the path or paths of one, or such rows."""
 
 NESTED = (list, tuple, np.ndarray)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +15,7 @@ from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
+from .._data.warn import warn
 from .._report.html import Table
 from .._report.html import table as html_table
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
@@ -301,11 +301,10 @@ def warn_if_off(
     # Errors that seem smaller than stated may as well be errors that features have in common.
     larger = [name for name in check.off if check.factor[check.feature_names.index(name)] > 1.0]
     if larger:
-        warnings.warn(
+        warn(
             f"{check._sentence(larger)} See uncertain.check_errors(table); "
             "error columns can be multiplied by factors",
             UncertainWarning,
-            stacklevel=3,
         )
 
 
@@ -328,7 +327,7 @@ def _read(
         chosen = partial(choose_columns, source.names, None, type_of=source.table.type_of, **roles, **given)
         columns = chosen()
         source.load({*source.names} - {*columns.ignored})
-        columns, _ = without_empty(source.table, columns, given, lambda empty: chosen(**empty), stacklevel=4)
+        columns, _ = without_empty(source.table, columns, given, lambda empty: chosen(**empty))
     reading = AsGaussians(**columns.roles(), on_missing=on_missing)
     rows = reading.fit_transform(source.rows)
     return rows, [str(name) for name in reading.get_feature_names_out()]

@@ -9,7 +9,6 @@ rows with one another, or copy them, are refused before anything is read, with w
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.incomplete import Incomplete
+from .._data.warn import warn
 from .._spill import Budget
 from .._spill._folder import checked_folder
 from ..exceptions import ParameterError, UncertainWarning
@@ -225,14 +225,13 @@ def _chosen(read: Streamed, columns: Columns, options: Options) -> tuple[Pipelin
     pipeline, board = choose(asked, some)
     better = [entry for entry in board.entries if entry.note == IN_MEMORY and entry.behind < -entry.behind_se]
     if better:
-        warnings.warn(
+        warn(
             f"on the sample of {len(some):,} rows that the choice was made on {better[0].text} is better "
             "than the "
             f'chosen {board.chosen}, but it learns from rows in memory: fit method="{better[0].method}" to '
             "as many "
             "rows as fit there, and compare",
             UncertainWarning,
-            stacklevel=5,
         )
     return pipeline, board
 

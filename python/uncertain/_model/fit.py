@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -23,6 +22,7 @@ from .._data.coded import coded
 from .._data.options import check_option
 from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
+from .._data.warn import warn
 from .._spill import Budget
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
@@ -269,7 +269,7 @@ def fit(
     y_limit = with_target_.limits(source, columns)
     y, regression = source.targets(target, task, partial=entry is not None and entry.partial)
     if regression and (code := sentinel_warning(sentinels(columns.target or "target", y))):
-        warnings.warn(code, UncertainWarning, stacklevel=2)
+        warn(code, UncertainWarning)
     if regression:
         columns = replace(columns, target_unit=source.unit(columns.target))
     if entry is None:
@@ -358,7 +358,7 @@ def _warn_of_left_out(source: Source, columns: Columns, empty: set[str]) -> None
     """One warning about the numeric columns that were found, but not taken."""
     message = None if source.table is None else left_out(columns, source.table.type_of, empty)
     if message is not None:
-        warnings.warn(message, UncertainWarning, stacklevel=3)
+        warn(message, UncertainWarning)
 
 
 def _chosen_columns(source: Source, beside: Mapping[str, object], given: dict[str, Any]) -> Columns:

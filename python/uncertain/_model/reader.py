@@ -5,7 +5,6 @@ Rows, targets, groups and weights of a table, checked as `uncertain.fit` checked
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeVar
 
@@ -19,6 +18,7 @@ from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
+from .._data.warn import warn
 from .._spill import in_parts
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer
@@ -178,7 +178,7 @@ class Reader:
         unlike = sizes.warning(rows, self.feature_names_, times)
         if unlike is not None:
             self._has_warned = True
-            warnings.warn(f"{unlike}; {advice(self.pipeline_)}", ErrorSizesWarning, stacklevel=5)
+            warn(f"{unlike}; {advice(self.pipeline_)}", ErrorSizesWarning)
 
     def _rows(self, source: Source) -> GaussianRows:
         """The rows as the model reads them, with their gaps."""

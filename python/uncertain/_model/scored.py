@@ -7,7 +7,6 @@ and LeVeque (The American Statistician 37, 1983, https://doi.org/10.1080/0003130
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,6 +14,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._data.typing import Floats, Ints, Labels
+from .._data.warn import warn
 from ..exceptions import NullError, UncertainError
 from ..tables._targets import is_missing
 
@@ -100,7 +100,7 @@ class Misses:
     def score(self) -> float:
         """R^2 = 1 - sum (y - p)^2 / sum (y - mean)^2, as by scikit-learn where all y are the same."""
         if self.n_rows < 2:
-            warnings.warn("R^2 of less than two rows is not defined", UndefinedMetricWarning, stacklevel=3)
+            warn("R^2 of less than two rows is not defined", UndefinedMetricWarning)
             return float("nan")
         if self.spread == 0.0:
             return float(self.squares == 0.0)

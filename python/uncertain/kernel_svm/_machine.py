@@ -112,13 +112,13 @@ class KernelMachine(Core, BaseEstimator):
             )
         return super()._steps()
 
-    def _finished(self, model: Fitted, rows: GaussianArray | None, *, stacklevel: int) -> Self:
+    def _finished(self, model: Fitted, rows: GaussianArray | None) -> Self:
         """The attributes of a fitted machine, and a warning if a solve has not reached `tol`."""
         self._keep(model)
         if rows is not None:
             self.support_rows_ = rows[self.support_]
         advice = "raise max_iter, lower C, or accept a larger tol"
-        warn_unless_converged(self, advice, stacklevel=stacklevel)
+        warn_unless_converged(self, advice)
         return self
 
 

@@ -172,7 +172,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         classes, known = known_of_classes(self, X, y, sample_weight, groups)
         model = self._fitted(parameters, data, **known)
         self.classes_ = classes
-        self._finished(model, rows, stacklevel=5)
+        self._finished(model, rows)
 
     @available_if(_with_distribution)  # type: ignore[untyped-decorator]
     def decision_distribution(self, X: RowsLike) -> tuple[Floats, Floats]:

@@ -118,7 +118,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         parameters = self._parameters()
         data, rows = self._to_fit(X)
         model = self._fitted(parameters, data, **known_of_numbers(self, X, y, sample_weight, groups))
-        return self._finished(model, rows, stacklevel=4)
+        return self._finished(model, rows)
 
     @overload
     def predict(self, X: RowsLike, return_std: Literal[False] = False) -> Floats: ...

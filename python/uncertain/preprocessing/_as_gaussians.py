@@ -8,7 +8,6 @@ called upper and lower are limits or lengths.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -28,6 +27,7 @@ from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
 from .._data.typing import Floats
 from .._data.validation import RowsLike
+from .._data.warn import warn
 from ..exceptions import (
     ColumnError,
     NotFiniteError,
@@ -250,7 +250,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         """One warning about numbers that look like codes for missing values."""
         message = sentinel_warning(found)
         if message is not None:
-            warnings.warn(message, UncertainWarning, stacklevel=5)
+            warn(message, UncertainWarning)
 
     def _refuse_empty(self, rows: Incomplete) -> None:
         """Refuse features of which no row has both value and error bar."""
@@ -308,7 +308,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return roles | {"limits": limits} if limits else roles
         names = [name for name in X.names if isinstance(name, str)]
         chosen = partial(choose_columns, names, None, type_of=X.type_of, **given)
-        columns, _ = without_empty(X, chosen(), roles, lambda empty: chosen(**empty), stacklevel=6)
+        columns, _ = without_empty(X, chosen(), roles, lambda empty: chosen(**empty))
         return columns.roles()
 
     def _read(self, X: Any, roles: dict[str, Any], categories: dict[str, list[Any]]) -> GaussianRows:
@@ -371,7 +371,7 @@ def _settled(table: Table, roles: dict[str, Any]) -> dict[str, Any]:
     if below:
         pairs = [feature for feature, bar in bars.items() if len(bar.columns) == 2]
         what = f"the error bars of {listing(pairs)}"
-        warn_if_skewed(np.concatenate(below), np.concatenate(above), what=what, stacklevel=6)
+        warn_if_skewed(np.concatenate(below), np.concatenate(above), what=what)
     if settled == bars:
         return roles
     rest = {name: value for name, value in roles.items() if name not in ("std", "var", "bounds")}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from .._data.warn import warn
 from ..exceptions import UncertainWarning
 from ..tables import Table
 from ..tables._columns import Columns
@@ -34,8 +34,6 @@ def without_empty(
     columns: Columns,
     given: Mapping[str, Any],
     choose: Callable[[dict[str, Any]], Columns],
-    *,
-    stacklevel: int = 3,
 ) -> tuple[Columns, set[str]]:
     """The columns chosen again, by `choose` with the argument `empty`, where error columns that were found by
     name hold nothing, after a warning; and these error columns."""
@@ -45,6 +43,6 @@ def without_empty(
         return columns, set()
     texts = [f"{feature} ({', '.join(own)})" for feature, own in empty.items()]
     message = f"error columns without a number in any row count as absent: {', '.join(texts)}"
-    warnings.warn(message, UncertainWarning, stacklevel=stacklevel)
+    warn(message, UncertainWarning)
     gone = {column for own in empty.values() for column in own}
     return choose({"empty": gone}), gone

@@ -88,7 +88,7 @@ def from_bounds(
         return GaussianArray(middle, std=(high - low) / (2 * k))
     below, above = (middle - low) / k, (high - middle) / k
     kept = "mean and variance" if rule == "moments" else "average width"
-    warn_if_skewed(below, above, kept, stacklevel=3)
+    warn_if_skewed(below, above, kept)
     if rule == "average":
         return GaussianArray(middle, std=(below + above) / 2)
     mean, var = split_normal(middle, below, above)

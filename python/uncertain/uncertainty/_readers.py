@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
@@ -14,6 +13,7 @@ import numpy as np
 from .._data.array import GaussianArray
 from .._data.options import check_option
 from .._data.typing import Floats, Ints
+from .._data.warn import warn
 from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
 
 
@@ -174,11 +174,10 @@ def read_gsu(
     if found.n_dropped:
         counts = ", ".join(f"{len(keys)} only in {name}" for name, keys in dropped.items() if keys)
         example = next(key for keys in dropped.values() for key in keys)
-        warnings.warn(
+        warn(
             f"{found.n_dropped} {'id is' if found.n_dropped == 1 else 'ids are'} not in every file and "
             f"{'was' if found.n_dropped == 1 else 'were'} dropped ({counts}), such as {example!r}",
             UncertainWarning,
-            stacklevel=2,
         )
     return found
 

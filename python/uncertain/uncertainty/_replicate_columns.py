@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from .._data.numbers import float_array
 from .._data.typing import Floats
+from .._data.warn import warn
 from ..exceptions import (
     ColumnError,
     NotFiniteError,
@@ -223,11 +223,10 @@ def _warn_about(left_out: Mapping[str, str]) -> None:
     reasons = listing([f"{name} ({why})" for name, why in left_out.items()])
     numeric = [name for name, why in left_out.items() if "no number" not in why]
     take = f"include={numeric!r} takes them for measurements, " if numeric else ""
-    warnings.warn(
+    warn(
         f"left out, as they measure nothing: {reasons}; {take}exclude={list(left_out)!r} leaves them out "
         "without this warning",
         UncertainWarning,
-        stacklevel=4,
     )
 
 

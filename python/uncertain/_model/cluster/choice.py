@@ -3,13 +3,13 @@ rows."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 from sklearn.base import clone
 
 from ..._data.incomplete import GaussianRows
+from ..._data.warn import warn
 from ...exceptions import UncertainWarning
 from ...remeasured import RemeasuredClassifier, RemeasuredRegressor
 from ..choosing import choose
@@ -35,12 +35,11 @@ def chosen_steps(
     fitted, board = choose(request, known)
     if isinstance(fitted[-1], (RemeasuredClassifier, RemeasuredRegressor)):
         fitted, ours = choose(replace(request, among=IN_SUMS), known)
-        warnings.warn(
+        warn(
             f"on a sample of {len(rows):,} rows {board.chosen} is clearly better than what is fitted on a "
             "cluster, "
             f'which is {ours.chosen} here; fit(sample, method="remeasured") is another way',
             UncertainWarning,
-            stacklevel=4,
         )
         board = ours
     return clone(fitted).steps, board

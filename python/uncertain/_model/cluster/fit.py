@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ..._data.options import check_option
 from ..._data.typing import RandomState
 from ..._data.validation import seed_from
+from ..._data.warn import warn
 from ...exceptions import ParameterError, UncertainWarning
 from ...preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
 from ...tables._choose import choose_columns, left_out, target_errors
@@ -163,7 +163,7 @@ def fit(
     if exact is None and features is None and mean is None:
         unused = left_out(columns, empty.table.type_of)
         if unused is not None:
-            warnings.warn(unused, UncertainWarning, stacklevel=2)
+            warn(unused, UncertainWarning)
     usual = "measurement" if are_readings(empty, columns) else "spread"
     errors = target_errors(empty.names, target) if columns.automatic and target_std is None else []
     used = {*columns.used(), target, *beside.values(), *errors}
