@@ -2,13 +2,13 @@
 
     .venv/bin/python docs/pictures/errors_grow.py [SPLITS]
 
-Prints the table, too. What is compared, and how the noise is simulated: `uncertain.demo.growing`.
+Prints the table, too. What is compared, and how the noise is simulated: `uncertain/demo/_growing.py`.
 """
 
 import sys
 from pathlib import Path
 
-from uncertain.demo import growing
+from uncertain.demo import _growing as growing
 
 if __name__ == "__main__":
     correct = growing.grow(int(sys.argv[1]) if len(sys.argv) > 1 else 20)

@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from ._base.docs import documented
 from ._data.array import GaussianArray
 from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from ._data.options import check_option
 from ._data.typing import Floats, Labels, RandomState
 from ._data.validation import (
     RowsLike,
@@ -67,7 +68,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         n_copies: int = 8,
         factors: Literal["auto"] | tuple[float, float] = "auto",
         per_feature: float = 0.5,
-        columns: Literal["errors", "correlations"] = "errors",
+        error_columns: Literal["errors", "correlations"] = "errors",
         n_components: int = 5,
         random_state: RandomState = None,
         n_jobs: int | None = None,
@@ -76,7 +77,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         self.n_copies = n_copies
         self.factors = factors
         self.per_feature = per_feature
-        self.columns = columns
+        self.error_columns = error_columns
         self.n_components = n_components
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -91,7 +92,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         weights = check_sample_weight(sample_weight, len(rows))
         random = generator_from(self.random_state)
         exact = gaussians.kind == "zero" or not gaussians.trace().any()
-        self.error_columns_ = ErrorColumns(self.columns).fit(rows)
+        self.error_columns_ = ErrorColumns(self.error_columns).fit(rows)
         copies = 1 if exact else self.n_copies
         self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
         learner = self._learner(copies, len(rows), random)
@@ -150,7 +151,8 @@ class _Remeasured(SavedTrees, BaseEstimator):
             )
         if not is_count(self.n_components) or self.n_components < 1:
             raise ParameterError(f"n_components = {self.n_components!r}: must be an integer >= 1")
-        share: Any = self.per_feature
+        check_option("error_columns", self.error_columns, ("errors", "correlations", "means"))
+        share = self.per_feature
         if not isinstance(share, (int, float, np.number)) or not 0 <= share <= 1:
             raise ParameterError(f"per_feature = {self.per_feature!r}: must be a share between 0 and 1")
         if self.factors != "auto":

@@ -23,8 +23,8 @@ LAYERS = (
     {"_report"},
     {"_errors"},
     {"_model"},
-    {"inspection", "dask"},
-    {"__init__", "demo"},
+    {"inspection", "dask", "demo"},
+    {"__init__"},
     {"cli"},
     {"__main__"},
 )

@@ -284,7 +284,7 @@ def test_from_a_table() -> None:
         ({"per_feature": 2.0}, "per_feature = 2.0"),
         ({"factors": (4.0, 1.0)}, "the smallest and the largest factor"),
         ({"factors": 3.0}, "the smallest and the largest factor"),
-        ({"columns": "sizes"}, 'must be one of "errors"'),
+        ({"error_columns": "sizes"}, 'error_columns=.*must be one of "errors"'),
     ],
 )
 def test_wrong_parameters(parameters: Any, words: str) -> None:

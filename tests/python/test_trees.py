@@ -121,7 +121,7 @@ def test_remeasured_learners_come_back(kind: str, wanted: Any, tmp_path: Path) -
     rows, new = noisy(300, 3, 0, kind), noisy(1000, 3, 1, kind)
     y = target_of(rows)
     labels = np.digitize(y, [-1.0, 1.0])
-    settings: dict[str, Any] = {"columns": wanted, "n_copies": 3, "random_state": 0}
+    settings: dict[str, Any] = {"error_columns": wanted, "n_copies": 3, "random_state": 0}
     for model, target in (
         (RemeasuredClassifier(CLASSIFIER(max_iter=10), **settings), labels),
         (RemeasuredClassifier(CLASSIFIER(max_iter=10), **settings), labels > 0),
@@ -205,6 +205,21 @@ def test_the_command_line_reads_it(tmp_path: Path) -> None:
         main(["predict", str(tmp_path / "m"), str(tmp_path / "t.csv"), "-o", str(tmp_path / "p.csv")])
     assert end.value.code == 0
     assert pl.read_csv(tmp_path / "p.csv").to_series(0).to_list() == model.predict(data).to_list()
+
+
+def test_a_file_from_before_error_columns_had_its_name(tmp_path: Path) -> None:
+    data = table(200).drop("value")
+    model = uncertain.fit(
+        data, "label", method="remeasured", on_missing="impute", error_columns="correlations"
+    )
+    model.save(tmp_path / "m")
+    steps, classes, features, text = read_model(tmp_path / "m")
+    about = json.loads(text)
+    about["parameters"][-1]["columns"] = about["parameters"][-1].pop("error_columns")
+    write_model(tmp_path / "old", steps, classes, features, json.dumps(about))
+    old = uncertain.load(tmp_path / "old")
+    assert old.pipeline_[-1].error_columns == "correlations"
+    assert old.predict(data).to_list() == model.predict(data).to_list()
 
 
 def test_a_given_learner_comes_back_with_its_parameters(tmp_path: Path) -> None:

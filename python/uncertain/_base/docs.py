@@ -132,7 +132,7 @@ factors : "auto" or (smallest, largest), default="auto"
 per_feature : float in [0, 1], default=0.5
     Share of the rows in copies with larger errors in which only some features, a number drawn from 0 to d,
     have the row's factor, and the others 1. Use 0 if all errors grow and shrink together.
-error_columns = columns : {"errors", "correlations"}, default="errors"
+error_columns : {"errors", "correlations"}, default="errors"
     What the learner sees beside the means, see :class:`~uncertain.ErrorColumns`.
 copy_components = n_components : int >= 1, default=5
     Gaussians of the `GaussianDenoiser` that draws true values for smaller errors.

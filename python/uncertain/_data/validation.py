@@ -41,8 +41,16 @@ from .typing import (
 RowsLike: TypeAlias = GaussianArray | Incomplete | ArrayLike | ArrowStream
 """What an estimator takes as X: Gaussians, with gaps or without, or the rows of an array or a plain table."""
 
-TableLike: TypeAlias = RowsLike | LazyFrameLike | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-"""What `uncertain.fit` and a `Model` take: a table of any library, the path or paths of one, or such rows."""
+TableLike: TypeAlias = (
+    RowsLike
+    | LazyFrameLike
+    | Mapping[str, ArrayLike]
+    | str
+    | os.PathLike[str]
+    | Sequence[str | os.PathLike[str]]
+)
+"""What `uncertain.fit` and a `Model` take: a table of any library, columns by name, the path or paths of a
+table, or rows as an estimator takes them."""
 
 NESTED = (list, tuple, np.ndarray)
 

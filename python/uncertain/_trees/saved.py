@@ -69,6 +69,8 @@ class SavedTrees(Core):
         return saved
 
     def _set_saved(self, parameters: dict[str, Any]) -> None:
+        if "columns" in parameters:  # its name until November 2026
+            parameters["error_columns"] = parameters.pop("columns")
         given = parameters.get("estimator")
         if given is not None:
             name = given.get("learner") if isinstance(given, dict) else None

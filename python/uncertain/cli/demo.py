@@ -21,6 +21,6 @@ def demo(out: Path, no_plot: bool, splits: int) -> None:
       uncertain demo
       uncertain demo --no-plot --splits 5
     """
-    from ..demo import run
+    from ..demo._run import run
 
     run(None if no_plot else out, click.echo, splits=splits)

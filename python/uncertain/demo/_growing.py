@@ -14,10 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
@@ -25,8 +23,9 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .._data.typing import Floats
+from .._data.typing import Floats, Labels
 from .._model.fit import fit
+from .._model.model import Model
 from .._report.held_out import standard_error
 from ..exceptions import ErrorSizesWarning
 
@@ -71,11 +70,11 @@ class Readings:
 
     values: Floats
     std: Floats
-    labels: NDArray[Any]
+    labels: Labels
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, Labels]:
         """A dict of columns: x0, x0_err, ..., and the diagnosis."""
-        columns: dict[str, Any] = {}
+        columns: dict[str, Labels] = {}
         for j in range(self.values.shape[1]):
             columns[f"x{j}"], columns[f"x{j}_err"] = self.values[:, j], self.std[:, j]
         return columns | {"diagnosis": self.labels}
@@ -85,12 +84,12 @@ class Readings:
         return np.hstack([self.values, np.log10(self.std)])
 
 
-def read(truth: Floats, std: Floats, labels: NDArray[Any], rng: np.random.Generator) -> Readings:
+def read(truth: Floats, std: Floats, labels: Labels, rng: np.random.Generator) -> Readings:
     """One reading of every value."""
     return Readings(truth + std * rng.standard_normal(truth.shape), std, labels)
 
 
-def truth_and_labels() -> tuple[Floats, NDArray[Any]]:
+def truth_and_labels() -> tuple[Floats, Labels]:
     """The 30 features of 569 biopsies in units of their spreads, and the diagnoses."""
     data = load_breast_cancer()
     return data.data / data.data.std(axis=0), np.where(data.target == 0, "malignant", "benign")
@@ -113,15 +112,15 @@ def grow(splits: int, factors: tuple[int, ...] = FACTORS) -> dict[str, Floats]:
     return correct
 
 
-def learned(today: Readings) -> dict[str, Callable[[Readings], Any]]:
+def learned(today: Readings) -> dict[str, Callable[[Readings], Labels]]:
     """Every model of `NAMES`, fitted to these readings."""
     linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     linear.fit(today.values, today.labels)
     trees = HistGradientBoostingClassifier(random_state=0).fit(today.values, today.labels)
     wide = HistGradientBoostingClassifier(random_state=0).fit(today.wide(), today.labels)
-    table: Any = today.table()
+    table = today.table()
     models = [fit(table, target="diagnosis", method=method) for method in ("remeasured", "gsu")]
-    answers: list[Callable[[Readings], Any]] = [
+    answers: list[Callable[[Readings], Labels]] = [
         lambda new: linear.predict(new.values),
         lambda new: trees.predict(new.values),
         lambda new: wide.predict(new.wide()),
@@ -130,12 +129,13 @@ def learned(today: Readings) -> dict[str, Callable[[Readings], Any]]:
     return dict(zip(NAMES, answers, strict=True))
 
 
-def _predicted(model: Any, new: Readings) -> Any:
-    """What a model says; it warns that errors have grown, which here is the point."""
+def _predicted(model: Model, new: Readings) -> Labels:
+    """A model's predictions, without its warning that errors have grown: here they are made to."""
     table = {name: column for name, column in new.table().items() if name != "diagnosis"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ErrorSizesWarning)
-        return model.predict(table)
+        predicted: Labels = model.predict(table)
+    return predicted
 
 
 def table(correct: dict[str, Floats], factors: tuple[int, ...] = FACTORS) -> str:

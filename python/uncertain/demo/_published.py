@@ -1,8 +1,8 @@
 """WDBC as it is published, where error bars change next to nothing, and the same biopsies badly measured.
 
-569 biopsies; ten features of the cell
-nuclei, each a mean over the nuclei with its published standard error. Row i is N(mean_i, diag(se_i^2)): the
-error bar of a mean IS its standard error (not the standard deviation of single nuclei, which is larger).
+569 biopsies; ten features of the cell nuclei, each a mean over the nuclei with its published standard error.
+Row i is N(mean_i, diag(se_i^2)): the error bar of a mean IS its standard error (not the standard deviation of
+single nuclei, which is larger).
 
 As published, the error bars are small beside the differences between biopsies and alike from row to row,
 and they change little. The second comparison is a controlled experiment on the same biopsies: every other
@@ -14,19 +14,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import TransformerMixin, clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from .._data.array import GaussianArray
-from .._data.typing import Floats
+from .._data.typing import Floats, Labels
 from .._report.held_out import standard_error
 from ..preprocessing import GaussianDenoiser, GaussianScaler
 from ..svm import GSUClassifier
@@ -41,7 +39,6 @@ METHODS = (
     ("error bars as spread (SVM-GSU)", None),
     ("as measurement error (denoiser first)", "denoise"),
 )
-PICTURE = ("concavity", "concave_points")
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,14 @@ class Result:
 
 
 def wdbc() -> polars.DataFrame:
-    """569 rows: `diagnosis`, ten features, and the standard error of each in `<feature>_se`."""
+    """569 breast biopsies (WDBC): ten features of their cell nuclei, with the published standard errors.
+
+    Returns
+    -------
+    polars.DataFrame
+        `diagnosis`, "malignant" or "benign"; ten features, each the mean over the nuclei of a biopsy; and the
+        standard error of each mean in `<feature>_se`.
+    """
     data = load_breast_cancer()
     names = [n.removeprefix("mean ").replace(" ", "_") for n in data.feature_names[:10]]
     columns = {"diagnosis": np.where(data.target == 0, "malignant", "benign")}
@@ -74,7 +78,7 @@ def badly_measured(data: GaussianArray, noise: float = 2.0, seed: int = 0) -> Ga
     return GaussianArray(noisy, var=var + np.square(added))
 
 
-def race(data: GaussianArray, y: NDArray[Any], *, train_size: float | int, splits: int) -> list[Result]:
+def race(data: GaussianArray, y: Labels, *, train_size: float | int, splits: int) -> list[Result]:
     """The same splits for every method of `METHODS`; only what they make of error bars differs."""
     parts = list(StratifiedShuffleSplit(splits, train_size=train_size, random_state=0).split(y, y))
     results = []
@@ -89,7 +93,7 @@ def race(data: GaussianArray, y: NDArray[Any], *, train_size: float | int, split
     return results
 
 
-def _seconds(pipeline: Pipeline, data: GaussianArray, y: NDArray[Any]) -> float:
+def _seconds(pipeline: Pipeline, data: GaussianArray, y: Labels) -> float:
     start = time.perf_counter()
     pipeline.fit(data, y)
     return time.perf_counter() - start
@@ -102,13 +106,15 @@ def method(collapse: str | None) -> Pipeline:
     """
     if collapse == "denoise":
         return make_pipeline(GaussianDenoiser(tol=1e-5), GaussianScaler(spread="total"), GSUClassifier())
-    steps: list[Any] = [GaussianScaler()]
+    steps: list[TransformerMixin] = [GaussianScaler()]
     if collapse is not None:
         steps.append(FunctionTransformer(_collapsed, kw_args={"to": collapse}))
     return make_pipeline(*steps, GSUClassifier())
 
 
-def _collapsed(rows: Any, to: Literal["zero", "isotropic", "diagonal"]) -> Any:
+def _collapsed(
+    rows: GaussianArray | Floats, to: Literal["zero", "isotropic", "diagonal"]
+) -> GaussianArray | Floats:
     return rows.collapse(to) if isinstance(rows, GaussianArray) else rows
 
 
@@ -132,23 +138,3 @@ def table(results: list[Result]) -> str:
 def _percent(correct: Floats, sign: str = "") -> str:
     mean = np.nanmean(np.nanmean(correct, axis=1))
     return f"{100 * mean:{sign}.2f} +- {100 * standard_error(correct):.2f} %"
-
-
-def draw(frame: polars.DataFrame, path: Path, features: tuple[str, str] = PICTURE) -> None:
-    """Both boundaries and every row's error ellipse in two of the features."""
-    from ..plot import boundaries, new_figure
-
-    data = GaussianArray(
-        frame.select(features).to_numpy(), std=frame.select(f"{name}_se" for name in features).to_numpy()
-    )
-    y = frame["diagnosis"].to_numpy()
-    models = {
-        "boundary from the means only": method("zero").fit(data, y),
-        "boundary with error bars (SVM-GSU)": method(None).fit(data, y),
-    }
-    figure, ax = new_figure(8, 6)
-    boundaries(data, y, models, names=[f.replace("_", " ") for f in features], ax=ax)
-    ax.set_title(
-        "Breast biopsies; ellipses: one standard error of each mean, for every fifth row", fontsize=11
-    )
-    figure.savefig(path)
