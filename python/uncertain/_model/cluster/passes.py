@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import distributed
 import numpy as np
@@ -21,9 +21,10 @@ from ..._base.progress import say
 from ..._base.version import version
 from ..._data.typing import Floats
 from ...exceptions import ClusterError, ParameterError
-from .work import sums
+from .work import TimedSums, sums
 
 _NUMBERS = count()
+T = TypeVar("T")
 
 
 def current() -> Any:
@@ -94,10 +95,18 @@ class Cluster:
         keys = [f"{name}-{k}" for k in range(len(lists[0]))]
         return list(self._client.map(work, *lists, key=keys, pure=False, **same))
 
-    def results(self, futures: Sequence[Any], what: str) -> list[Any]:
-        """The results, in order; work that fails is not waited for."""
+    def results(self, futures: Sequence[Any], what: str, kind: type[T]) -> list[T]:
+        """The results, in order, all of one `kind`; work that fails is not waited for."""
         # One wait for everything, also for what must be computed again while it is fetched.
-        return list(self._waiting(what, self._within, _fetched, futures, futures=futures))
+        results = list(self._waiting(what, self._within, _fetched, futures, futures=futures))
+        for k, result in enumerate(results):
+            if not isinstance(result, kind):
+                raise ClusterError(
+                    f"{what}: task {k} of {len(results)} was answered with {type(result).__name__} instead "
+                    f"of {kind.__name__}. Something on the cluster replaces tasks or their results: look at "
+                    "its plugins, or fit on another one"
+                )
+        return results
 
     def _within(self, ask: Callable[..., Any], *args: Any) -> Any:
         """What `ask` finds on the loop of the client, unless it takes too long."""
@@ -160,18 +169,17 @@ class Passes:
         """The answers of all groups, in their order."""
         start = time.perf_counter()
         futures = self._cluster.map(sums, self.groups, questions=questions, n_jobs=self._n_jobs)
-        found = self._cluster.results(futures, f"pass {self.count + 1} over the rows")
-        answers = [np.require(answer, requirements=["C", "A"]) for answer, _, _ in found]
+        timed = self._cluster.results(futures, f"pass {self.count + 1} over the rows", TimedSums)
+        answers = [np.require(one.sums, requirements=["C", "A"]) for one in timed]
         self._compare([(float(answer[1]), float(answer[2])) for answer in answers])
         self.count += 1
         self.n_bytes += len(futures) * questions.nbytes + sum(answer.nbytes for answer in answers)
         self.seconds += time.perf_counter() - start
         if self._verbose:
-            slowest = max(found, key=lambda one: one[1])
+            slowest = max(timed, key=lambda one: one.seconds)
             say(
                 f"[dask] pass {self.count}: {time.perf_counter() - start:.3f} s, {self.n_bytes / 1e6:.3f} "
-                "MB so far, "
-                f"slowest {slowest[2]} ({slowest[1]:.3f} s)"
+                f"MB so far, slowest {slowest.worker} ({slowest.seconds:.3f} s)"
             )
         return answers
 

@@ -71,9 +71,8 @@ class Distributed:
         self._seed = seed
         self._width = len(table.columns)
         self._partitions = cluster.compute(table.to_delayed())
-        self._looks: list[Seen] = cluster.results(
-            cluster.map(seen, self._partitions, roles=roles), "reading the table"
-        )
+        looks = cluster.map(seen, self._partitions, roles=roles)
+        self._looks = cluster.results(looks, "reading the table", Seen)
         self.n_rows = sum(look.n_rows for look in self._looks)
         self.roles = roles
 
@@ -103,9 +102,9 @@ class Distributed:
         drawn = self._cluster.map(
             sampled, self._partitions, numbers, roles=roles, share=share, seed=self._seed
         )
-        found = self._cluster.results(drawn, "drawing a sample")
-        places = [np.column_stack([np.full(len(rows), k), rows]) for k, (_, rows) in enumerate(found)]
-        source = Source.of(_below([frame for frame, _ in found]))
+        samples = self._cluster.results(drawn, "drawing a sample", tuple)
+        places = [np.column_stack([np.full(len(rows), k), rows]) for k, (_, rows) in enumerate(samples)]
+        source = Source.of(_below([frame for frame, _ in samples]))
         task = "regression" if roles.regression else "classification"
         missing = 0.0 if roles.on_missing == "point" else None
         return Sample(
@@ -137,7 +136,7 @@ class Distributed:
         places = range(len(self._partitions))
         pieces = self._cluster.map(read, self._partitions, places, reader=reader, roles=self.roles)
         looks = self._cluster.map(facts, pieces, classes=len(self.roles.classes))
-        known: list[Facts] = self._cluster.results(looks, "reading the rows")
+        known = self._cluster.results(looks, "reading the rows", Facts)
         self._partitions = []
         self.n_rows = sum(one.n_rows for one in known)
         lists = grouped(known, group_bytes)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -255,13 +255,21 @@ def with_target(piece: Piece) -> Piece:
     return Piece(piece.part.with_target())
 
 
-def sums(piece: Piece, questions: Floats, n_jobs: int | None) -> tuple[Floats, float, str]:
-    """The answers about a piece, the seconds they took, and where."""
+class TimedSums(NamedTuple):
+    """The sums over a piece, the seconds they took, and the address of the worker."""
+
+    sums: Floats
+    seconds: float
+    worker: str
+
+
+def sums(piece: Piece, questions: Floats, n_jobs: int | None) -> TimedSums:
+    """The sums that were asked for, over a piece."""
     from distributed import get_worker
 
     start = time.perf_counter()
-    found = partial_sums(piece.part, np.require(questions, requirements=["C", "A"]), n_jobs)
-    return found, time.perf_counter() - start, str(get_worker().address)
+    answer = partial_sums(piece.part, np.require(questions, requirements=["C", "A"]), n_jobs)
+    return TimedSums(answer, time.perf_counter() - start, str(get_worker().address))
 
 
 def check_categories(found: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
