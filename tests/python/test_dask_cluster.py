@@ -5,7 +5,9 @@ whatever happens to the workers."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
+import logging
 import multiprocessing
 import os
 import pickle
@@ -74,6 +76,10 @@ def cluster() -> Iterator[Any]:
         "distributed.worker.multiprocessing-method": "forkserver",  # which has imported most of it
         "distributed.nanny.environ": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     }
+    # Dask's tasks that were given up are logged with their tracebacks when they are collected as garbage, and
+    # Python 3.11 cannot format a traceback in the middle of parsing a module ("AST constructor recursion").
+    log = logging.getLogger("asyncio")
+    log.disabled = True
     with dask.config.set(quiet):
         cluster = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1",
@@ -86,6 +92,8 @@ def cluster() -> Iterator[Any]:
         cluster.status = distributed.Status.closed  # a second close() would wait for the first, for ever
         for process in multiprocessing.active_children():
             process.kill()
+    gc.collect()
+    log.disabled = False
 
 
 @pytest.fixture(scope="module")
