@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import json
 import math
 import random
 import tempfile
@@ -23,12 +22,12 @@ import polars as pl
 import pyarrow as pa
 from everything import SUBJECTS, rows
 from hypothesis import strategies as st
+from model_files import description, redescribed
 from sklearn.utils._param_validation import InvalidParameterError
 from test_file_mutations import models, mutated, table
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._uncertain import read_model, write_model
 from uncertain.exceptions import UncertainError
 
 # -- strange values
@@ -380,8 +379,7 @@ def check_file(given: tuple[int, int, str]) -> None:
     altered = path.parent.parent / f"uncertain-fuzz-altered-{path.parent.name}"
     old = path.read_bytes()
     if how == "description":
-        steps, classes, features, text = read_model(path)
-        write_model(altered, steps, classes, features, json.dumps(mutated(json.loads(text), rng)))
+        redescribed(path, mutated(description(path), rng), altered)
     else:
         new = bytearray(old)
         if how == "cut":

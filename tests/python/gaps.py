@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uncertain import GaussianArray
-from uncertain._data.incomplete import Incomplete
+from uncertain import GaussianArray, Incomplete
 
 
 def with_gaps(rng: np.random.Generator, X: GaussianArray, share: float = 0.3) -> Incomplete:

@@ -21,12 +21,12 @@ from uncertain import (
     GaussianImputer,
     GaussianScaler,
     GSUClassifier,
+    Incomplete,
     KernelMap,
     LinearMap,
     SubspaceProjector,
     UncertainError,
 )
-from uncertain._data.incomplete import Incomplete
 
 NAMES = ("u", "g", "r")
 
@@ -372,7 +372,7 @@ def test_linear_maps_that_do_not_fit(
 
 
 def test_linear_map_in_a_pipeline_and_its_file(tmp_path: Any, rng: np.random.Generator) -> None:
-    from uncertain._model.model import Model
+    from uncertain import Model
     from uncertain.tables._columns import Columns
 
     g = GaussianArray(rng.normal(size=(60, 3)), std=rng.uniform(0.1, 1, (60, 3)), feature_names=NAMES)

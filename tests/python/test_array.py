@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import resample, shuffle
 
-from uncertain._data.array import GaussianArray
+from uncertain import GaussianArray
 
 N, D = 7, 3
 KINDS = (

@@ -250,7 +250,7 @@ def test_empty_columns() -> None:
 
 IMPORT = """
     import numpy as np, polars as pl
-    from uncertain.preprocessing._as_gaussians import AsGaussians
+    from uncertain import AsGaussians
 
     def resident():
         return int(open("/proc/self/statm").read().split()[1]) * 4096

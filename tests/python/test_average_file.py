@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from model_files import core_steps, description, redescribed
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -31,7 +31,7 @@ from uncertain import (
     RemeasuredRegressor,
 )
 from uncertain._model.average import AveragedClassifier, AveragedRegressor
-from uncertain._uncertain import average, members_of, read_model, write_model
+from uncertain._uncertain import average, members_of
 from uncertain.exceptions import ModelFileError, UncertainError
 
 WEIGHTS = [0.3, 0.1, 0.2, 0.4]
@@ -120,7 +120,7 @@ def test_averages_of_classifiers(n_classes: int, tmp_path: Path) -> None:
     model = averaged(data, "label", AveragedClassifier(classifiers(), WEIGHTS))
     same(model, tmp_path / "m", new)
     # The core adds up the same.
-    steps = read_model(tmp_path / "m")[0]
+    steps = core_steps(tmp_path / "m")
     rows = model.pipeline_[0].transform(new)
     expected = model.pipeline_[-1].predict_proba(rows)
     np.testing.assert_allclose(steps[0].predict_proba(rows._core), expected, rtol=1e-12)
@@ -137,7 +137,7 @@ def test_averages_of_regressions(tmp_path: Path) -> None:
     data, new = table(90), table(50, seed=1)
     model = averaged(data, "value", AveragedRegressor(regressors(), WEIGHTS))
     same(model, tmp_path / "m", new)
-    steps = read_model(tmp_path / "m")[0]
+    steps = core_steps(tmp_path / "m")
     rows = model.pipeline_[0].transform(new)
     np.testing.assert_allclose(
         steps[0].decision(rows._core)[:, 0], model.pipeline_[-1].predict(rows), rtol=1e-12
@@ -168,8 +168,7 @@ def test_models_of_arrays(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
     assert loaded.pipeline_[-1].members_[0][0].feature_names_in_.tolist() == ["u", "v"]
     # A file from Rust says nothing about names and parameters.
-    steps, classes, features, _ = read_model(tmp_path / "m")
-    write_model(tmp_path / "rust", steps, classes, features, "{}")
+    redescribed(tmp_path / "m", {}, tmp_path / "rust")
     np.testing.assert_array_equal(uncertain.load(tmp_path / "rust").predict_proba(X), model.predict_proba(X))
     assert uncertain.load(tmp_path / "rust").pipeline_[-1].classes_.tolist() == [0, 1]
 
@@ -188,14 +187,12 @@ def test_altered_descriptions_are_refused(tmp_path: Path) -> None:
     data = table(60)
     model = averaged(data, "label", AveragedClassifier(classifiers()[:2], [1, 1]))
     model.save(tmp_path / "m")
-    steps, classes, features, text = read_model(tmp_path / "m")
 
     def refused(change: Any) -> None:
-        about = json.loads(text)
+        about = description(tmp_path / "m")
         about["parameters"][-1] = change(about["parameters"][-1])
-        write_model(tmp_path / "n", steps, classes, features, json.dumps(about))
         with pytest.raises(ModelFileError, match="altered"):
-            uncertain.load(tmp_path / "n")
+            uncertain.load(redescribed(tmp_path / "m", about, tmp_path / "n"))
 
     refused(lambda own: {"members": own["members"][:1]})
     refused(lambda own: {"members": "both"})

@@ -10,8 +10,7 @@ import polars as pl
 import pytest
 from conftest import CONSTRUCTORS, random_covariances
 
-from uncertain import exceptions, fit
-from uncertain._data.array import GaussianArray
+from uncertain import GaussianArray, exceptions, fit
 from uncertain.exceptions import (
     ColumnError,
     CovarianceWarning,

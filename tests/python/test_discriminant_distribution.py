@@ -9,8 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
-from uncertain import GaussianArray, GaussianDiscriminant, metrics
-from uncertain._data.incomplete import Incomplete
+from uncertain import GaussianArray, GaussianDiscriminant, Incomplete, metrics
 
 KINDS = ["isotropic", "std", "cov", "shared", "factor"]
 DRAWS = 100_000

@@ -17,13 +17,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from model_files import description, redescribed
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.pipeline import Pipeline
 
 import uncertain
-from uncertain import GaussianDiscriminant, GSUClassifier, Model
-from uncertain._model.average import AveragedClassifier
-from uncertain._uncertain import read_model, write_model
+from uncertain import Model
 from uncertain.exceptions import ModelFileError, UncertainError
 
 STRANGE: list[Any] = [
@@ -56,15 +54,10 @@ def models() -> Iterator[tuple[str, Model]]:
     yield "huber", uncertain.fit(numbers, "label", method="huber", probability=False)
     yield "regression", uncertain.fit(numbers.drop("label"), "u", std={"v": "v_err"}, method="gsu")
     yield "trees", uncertain.fit(numbers, "label", method="remeasured", estimator=trees, n_copies=2)
-    first = uncertain.fit(numbers, "label", method="gsu", class_weight={"a": 1.0, "b": 2.0})
-    yield "chosen", uncertain.fit(numbers, "label")
-    members = [
-        Pipeline([("one", GaussianDiscriminant())]),
-        Pipeline([("two", GSUClassifier(kernel="rbf", gamma=0.5, probability=True))]),
-    ]
-    average = AveragedClassifier(members, [1, 2])
-    average.fit(first.pipeline_[0].transform(numbers), numbers["label"].to_numpy())
-    yield "average", Model(Pipeline([("read", first.pipeline_[0]), ("average", average)]), first.columns_)
+    yield "weighted", uncertain.fit(numbers, "label", method="gsu", class_weight={"a": 1.0, "b": 2.0})
+    average = uncertain.fit(numbers, "label", effort="high")
+    assert average.pipeline_.steps[-1][0] == "average"
+    yield "average", average
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -111,14 +104,14 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / name for name in found}
 
 
-@pytest.mark.parametrize("name", ["gsu", "huber", "regression", "trees", "chosen", "average"])
+@pytest.mark.parametrize("name", ["gsu", "huber", "regression", "trees", "weighted", "average"])
 def test_mutated_descriptions(name: str, saved: dict[str, Path], tmp_path: Path) -> None:
-    steps, classes, features, text = read_model(saved[name])
+    about = description(saved[name])
     data, rng = table(), random.Random(name)
     refused = 0
     for _ in range(ROUNDS):
-        about = mutated(json.loads(text), rng)
-        write_model(tmp_path / "m", steps, classes, features, json.dumps(about))
+        altered = mutated(about, rng)
+        redescribed(saved[name], altered, tmp_path / "m")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -132,5 +125,5 @@ def test_mutated_descriptions(name: str, saved: dict[str, Path], tmp_path: Path)
         except UncertainError:
             continue  # such as a column that the table does not have
         except Exception as error:
-            raise AssertionError(f"{json.dumps(about)}: {type(error).__name__}: {error}") from error
+            raise AssertionError(f"{json.dumps(altered)}: {type(error).__name__}: {error}") from error
     assert refused > ROUNDS / 5

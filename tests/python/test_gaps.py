@@ -26,8 +26,8 @@ from uncertain import (
     GaussianImputer,
     GaussianScaler,
     GSUClassifier,
+    Incomplete,
 )
-from uncertain._data.incomplete import Incomplete
 from uncertain.exceptions import UncertainError
 
 FOLDER = Path(__file__).parents[1] / "golden"

@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 from gaps import hidden_truth, with_gaps
 
-from uncertain import GaussianArray, GaussianDenoiser, GaussianDiscriminant, GaussianImputer
-from uncertain._data.incomplete import Incomplete
+from uncertain import GaussianArray, GaussianDenoiser, GaussianDiscriminant, GaussianImputer, Incomplete
 
 
 def simulated(n: int, seed: int) -> tuple[np.ndarray, Incomplete]:

@@ -11,8 +11,7 @@ from scipy.optimize import brentq, minimize
 from scipy.stats import multivariate_normal, norm
 
 import uncertain
-from uncertain import GaussianArray, GaussianMixtureRegressor, UncertainError
-from uncertain._data.incomplete import Incomplete
+from uncertain import GaussianArray, GaussianMixtureRegressor, Incomplete, UncertainError
 from uncertain.exceptions import ConvergenceWarning
 
 Array = Any

@@ -13,8 +13,7 @@ from scipy.stats import norm
 from test_mixture import Array, fitted, hessian, of_law, parameters_of, readings, same
 
 import uncertain
-from uncertain import GaussianArray, GaussianMixtureRegressor, UncertainError
-from uncertain._data.incomplete import Incomplete
+from uncertain import GaussianArray, GaussianMixtureRegressor, Incomplete, UncertainError
 from uncertain.exceptions import UncertainWarning
 
 

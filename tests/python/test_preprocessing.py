@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from uncertain._data.array import GaussianArray
+from uncertain import GaussianArray
 from uncertain.exceptions import ParameterError
 from uncertain.preprocessing import GaussianCollapser, GaussianScaler, SubspaceProjector
 

@@ -22,10 +22,10 @@ from uncertain import (
     GaussianArray,
     GaussianDenoiser,
     GaussianScaler,
+    Incomplete,
     RemeasuredClassifier,
     RemeasuredRegressor,
 )
-from uncertain._data.incomplete import Incomplete
 from uncertain.exceptions import ParameterError, UncertainError
 from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 

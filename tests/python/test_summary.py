@@ -20,9 +20,9 @@ from uncertain import (
     GSUClassifier,
     KernelMap,
     LinearMap,
+    Model,
     SubspaceProjector,
 )
-from uncertain._model.model import Model
 from uncertain._model.summary import LISTED
 from uncertain.tables._columns import Columns
 

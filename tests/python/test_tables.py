@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from uncertain._data.array import GaussianArray
+from uncertain import GaussianArray
 from uncertain.exceptions import ColumnError, ParameterError
 from uncertain.preprocessing import AsGaussians, GaussianScaler
 from uncertain.tables import is_table, open_table, result_like

@@ -20,8 +20,7 @@ from sklearn.ensemble import (
 )
 
 import uncertain
-from uncertain import GaussianArray, RemeasuredClassifier, RemeasuredRegressor
-from uncertain._data.incomplete import Incomplete
+from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
 from uncertain._trees.kept import TreesClassifier, TreesRegressor
 from uncertain._trees.scikit_learn import arrays_of, probes
 from uncertain._uncertain import read_model, write_model

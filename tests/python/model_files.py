@@ -1,0 +1,29 @@
+"""Model files taken apart and put together again under a right checksum.
+
+The description is what Python wrote into them beside the numbers of the core."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from uncertain._uncertain import read_model, write_model
+
+
+def description(path: Path) -> dict[str, Any]:
+    """What Python wrote beside the core's numbers: columns, names of steps, parameters."""
+    about: dict[str, Any] = json.loads(read_model(path)[3])
+    return about
+
+
+def core_steps(path: Path) -> list[Any]:
+    """The fitted steps as the core reads them."""
+    return list(read_model(path)[0])
+
+
+def redescribed(path: Path, about: Any, out: Path) -> Path:
+    """A copy of a model file with another description; a string stands as it is."""
+    steps, classes, features, _ = read_model(path)
+    write_model(out, steps, classes, features, about if isinstance(about, str) else json.dumps(about))
+    return out
