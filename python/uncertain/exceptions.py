@@ -2,7 +2,7 @@
 
 Every error about data is an :class:`UncertainError`, which is a ``ValueError``, so that code written
 for scikit-learn catches it. Messages name the column, the row number (from 0) and the value. The page
-"Errors and what to do" of the user guide (docs/guide/errors.md) has them with their causes and cures.
+"Errors and what to do" of the user guide (docs/guide/errors.md) says what to do about each class.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ __all__ = [
     "NotPositiveSemiDefiniteError",
     "NotSymmetricError",
     "NullError",
+    "OutOfMemoryError",
     "ParameterError",
     "RaggedError",
     "ShapeError",
@@ -88,6 +89,10 @@ class ModelFileError(UncertainError):
 
 class ClusterError(UncertainError):
     """A cluster gives no answer, has other versions, or other rows than before."""
+
+
+class OutOfMemoryError(UncertainError, MemoryError):
+    """There is no memory for something large; the message has its size. Nothing was changed."""
 
 
 class UncertainWarning(UserWarning):

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2] / "rust" / "uncertain" / "src"
 
 # From the bottom up; modules of one line do not import each other.
 LAYERS = [
-    {"error", "shortage"},
+    {"error"},
     {"memory"},
     {"named", "params", "readable", "control", "parallel"},
     {"rows"},

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -97,37 +93,3 @@ def test_folds_have_an_end() -> None:
     model = uncertain.fit(table, "k", method="gsu")
     with pytest.raises(ParameterError, match=r"folds=100000, repeats=4: .* at most 10000"):
         model.report(table, folds=100_000)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited in another way")
-@pytest.mark.parametrize(
-    ("call", "megabytes"),
-    [
-        ("Features(9000, approximation='nystroem').fit(rng.normal(size=(9000, 2)))", 2000),
-        ("uncertain.KernelMap(max_rank=8000, tol=1e-12).fit(noisy)", 200),
-    ],
-    ids=["landmarks", "map"],
-)
-def test_little_memory_is_an_error_with_bytes(call: str, megabytes: int) -> None:
-    code = f"""
-        import resource
-        import numpy as np
-        import uncertain
-        from uncertain import GaussianArray
-        from uncertain import ProbabilisticKernelFeatures as Features
-        rng = np.random.default_rng(0)
-        noisy = GaussianArray(rng.normal(size=(40_000, 3)), std=0.1)
-        uncertain.GSUClassifier(n_jobs=2).fit(rng.normal(size=(50, 2)), np.arange(50) % 2)
-        held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (held + {megabytes} * 10**6,) * 2)
-        try:
-            {call}
-        except (uncertain.UncertainError, MemoryError) as error:
-            print(error)
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        env=dict(os.environ), capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "no memory for" in done.stdout and "bytes" in done.stdout

@@ -3,7 +3,7 @@
 //! [`BorderError`] is what can go wrong while reading foreign memory (nulls, ragged lists, wrong
 //! types); [`uncertain::Error`] is what the core refuses. Both end in `uncertain.exceptions`.
 
-use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyMemoryError, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyRuntimeError};
 use pyo3::prelude::*;
 use uncertain::Error;
 
@@ -23,6 +23,7 @@ pub(crate) mod exceptions {
     import_exception!(uncertain.exceptions, NullError);
     import_exception!(uncertain.exceptions, RaggedError);
     import_exception!(uncertain.exceptions, ColumnError);
+    import_exception!(uncertain.exceptions, OutOfMemoryError);
 }
 
 /// What can go wrong on this side of the core.
@@ -145,10 +146,7 @@ pub(crate) fn core_error(error: Error) -> PyErr {
         Error::Parameter { .. } => exceptions::ParameterError::new_err(message),
         Error::ModelFile(_) | Error::NotWritten { .. } => exceptions::ModelFileError::new_err(message),
         Error::Data(_) => exceptions::UncertainError::new_err(message),
-        Error::OutOfMemory => {
-            crate::reserve::take();
-            PyMemoryError::new_err(message)
-        }
+        Error::OutOfMemory(_) => exceptions::OutOfMemoryError::new_err(message),
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         Error::Internal(_) => PyRuntimeError::new_err(message),
         // `Error` is non-exhaustive for other crates; a variant without an arm here is a bug of the binding.

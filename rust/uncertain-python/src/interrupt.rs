@@ -9,9 +9,6 @@
 //! the linear algebra library, which looks at no flag, is left alone: it owns all that it uses, ends when that call
 //! does, and frees its memory then.
 //!
-//! Work that sees memory run [short](uncertain::shortage) ends like that, too, as `MemoryError`; so does the wait for a
-//! worker that gets none ([`reserve`]).
-//!
 //! Rejected: a signal handler of our own (it would fight the caller's), and `check_signals` from
 //! inside the solvers (the pure crate knows nothing of Python, and the pool's threads could not
 //! run the handlers anyway).
@@ -23,14 +20,13 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use uncertain::parallel::THREAD_BYTES;
-use uncertain::{Control, Error, memory, shortage};
+use uncertain::{Control, Error, memory};
 
 use crate::error::core_error;
 use crate::events::{Event, Messenger, answered};
-use crate::reserve::{self, Caller};
 
 /// Interval between signal checks.
 const STEP: Duration = Duration::from_millis(20);
@@ -82,19 +78,16 @@ pub(crate) fn run_asking<T: Send + 'static>(
     let messenger = Messenger::new(events.clone());
     py.detach(move || {
         // A thread that starts without any memory ends the process: its own variables are the C library's business.
-        if !reserve::take() || !memory::is_there(THREAD_BYTES) {
-            return Err(core_error(Error::OutOfMemory));
-        }
-        let _caller = Caller::new();
+        let no_thread = |why: String| core_error(Error::OutOfMemory(format!("no thread to run on ({why})")));
+        memory::afford("a thread", THREAD_BYTES).map_err(|why| no_thread(why.to_string()))?;
         let (bell, own) = (Bell(events), control.clone());
         let worker = thread::Builder::new()
             .name("uncertain-call".into())
             .spawn(move || {
                 let _bell = bell;
-                shortage::mark_worker();
                 work(&own, messenger)
             })
-            .map_err(|e| PyMemoryError::new_err(format!("no thread to run on, or no memory for it: {e}")))?;
+            .map_err(|why| no_thread(why.to_string()))?;
         if let Err(raised) = attend(inbox, report.as_ref(), answer.as_ref()) {
             control.stop();
             if ends_soon(&worker) {
@@ -103,22 +96,13 @@ pub(crate) fn run_asking<T: Send + 'static>(
             return Err(raised);
         }
         match worker.join() {
-            Ok(result) => in_order(result).map_err(core_error),
+            Ok(result) => result.map_err(core_error),
             Err(panic) => Err(PyRuntimeError::new_err(format!(
                 "internal error: {}; please report it",
                 panic_message(panic.as_ref())
             ))),
         }
     })
-}
-
-/// The result, if there is memory to go on with; a shortage ended the work as an interruption would.
-fn in_order<T>(result: uncertain::Result<T>) -> uncertain::Result<T> {
-    match result {
-        Err(Error::Interrupted) if shortage::is_reported() => Err(Error::OutOfMemory),
-        Ok(_) if shortage::is_reported() && !reserve::take() => Err(Error::OutOfMemory),
-        result => result,
-    }
 }
 
 /// Is the work over within [`PATIENCE`]?
@@ -161,9 +145,6 @@ fn attend(inbox: Receiver<Event>, report: Option<&Py<PyAny>>, answer: Option<&Py
                 let _ = reply.send(Ok(found));
             }
             Err(RecvTimeoutError::Timeout) => {}
-        }
-        if reserve::is_anyone_waiting() {
-            return Err(core_error(Error::OutOfMemory));
         }
         if looked.elapsed() >= STEP {
             Python::attach(|py| py.check_signals())?;

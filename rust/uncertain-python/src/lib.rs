@@ -20,7 +20,6 @@ mod kernels;
 mod losses;
 mod numpy_in;
 mod pieces;
-mod reserve;
 mod rows;
 mod threads;
 
@@ -49,7 +48,6 @@ mod _uncertain {
 
     #[pymodule_init]
     fn start(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        super::reserve::take();
         super::threads::instruction_set()?;
         Ok(())
     }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
-use crate::shortage;
 
 /// One line of progress, sent once per iteration of a solver.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,18 +63,15 @@ impl Control {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Has [`Control::stop`] been called, or does memory run [short](crate::shortage)?
+    /// Has [`Control::stop`] been called?
     #[must_use]
     pub fn should_stop(&self) -> bool {
-        self.check().is_err()
+        self.stop.load(Ordering::Relaxed)
     }
 
-    /// `Err(Interrupted)` once [`Control::stop`] has been called, `Err(OutOfMemory)` in a [shortage].
+    /// `Err(Interrupted)` once [`Control::stop`] has been called.
     pub fn check(&self) -> Result<()> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
-        if shortage::is_reported() { Err(Error::OutOfMemory) } else { Ok(()) }
+        if self.should_stop() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Tell the listener, if there is one.

@@ -99,11 +99,9 @@ pub enum Error {
     /// Stopped from outside (Ctrl-C) before the work was done.
     #[error("interrupted")]
     Interrupted,
-    /// The process has no memory left, or nearly so ([`shortage`](crate::shortage)).
-    #[error(
-        "out of memory: the work was given up while the process could still go on; take fewer rows, free other memory, or keep the rows in a file (in Python uncertain.fit(..., memory=\"2GB\"))"
-    )]
-    OutOfMemory,
+    /// The system has no memory for something large; says how much was needed ([`memory`](crate::memory)).
+    #[error("{0}")]
+    OutOfMemory(String),
     /// A bug in this crate.
     #[error("internal error: {0}; please report it")]
     Internal(String),

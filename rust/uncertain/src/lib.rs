@@ -44,7 +44,6 @@ mod params;
 pub mod pieces;
 mod readable;
 mod rows;
-pub mod shortage;
 mod simd;
 pub mod solver;
 pub mod special;

@@ -8,7 +8,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
-use crate::shortage::may_fail;
 
 /// Below this many bytes it is not worth asking (NumPy's limit).
 #[cfg(target_os = "linux")]
@@ -23,7 +22,7 @@ pub fn ask(n_rows: usize, row_bytes: usize) -> Result<()> {
     let bytes = n_rows.checked_mul(row_bytes);
     match bytes {
         Some(bytes) if is_there(bytes) => Ok(()),
-        _ => Err(Error::Data(format!(
+        _ => Err(Error::OutOfMemory(format!(
             "no memory for {n_rows} rows of {} numbers ({}): take fewer rows, or keep them in a file (in Python \
              uncertain.fit(..., memory=\"2GB\"))",
             row_bytes / size_of::<f64>(),
@@ -34,9 +33,8 @@ pub fn ask(n_rows: usize, row_bytes: usize) -> Result<()> {
 }
 
 /// Could so many bytes be had right now?
-#[must_use]
-pub fn is_there(bytes: usize) -> bool {
-    may_fail(|| Vec::<u8>::new().try_reserve_exact(bytes)).is_ok()
+fn is_there(bytes: usize) -> bool {
+    Vec::<u8>::new().try_reserve_exact(bytes).is_ok()
 }
 
 /// Give free memory back to the system.
@@ -71,8 +69,8 @@ pub fn zeros(n_rows: usize, width: usize) -> Result<Vec<f64>> {
 }
 
 /// An error instead of an abort where there is no memory for so many bytes of `what`, which are not kept.
-pub(crate) fn afford(what: &str, bytes: usize) -> Result<()> {
-    if is_there(bytes) { Ok(()) } else { Err(Error::Data(format!("no memory for {what}: {bytes} bytes"))) }
+pub fn afford(what: &str, bytes: usize) -> Result<()> {
+    if is_there(bytes) { Ok(()) } else { Err(Error::OutOfMemory(format!("no memory for {what}: {bytes} bytes"))) }
 }
 
 /// [`zeros`] that are going to be written once, all of them.

@@ -23,7 +23,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use uncertain_simd::{Level, SWITCH};
 
 use crate::error::{Error, Result};
-use crate::{memory, shortage};
+use crate::memory;
 
 /// Rows below which a part of its own is not worth waking a thread for.
 const MIN_PART_ROWS: usize = 256;
@@ -126,7 +126,7 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     }
     let no_pool = |why: &dyn Display| {
         let few = "there is too little memory, or there are too many threads; n_jobs=1 needs the fewest";
-        Error::Data(format!("no pool of {threads} threads ({why}): {few}"))
+        Error::OutOfMemory(format!("no pool of {threads} threads ({why}): {few}"))
     };
     instruction_set()?;
     // A thread that starts without any memory ends the process: its own variables are the C library's business.
@@ -134,7 +134,6 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
     let pool = ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|i| format!("uncertain-{i}"))
-        .start_handler(|_| shortage::mark_worker())
         .build()
         .map_err(|e| no_pool(&e))?;
     let pool = Arc::new(pool);

@@ -15,7 +15,6 @@
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::linalg::dense::{self, Matrix, Shape};
-use crate::shortage::may_fail;
 
 use super::source::Source;
 
@@ -125,8 +124,8 @@ fn pivoted(source: &Source<'_>, most: usize, impatient: bool, control: &Control)
                 "the kernel matrix is not positive semi-definite: row {i} is left with the variance {value:e}"
             )));
         }
-        if may_fail(|| r.values.try_reserve(new.values.len())).is_err() {
-            return Err(Error::Data(format!("no memory for {} columns of {n} numbers", r.n_cols + order.len())));
+        if r.values.try_reserve(new.values.len()).is_err() {
+            return Err(Error::OutOfMemory(format!("no memory for {} columns of {n} numbers", r.n_cols + order.len())));
         }
         r.values.extend_from_slice(&new.values);
         r.n_cols += order.len();

@@ -20,7 +20,6 @@ use super::vectors::{Pivot, Vectors};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::memory::{afford, zeros};
-use crate::shortage::may_fail;
 use crate::simd::{self, Power};
 
 /// Rows of the data per block.
@@ -138,7 +137,7 @@ impl Block {
         let mut scratch = vectors.scratch();
         for Reduced { pivot, coef } in some {
             let mut column = Vec::new();
-            may_fail(|| column.try_reserve_exact(len)).map_err(|_| self.no_memory(vectors, coef.len()))?;
+            column.try_reserve_exact(len).map_err(|_| self.no_memory(vectors, coef.len()))?;
             for row in self.first..self.first + self.rows {
                 column.extend_from_slice(vectors.entries(row, pivot, &mut scratch));
             }
@@ -152,7 +151,7 @@ impl Block {
     /// Add the column of a pivot at squared distance `root`^2 from that of `ahead`, and its coordinates since then, negated.
     fn extend(&mut self, vectors: &Vectors<'_>, slot: usize, known: usize, coef: &[f64], root: f64) -> Result<()> {
         let len = self.residual.len();
-        may_fail(|| self.columns.try_reserve(len)).map_err(|_| self.no_memory(vectors, known + coef.len()))?;
+        self.columns.try_reserve(len).map_err(|_| self.no_memory(vectors, known + coef.len()))?;
         let mut column = std::mem::take(&mut self.ahead[slot]);
         for (columns, coef) in self.columns[known * len..].chunks(CHUNK * len).zip(coef.chunks(CHUNK)) {
             simd::add_slices(columns, len, &PICKS[..coef.len()], coef, Power::One, &mut column);
@@ -168,7 +167,7 @@ impl Block {
     fn no_memory(&self, vectors: &Vectors<'_>, columns: usize) -> Error {
         let width = self.residual.len() / self.rows;
         let bytes = (columns + 1).saturating_mul(vectors.n_rows() * width * size_of::<f64>());
-        Error::Data(format!(
+        Error::OutOfMemory(format!(
             "kernel map: no memory for {} columns of {} x {width} numbers, {bytes} bytes; lower max_rank, or raise tol",
             columns + 1,
             vectors.n_rows()

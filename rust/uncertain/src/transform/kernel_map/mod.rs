@@ -32,7 +32,6 @@ use crate::kernel::PointKernel;
 use crate::memory::zeros;
 use crate::params::check_at_least_one;
 use crate::readable::readable;
-use crate::shortage::may_fail;
 use crate::{linalg, parallel};
 use vectors::{Pivot, Vectors};
 
@@ -115,8 +114,9 @@ impl KernelMap {
         let (d, rank) = (data.n_features(), found.pivots.len());
         let mut map =
             Self { kernel, d, points: vec![], directions: zeros(rank, d)?, lower: found.lower, error: found.error };
-        may_fail(|| map.points.try_reserve_exact(rank * d))
-            .map_err(|_| Error::Data(format!("kernel map: no memory for {rank} pivots of {d} numbers")))?;
+        map.points
+            .try_reserve_exact(rank * d)
+            .map_err(|_| Error::OutOfMemory(format!("kernel map: no memory for {rank} pivots of {d} numbers")))?;
         for (&(row, column), direction) in found.pivots.iter().zip(map.directions.chunks_exact_mut(d)) {
             map.points.extend_from_slice(data.means().row(row));
             if column > 0 {
