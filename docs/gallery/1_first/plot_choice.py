@@ -2,9 +2,9 @@
 Which model? Let it choose
 ==========================
 
-Without ``method=``, ``uncertain.fit`` tries the models that suit the table on the same held-out rows and keeps the
-simplest of the best, or their average. ``model.leaderboard_`` is the whole comparison, with the models that know no
-error bars among it.
+Without ``method=``, ``uncertain.fit`` compares the models that suit the table on the same held-out rows and keeps the
+simplest of the best, or their average. ``model.leaderboard_`` is the whole comparison, including models that ignore
+the error bars.
 """
 
 import matplotlib.pyplot as plt

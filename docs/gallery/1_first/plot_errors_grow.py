@@ -3,8 +3,8 @@ When new rows are measured worse
 ================================
 
 A model is trained on measurements. Later the measurements get worse: a cheaper instrument, a bad night, objects
-farther away. Models that ignore error bars fall, and models that take them for properties of the objects fall, too.
-Models that know what an error bar *means* weigh each value by how well it was measured.
+farther away. Models that ignore error bars lose accuracy, and so do models that treat error sizes as properties of
+the objects. Models that treat them as error bars weigh each value by how well it was measured.
 
 The data are the 569 biopsies that come with scikit-learn, thirty features each. The noise is simulated, so that its
 size is known: every value is read with an error whose standard deviation is drawn for that value alone (log-normal,
@@ -35,9 +35,9 @@ def table(values, std):
 
 
 # %%
-# Gradient boosting without and with the errors as further columns, and two models of ours. Tomorrow a random half of the
-# values of each row is measured ``k`` times worse, and the error bars say so. (Our models warn of that; here it is what
-# we want to look at.)
+# Gradient boosting without and with the errors as further columns, and two models of this package. Later a random half
+# of the values of each row is measured ``k`` times worse, and the error bars say so. (The two models warn about this;
+# here the warning is switched off.)
 
 warnings.simplefilter("ignore", uncertain.exceptions.ErrorSizesWarning)
 factors = [1, 2, 4, 8, 16]
@@ -96,6 +96,6 @@ ax.legend(loc="lower left")
 plt.show()
 
 # %%
-# ``make demo`` repeats it with more splits and shows the opposite, too: the *published* error
-# bars of the same biopsies are small and alike, and change next to nothing. Ask before you rely on yours: see
+# ``make demo`` repeats it with more splits. It also shows the opposite: the *published* error bars of the same biopsies
+# are small and similar, and change almost nothing. To find out which case is yours, see
 # :ref:`sphx_glr_gallery_pages_1_first_plot_report.py`.

@@ -2,7 +2,8 @@
 A table with error bars, in one line
 ====================================
 
-``uncertain.fit`` finds the error columns by their names, says what it took, and answers in the caller's kind of table.
+``uncertain.fit`` finds the error columns by their names and says which it used. Predictions come back in the caller's
+kind of table.
 """
 
 import matplotlib.pyplot as plt
@@ -38,7 +39,7 @@ print(model)
 print(model.predict_proba(stars).head(3))
 
 # %%
-# A probability knows how well its row was measured: rows with large errors are never sure.
+# A probability depends on how well its row was measured: for rows with large errors it is never near 0 or 1.
 
 proba = model.predict_proba(stars)
 sure = proba.select(pl.max_horizontal(pl.all())).to_series()

@@ -2,8 +2,8 @@
 Did the error bars change anything?
 ===================================
 
-Often they do not. ``model.report`` compares the same method with and without them on the same held-out rows, and both
-readings of what error bars can be: a *spread* of the row, or the *measurement error* of one reading.
+Often they do not. ``model.report`` compares the same method with and without them on the same held-out rows. It also
+compares the two meanings of error bars: the *spread* of a row, or the *measurement error* of one reading.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ report = model.report(table, folds=4, repeats=2)
 print(report.verdict)
 
 # %%
-# The readings of the error bars beside each other, each with the standard error of its difference to the means alone.
+# The meanings of the error bars compared, each with the standard error of its difference from the means alone.
 
 print(report.meanings.verdict)
 print(report.meanings)
@@ -35,8 +35,8 @@ print(report.meanings)
 print(report.code)
 
 # %%
-# How good the probabilities are is part of the question: predicted against observed frequency, with the uncertainty
-# of what was observed.
+# Probabilities should be right, too: predicted against observed frequencies, with the uncertainty of the observed
+# ones.
 
 from uncertain.plot import ReliabilityDisplay
 

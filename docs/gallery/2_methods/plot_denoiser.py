@@ -2,9 +2,9 @@
 From readings to true values
 ============================
 
-A ``GaussianDenoiser`` learns the distribution of the true values behind all readings (extreme deconvolution) and gives
-each row the posterior of its own: bad readings move far, good ones hardly, and none along directions that the
-distribution leaves open.
+A ``GaussianDenoiser`` learns the distribution of the true values behind all readings (extreme deconvolution) and
+gives each row the posterior of its true value. Bad readings move far and good ones hardly; no reading moves along
+directions in which the true values vary widely.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,9 @@
 A discriminant with known noise
 ===============================
 
-Each class is a Gaussian of *true* values; every row adds its own known noise to it. A row that was measured badly then
-falls back to the share of its class, however far out its reading lies: an ordinary discriminant would be sure.
+Each class is a Gaussian of *true* values; every row adds its own known noise to it. A row that was measured badly
+then gets a probability near the share of its class, however far out its reading lies. An ordinary discriminant would
+be certain.
 """
 
 import matplotlib.pyplot as plt

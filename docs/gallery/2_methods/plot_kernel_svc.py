@@ -2,8 +2,9 @@
 A kernel that is averaged over the noise
 ========================================
 
-The RBF kernel between two Gaussians has a closed form: points that are known badly are similar to everything around
-them, and to nothing very much. A disc inside a ring, the ring being measured worse.
+The RBF kernel averaged over two Gaussians has a closed form: a row with large errors is slightly similar to
+everything around it, and very similar to nothing. The example is a disc inside a ring, and the ring is measured
+worse.
 """
 
 import matplotlib.pyplot as plt

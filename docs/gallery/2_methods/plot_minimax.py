@@ -2,8 +2,8 @@
 The best guarantee
 ==================
 
-The minimax probability machine knows of each class only a mean and a covariance, and finds the hyperplane with the best
-guarantee against *every* distribution that has them. The errors of the rows are part of the covariances.
+The minimax probability machine uses only the mean and covariance of each class. It finds the hyperplane with the best
+worst-case accuracy over *all* distributions that have them. The errors of the rows are part of the covariances.
 """
 
 import matplotlib.pyplot as plt

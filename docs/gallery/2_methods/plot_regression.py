@@ -1,9 +1,10 @@
 """
-Predictions that know how well a row was measured
-=================================================
+Predictions that depend on how well a row was measured
+======================================================
 
-``predict_distribution`` gives the whole predictive standard deviation of each row, and the part of it that the row's own
-error bars make: about two thirds of the targets lie within one of it, for good rows and for bad ones.
+``predict_distribution`` gives the whole predictive standard deviation of each row, and the part of it that comes from
+the row's own error bars. About two thirds of the targets lie within one standard deviation, for good rows and for bad
+ones.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,10 @@
 Boosting, re-measured
 =====================
 
-Boosted trees know no error bars. Given the sizes of errors as columns they take them for properties of the objects: here
-quasars are fainter, so their errors are larger. Re-measured rows mend that: the learner sees copies of each row as it
-would have been read with larger and smaller errors, and then the size of an error says only how much to trust a value.
+Boosted trees have no notion of an error bar. Given the sizes of errors as columns, they treat them as properties of
+the objects: here quasars are fainter, so their errors are larger. Re-measured rows solve this: the learner is also
+given copies of each row as it would have been read with larger and smaller errors. The size of an error then tells it
+only how far to trust a value.
 """
 
 import matplotlib.pyplot as plt

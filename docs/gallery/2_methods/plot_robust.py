@@ -2,8 +2,9 @@
 Margins over ellipsoids
 =======================
 
-Robust support vector machines ask more of a row than its mean: ``usvc`` that a whole ellipsoid around it be on the right
-side (the worst case), ``tsvc`` that some point of it be (the best case). With radius 0 both are the ordinary machine.
+Robust support vector machines classify an ellipsoid around the mean of each row: ``usvc`` requires all of it to be on
+the right side (the worst case), ``tsvc`` at least one point of it (the best case). With radius 0 both are the
+ordinary SVM.
 """
 
 import matplotlib.pyplot as plt

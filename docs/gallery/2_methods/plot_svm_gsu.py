@@ -1,6 +1,6 @@
 """
-SVM-GSU: a margin that knows the covariances
-============================================
+SVM-GSU: a margin that uses the covariances
+===========================================
 
 The support vector machine with Gaussian sample uncertainty averages the hinge loss over each row's Gaussian, in closed
 form. A row with a large covariance towards the boundary pushes it away; one that spreads along it does not.
@@ -35,7 +35,7 @@ plt.show()
 print(models["with the covariances (SVM-GSU)"].optimality_gap_)
 
 # %%
-# Every score has a standard deviation of its own, that of the row's spread across the boundary.
+# Every score has its own standard deviation: that of the row's spread across the boundary.
 
 score, std = models["with the covariances (SVM-GSU)"].decision_distribution(rows)
 print(score[:3].round(2), std[:3].round(2))

@@ -2,9 +2,9 @@
 Asymmetric error bars
 =====================
 
-:math:`2.0^{+0.9}_{-0.3}`: catalogues quote most probable values with two arms. A Gaussian has one width, so mean and
-variance of the split normal distribution take their place, and a warning says where rows are skewed: the mean of a
-skewed distribution is not its most probable value.
+:math:`2.0^{+0.9}_{-0.3}`: catalogues quote most probable values with an upper and a lower error. A Gaussian has one
+width, so the mean and variance of the split normal distribution are used, and a warning says how many rows are
+skewed: the mean of a skewed distribution is not its most probable value.
 """
 
 import warnings

@@ -2,9 +2,9 @@
 Are the error bars right?
 =========================
 
-Error bars are estimates, too. ``check_errors`` says by which factor errors are larger or smaller than their error bars,
-with intervals, from nothing but the table: readings scatter about a smooth distribution of true values by as much as
-their errors.
+Error bars are estimates, too. ``check_errors`` estimates by which factor errors are larger or smaller than their
+error bars, with intervals. It needs only the table: readings scatter around a smooth distribution of true values by
+as much as their errors.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ rng = np.random.default_rng(0)
 n = 2000
 truth = rng.normal(size=(n, 1)) + 0.5 * rng.normal(size=(n, 3))
 errors = rng.uniform(0.1, 1.0, (n, 3))
-factor = np.array([1.0, 2.0, 0.5])  # what nobody knows
+factor = np.array([1.0, 2.0, 0.5])  # unknown in practice
 read = truth + factor * errors * rng.normal(size=(n, 3))
 stars = {f"{c}": read[:, j] for j, c in enumerate("ugr")} | {
     f"{c}_err": errors[:, j] for j, c in enumerate("ugr")

@@ -2,8 +2,9 @@
 Every kind of covariance
 ========================
 
-Exact points, one error per row, one per value, low rank, a full matrix per row, one matrix for all rows. Algorithms ask a
-kind only for what they need, so that a diagonal stays as cheap as it is. Ellipses hold one standard deviation.
+Exact points, one error per row, one per value, low rank, a full matrix per row, one matrix for all rows. Algorithms
+never expand a covariance more than they need, so that a diagonal one stays cheap. Ellipses show one standard
+deviation.
 """
 
 import matplotlib.pyplot as plt

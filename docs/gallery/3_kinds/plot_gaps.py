@@ -2,8 +2,9 @@
 Missing values are infinite errors
 ==================================
 
-A gap is a reading with infinite noise. A denoiser and a discriminant take rows with gaps as they are; an imputer fills in
-the conditional Gaussian of what is missing given the rest, so that later steps know what was guessed.
+A missing value is a reading with infinite noise. A denoiser and a discriminant take rows with missing values as they
+are. An imputer fills in the conditional Gaussian of what is missing given the rest, so that later steps know how
+uncertain it is.
 """
 
 import matplotlib.pyplot as plt
@@ -45,7 +46,7 @@ ax.set_ylim(-3, 4)
 plt.show()
 
 # %%
-# A classifier that was fitted to complete rows and meets gaps, beside filling in means.
+# A classifier fitted to complete rows that has to predict incomplete ones, compared with filling in means.
 
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import log_loss

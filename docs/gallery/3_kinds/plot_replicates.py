@@ -2,9 +2,9 @@
 Repeated readings become error bars
 ===================================
 
-Four runs of each sample: their means, the standard errors of the means and their correlations, in one line, in the
-caller's kind of table. With so few runs the spread of a single sample is itself uncertain, so it is shrunk towards that
-of all samples.
+Four runs of each sample become their mean, its standard errors and their correlations, in one line, in the caller's
+kind of table. With so few runs the spread of a single sample is itself uncertain, so it is shrunk towards that of all
+samples.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Spread or measurement error?
 ============================
 
 "mean ± sigma" can mean two things. A row may *be* a population, all of which belongs to its class (the frames of a
-video, the cells of a sample). Or it is *one noisy reading* of a true value: then the noise is in the mean already, and
-counting it again does harm. The same numbers, read both ways.
+video, the cells of a sample). Or it is *one noisy reading* of a true value: then the noise is in the mean already,
+and adding it a second time does harm. Here the same numbers are treated both ways.
 """
 
 import matplotlib.pyplot as plt
@@ -32,8 +32,8 @@ def populations(n, rng):
 
 
 # %%
-# What is to be predicted differs, too: of a reading the class of its true value; of a population the class of *a point of
-# it*, such as the next frame.
+# What is to be predicted differs, too: for a reading the class of its true value; for a population the class of *one of its
+# points*, such as the next frame.
 
 scores = {}
 for seed in range(10):
@@ -67,5 +67,5 @@ ax.legend(loc="upper left")
 plt.show()
 
 # %%
-# ``meaning="auto"`` takes scalar error columns for measurement error and lists or a ``GaussianArray`` for spread;
+# ``meaning="auto"`` takes scalar error columns as measurement error, and lists or a ``GaussianArray`` as spread;
 # ``model.report(table)`` compares both on the same folds.

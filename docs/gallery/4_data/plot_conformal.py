@@ -1,9 +1,10 @@
 """
-Answers with a promise
-======================
+Sets and intervals with a given coverage
+========================================
 
-A *set* of classes that holds the truth in 90 % of the rows, and an *interval* for numbers: conformal prediction, here by
-noise level, so that the promise holds for good rows and for bad ones. Good rows get one class, bad ones several.
+Conformal prediction gives a *set* of classes that contains the true one in 90 % of the rows, and an *interval* for
+numbers. Here it is calibrated by noise level, so that the coverage holds for good rows and for bad ones. Good rows
+get one class, bad ones several.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Several rows of one patient
 ===========================
 
-Five visits of each patient are not five patients. With rows of one patient on both sides of a split, a model recognises
-the patient instead of the illness, and its score promises what no new patient will see. ``groups=`` keeps them together
-wherever rows are held out: in reports, in calibrated probabilities, in searches over penalties.
+Five visits of each patient are not five patients. With rows of one patient on both sides of a split, a model
+recognises the patient instead of the illness, and its score is too good for new patients. ``groups=`` keeps them
+together wherever rows are held out: in reports, in calibrated probabilities, in searches over penalties.
 """
 
 import matplotlib.pyplot as plt

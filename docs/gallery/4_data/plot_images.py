@@ -2,10 +2,10 @@
 Images that may be shifted
 ==========================
 
-A digit could as well have been photographed half a pixel farther to the left. The tangent of that shift is a direction in
-the space of images: a covariance of low rank, one per image. SVM-GSU learns from it what a plain machine would need
-shifted copies for. The digits are scikit-learn's, 8 x 8 pixels, and they are centred; those that are predicted come from
-a camera that is not (shifts are simulated: Gaussian, 0.7 pixels in either direction).
+A digit could as well have been photographed half a pixel farther to the left. The tangent of that shift is a
+direction in the space of images: a covariance of low rank, one per image. SVM-GSU learns from it what an ordinary SVM
+would need shifted copies for. The digits are scikit-learn's, 8 x 8 pixels, and they are centred. The digits to
+predict are not: their shifts are simulated, Gaussian, by 0.7 pixels in either direction.
 """
 
 import matplotlib.pyplot as plt

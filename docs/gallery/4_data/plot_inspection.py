@@ -1,9 +1,9 @@
 """
-What does the model look at?
-============================
+Which features does the model use?
+==================================
 
-Importance by permutation, where a value moves together with its error bar; and the dependence on one feature as if it
-had been read exactly, or as it was.
+Permutation importance, where a value is moved together with its error bar; and partial dependence on one feature, as
+if it had been read exactly, or with its errors.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,10 @@
 """
-Spectra know how uncertain they are
-===================================
+Spectra with their own error bars
+=================================
 
-Welch's method estimates the power in a band from overlapping windows, so it knows the variance of each estimate and the
-covariance between bands. Short recordings have large ones. The signals are simulated: noise with a rhythm of 10 Hz that
-is stronger with closed eyes.
+Welch's method estimates the power in a band from overlapping windows, which also give the variance of each estimate
+and the covariance between bands. For short recordings these are large. The signals are simulated: noise with a rhythm
+of 10 Hz that is stronger with closed eyes.
 """
 
 import matplotlib.pyplot as plt

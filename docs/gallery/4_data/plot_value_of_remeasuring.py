@@ -2,7 +2,8 @@
 Which value to measure again?
 =============================
 
-Telescope time is short. For every value of every row: by how much would the expected loss fall if its error were halved?
+Telescope time is limited. ``value_of_remeasuring`` estimates, for every value of every row, by how much the expected
+loss would fall if its error were halved.
 """
 
 import matplotlib.pyplot as plt

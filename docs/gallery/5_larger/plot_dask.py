@@ -2,9 +2,9 @@
 On a Dask cluster
 =================
 
-A table that lies on the machines of a cluster is fitted where it lies: parameters travel one way and a few hundred sums
-the other way. The model is the one that a single memory would give, with the same certificate, and it does not depend on
-the number of workers. Here the cluster is two threads of this process.
+A table on the machines of a cluster is fitted there: parameters are sent to the workers, and a few hundred sums come
+back. The model has the same certificate as a fit in one memory, and it does not depend on the number of workers. Here
+the cluster consists of two threads of this process.
 """
 
 import dask.dataframe as dd

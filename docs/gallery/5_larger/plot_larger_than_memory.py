@@ -2,9 +2,9 @@
 A table larger than memory
 ==========================
 
-With ``memory="2GB"`` the rows of files go once through a memory-mapped file on disk, and the fit asks them for sums in
-passes: it holds parameters and a block of rows, however many rows there are. The answer is that of a fit in memory. Here
-the files are small, and the budget is small, too.
+With ``memory="2GB"`` the rows of files are written once to a memory-mapped file on disk, and the fit computes sums
+over it in passes. It holds parameters and a block of rows, however many rows there are. The result is that of a fit
+in memory. Here the files are small, and so is the budget.
 """
 
 import tempfile

@@ -2,8 +2,8 @@
 A model that leaves Python
 ==========================
 
-A saved model is numbers and JSON (safetensors): loading it runs no code, and the Rust crate reads the same file. What is
-in it, and the Rust program that predicts with it.
+A saved model is numbers and JSON (safetensors): loading it runs no code, and the Rust crate reads the same file. This
+page shows what is in it, and a Rust program that predicts with it.
 """
 
 import json

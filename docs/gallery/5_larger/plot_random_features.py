@@ -2,8 +2,8 @@
 Many rows: features instead of a kernel matrix
 ==============================================
 
-A kernel matrix of a million rows does not fit anywhere. ``ProbabilisticKernelFeatures`` maps Gaussians to vectors whose
-inner products approach the kernel that is averaged over the noise; any linear learner goes behind it.
+A kernel matrix of a million rows does not fit into memory. ``ProbabilisticKernelFeatures`` maps Gaussians to vectors
+whose inner products approximate the kernel averaged over the noise; any linear learner can follow.
 """
 
 import time
