@@ -154,9 +154,9 @@ def one_fit(rows: int, labels: int) -> str:
     # R, the matrix that is factored, V and G0 of the labelled rows.
     stated = 8 * (2 * rows * rows + labels * rows + labels * labels)
     line = (
-        f"{rows} rows, {labels} labels, graph: {seconds:.1f} processor seconds ({wall:.0f} s), "
-        f"peak {peak / 1e6:.2f} GB, before the fit {before / 1e6:.2f} GB, "
-        f"arrays of full rank {stated / 1e9:.2f} GB; error of f {100 * p.error(model.predict(p.x)):.1f} %"
+        f"{rows} rows, {labels} labels, graph: {seconds:.1f} processor seconds ({wall:.0f} s), peak "
+        f"{peak / 1e6:.2f} GB, before the fit {before / 1e6:.2f} GB, arrays of full rank {stated / 1e9:.2f} "
+        f"GB; error of f {100 * p.error(model.predict(p.x)):.1f} %"
     )
     print(line)
     return line

@@ -72,8 +72,8 @@ def train(n: int, size: int) -> None:
     print(
         f"{n} x {D} rows, {size} frequencies: {time.process_time() - start:.0f} s of processor time, "
         f"{model.n_iter_} iterations over all rows, certified gap {model.optimality_gap_:.1e}; memory beside "
-        f"the rows {peak() - before:.0f} MB, reported {model.memory_ / 2**20:.0f} MB, "
-        f"the matrix of features would be {8 * n * 2 * size / 2**20:.0f} MB"
+        f"the rows {peak() - before:.0f} MB, reported {model.memory_ / 2**20:.0f} MB, the matrix of features "
+        f"would be {8 * n * 2 * size / 2**20:.0f} MB"
     )
 
 

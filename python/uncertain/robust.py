@@ -40,11 +40,10 @@ class RobustSVC(Kernelized, LinearClassifier):
     Parameters
     ----------
     C : float or "auto", default=1.0
-        Price of the losses, > 0; as in scikit-learn's SVC it multiplies a sum over the rows.
-        "auto" chooses one of 13 between 1e-3 and 1e3 by cross-validation in 5 folds (of whole ``groups``):
-        the smallest whose held-out log loss (with
-        probabilities as of ``probability=True``) is within one standard error of the best, see
-        ``path_``.
+        Price of the losses, > 0; as in scikit-learn's SVC it multiplies a sum over the rows. "auto" chooses
+        one of 13 between 1e-3 and 1e3 by cross-validation in 5 folds (of whole ``groups``): the smallest
+        whose held-out log loss (with probabilities as of ``probability=True``) is within one standard error
+        of the best, see ``path_``.
     method : {"usvc", "tsvc", "ausvc", "mpsvc", "psvm"}, default="usvc"
         Which problem; see above.
     radius : float, default=1.0

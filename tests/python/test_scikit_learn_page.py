@@ -167,8 +167,8 @@ def tools(title: str) -> set[str]:
 
 
 def test_the_page_lists_what_is_run_here() -> None:
-    assert tools("They work") == set(WORKS)
-    assert tools("They raise an error") == set(RAISES)
+    assert tools("Tools that work") == set(WORKS)
+    assert tools("Tools that raise an error") == set(RAISES)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:sklearn")
@@ -198,7 +198,7 @@ def test_on_tables_they_cut_rows_and_move_single_columns(library: str) -> None:
     assert ms.cross_val_score(model, table, Y).mean() > 0.6
     chosen_on = ms.GridSearchCV(model, GRID).fit(table, Y)
     assert chosen_on.best_estimator_.score(table, Y) > 0.6
-    assert set(tools("They run on a table, and answer another question")) >= {"permutation_importance"}
+    assert set(tools("Tools that run on a table, but answer another question")) >= {"permutation_importance"}
     fitted = model.fit(table, Y)
     if library == "pandas":
         theirs = ins.permutation_importance(fitted, table, Y, n_repeats=3, random_state=0)
