@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         preprocessing,
         uncertainty,
     )
+    from ._columns import Columns
     from ._data.array import GaussianArray
     from ._data.incomplete import Incomplete
     from ._errors.check import ErrorCheck, check_errors
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
 _ORIGINS = {
     name: module
     for module, names in {
+        "_columns": "Columns",
         "_data.array": "GaussianArray",
         "_errors.check": "ErrorCheck check_errors",
         "_data.incomplete": "Incomplete",
@@ -89,6 +91,7 @@ __all__ = [  # and `dask` and `plot`, which need an extra; docs/guide/api.md has
     "AdaptiveHuberClassifier",
     "AdaptiveHuberRegressor",
     "AsGaussians",
+    "Columns",
     "ErrorCheck",
     "ErrorColumns",
     "GSUClassifier",

@@ -372,8 +372,7 @@ def test_linear_maps_that_do_not_fit(
 
 
 def test_linear_map_in_a_pipeline_and_its_file(tmp_path: Any, rng: np.random.Generator) -> None:
-    from uncertain import Model
-    from uncertain.tables._columns import Columns
+    from uncertain import Columns, Model
 
     g = GaussianArray(rng.normal(size=(60, 3)), std=rng.uniform(0.1, 1, (60, 3)), feature_names=NAMES)
     y = np.where(g.means @ [1, -1, 0] > 0, "blue", "red")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,10 @@ import polars as pl
 import pytest
 
 import uncertain
-from uncertain import AsGaussians
+from uncertain import AsGaussians, Columns
+from uncertain._columns import find_columns
+from uncertain._columns.names import ErrorBar, error_bars, looks_like_error, pair_columns
 from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError, UncertainWarning
-from uncertain.tables._choose import choose_columns
-from uncertain.tables._columns import Columns
-from uncertain.tables._names import ErrorBar, error_bars, looks_like_error, pair_columns
 from uncertain.uncertainty import from_bounds
 
 N = 80
@@ -411,12 +411,54 @@ def test_meaning_auto_follows_the_kind_of_column() -> None:
 
 def test_columns_round_trip() -> None:
     names = ["a", "a_err1", "a_err2", "b", "bErr", "a_b_corr", "n", "kind", "survey"]
-    columns = choose_columns(names, "kind", exact=["n"], categorical=["survey"])
+    table: Any = SimpleNamespace(names=names, type_of=lambda name: "number")
+    columns = find_columns(Columns("kind", exact=["n"], categorical=["survey"]), table)
     assert columns.used() == set(names) - {"kind"}
     assert Columns.from_dict(columns.to_dict()) == columns
     assert columns.errors == {"std": {"a": ("a_err1", "a_err2"), "b": "bErr"}}
     with pytest.raises(TypeError, match="errors"):
         Columns.from_dict({"errors": {"std": 3}})
+
+
+def test_columns_in_one_object() -> None:
+    table = pl.DataFrame(two_classes() | {"patient": np.arange(N) // 2, "weight": np.ones(N)})
+    roles: dict[str, Any] = {
+        "features": ["flux"],
+        "exact": ["airmass"],
+        "groups": "patient",
+        "sample_weight": "weight",
+    }
+    columns = Columns("kind", **roles)
+    model = uncertain.fit(table, columns=columns, method="gsu")
+    shortcuts = uncertain.fit(table, "kind", **roles, method="gsu")
+    partly = uncertain.fit(
+        table, columns=Columns(features=["flux"], exact=["airmass"]), target="kind", groups="patient",
+        sample_weight="weight", method="gsu",
+    )  # fmt: skip
+    for other in (shortcuts, partly, uncertain.fit(table, columns=model.columns_, method="gsu")):
+        assert other.columns_ == model.columns_
+        assert other.pipeline_[-1].coef_.tobytes() == model.pipeline_[-1].coef_.tobytes()
+    rows = AsGaussians(columns=columns).fit(table)
+    assert rows.columns_.scalars() == ["flux", "airmass"] and rows.columns_.target == "kind"
+    check = uncertain.check_errors(table, columns=Columns(features=["flux"], groups="patient"))
+    assert check.feature_names == ("flux",) and check.by == ("replicates",)
+    assert eval(repr(columns), {"Columns": Columns}) == columns
+
+
+def test_a_role_is_given_once() -> None:
+    table = pl.DataFrame(two_classes())
+    twice = {"exact": ["airmass"]}, {"std": "{}_err"}
+    for role in twice:
+        with pytest.raises(ParameterError, match=r"is given beside columns=Columns\((exact|std)=.*leave one"):
+            uncertain.fit(table, "kind", columns=Columns(features=["flux"], **role), method="gsu", **role)
+    with pytest.raises(ParameterError, match=r"target='airmass' is given beside"):
+        uncertain.fit(table, "airmass", columns=Columns("kind"), method="gsu")
+    with pytest.raises(ParameterError, match=r"columns=\['flux'\]: must be an uncertain.Columns"):
+        uncertain.fit(table, columns=["flux"], method="gsu")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"Columns\(groups=\[1\]\): must be the name of a column"):
+        Columns(groups=[1])  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="pass either mean="):
+        Columns(mean="m", features=["a"])
 
 
 def test_lists_and_scalars_may_be_mixed() -> None:

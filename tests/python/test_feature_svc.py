@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 
 import uncertain
 from uncertain import (
+    Columns,
     GaussianArray,
     GaussianScaler,
     ProbabilisticKernelFeatures,
@@ -24,7 +25,6 @@ from uncertain import (
 )
 from uncertain._model.file import Beside, from_bytes, to_bytes
 from uncertain.exceptions import ConvergenceWarning
-from uncertain.tables._columns import Columns
 
 APPROXIMATIONS = ["random", "nystroem"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -13,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 import uncertain
-from uncertain import GaussianArray
+from uncertain import Columns, GaussianArray
+from uncertain._columns import find_columns
 from uncertain.exceptions import UncertainError
-from uncertain.tables._choose import choose_columns
 
 N = 60
 
@@ -302,16 +303,22 @@ def test_unreadable_files_are_refused(name: str, tmp_path: Any) -> None:
         uncertain.fit(path, method="gsu")
 
 
+def chosen(names: list[str], target: str | None, **roles: Any) -> Any:
+    """What is made of columns of numbers with these names."""
+    table: Any = SimpleNamespace(names=names, type_of=lambda name: "number")
+    return find_columns(Columns(target, **roles), table)
+
+
 def test_columns_are_chosen_from_names_alone() -> None:
-    assert choose_columns(["mean", "cov", "note"], None).ignored == ("note",)
-    assert choose_columns(["mean", "factor", "var"], None).errors == {"var": "var", "factor": "factor"}
-    assert choose_columns(["flux", "cov"], None, mean="flux").errors == {"cov": "cov"}
-    assert choose_columns(["mean", "y"], "y", mean="mean").errors == {}
+    assert chosen(["mean", "cov", "note"], None).ignored == ("note",)
+    assert chosen(["mean", "factor", "var"], None).errors == {"var": "var", "factor": "factor"}
+    assert chosen(["flux", "cov"], None, mean="flux").errors == {"cov": "cov"}
+    assert chosen(["mean", "y"], "y", mean="mean").errors == {}
     with pytest.raises(UncertainError, match="std, cov all look like error bars"):
-        choose_columns(["mean", "cov", "std"], None)
+        chosen(["mean", "cov", "std"], None)
     with pytest.raises(UncertainError, match="'mean' but no error bars"):
-        choose_columns(["mean", "y"], "y")
-    assert choose_columns(["mean", "mean_se"], None).features == ("mean",)
+        chosen(["mean", "y"], "y")
+    assert chosen(["mean", "mean_se"], None).features == ("mean",)
 
 
 def test_curved_boundaries(tmp_path: Any) -> None:

@@ -20,6 +20,7 @@ from test_fit import MAKERS, scalars
 import uncertain
 from uncertain import (
     AdaptiveHuberClassifier,
+    Columns,
     GaussianArray,
     GSUClassifier,
     MinimaxProbabilityClassifier,
@@ -32,7 +33,6 @@ from uncertain._report.held_out import standard_error
 from uncertain._report.huber import report_of_huber
 from uncertain._report.regression import compare_regressions
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
-from uncertain.tables._columns import Columns
 from uncertain.tables._groups import Groups
 
 D = 20
@@ -458,7 +458,7 @@ def test_files_keep_the_name_of_the_column(rng: np.random.Generator, tmp_path: A
         loaded = uncertain.load(tmp_path / "model.safetensors")
         assert loaded.columns_ == model.columns_
         assert loaded.columns_.groups == ("patient" if groups == "patient" else True)
-    plain = Columns("label", "mean", errors={"std": "std"}).to_dict()
+    plain = Columns("label", mean="mean", std="std").to_dict()
     assert "groups" not in plain  # as files of earlier versions, and for them
     assert Columns.from_dict(plain).groups is None
 

@@ -15,6 +15,7 @@ LAYERS = (
     {"exceptions", "_uncertain"},
     {"_data"},
     {"_spill"},
+    {"_columns"},
     {"tables"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},

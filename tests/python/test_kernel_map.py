@@ -107,7 +107,7 @@ def test_pipelines_pickles_and_files(kernel: Any, tmp_path: Path) -> None:
         assert len(again.pipeline_) == 2
     step = make_pipeline(GaussianScaler(), KernelMap(kernel, max_rank=20), GSUClassifier(0.01)).fit(X, y)
     assert_allclose(step.decision_function(X), inside.pipeline_.decision_function(X), rtol=1e-6, atol=1e-6)
-    beside = uncertain.Model(step, uncertain.tables._columns.Columns())
+    beside = uncertain.Model(step, uncertain.Columns())
     beside.save(path)
     loaded = uncertain.load(path).pipeline_
     np.testing.assert_array_equal(loaded.decision_function(X), step.decision_function(X))

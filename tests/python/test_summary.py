@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 import uncertain
 from uncertain import (
+    Columns,
     GaussianArray,
     GaussianDenoiser,
     GaussianImputer,
@@ -24,7 +25,6 @@ from uncertain import (
     SubspaceProjector,
 )
 from uncertain._model.summary import LISTED
-from uncertain.tables._columns import Columns
 
 N = 200
 NAMES = ["mass", "age", "size"]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
+from .._columns import Columns, find_columns
+from .._columns.columns import OF_ROWS
+from .._columns.roles import ErrorColumns
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from .._data.numbers import gaps_as_nan
@@ -20,11 +22,9 @@ from .._report.html import Table
 from .._report.html import table as html_table
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._empty import without_empty
+from ..preprocessing._empty import find_filled
 from ..preprocessing._error_columns import deviations
-from ..tables._choose import choose_columns
 from ..tables._groups import Groups
-from ..tables._roles import ARGUMENTS, ErrorColumns
 from ..tables._source import Source
 from .estimate import LEVELS, Found, by_model, by_replicates
 
@@ -174,6 +174,7 @@ def check_errors(
     bounds: ErrorColumns | None = None,
     features: Sequence[str] | None = None,
     corr: str | Mapping[tuple[str, str], str] | None = None,
+    columns: Columns | None = None,
     on_missing: Literal["error", "point", "impute"] = "error",
     n_components: int | Literal["auto"] = "auto",
     random_state: int = 0,
@@ -212,7 +213,8 @@ def check_errors(
         checked.
     groups : what readings of one and the same true value share: a column, or the values, one per row.
     sample_weight : how much each row counts for the model (not among replicates): a column, or the values.
-    mean, std, var, cov, precision, factor, bounds, features, corr, on_missing : as for :func:`uncertain.fit`.
+    mean, std, var, cov, precision, factor, bounds, features, corr, columns, on_missing : as for
+        :func:`uncertain.fit`.
     n_components : Gaussians of the mixture; "auto" chooses up to 5 by held-out likelihood.
     random_state : seed of the folds, and of the 5,000 rows that are drawn of more.
 
@@ -239,13 +241,13 @@ def check_errors(
     >>> bool(check.interval_95[1, 0] < 2.0 < check.interval_95[1, 1])
     True
     """
-    given = {role: value for role, value in locals().items() if role in ARGUMENTS}
+    asked, values = Columns.from_arguments(columns, locals())
     check_option("on_missing", on_missing, ("error", "point", "impute"))
     if n_components != "auto" and (not isinstance(n_components, int) or n_components < 1):
         raise ParameterError(f'n_components={n_components!r}: must be an integer >= 1 or "auto"')
     source = Source.of(table)
-    beside = {"groups": groups, "sample_weight": sample_weight}
-    rows, names = _read(source, beside, given, on_missing)
+    groups, sample_weight = (values.get(role, getattr(asked, role)) for role in ("groups", "sample_weight"))
+    rows, names = _read(source, asked, on_missing)
     together = None if groups is None else source.groups(groups)
     weights = None if sample_weight is None else source.weights(sample_weight)
     return checked(
@@ -308,27 +310,22 @@ def warn_if_off(
         )
 
 
-def _read(
-    source: Source, beside: Mapping[str, object], given: dict[str, Any], on_missing: str
-) -> tuple[GaussianRows, list[str]]:
+def _read(source: Source, asked: Columns, on_missing: str) -> tuple[GaussianRows, list[str]]:
     """The rows with error bars, and the names of their features."""
     if source.table is None:
-        asked = [role for role, value in given.items() if value is not None]
-        asked += [role for role, value in beside.items() if isinstance(value, str)]
-        if asked:
-            raise ParameterError(f"{asked[0]}= names a column of a table, but these rows have none")
+        roles = [*asked.asked(), *(role for role in OF_ROWS if getattr(asked, role) is not None)]
+        if roles:
+            raise ParameterError(f"{roles[0]}= names a column of a table, but these rows have none")
         data = source.data
         if not isinstance(data, (GaussianArray, Incomplete)):
             data = Incomplete.of(gaps_as_nan(data, "table"))
         names = data.feature_names or [f"x{j}" for j in range(data.n_features)]
         return data, list(names)
-    roles: dict[str, Any] = {role: v if isinstance(v, str) else None for role, v in beside.items()}
     with source.named():
-        chosen = partial(choose_columns, source.names, None, type_of=source.table.type_of, **roles, **given)
-        columns = chosen()
+        columns = find_columns(asked, source.table)
         source.load({*source.names} - {*columns.ignored})
-        columns, _ = without_empty(source.table, columns, given, lambda empty: chosen(**empty))
-    reading = AsGaussians(**columns.roles(), on_missing=on_missing)
+        columns = find_filled(asked, source.table, columns)
+    reading = AsGaussians(columns=columns, on_missing=on_missing)
     rows = reading.fit_transform(source.rows)
     return rows, [str(name) for name in reading.get_feature_names_out()]
 

@@ -9,7 +9,6 @@ rows with one another, or copy them, are refused before anything is read, with w
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._columns.columns import Columns
 from .._data.incomplete import Incomplete
 from .._data.warn import warn
 from .._spill import Budget
@@ -24,10 +24,7 @@ from .._spill._folder import checked_folder
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors
-from ..tables._choose import target_errors
-from ..tables._columns import Columns
 from ..tables._lazy import LazyTable
-from ..tables._roles import KINDS
 from ..tables._source import Source
 from ..tables._table import BatchSize
 from ..tables._wrapped import unwrapped
@@ -42,7 +39,6 @@ from .sampled import CHOSEN_ROWS, REMEMBERED_ROWS
 from .settings import settings_of_choice
 from .streamed import Streamed, streamed
 from .trial import Rows
-from .with_target import OfTarget
 
 LOOKED_AT = 1_000
 """Rows in which an error column of a large table has to hold something."""
@@ -63,14 +59,18 @@ BESIDE = {"targets": 12, "weights": 24, "groups": 8, "y_std": 16, "exact": 120, 
 solver for exact rows keeps beside each of them, residuals of targets from a law."""
 
 
-def suits_parts(source: Source, columns: Columns, given: Mapping[str, Any], with_target: OfTarget) -> bool:
+def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
     """Is the table worth being read in parts, and nothing asked of all of its rows at once?
 
-    Error columns that hold nothing are told by all rows.
+    Error columns that hold nothing need a full scan, unless they were `named`.
     """
-    if with_target.columns or columns.target_limit is not None or not is_large(source, columns):
+    if (
+        columns.known.target_pairs.columns
+        or columns.target_limit is not None
+        or not is_large(source, columns)
+    ):
         return False
-    if any(given[kind] is not None for kind in KINDS):
+    if named:
         return True
     assert source.table is not None
     first = next(iter(source.table.batches(sorted(columns.used()), BatchSize(LOOKED_AT))), None)
@@ -100,9 +100,7 @@ def fit_large(
 
 def settled(columns: Columns, reading: AsGaussians) -> Columns:
     """Whether two columns are limits or arms is learned from rows."""
-    if not columns.features:
-        return columns
-    return replace(columns, errors={kind: own for kind, own in reading.roles_.items() if kind in KINDS})
+    return columns.with_errors(reading.columns_.errors) if columns.features else columns
 
 
 def refuse(
@@ -160,12 +158,12 @@ def fit_in_file(
     columns: Columns,
     options: Options,
     beside: dict[str, Any],
-    with_target: OfTarget,
     budget: Budget,
     spill: object,
 ) -> Model:
     """One fit, or a choice, with the rows in a file, into which the table is read."""
-    if with_target.given and with_target.columns:
+    with_target = columns.known.target_pairs
+    if with_target.named and with_target.columns:
         raise ParameterError(
             "memory=: covariances with the errors of the target are for rows in memory; leave them out"
         )
@@ -182,10 +180,10 @@ def fit_in_file(
         raise ParameterError(
             'memory=: target_std= is for method="gsu" and numbers; name the method, or leave it out'
         )
-    if columns.target_std is None and columns.automatic and knows_y_std:
-        columns = columns.with_target_std(target_errors(source.names, columns.target))
+    if columns.target_std is None and knows_y_std:
+        columns = columns.with_target_std()
     reading = AsGaussians(
-        **columns.roles(), on_missing=options.on_missing, handle_unknown=options.handle_unknown
+        columns=columns, on_missing=options.on_missing, handle_unknown=options.handle_unknown
     )
     with source.named():
         read = streamed(source, reading, columns, options.task, budget=budget, folder=folder)
@@ -205,7 +203,7 @@ def fit_in_file(
             params=options.params,
             random_state=options.random_state,
         )
-        pipeline = Pipeline(options.steps(estimator, columns.limits))
+        pipeline = Pipeline(options.steps(estimator, columns.flags()))
     if entry is not None or n_rows > CHOSEN_ROWS:
         free = budget.check(n_rows, read.rows.row_bytes, _beside(read, pipeline[-1]))
         arguments = known.arguments

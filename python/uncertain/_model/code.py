@@ -13,13 +13,12 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from .._columns import Columns, find_columns
 from .._report.board import MEANS_ONLY
 from .._report.huber import MODEL, SQUARED
 from .._report.meanings import own_meaning
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer, GaussianScaler
-from ..tables._choose import choose_columns
-from ..tables._columns import Columns
 from ..tables._source import Source
 from .methods import METHODS, estimator_of
 
@@ -110,7 +109,7 @@ def _reading(
         del found["target"]
     if columns.roles():
         found |= _roles(columns, source)
-    limits = columns.limits | ({columns.target: columns.target_limit} if columns.target_limit else {})
+    limits = columns.flags() | ({str(columns.target): columns.target_limit} if columns.target_limit else {})
     if limits:
         found["limits"] = limits
     if columns.groups is not None:
@@ -136,13 +135,12 @@ def _roles(columns: Columns, source: Source) -> dict[str, Any]:
     roles = columns.roles()
     if not columns.automatic:
         return roles | ({} if columns.target_std is None else {"target_std": columns.target_std})
-    beside = {name: getattr(columns, name) for name in ("groups", "sample_weight", "target_limit")}
-    beside = {name: value for name, value in beside.items() if isinstance(value, str)}
-    type_of = None if source.table is None else source.table.type_of
+    groups, weight = (c if isinstance(c, str) else None for c in (columns.groups, columns.sample_weight))
+    limits = columns.flags() | ({str(columns.target): columns.target_limit} if columns.target_limit else {})
+    again = Columns(columns.target, limits=limits or None, groups=groups, sample_weight=weight)
+    assert source.table is not None
     try:
-        found = choose_columns(
-            source.names, columns.target, **beside, limits=roles.get("limits"), type_of=type_of
-        ).roles()
+        found = find_columns(again, source.table).roles()
     except UncertainError:
         found = {}
     if any(roles.get(name) != found.get(name) for name in ("mean", "features")):
@@ -181,7 +179,7 @@ def _exact(columns: Columns, common: Mapping[str, Any]) -> dict[str, Any]:
     """The same features as exact columns; rows without error bars have no meaning of these."""
     without: dict[str, Any] = dict.fromkeys({*columns.roles(), "limits"} & {*common}, LEFT_OUT)
     kept = {"categorical": list(columns.categorical)} if columns.categorical else {}
-    exact = [*columns.features, *columns.exact]
+    exact = columns.scalars()
     return without | kept | {"exact": exact, "meaning": LEFT_OUT}
 
 

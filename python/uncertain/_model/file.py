@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from sklearn.pipeline import Pipeline
 
+from .._columns.columns import Columns
 from .._uncertain import Fitted, model_from_bytes, model_to_bytes, read_model, write_model
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
-from ..tables._columns import Columns
 from .leaderboard import Leaderboard
 from .pipeline_file import (
     altered,
@@ -29,12 +29,13 @@ from .pipeline_file import (
     listed,
     name_features,
     named,
-    plain_parameters,
     set_parameters,
 )
 from .remembered import Remembered
 
 NOTHING = Remembered()
+OPTIONS = ("on_missing", "handle_unknown")
+"""Parameters of `AsGaussians` beside its columns, which the file holds once."""
 
 
 class Beside(NamedTuple):
@@ -79,7 +80,7 @@ def _parts(pipeline: Pipeline, beside: Beside) -> tuple[list[Fitted], list[Any],
     if isinstance(first, AsGaussians):
         features = [str(f) for f in first.get_feature_names_out()] if first.roles_ else []
         categories, units = first.categories_, first.units_
-        names, parameters = [rest[0][0]], [plain_parameters(first.get_params())]
+        names, parameters = [rest[0][0]], [{name: getattr(first, name) for name in OPTIONS}]
         rest = rest[1:]
     if not features:
         features = first_names(first)
@@ -112,10 +113,11 @@ def _assembled(
         raise altered(f"{len(about.steps)} names and {len(parameters)} parameters of steps")
     estimators = estimators_of(steps, parameters[int(reads) :], classes)
     if reads:
-        first = AsGaussians(**columns.roles())
-        first._keep(columns.roles(), about.categories, estimators[0].n_features_in_, about.units)
+        first = AsGaussians(columns=columns)
+        first._keep(columns, about.categories, estimators[0].n_features_in_, about.units)
         if parameters:
-            set_parameters(first, parameters[0])
+            options = {name: value for name, value in parameters[0].items() if name in OPTIONS}
+            set_parameters(first, options)
         try:
             first._check_options()
         except UncertainError as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from .._columns.columns import PairsOfTarget
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
@@ -32,7 +33,7 @@ from .sampled import REMEMBERED_ROWS
 from .scatter import most_likely_scatter
 from .summary import Summary, summarised
 from .values import Values
-from .with_target import OfTarget, covariances, limits
+from .with_target import covariances, limits
 
 
 class Findings(Values):
@@ -171,7 +172,7 @@ class Findings(Values):
             )
             if y is None:
                 common["y_limit"] = limits(source, self.columns_)
-            pairs = OfTarget(self.columns_.target_corr, self.columns_.target_cov)
+            pairs = PairsOfTarget(self.columns_.target_corr, self.columns_.target_cov)
             if pairs.columns and common["y_std"] is not None:
                 reading, target = self.pipeline_[0], self._target_name
                 common["xy_cov"] = covariances(source, reading, pairs, target, common["y_std"])

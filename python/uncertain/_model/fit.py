@@ -17,6 +17,9 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._columns import Columns, find_columns, left_out
+from .._columns.columns import OF_ROWS
+from .._columns.roles import ErrorColumns
 from .._data.array import GaussianArray
 from .._data.coded import coded
 from .._data.options import check_option
@@ -26,11 +29,8 @@ from .._data.warn import warn
 from .._spill import Budget
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
-from ..preprocessing._empty import without_empty
-from ..tables._choose import choose_columns, left_out, target_errors
-from ..tables._columns import Columns
+from ..preprocessing._empty import find_filled
 from ..tables._dask import is_dask
-from ..tables._roles import ARGUMENTS, ErrorColumns
 from ..tables._sentinels import sentinel_warning, sentinels
 from ..tables._source import Source
 from . import with_target as with_target_
@@ -65,6 +65,7 @@ def fit(
     categorical: Sequence[str] | None = None,
     corr: str | Mapping[tuple[str, str], str] | None = None,
     limits: str | Mapping[str, str] | None = None,
+    columns: Columns | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     method: MethodName = "auto",
     meaning: Literal["auto", "spread", "measurement"] = "auto",
@@ -122,6 +123,8 @@ def fit(
         limits, negate its column. A limit without error bar is one of the true value. Features may be limits
         with ``method="mixture"``, "discriminant" and ``meaning="measurement"``, targets with "mixture" for
         numbers; all else refuses them, and "auto" chooses among these.
+    columns : all of these roles in one object, `uncertain.Columns`, for which the arguments are shortcuts. A
+        role is given in one of the two.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
         all whole numbers); "classification" also takes many integers, and whole floats, for labels.
     method : what learns; in brackets, for a target of numbers.
@@ -236,50 +239,45 @@ def fit(
     if budget is None and spill is not None:
         raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
     source = Source.of(table)
-    beside = {"target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight}
-    given = {role: value for role, value in arguments.items() if role in ARGUMENTS}
-    given, with_target = with_target_.split(given, target)
-    given = with_target_.with_limits(given, target, source.names)
+    asked, values = Columns.from_arguments(columns, arguments)
     with source.named():
-        columns = _chosen_columns(source, beside, given)
-    if not with_target.columns:
-        with_target = with_target_.found(source.names, columns, given)
-    beside_target = {*target_errors(source.names, columns.target), *with_target.columns}
-    empty: set[str] = set()
-    in_parts = budget is None and entry is not None and suits_parts(source, columns, given, with_target)
+        columns = _found_columns(source, asked)
+    beside: dict[str, Any] = {role: values.get(role, getattr(columns, role)) for role in OF_ROWS}
+    target, target_std, groups, sample_weight = beside.values()
+    with_target = columns.known.target_pairs
+    beside_target = {*columns.known.target_stds, *with_target.columns}
+    in_parts = budget is None and entry is not None and suits_parts(source, columns, named=bool(asked.errors))
     if in_parts:
         source.load(columns.beside() | beside_target)
     elif budget is None:
         source.load({*source.names} - {*columns.ignored} | beside_target)
         if source.table is not None:
             with source.named():
-                columns, empty = without_empty(
-                    source.table, columns, given, lambda empty: _chosen_columns(source, beside, given | empty)
-                )
+                columns = find_filled(asked, source.table, columns)
             source.load({*source.names} - {*columns.ignored} | beside_target)
     usual = "measurement" if are_readings(source, columns) else "spread"
     options = Options(
         task, method, meaning, usual, scale, on_missing, handle_unknown, effort, noise, random_state, params
     )  # fmt: skip
-    found = exact is None and features is None and mean is None
+    found = asked.exact is None and asked.features is None and asked.mean is None
     if budget is not None:
         if found:
-            _warn_of_left_out(source, columns, empty)
-        return fit_in_file(source, columns, options, beside, with_target, budget, spill)
+            _warn_of_left_out(source, columns)
+        return fit_in_file(source, columns, options, beside, budget, spill)
     y_limit = with_target_.limits(source, columns)
     y, regression = source.targets(target, task, partial=entry is not None and entry.partial)
     if regression and (code := sentinel_warning(sentinels(columns.target or "target", y))):
         warn(code, UncertainWarning)
     if regression:
-        columns = replace(columns, target_unit=source.unit(columns.target))
+        columns = columns.with_found(target_unit=source.unit(columns.target))
     if entry is None:
         params, estimator, knows_y_std = settings_of_choice(params), None, regression
     else:
         params = params if noise is None else re_measured_in(noise, params)
         estimator = estimator_of(method, regression=regression, params=params, random_state=random_state)
         knows_y_std = has_fit_parameter(estimator, "y_std")
-    if target_std is None and columns.automatic and knows_y_std:
-        columns = columns.with_target_std(target_errors(source.names, columns.target))
+    if target_std is None and knows_y_std:
+        columns = columns.with_target_std()
         target_std = columns.target_std
     y_std = None
     if target_std is not None:
@@ -289,15 +287,12 @@ def fit(
         y_std = source.target_stds(target_std, missing, unit=columns.target_unit)
     xy_cov = None
     if regression if estimator is None else has_fit_parameter(estimator, "xy_cov"):
-        if with_target.columns and (with_target.given or y_std is not None):
-            ignored = tuple(name for name in columns.ignored if name not in with_target.columns)
-            columns = replace(
-                columns, ignored=ignored, target_corr=with_target.corr, target_cov=with_target.cov
-            )
-            reader = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
+        if with_target.columns and (with_target.named or y_std is not None):
+            columns = columns.with_pairs_of_target(with_target.corr, with_target.cov)
+            reader = AsGaussians(columns=columns, on_missing=on_missing, handle_unknown=handle_unknown)
             reader.fit(source.rows)
             xy_cov = with_target_.covariances(source, reader, with_target, str(target), y_std)
-    elif with_target.given and with_target.columns:
+    elif with_target.named and with_target.columns:
         raise ParameterError(
             f"{next(iter(with_target.columns))} is given for the target {target!r}: covariances with its "
             'errors are used by method="mixture" for numbers'
@@ -315,21 +310,21 @@ def fit(
     if weights is not None and not isinstance(sample_weight, str):
         columns = replace(columns, sample_weight=True)
     if found:
-        _warn_of_left_out(source, columns, empty)
-    reading = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
+        _warn_of_left_out(source, columns)
+    reading = AsGaussians(columns=columns, on_missing=on_missing, handle_unknown=handle_unknown)
     known = Rows(None, y, weights, together, y_std, xy_cov, y_limit)
     start = time.perf_counter()
     board: Leaderboard | None = None
     if entry is None or estimator is None:
         rows = reading.fit_transform(source.rows)
-        asked = replace(options, params=params).request(
+        request = replace(options, params=params).request(
             replace(known, rows=rows), regression=regression, limits=bool(columns.limits),
             target_limits=y_limit is not None,
         )  # fmt: skip
-        chosen_one, board = choose(asked, replace(known, rows=rows))
+        chosen_one, board = choose(request, replace(known, rows=rows))
         pipeline = Pipeline([("gaussians", reading), *chosen_one.steps])
     else:
-        steps = options.steps(estimator, columns.limits)
+        steps = options.steps(estimator, columns.flags())
         if in_parts:
             codes: Any = coded(y)
             known = replace(known, y=codes)
@@ -354,35 +349,33 @@ def _on_cluster(given: dict[str, Any]) -> Model:
     return fit_on_cluster(None, **given, **params)
 
 
-def _warn_of_left_out(source: Source, columns: Columns, empty: set[str]) -> None:
+def _warn_of_left_out(source: Source, columns: Columns) -> None:
     """One warning about the numeric columns that were found, but not taken."""
-    message = None if source.table is None else left_out(columns, source.table.type_of, empty)
+    message = None if source.table is None else left_out(columns, source.table.type_of)
     if message is not None:
         warn(message, UncertainWarning)
 
 
-def _chosen_columns(source: Source, beside: Mapping[str, object], given: dict[str, Any]) -> Columns:
+def _found_columns(source: Source, asked: Columns) -> Columns:
     """The columns of a table by role; arrays have none that could be named."""
-    named = {role: value for role, value in beside.items() if isinstance(value, str)}
     if source.table is not None:
-        target = named.pop("target", None)
-        return choose_columns(source.names, target, type_of=source.table.type_of, **named, **given)
+        return find_columns(asked, source.table)
     data = source.data
-    if not isinstance(data, (GaussianArray, np.ndarray)) and "target" in named:
+    if not isinstance(data, (GaussianArray, np.ndarray)) and asked.target is not None:
         raise ParameterError(
             f"data of type {type(data).__name__} is no table: pass a table (Polars, pandas, pyarrow, DuckDB, "
             "astropy, a dictionary of columns, the path of a file), or an array with the labels as target="
         )
     kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
-    target = named.pop("target", None)
-    asked = [role for role, value in (given | named).items() if value is not None]
-    if asked:
+    named = {role: name for role in OF_ROWS[1:] if (name := getattr(asked, role)) is not None}
+    role = next(iter(asked.asked() | named), None)
+    if role is not None:
         raise ParameterError(
-            f"{asked[0]}= names a column of a table, but {kind} has none; see GaussianArray(means, ...)"
+            f"{role}= names a column of a table, but {kind} has none; see GaussianArray(means, ...)"
         )
-    if target is not None:
-        raise ParameterError(f"{kind} has no column {target!r}: pass the labels themselves as target=")
-    return Columns()
+    if asked.target is not None:
+        raise ParameterError(f"{kind} has no column {asked.target!r}: pass the labels themselves as target=")
+    return Columns.of_array()
 
 
 def _no_target_std(estimator: BaseEstimator | None) -> ParameterError:

@@ -13,6 +13,7 @@ from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._columns.columns import Columns
 from .._data.coded import Coded
 from .._data.incomplete import Incomplete
 from .._data.typing import Labels
@@ -20,7 +21,6 @@ from .._spill import Parts, Spill, in_parts
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends
 from ..tables import Table
-from ..tables._columns import Columns
 from ..tables._lazy import LazyTable
 from ..tables._sentinels import Ends
 from ..tables._source import Source
@@ -65,19 +65,19 @@ def read_in_parts(reading: AsGaussians, table: Table, names: list[str]) -> Parts
     rows, size = Parts(), BatchSize(in_parts(len(names)))
     streams = isinstance(table, LazyTable) and not table.collected(names)
     if not streams:
-        roles, categories = reading._settle(table)
+        columns, categories = reading._settle(table)
     ends: dict[str, Ends] = {}
     n_rows = 0
     for batch in table.batches(names, size):
         with numbered(n_rows):
             if not n_rows and streams:
-                roles, categories = reading._settle(batch, collected_categories(table, reading, size))
+                columns, categories = reading._settle(batch, collected_categories(table, reading, size))
             read = (
                 reading.transform(batch)
                 if n_rows
-                else reading._read_first(batch, roles, categories, whole=False)
+                else reading._read_first(batch, columns, categories, whole=False)
             )
-        watch_ends(ends, batch, roles)
+        watch_ends(ends, batch, columns)
         rows.append(read)
         n_rows += len(read)
     reading._warn_of(codes_of(ends))

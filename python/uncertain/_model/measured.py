@@ -6,14 +6,13 @@ from __future__ import annotations
 from sklearn.pipeline import Pipeline
 
 from .._base.em import Mixture
+from .._columns.columns import Columns
+from .._columns.names import SPREAD
 from .._data.array import GaussianArray
 from ..discriminant import GaussianDiscriminant
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
-from ..tables._columns import Columns
-from ..tables._names import SPREAD
-from ..tables._roles import is_list_column
 from ..tables._source import Source
 
 BY_ITSELF = (
@@ -74,8 +73,7 @@ def are_readings(source: Source, columns: Columns) -> bool:
     bars = [column for bar in columns.bars().values() for column in bar.columns]
     if bars and all(column.endswith(SPREAD) for column in bars):
         return False
-    listed = [column for kind, column in columns.errors.items() if is_list_column(kind, column)]
-    return all(source.table.type_of(column) != "list" for column in listed)
+    return all(source.table.type_of(column) != "list" for column in columns.lists().values())
 
 
 def true_values(pipeline: Pipeline) -> Mixture | None:

@@ -12,6 +12,8 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
+from .._columns.bars import listing
+from .._columns.columns import Columns
 from .._data.array import GaussianArray
 from .._data.features import check_fitted_names
 from .._data.incomplete import GaussianRows, Incomplete, vstack
@@ -22,9 +24,7 @@ from .._data.warn import warn
 from .._spill import in_parts
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer
-from ..tables._columns import Columns
 from ..tables._groups import Groups
-from ..tables._roles import listing
 from ..tables._source import Source
 from ..tables._table import BatchSize
 from .batches import numbered

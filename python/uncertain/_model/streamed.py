@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .._columns.columns import Columns
 from .._data.coded import Coded
 from .._data.typing import Floats, Ints, Labels
 from .._spill import Budget, Spill
@@ -23,7 +24,6 @@ from ..exceptions import NullError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends
 from ..tables import Table
-from ..tables._columns import Columns
 from ..tables._groups import Groups, groups_from
 from ..tables._plain import plain_array
 from ..tables._sentinels import Ends
@@ -87,11 +87,11 @@ def streamed(
     for batch in table.batches(names, size):
         with numbered(n_rows):
             if not n_rows:
-                roles, known = reading._settle(batch, categories)
+                found, known = reading._settle(batch, categories)
             read = (
-                reading.transform(batch) if n_rows else reading._read_first(batch, roles, known, whole=False)
+                reading.transform(batch) if n_rows else reading._read_first(batch, found, known, whole=False)
             )
-            watch_ends(ends, batch, reading.roles_)
+            watch_ends(ends, batch, reading.columns_)
             kept = None if weights is None else weights.positive(batch)
             rows.append(read if kept is None else read[kept])
             for own in beside_rows:

@@ -112,7 +112,7 @@ def _covering(fitted: Any, rows: Table, coverage: float) -> polars.DataFrame:
 def _kept(rows: Table, columns: list[str]) -> polars.DataFrame:
     import polars
 
-    from ..tables._roles import require
+    from .._columns.bars import require
 
     if not columns:
         return polars.DataFrame()

@@ -1,6 +1,6 @@
 """``AsGaussians``: the columns of a table become a GaussianArray.
 
-Idea: roles are column *names*, chosen before any number is read (``tables/_choose.py``); what they hold is
+Idea: roles are column *names*, chosen before any number is read (``_columns/find.py``); what they hold is
 read by ``_reading.py``. Only two things are learned from rows: the categories there are, and whether columns
 called upper and lower are limits or lengths.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
+from .._columns import Columns
+from .._columns.bars import arguments_from, limit_columns, listing
+from .._columns.columns import Found
+from .._columns.names import ErrorBar
+from .._columns.roles import OF_SCALARS
 from .._data.array import GaussianArray
 from .._data.asymmetric import warn_if_skewed
 from .._data.features import check_fitted_names, compare_names
@@ -37,21 +42,9 @@ from ..exceptions import (
     UncertainWarning,
 )
 from ..tables import Table, in_units, is_table, open_table
-from ..tables._choose import choose_columns
-from ..tables._names import ErrorBar
-from ..tables._roles import (
-    ARGUMENTS,
-    KINDS,
-    arguments_of,
-    bars_of,
-    check_roles,
-    is_list_column,
-    limits_of,
-    listing,
-)
 from ..tables._sentinels import Ends, Sentinel, sentinel_warning
 from ._categories import categories_of, names_of
-from ._empty import without_empty
+from ._empty import find_filled
 from ._limits import read_rows
 from ._reading import are_limits, arms_of, read_columns
 
@@ -96,6 +89,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         ">" where it is above, and 0, "=", "", False or null where the value was read. The error bar of a
         limit is that of the reading; null stands for a limit of the true value. The result is an `Incomplete`
         with `limits`, for `GaussianMixtureRegressor`, `GaussianDiscriminant` and `GaussianDenoiser`.
+    columns : Columns
+        All of these in one object, for which the arguments above are shortcuts. Its target, groups and
+        weights are no features.
     handle_unknown : {"error", "ignore"}
         What an unknown category means after `fit`: refused, or zeros for all categories.
     on_missing : {"error", "point", "impute"}
@@ -106,8 +102,10 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     Attributes
     ----------
+    columns_ : Columns
+        The columns in use, with all roles filled in.
     roles_ : dict
-        The columns in use, as arguments of this class.
+        The same as arguments of this class.
     categories_ : dict
         The categories of each column of `categorical`, in the order of their features.
     units_ : dict
@@ -139,6 +137,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         exact: Any = None,
         categorical: list[str] | None = None,
         limits: Any = None,
+        columns: Columns | None = None,
         on_missing: str = "error",
         handle_unknown: str = "error",
     ) -> None:
@@ -154,6 +153,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.exact = exact
         self.categorical = categorical
         self.limits = limits
+        self.columns = columns
         self.on_missing = on_missing
         self.handle_unknown = handle_unknown
 
@@ -174,11 +174,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def transform(self, X: RowsLike | Table) -> GaussianArray | Incomplete:
         """The rows of a table as Gaussians; arrays and GaussianArrays of d features pass through."""
-        check_is_fitted(self, "roles_")
+        check_is_fitted(self, "columns_")
         source = _opened(X)
         if isinstance(source, Table):
             source = in_units(source, self.units_)
-        gaussians = self._read(source, self.roles_, self.categories_)
+        gaussians = self._read(source, self.columns_, self.categories_)
         if gaussians.n_features != self.n_features_in_:
             raise ShapeError(
                 f"X has {gaussians.n_features} features, but AsGaussians is expecting {self.n_features_in_} "
@@ -191,16 +191,21 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Names of the d means: the scalar columns and categories, and a list column's name with a number."""
-        check_is_fitted(self, "roles_")
+        check_is_fitted(self, "columns_")
         if not self.roles_ and hasattr(self, "feature_names_in_"):
             return np.array(self.feature_names_in_, dtype=object)
-        names = [*self.roles_.get("features", ()), *self.roles_.get("exact", ())]
+        names = self.columns_.scalars()
         for column, known in self.categories_.items():
             names += names_of(column, known)
-        if "mean" in self.roles_ or not names:
-            base = self.roles_.get("mean", "x")
+        if self.columns_.mean is not None or not names:
+            base = self.columns_.mean or "x"
             names = [f"{base}{j}" for j in range(self.n_features_in_ - len(names))] + names
         return np.asarray(names, dtype=object)
+
+    @property
+    def roles_(self) -> dict[str, Any]:
+        """The columns in use, as arguments of this class."""
+        return self.columns_.roles()
 
     def _names_out(self) -> tuple[str, ...] | None:
         """Names for the features of the Gaussians; the places in a list have none of their own."""
@@ -212,37 +217,36 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _fit_transform(self, X: RowsLike) -> GaussianRows:
         source = _opened(X)
-        roles, categories = self._settle(source)
+        columns, categories = self._settle(source)
         if isinstance(source, Table):
             ends: dict[str, Ends] = {}
-            watch_ends(ends, source, roles)
+            watch_ends(ends, source, columns)
             self._warn_of(codes_of(ends))
-        return self._read_first(source, roles, categories, whole=True)
+        return self._read_first(source, columns, categories, whole=True)
 
     def _settle(
         self, source: Any, known: dict[str, list[Any]] | None = None
-    ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    ) -> tuple[Columns, dict[str, list[Any]]]:
         """What is learned of columns: their roles, and the categories (`known` where they were collected
         before)."""
-        roles = self._roles(source)
+        columns = self._found(source)
         if not isinstance(source, Table):
-            return roles, {}
-        roles = _settled(source, roles)
-        columns = roles.get("categorical", ())
-        return roles, categories_of(source, columns, self.on_missing) if known is None else known
+            return columns, {}
+        columns = _settled(source, columns)
+        categorical = columns.categorical or ()
+        return columns, categories_of(source, categorical, self.on_missing) if known is None else known
 
     def _read_first(
-        self, source: Any, roles: dict[str, Any], categories: dict[str, list[Any]], *, whole: bool
+        self, source: Any, columns: Columns, categories: dict[str, list[Any]], *, whole: bool
     ) -> GaussianRows:
         """The rows, all of them or the first part, and what a fit leaves behind."""
-        gaussians = self._read(source, roles, categories)
-        values = [*roles.get("features", ()), *roles.get("exact", ())]
-        values += [roles["mean"]] if "mean" in roles else []
+        gaussians = self._read(source, columns, categories)
+        values = columns.scalars() if columns.mean is None else [*columns.scalars(), columns.mean]
         units = source.units(values) if isinstance(source, Table) else {}
-        self._keep(roles, categories, gaussians.n_features, units)
+        self._keep(columns, categories, gaussians.n_features, units)
         if whole and isinstance(source, Table) and isinstance(gaussians, Incomplete):
             self._refuse_empty(gaussians)
-        if not roles:
+        if not self.roles_:
             check_fitted_names(self, gaussians.feature_names, reset=True)
         return gaussians._named(self._names_out())
 
@@ -264,18 +268,18 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _keep(
         self,
-        roles: dict[str, Any],
+        columns: Columns,
         categories: dict[str, list[Any]],
         n_features: int,
         units: dict[str, str] | None = None,
     ) -> None:
         """Set what a fit leaves behind."""
         self.units_: dict[str, str] = units or {}
-        self.roles_: dict[str, Any] = roles
+        self.columns_: Columns = columns
         self.categories_: dict[str, list[Any]] = categories
         self.n_features_in_: int = n_features
-        scalars = [c for role in ("features", "exact", "categorical") for c in roles.get(role, ())]
-        if scalars and "mean" not in roles:
+        scalars = [*columns.scalars(), *(columns.categorical or ())]
+        if scalars and columns.mean is None:
             self.feature_names_in_: NDArray[Any] = np.asarray(scalars, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -284,40 +288,45 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         check_option("on_missing", self.on_missing, ("error", "point", "impute"))
         check_option("handle_unknown", self.handle_unknown, ("error", "ignore"))
 
-    def _roles(self, X: Any) -> dict[str, Any]:
-        """The given roles, or those chosen by name."""
+    def _asked(self) -> Columns:
+        """`columns` and its shortcuts."""
         self._check_options()
-        given = {name: getattr(self, name) for name in ARGUMENTS}
-        roles = {name: value for name, value in given.items() if value is not None}
-        if not isinstance(X, Table):
-            if roles:
-                raise TypeError(
-                    f"AsGaussians({', '.join(roles)}) reads columns of a table, got {type(X).__name__}"
-                )
-            return roles
-        check_roles(roles)
-        if roles.get("corr") and not set(KINDS) & set(roles):
-            raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
-        of_scalars = any(isinstance(roles.get(kind), Mapping) for kind in KINDS)
-        known = {"mean", "features", "exact", "categorical", "limits"}
-        if roles and not of_scalars and not known & set(roles):
-            raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
-        if _complete(roles):
-            scalars = [*roles.get("features", ()), *roles.get("exact", ())]
-            limits = limits_of(roles.get("limits"), scalars, X.names)
-            return roles | {"limits": limits} if limits else roles
-        names = [name for name in X.names if isinstance(name, str)]
-        chosen = partial(choose_columns, names, None, type_of=X.type_of, **given)
-        columns, _ = without_empty(X, chosen(), roles, lambda empty: chosen(**empty))
-        return columns.roles()
+        return Columns.from_arguments(self.columns, self.get_params())[0]
 
-    def _read(self, X: Any, roles: dict[str, Any], categories: dict[str, list[Any]]) -> GaussianRows:
+    def _found(self, X: Any) -> Columns:
+        """The given columns, with those that are found by name."""
+        asked = self._asked()
+        roles = asked.asked()
+        if not isinstance(X, Table):
+            given = [role for role, value in asked.roles().items() if value]
+            if given:
+                raise TypeError(
+                    f"AsGaussians({', '.join(given)}) reads columns of a table, got {type(X).__name__}"
+                )
+            return Columns.of_array()
+        if asked.found is None:
+            if asked.corr and not asked.errors:
+                raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
+            of_scalars = any(isinstance(value, Mapping) for value in asked.errors.values())
+            if (
+                roles
+                and not of_scalars
+                and not {"mean", "features", "exact", "categorical", "limits"} & {*roles}
+            ):
+                raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
+            if _complete(asked):
+                limits = limit_columns(asked.limits, asked.scalars(), X.names)
+                return replace(asked, limits=limits, found=Found())
+        return find_filled(asked, X)
+
+    def _read(self, X: Any, columns: Columns, categories: dict[str, list[Any]]) -> GaussianRows:
         if isinstance(X, (GaussianArray, Incomplete)):
             return X
         if not isinstance(X, Table):
             if self.on_missing == "impute":
                 return Incomplete.of(gaps_as_nan(X, "X"))
             return GaussianArray(X)
+        roles = columns.roles()
         if not roles:
             raise ColumnError(
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
@@ -337,23 +346,20 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return tags
 
 
-def _complete(roles: Mapping[str, Any]) -> bool:
+def _complete(asked: Columns) -> bool:
     """Do the arguments leave nothing to be found by name?"""
-    if roles.get("exact") == "all":
+    if asked.exact == "all":
         return False
-    scalar = [kind for kind in KINDS if kind in roles and not is_list_column(kind, roles[kind])]
-    if "mean" in roles or not scalar:
-        return "mean" in roles or "features" in roles
-    return "features" in roles and roles["features"] == list(bars_of(roles["features"], roles))
+    scalar = asked.errors.keys() - asked.lists().keys()
+    if asked.mean is not None or not scalar:
+        return asked.mean is not None or asked.features is not None
+    return asked.features is not None and [*asked.features] == list(asked.bars())
 
 
-def _settled(table: Table, roles: dict[str, Any]) -> dict[str, Any]:
-    """The roles, with columns called upper and lower as what they are by their numbers: limits, or
+def _settled(table: Table, columns: Columns) -> Columns:
+    """The columns, where those called upper and lower are what they are by their numbers: limits, or
     lengths."""
-    if "features" not in roles:
-        return roles
-    features = roles["features"]
-    bars = bars_of(features, roles)
+    bars = columns.bars()
     settled = dict(bars)
     below: list[Floats] = []
     above: list[Floats] = []
@@ -373,21 +379,21 @@ def _settled(table: Table, roles: dict[str, Any]) -> dict[str, Any]:
         what = f"the error bars of {listing(pairs)}"
         warn_if_skewed(np.concatenate(below), np.concatenate(above), what=what)
     if settled == bars:
-        return roles
-    rest = {name: value for name, value in roles.items() if name not in ("std", "var", "bounds")}
-    return rest | arguments_of(settled)
+        return columns
+    rest = {kind: value for kind, value in columns.errors.items() if kind not in OF_SCALARS}
+    return columns.with_errors(rest | arguments_from(settled))
 
 
-def watch_ends(ends: dict[str, Ends], table: Table, roles: Mapping[str, Any]) -> None:
+def watch_ends(ends: dict[str, Ends], table: Table, columns: Columns) -> None:
     """Add the numbers of a part of a table."""
-    columns: Sequence[str] = [*roles.get("features", ()), *roles.get("exact", ())]
-    if "features" in roles:
-        columns = [*columns, *(c for bar in bars_of(roles["features"], roles).values() for c in bar.columns)]
-    for column in (name for name in columns if table.type_of(name) == "number"):
+    names = [*columns.scalars(), *(c for bar in columns.bars().values() for c in bar.columns)]
+    for column in (name for name in names if table.type_of(name) == "number"):
         values = read_columns(table, [column], "nan").to_numpy()
         ends.setdefault(column, Ends(column)).add(values.ravel())
-    lists = [roles[k] for k in ("mean", "std", "var") if "mean" in roles and is_list_column(k, roles.get(k))]
-    for column in lists:
+    if columns.mean is None:
+        return
+    errors = columns.lists()
+    for column in (columns.mean, *(errors[kind] for kind in ("std", "var") if kind in errors)):
         values = read_columns(table, [column], "nan").to_numpy()
         for j in range(values.shape[1]):
             name = f"{column}[{j}]"

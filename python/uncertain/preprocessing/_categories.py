@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from .._columns.bars import listing
 from .._data.typing import Floats
 from ..exceptions import NullError, UncertainError
 from ..tables import Table
-from ..tables._roles import listing
 from ..tables._targets import is_missing
 
 Categories: TypeAlias = Mapping[str, Sequence[Any]]

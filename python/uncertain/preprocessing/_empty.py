@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import numpy as np
 
+from .._columns import Columns, find_columns
 from .._data.warn import warn
 from ..exceptions import UncertainWarning
 from ..tables import Table
-from ..tables._columns import Columns
-from ..tables._roles import KINDS
 from ..tables._targets import is_missing
 from ._reading import read_columns
 
@@ -29,20 +25,16 @@ def is_empty(table: Table, name: str) -> bool:
     return table.type_of(name) == "other" and all(map(is_missing, table.values(name)))
 
 
-def without_empty(
-    table: Table,
-    columns: Columns,
-    given: Mapping[str, Any],
-    choose: Callable[[dict[str, Any]], Columns],
-) -> tuple[Columns, set[str]]:
-    """The columns chosen again, by `choose` with the argument `empty`, where error columns that were found by
-    name hold nothing, after a warning; and these error columns."""
-    named = any(given.get(kind) is not None for kind in KINDS)
-    empty = {} if named else empty_errors(table, columns)
+def find_filled(asked: Columns, table: Table, columns: Columns | None = None) -> Columns:
+    """`find_columns`, and again, after a warning, where error columns that were found by name hold nothing.
+
+    `columns` are those that were found before, if they were.
+    """
+    columns = find_columns(asked, table) if columns is None else columns
+    empty = {} if asked.errors or asked.found else empty_errors(table, columns)
     if not empty:
-        return columns, set()
+        return columns
     texts = [f"{feature} ({', '.join(own)})" for feature, own in empty.items()]
     message = f"error columns without a number in any row count as absent: {', '.join(texts)}"
     warn(message, UncertainWarning)
-    gone = {column for own in empty.values() for column in own}
-    return choose({"empty": gone}), gone
+    return find_columns(asked, table, {column for own in empty.values() for column in own})

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from .._columns.bars import error_bars_from
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats, Labels, Limits
 from ..exceptions import NullError, UncertainError
 from ..tables import Table
-from ..tables._roles import bars_of
 from ..tables._targets import is_missing
 from ._categories import Categories, names_of
 from ._error_columns import deviations
@@ -117,7 +117,7 @@ def _refuse_gaps(
     if not len(gaps):
         return
     row, j = gaps[0]
-    bars = bars_of(roles.get("features", ()), roles)
+    bars = error_bars_from(roles.get("features", ()), roles)
     error = f" or its error bar ({bars[names[j]]})" if names[j] in bars else ""
     raise NullError(
         f'{names[j]}{error}: row {row} is null or NaN; on_missing="impute" takes it for unknown'

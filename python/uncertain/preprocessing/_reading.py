@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._columns.bars import error_bars_from, listing, pair_columns_from
+from .._columns.names import ErrorBar
+from .._columns.roles import KINDS, is_list_column
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, hstack
@@ -20,8 +23,6 @@ from .._data.typing import Booleans, Floats
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 from ..tables import Table
-from ..tables._names import ErrorBar
-from ..tables._roles import KINDS, bars_of, is_list_column, listing, pairs_of
 from ..tables._targets import is_missing
 from ._categories import Categories, one_hot
 
@@ -68,7 +69,7 @@ def read_gaussians(
             )
         parts.append(_gaussians(table, features or [roles["mean"]], listed, roles, on_missing))
         features = []
-    bars = bars_of(features, roles) if features else {}
+    bars = error_bars_from(features, roles) if features else {}
     if features and not bars:
         points, features = features + points, []
     if bars or points or indicators:
@@ -223,9 +224,9 @@ def _related(
     """With the correlations and covariances of pairs of features, S_jk = corr_jk s_j s_k; others stay 0, and
     those of what is missing.
     """
-    corr = pairs_of(roles.get("corr"), features, table.names)
+    corr = pair_columns_from(roles.get("corr"), features, table.names)
     listed = is_list_column("cov", roles.get("cov"))
-    cov = {} if listed else pairs_of(roles.get("cov"), features, table.names, own=True)
+    cov = {} if listed else pair_columns_from(roles.get("cov"), features, table.names, own=True)
     cov = {pair: column for pair, column in cov.items() if pair[0] != pair[1] and pair not in corr}
     pairs = corr | cov
     if not pairs:

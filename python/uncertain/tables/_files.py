@@ -10,11 +10,11 @@ from typing import Any
 
 import polars as pl
 
+from .._columns import Columns, find_columns
 from ..exceptions import ColumnError, ParameterError, UncertainError
 from ._astropy import AstropyTable
 from ._astropy_files import check_same, read_astropy, to_polars, write_astropy
 from ._blocks import blocks_of
-from ._choose import choose_columns
 from ._formats import ASTROPY, TEXT, Format, format_of, is_remote
 from ._frames import PolarsTable
 from ._lazy import lazy_polars
@@ -188,10 +188,10 @@ def pack_columns(frame: pl.DataFrame, target: str) -> pl.DataFrame:
 
     Columns that are neither stay as they are, in front.
     """
-    columns = choose_columns(frame.columns, target if target in frame.columns else None)
+    columns = find_columns(Columns(target if target in frame.columns else None), PolarsTable(frame))
     if columns.mean is not None:
         raise ColumnError(f"the table already has a column {columns.mean!r} of lists")
-    features, bars = list(columns.features), columns.bars()
+    features, bars = list(columns.features or ()), columns.bars()
     other = next((f for f in features if bars[f].kind != "std"), None)
     if other is not None or columns.corr or "cov" in columns.errors:
         what = f"the error bar of {other!r} ({bars[other]})" if other else "a correlation or covariance"

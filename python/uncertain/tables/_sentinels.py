@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._columns.bars import listing
 from .._data.typing import Floats
-from ._roles import listing
 
 FAR = 5.0
 """Distance from the other values, in units of their range, that makes any repeated value a code."""

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
+from .._columns.bars import require
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ColumnError, ParameterError
@@ -14,7 +15,6 @@ from ._groups import Groups, groups_from
 from ._nulls import need_polars
 from ._open import is_table, open_table, refuse_strange
 from ._paths import are_paths
-from ._roles import require
 from ._table import Table
 from ._targets import as_values, errors_from, targets_from, weights_from
 

@@ -14,10 +14,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from .._columns.bars import require
 from .._data.array import GaussianArray
 from .._data.typing import Floats, Ints, Labels
 from ..exceptions import ColumnError
-from ._roles import require
 
 
 @dataclass

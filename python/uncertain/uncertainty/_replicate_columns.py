@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._columns.bars import listing, require
 from .._data.numbers import float_array
 from .._data.typing import Floats
 from .._data.warn import warn
@@ -31,7 +32,6 @@ from ..exceptions import (
     UncertainWarning,
 )
 from ..tables import Table
-from ..tables._roles import listing, require
 
 Codes = NDArray[np.intp]
 

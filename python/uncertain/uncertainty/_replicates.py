@@ -16,13 +16,13 @@ from typing import Any, Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._columns.names import SPREAD
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import ArrowStream, Floats, Ints
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ..tables import is_table, new_table, open_table
-from ..tables._names import SPREAD
 from ..tables._units import as_unit
 from ._replicate_columns import finite, read_replicates
 

@@ -12,15 +12,15 @@ from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from ..._columns import Columns, find_columns, left_out
+from ..._columns.columns import OF_ROWS
 from ..._data.options import check_option
 from ..._data.typing import RandomState
 from ..._data.validation import seed_from
 from ..._data.warn import warn
 from ...exceptions import ParameterError, UncertainWarning
 from ...preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
-from ...tables._choose import choose_columns, left_out, target_errors
 from ...tables._dask import is_dask
-from ...tables._roles import ARGUMENTS
 from ...tables._source import Source
 from ..average import fit_arguments
 from ..beyond import settled
@@ -65,6 +65,7 @@ def fit(
     exact: Sequence[str] | Literal["all"] | None = None,
     categorical: Sequence[str] | None = None,
     corr: Any = None,
+    columns: Columns | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     method: str = "auto",
     meaning: Literal["auto", "spread", "measurement"] = "auto",
@@ -86,7 +87,7 @@ def fit(
     table : Dask DataFrame; partitions may be empty.
     target, target_std, sample_weight, groups : names of columns, as in `uncertain.fit`; values beside the
         table have no place on a cluster.
-    mean, std, var, cov, precision, factor, bounds, features, exact, categorical, corr : as there.
+    mean, std, var, cov, precision, factor, bounds, features, exact, categorical, corr, columns : as there.
     task, meaning, scale, on_missing, handle_unknown, random_state : as there.
     method : "gsu"; for classes "usvc", "minimax" and "discriminant"; for numbers "mixture". "auto" chooses
         among "gsu" and "discriminant", on the sample (of which `uncertain.fit` looks at 20,000 rows), and
@@ -139,19 +140,19 @@ def fit(
     >>> model.predict(frame.head(3)).to_list()
     ['star', 'star', 'quasar']
     """
-    given = {role: value for role, value in locals().items() if role in ARGUMENTS}
+    asked, values = Columns.from_arguments(columns, locals())
     start = time.perf_counter()
     _check_method(method, params)
     check_option("effort", effort, ("fast", "normal"))
     check_option("task", task, ("auto", "classification", "regression"))
     check_option("meaning", meaning, ("auto", "spread", "measurement"))
     check_option("on_missing", on_missing, ("error", "point", "impute"))
-    beside: dict[str, Any] = {"target_std": target_std, "sample_weight": sample_weight, "groups": groups}
-    for name, value in {"target": target, **beside}.items():
-        if not (isinstance(value, str) or (value is None and name != "target")):
-            raise ParameterError(
-                f"{name}: of a Dask DataFrame it is the name of a column, got {type(value).__name__}"
-            )
+    for name, value in (values if asked.target is not None else {"target": target} | values).items():
+        raise ParameterError(
+            f"{name}: of a Dask DataFrame it is the name of a column, got {type(value).__name__}"
+        )
+    if asked.limits is not None:
+        raise ParameterError("limits= is for tables in one memory; on a cluster leave it out")
     if not is_dask(table):
         raise ParameterError(
             f"expected a Dask DataFrame, got {type(table).__name__}; uncertain.fit takes other tables"
@@ -159,42 +160,44 @@ def fit(
     cluster = Cluster(current() if client is None else client, timeout=timeout, retries=retries)
     empty = Source.of(table._meta)
     assert empty.table is not None
-    columns = choose_columns(empty.names, target, type_of=empty.table.type_of, **beside, **given)
-    if exact is None and features is None and mean is None:
+    columns = find_columns(asked, empty.table)
+    assert columns.target is not None
+    of_rows: dict[str, Any] = {role: getattr(columns, role) for role in OF_ROWS}
+    if asked.exact is None and asked.features is None and asked.mean is None:
         unused = left_out(columns, empty.table.type_of)
         if unused is not None:
             warn(unused, UncertainWarning)
     usual = "measurement" if are_readings(empty, columns) else "spread"
-    errors = target_errors(empty.names, target) if columns.automatic and target_std is None else []
-    used = {*columns.used(), target, *beside.values(), *errors}
+    errors = columns.known.target_stds if columns.automatic and columns.target_std is None else ()
+    used = {*columns.used(), *of_rows.values(), *errors}
     cluster.check()
 
     seed = seed_from(random_state)
-    roles = Roles(target, target_std, sample_weight, groups, tuple(columns.categorical), on_missing)
+    roles = Roles(**of_rows, categorical=tuple(columns.categorical or ()), on_missing=on_missing)
     rows = Distributed(cluster, table[[name for name in empty.names if name in used]], roles, seed=seed)
     regression = rows.settle(task)
     if regression and errors:
-        columns = columns.with_target_std(errors)
-    if target_std is not None and not regression:
+        columns = columns.with_target_std()
+    if asked.target_std is not None and not regression:
         raise ParameterError("target_std=: error bars of the target are for numbers, and these are classes")
     rows.roles = replace(rows.roles, target_std=columns.target_std)
     sample = rows.sample()
-    reader = AsGaussians(**columns.roles(), on_missing=on_missing, handle_unknown=handle_unknown)
+    reader = AsGaussians(columns=columns, on_missing=on_missing, handle_unknown=handle_unknown)
     with sample.told():
         reader.fit(sample.source.rows)
     rows.reconcile(reader)
 
-    asked = {
+    request = {
         "regression": regression, "meaning": meaning, "usual": usual, "effort": effort, "scale": scale,
         "impute": on_missing == "impute", "noise": None, "random_state": seed,
     }  # fmt: skip
     if method == "auto":
         settings = settings_of_choice(params)
         steps, board = chosen_steps(
-            sample, reader.transform(sample.source.rows), asked | {"settings": settings}
+            sample, reader.transform(sample.source.rows), request | {"settings": settings}
         )
     else:
-        steps, board = _steps(method, params, random_state, asked), None
+        steps, board = _steps(method, params, random_state, request), None
     pipeline = Pipeline([("gaussians", reader), *steps])
     last = pipeline[-1]
     # Nobody but the steps holds the passes: rows in front of one are let go when those behind it are there.

@@ -8,107 +8,174 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from ..exceptions import ColumnError
-from ._columns import Columns
-from ._names import ErrorBar, error_bars, looks_like_error, pair_columns
-from ._roles import (
-    KINDS,
-    arguments_of,
-    bars_of,
-    check_roles,
+from .bars import (
+    arguments_from,
+    error_bars_from,
     fill,
-    is_list_column,
-    limits_of,
+    limit_columns,
     listing,
-    pairs_of,
+    pair_columns_from,
     require,
 )
+from .columns import OF_ROWS, Columns, Found, PairsOfTarget
+from .names import ErrorBar, ErrorNames, looks_like_error, pair_columns
+from .roles import KINDS, check_roles, is_list_column
 
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
-"""What messages give as examples of error columns; `error_bars` knows more."""
+"""What messages give as examples of error columns; `ErrorNames` knows more."""
 
 TypeOf = Callable[[str], Literal["number", "list", "other"]]
 
 
-def choose_columns(
-    names: Sequence[str],
-    target: str | None,
-    *,
-    mean: str | None = None,
-    features: Sequence[str] | None = None,
-    corr: Any = None,
-    target_std: str | None = None,
-    groups: str | None = None,
-    sample_weight: str | None = None,
-    exact: Sequence[str] | Literal["all"] | None = None,
-    categorical: Sequence[str] | None = None,
-    limits: Any = None,
-    target_limit: str | None = None,
-    empty: Collection[str] = (),
-    type_of: TypeOf | None = None,
-    **errors: Any,
-) -> Columns:
-    """Fill in the roles that the caller left open.
+class NamesAndTypes(Protocol):
+    """What finding columns asks of a table."""
+
+    @property
+    def names(self) -> list[str]:
+        """Column names, in order."""
+
+    def type_of(self, name: str) -> Literal["number", "list", "other"]:
+        """What a column holds in each row, by its type."""
+
+
+def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = ()) -> Columns:
+    """Fill in the roles that the caller left open; of columns that were found before, check the names.
 
     Parameters
     ----------
-    names : the table's column names, in order.
-    target, target_std, groups, sample_weight, target_limit : the target's column, that of its error bars,
-        those of the rows' groups and weights, and that of flags of targets that are limits; None for what
-        is not a column.
-    mean, features, corr, exact, categorical, limits, **errors : what the caller fixed; keys of `errors` are
-        `KINDS`.
+    asked : what the caller said.
+    table : its column names, in order, and types.
     empty : error columns without any number, which count as absent.
-    type_of : what a column holds; None takes everything for numbers.
 
     Raises
     ------
     ColumnError : a column is missing, or the choice would be a guess.
     ParameterError : two roles that exclude each other were given.
     """
-    names = [n for n in names if isinstance(n, str)]
-    given = {kind: column for kind in KINDS if (column := errors.get(kind)) is not None}
-    roles = {
-        "mean": mean, "features": features, "corr": corr, "exact": exact, "categorical": categorical,
-        "limits": limits,
-    }  # fmt: skip
-    check_roles({name: value for name, value in (roles | given).items() if value is not None})
-    beside = (target, target_std, groups, sample_weight)
-    listed = [column for kind, column in given.items() if is_list_column(kind, column)]
-    named_exact = () if exact is None or exact == "all" else tuple(exact)
-    categories = tuple(categorical or ())
+    names = table.names
+    if asked.found is not None:
+        for column in (*(getattr(asked, role) for role in OF_ROWS), *asked.needed()):
+            if isinstance(column, str):
+                require(column, names)
+        if asked.target_corr or asked.target_cov:
+            return asked.with_found(
+                target_pairs=PairsOfTarget(asked.target_corr, asked.target_cov, named=True)
+            )
+        return asked
+    parsed = ErrorNames(names)
+    asked, target_limit = _limits_of_target(asked, names)
+    asked, pairs = _pairs_of_target(asked)
+    target = asked.target
+    if asked.features == () and not (asked.exact or asked.categorical):
+        check_roles({"features": []})
+    beside = {role: name for role in OF_ROWS if isinstance(name := getattr(asked, role), str)}
+    listed = [*asked.lists().values()]
+    exact = () if asked.exact is None or asked.exact == "all" else tuple(asked.exact)
+    categorical = tuple(asked.categorical or ())
     if target == "label":  # the default, of a caller who may not have chosen
         require(target, names, 'target="..." names the column to predict')
-    for column in (*beside, mean, *(features or ()), *named_exact, *categories, *listed):
+    for column in (*beside.values(), asked.mean, *(asked.features or ()), *exact, *categorical, *listed):
         if column is not None:
             require(column, names)
-    _refuse_two_roles(beside, mean, features, listed, named_exact, categories)
+    _refuse_two_roles(beside, asked, listed, exact, categorical)
     # The target's error bars know the answer as well as anybody: no features.
-    flags = {target_limit, *flag_columns(limits, names)}
-    own = {*empty, *beside, *(target_columns(names, target)), *named_exact, *categories, *flags}
-    chosen = _Choice(names, [n for n in names if n not in own], type_of or (lambda name: "number"))
-    automatic = mean is None and features is None and not given
+    of_target = parsed.bars([*names]).get(target, []) if target is not None else []
+    like_target = {column for bar in of_target if bar.sure for column in bar.columns}
+    flags = {target_limit, *flag_columns(asked.limits, names)}
+    taken = {*empty, *beside.values(), *like_target, *exact, *categorical, *flags}
+    chosen = _Choice(parsed, [n for n in names if n not in taken], table.type_of)
+    features = asked.features
     if features is not None:
-        features = [f for f in features if f not in named_exact and f not in categories]
-    lone = exact is not None or bool(categories)
-    columns = chosen.means_and_errors(mean, features, given, corr, exact_all=exact == "all", lone=lone)
-    columns = replace(
-        columns, target=target, target_std=target_std, groups=groups, sample_weight=sample_weight,
-        automatic=automatic,
-        exact=(*columns.exact, *named_exact), categorical=categories,
-    )  # fmt: skip
-    if exact == "all":
-        used = columns.used()
-        more = [n for n in chosen.candidates if n not in used and chosen.type_of(n) == "number"]
-        columns = replace(columns, exact=(*columns.exact, *more))
+        features = [f for f in features if f not in exact and f not in categorical]
+    columns = chosen.means_and_errors(asked, features)
+    columns = columns.changed(
+        **beside, categorical=categorical, exact=(*(columns.exact or ()), *exact), found=Found()
+    )
+    if asked.exact == "all":
+        read = columns.used()
+        more = [n for n in chosen.candidates if n not in read and table.type_of(n) == "number"]
+        columns = replace(columns, exact=(*(columns.exact or ()), *more))
     if not (columns.mean or columns.features or columns.exact or columns.categorical):
         raise ColumnError(_no_errors(chosen.candidates))
-    own_limits = limits_of(limits, [*columns.features, *columns.exact], names)
-    columns = replace(columns, limits=own_limits, target_limit=target_limit)
-    used = columns.used() | {name for name in (*beside, target_limit) if name is not None}
-    return replace(columns, ignored=tuple(n for n in names if n not in used))
+    columns = replace(columns, limits=limit_columns(asked.limits, columns.scalars(), names))
+    used: set[str | None] = {*columns.used(), *beside.values(), target_limit}
+    ignored = tuple(n for n in names if n not in used)
+    like_others = {c for role in ("target", "groups") for c in _like(parsed, beside.get(role), ignored)}
+    return columns.with_found(
+        ignored=ignored,
+        automatic=asked.mean is None and asked.features is None and not asked.errors,
+        target_limit=target_limit,
+        target_stds=tuple(bar.columns[0] for bar in of_target if bar.kind == "std" and bar.sure),
+        target_pairs=pairs if pairs.columns else _pairs_by_name(asked, columns, names),
+        unnamed=frozenset({*like_others, *empty}),
+    )
+
+
+def _like(parsed: ErrorNames, column: str | None, names: Sequence[str]) -> set[str]:
+    """Those of the names that are called like error bars of a column."""
+    if column is None:
+        return set()
+    bars = parsed.bars([column, *(name for name in names if name != column)]).get(column, [])
+    return {name for bar in bars if bar.sure for name in bar.columns}
+
+
+def _limits_of_target(asked: Columns, names: Sequence[str]) -> tuple[Columns, str | None]:
+    """The same without the target's part of `limits`, and that."""
+    limits, target = asked.limits, asked.target
+    if limits is None or target is None:
+        return asked, None
+    if isinstance(limits, str):
+        own = fill(limits, target)
+        if own not in names:
+            return asked, None
+        rest: Any = limits if any(fill(limits, n) in names for n in names if n != target) else None
+    else:
+        own = limits.get(target, "")
+        rest = {name: column for name, column in limits.items() if name != target} or None
+    return replace(asked, limits=rest), require(own, names) if own else None
+
+
+def _pairs_of_target(asked: Columns) -> tuple[Columns, PairsOfTarget]:
+    """The same without the pairs of a feature and the target, and these."""
+    of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
+    target, rest = asked.target, {}
+    for kind, own in of_target.items():
+        argument = getattr(asked, kind)
+        if not isinstance(argument, Mapping) or target is None:
+            continue
+        own.update({a if b == target else b: c for (a, b), c in argument.items() if target in (a, b)})
+        if own:
+            rest[kind] = {pair: c for pair, c in argument.items() if target not in pair} or None
+    return asked.changed(**rest), PairsOfTarget(of_target["corr"], of_target["cov"], named=True)
+
+
+def _pairs_by_name(asked: Columns, columns: Columns, names: Sequence[str]) -> PairsOfTarget:
+    """The columns that are called like covariances of the target and a feature.
+
+    A pattern that the caller gave for pairs of features is looked for first.
+    """
+    target, features = columns.target, columns.features
+    of_target: dict[str, dict[str, str]] = {"corr": {}, "cov": {}}
+    if target is None or not features:
+        return PairsOfTarget()
+    for kind, own in of_target.items():
+        argument = getattr(asked, kind)
+        if isinstance(argument, str):
+            for feature in features if argument.count("{}") == 2 else ():
+                for option in (fill(argument, feature, target), fill(argument, target, feature)):
+                    if option in names:
+                        own[feature] = option
+        elif argument is None:
+            pairs = pair_columns(names, [*features, target], kind)
+            own.update(
+                {a if b == target else b: c for (a, b), c in pairs.items() if a != b and target in (a, b)}
+            )
+    for feature in of_target["corr"]:
+        of_target["cov"].pop(feature, None)
+    return PairsOfTarget(of_target["corr"], of_target["cov"])
 
 
 def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
@@ -118,14 +185,9 @@ def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
     return set(limits.values()) if isinstance(limits, Mapping) else set()
 
 
-def left_out(columns: Columns, type_of: TypeOf, empty: Collection[str] = ()) -> str | None:
-    """The warning about numeric columns that were not taken; None where the caller chose, or none is left.
-
-    `empty` ones have been warned about.
-    """
-    groups = columns.groups if isinstance(columns.groups, str) else None
-    own = target_columns(columns.ignored, columns.target) | target_columns(columns.ignored, groups)
-    free = [n for n in columns.ignored if n not in own and n not in empty]
+def left_out(columns: Columns, type_of: TypeOf) -> str | None:
+    """The warning about numeric columns that were not taken; None if none is left."""
+    free = [n for n in columns.ignored if n not in columns.known.unnamed]
     numeric = [n for n in free if type_of(n) == "number"]
     suspects = [n for n in numeric if looks_like_error(n)]
     plain = [n for n in numeric if n not in suspects]
@@ -145,65 +207,43 @@ def left_out(columns: Columns, type_of: TypeOf, empty: Collection[str] = ()) -> 
     return "; ".join(parts) + " (exact=[] takes none and says nothing)"
 
 
-def target_columns(names: Iterable[str], target: str | None) -> set[str]:
-    """All columns that are called like error bars of the target, also asymmetric ones."""
-    if target is None:
-        return set()
-    bars = error_bars([*names] if target in names else [target, *names]).get(target, [])
-    return {column for bar in bars if bar.sure for column in bar.columns}
-
-
-def target_errors(names: Sequence[str], target: str | None) -> list[str]:
-    """The columns that are called like standard deviations of the target."""
-    if target is None:
-        return []
-    bars = error_bars(names).get(target, [])
-    return [bar.columns[0] for bar in bars if bar.kind == "std" and bar.sure]
-
-
 class _Choice:
     """The columns of one table that may become features."""
 
-    def __init__(self, names: Sequence[str], candidates: Sequence[str], type_of: TypeOf) -> None:
-        self.names = names
+    def __init__(self, parsed: ErrorNames, candidates: Sequence[str], type_of: TypeOf) -> None:
+        self.names = parsed.names
         self.candidates = candidates
         self.type_of = type_of
+        self._parsed = parsed
 
-    def means_and_errors(
-        self,
-        mean: str | None,
-        features: Sequence[str] | None,
-        errors: dict[str, Any],
-        corr: Any,
-        *,
-        exact_all: bool,
-        lone: bool,
-    ) -> Columns:
-        """With what the caller left open; `lone`: there are features without error bars as well."""
+    def means_and_errors(self, asked: Columns, features: Sequence[str] | None) -> Columns:
+        """With what the caller left open."""
+        mean, errors, corr = asked.mean, asked.errors, asked.corr
+        exact_all, lone = asked.exact == "all", asked.exact is not None or bool(asked.categorical)
         scalar = {kind: v for kind, v in errors.items() if not is_list_column(kind, v)}
         if features is not None and errors and not scalar:
-            return Columns(features=tuple(features), errors=errors, corr=corr)
+            return _filled(features=features, corr=corr, **errors)
         if scalar or features is not None:
             return self._scalars(features, scalar, corr, exact_all=exact_all)
-        found = error_bars(self.candidates)
+        found = self._parsed.bars(self.candidates)
         automatic = mean is None and not errors
         if automatic and "mean" in self.candidates and (not found or set(KINDS) & set(self.candidates)):
             mean = "mean"
         elif errors:
             mean = require(mean or "mean", self.names, "name the means with mean=... or features=...")
         if mean is not None:
-            return Columns(
-                mean=mean, errors=errors or self._beside_mean(mean, automatic and not lone), corr=corr
-            )
+            errors = errors or self._beside_mean(mean, automatic and not lone)
+            return _filled(mean=mean, corr=corr, **errors)
         lists = [f for f in found if self.type_of(f) == "list"]
+        bars_of_lists = found[lists[0]] if lists else []
         found = {f: bars for f, bars in found.items() if f not in lists}
         if lists and not found and len(lists) == 1:
-            bar = self._one(lists[0], error_bars(self.candidates)[lists[0]])
-            return Columns(mean=lists[0], errors={bar.kind: bar.columns[0]})
+            bar = self._one(lists[0], bars_of_lists)
+            return _filled(mean=lists[0], **{bar.kind: bar.columns[0]})
         if found:
             return self._with_pairs({f: self._one(f, bars) for f, bars in found.items()}, corr, {})
         if lone:
-            return Columns()
+            return _filled()
         raise ColumnError(_no_errors(self.candidates))
 
     def _scalars(
@@ -224,7 +264,9 @@ class _Choice:
             known = {require(feature, self.names) for feature in named}
             features = [n for n in self.names if n in known]
         assert features is not None
-        bars = {f: bar for f, bar in bars_of(features, errors).items() if not searched or self._has(bar)}
+        bars = {
+            f: bar for f, bar in error_bars_from(features, errors).items() if not searched or self._has(bar)
+        }
         for feature, bar in bars.items():
             require(feature, self.names)
             for column in bar.columns:
@@ -235,7 +277,7 @@ class _Choice:
                 )
         cov = errors.get("cov")
         own = self._variances(cov, features)
-        found = error_bars([*self.candidates, *(f for f in features if f not in self.candidates)])
+        found = self._parsed.bars([*self.candidates, *(f for f in features if f not in self.candidates)])
         exact = []
         for feature in features:
             if feature in bars:
@@ -257,9 +299,9 @@ class _Choice:
         pattern = next(iter(errors.values()))
         if set(errors) == {"cov"} and isinstance(pattern, str):
             features = [n for n in self.candidates if fill(errors["cov"], n, n) in self.candidates]
-            features = features or list(error_bars(self.candidates))
+            features = features or list(self._parsed.bars(self.candidates))
         else:
-            bars = [(n, bars_of([n], errors)) for n in self.candidates]
+            bars = [(n, error_bars_from([n], errors)) for n in self.candidates]
             features = [n for n, bar in bars if n in bar and self._has(bar[n])]
         if not features:
             raise ColumnError(
@@ -282,7 +324,7 @@ class _Choice:
         """Scalar features with their error bars, and the correlations and covariances of pairs of them."""
         features = list(bars)
         if corr is not None:
-            pairs_of(corr, features, self.names)  # must be there
+            pair_columns_from(corr, features, self.names)  # must be there
             corr = corr or None  # {} says that there are none
         elif "cov" not in errors:
             found = pair_columns(self.candidates, features, "corr")
@@ -297,7 +339,7 @@ class _Choice:
         if isinstance(errors.get("cov"), Mapping):
             errors = {"cov": {pair: c for pair, c in errors["cov"].items() if pair[0] != pair[1]}}
             errors = errors if errors["cov"] else {}
-        return Columns(features=tuple(features), errors=arguments_of(bars) | errors, corr=corr)
+        return _filled(features=features, corr=corr, **arguments_from(bars) | errors)
 
     def _one(self, feature: str, bars: Sequence[ErrorBar]) -> ErrorBar:
         """The only error bar of a feature."""
@@ -328,17 +370,22 @@ class _Choice:
         return present
 
 
+def _filled(**roles: Any) -> Columns:
+    """Columns that were found: nobody need check them again."""
+    return Columns(**roles, found=Found())
+
+
 def _refuse_two_roles(
-    beside: tuple[str | None, str | None, str | None, str | None],
-    mean: str | None,
-    features: Sequence[str] | None,
+    beside: Mapping[str, str],
+    asked: Columns,
     listed: Sequence[str],
     exact: Sequence[str],
     categorical: Sequence[str],
 ) -> None:
-    target, target_std, groups, sample_weight = beside
+    target, target_std, groups, sample_weight = (beside.get(role) for role in OF_ROWS)
+    features = asked.features
     read = {
-        "target": [target], "target_std": [target_std], "features": features or (), "mean": [mean],
+        "target": [target], "target_std": [target_std], "features": features or (), "mean": [asked.mean],
         "error bars": listed, "exact": exact, "categorical": categorical,
     }  # fmt: skip
     unread = {

@@ -40,6 +40,11 @@ _ARMS = (
     re.compile(rf"(?=((?<![a-z0-9])(?P<side>{_SIDE})[_.\- ]?(?P<word>{_WORD})(?![a-z0-9])))", re.IGNORECASE),
 )
 _LIMITS = re.compile(r"(?=((?<![a-z0-9])(?P<side>upper|lower)(?![a-z0-9])))", re.IGNORECASE)
+_SIDED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("arms", _ARMS[0]),
+    ("arms", _ARMS[1]),
+    ("limits", _LIMITS),
+)
 
 
 @dataclass(frozen=True)
@@ -56,34 +61,50 @@ class ErrorBar:
         return " and ".join(self.columns)
 
 
-def error_bars(names: Sequence[str]) -> dict[str, list[ErrorBar]]:
-    """For every column, the error bars that its name has among the others; only those that have some.
+class ErrorNames:
+    """The names of a table's columns, each looked through once for words of error bars."""
 
-    An error bar has none of its own, and one that could belong to two columns belongs to neither.
-    """
-    known = _Known(names)
-    found: dict[str, list[ErrorBar]] = {}
-    arms: dict[tuple[str, str, int], dict[bool, str]] = {}
-    for column in names:
-        for base, kind in _plain(column, known):
-            found.setdefault(base, []).append(ErrorBar(kind, (column,)))
-        for base, place, way, upper in _sided(column, known):
-            arms.setdefault((base, way, place), {})[upper] = column
-    for (base, way, _), pair in arms.items():
-        if len(pair) == 2:
-            bar = (
-                ErrorBar("limits", (pair[False], pair[True]))
-                if way == "limits"
-                else ErrorBar("arms", (pair[True], pair[False]))
-            )
-            found.setdefault(base, []).append(bar)
-    found = _unambiguous(found)
-    taken = {column for bars in found.values() for bar in bars for column in bar.columns}
-    for column in names:
-        of = known.one(column[1:].lstrip("_")) if column[:1] == "d" else None
-        if of and not {of, column} & (taken | found.keys()):
-            found[of] = [ErrorBar("std", (column,), sure=False)]
-    return {name: found[name] for name in names if name in found}
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self._claims = {name: _claims(name) for name in names}
+
+    def bars(self, among: Sequence[str] | None = None) -> dict[str, list[ErrorBar]]:
+        """For every column, the error bars that its name has among these; only those that have some.
+
+        An error bar has none of its own, and one that could belong to two columns belongs to neither.
+        """
+        names = self.names if among is None else among
+        known = _Known(names)
+        bars: dict[str, list[ErrorBar]] = {}
+        arms: dict[tuple[str, str, int], dict[bool, str]] = {}
+        for column in names:
+            claims = self._claims[column]
+            for owner, kind in _bases(column, claims, known):
+                bars.setdefault(owner, []).append(ErrorBar(kind, (column,)))
+            for claim in claims:
+                if claim.place is not None:
+                    for base in _present(column, claim, known):
+                        arms.setdefault((base, claim.kind, claim.place), {})[claim.upper] = column
+        for (base, pair_kind, _), pair in arms.items():
+            if len(pair) == 2:
+                bar = (
+                    ErrorBar("limits", (pair[False], pair[True]))
+                    if pair_kind == "limits"
+                    else ErrorBar("arms", (pair[True], pair[False]))
+                )
+                bars.setdefault(base, []).append(bar)
+        bars = _unambiguous(bars)
+        taken = {column for own in bars.values() for bar in own for column in bar.columns}
+        for column in names:
+            value = known.one(column[1:].lstrip("_")) if column[:1] == "d" else None
+            if value and not {value, column} & (taken | bars.keys()):
+                bars[value] = [ErrorBar("std", (column,), sure=False)]
+        return {name: bars[name] for name in names if name in bars}
+
+
+def error_bars(names: Sequence[str]) -> dict[str, list[ErrorBar]]:
+    """The error bars of all columns by their names, see `ErrorNames`."""
+    return ErrorNames(names).bars()
 
 
 def looks_like_error(column: str) -> bool:
@@ -142,39 +163,56 @@ class _Known:
         return alike[0] if len(alike) == 1 else None
 
 
-def _plain(column: str, known: _Known) -> Iterator[tuple[str, Kind]]:
-    """(the column it may be the error bar of, kind), once each."""
-    seen: set[str] = set()
+@dataclass(frozen=True)
+class _Claim:
+    """A column may be the error bar of one of these, by a word in its name."""
+
+    bases: tuple[str, ...]
+    kind: Kind
+    place: int | None = None
+    """Which pair of words says that it is one of two columns; None for an error bar of one."""
+    upper: bool = False
+
+
+def _claims(column: str) -> list[_Claim]:
+    claims = []
     for match in _PLAIN.finditer(column):
         word, start, end = match[1], match.start(1), match.end(1)
-        if not _stands_out(column, word, start, end):
-            continue
-        for base in _without(column, start, end, known):
-            if base != column and base not in seen:
-                seen.add(base)
-                yield base, "var" if word.lower() in VARIANCES else "std"
-    # VizieR's e_Vmag; with E_Vmag beside it, which is the upper arm, the lower one.
-    of = known.one(column[2:]) if column.startswith("e_") and "E" + column[1:] not in known.exact else None
-    if of and of not in seen:
-        yield of, "std"
-
-
-def _sided(column: str, known: _Known) -> Iterator[tuple[str, int, str, bool]]:
-    """(base, which pair of words, "arms" or "limits", is it the upper one?)"""
-    for way, pattern in (("arms", _ARMS[0]), ("arms", _ARMS[1]), ("limits", _LIMITS)):
+        if _stands_out(column, word, start, end):
+            kind: Kind = "var" if word.lower() in VARIANCES else "std"
+            claims.append(_Claim(_without(column, start, end), kind))
+    for pair, pattern in _SIDED:
         for match in pattern.finditer(column):
-            start, end, side = match.start(1), match.end(1), match["side"].lower()
-            word = match.groupdict().get("word")
-            if word is not None and not _stands_out(
-                column, word, match.start("word"), match.end("word"), side
-            ):
-                continue
-            upper = side in UPPER
-            place = (UPPER if upper else LOWER).index(side)
-            for base in _without(column, start, end, known):
-                yield base, place, way, upper
-    if column[:2] in ("e_", "E_") and (of := known.one(column[2:])):
-        yield of, -1, "arms", column[0] == "E"
+            side, word = match["side"].lower(), match.groupdict().get("word")
+            if word is None or _stands_out(column, word, match.start("word"), match.end("word"), side):
+                upper = side in UPPER
+                place = (UPPER if upper else LOWER).index(side)
+                claims.append(_Claim(_without(column, match.start(1), match.end(1)), pair, place, upper))
+    if column[:2] in ("e_", "E_"):
+        claims.append(_Claim((column[2:],), "arms", -1, column[0] == "E"))
+    return claims
+
+
+def _bases(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tuple[str, Kind]]:
+    """(the column it may be the error bar of, kind), once each."""
+    seen: set[str] = set()
+    for claim in claims:
+        for base in _present(column, claim, known) if claim.place is None else ():
+            if base not in seen:
+                seen.add(base)
+                yield base, claim.kind
+    # VizieR's e_Vmag; with E_Vmag beside it, which is the upper arm, the lower one.
+    value = known.one(column[2:]) if column.startswith("e_") and "E" + column[1:] not in known.exact else None
+    if value and value not in seen:
+        yield value, "std"
+
+
+def _present(column: str, claim: _Claim, known: _Known) -> Iterator[str]:
+    """The bases that are columns."""
+    for option in claim.bases:
+        base = known.one(option)
+        if base is not None and base != column:
+            yield base
 
 
 def _stands_out(column: str, word: str, start: int, end: int, side: str = "") -> bool:
@@ -188,15 +226,12 @@ def _stands_out(column: str, word: str, start: int, end: int, side: str = "") ->
     return (left or camel or closed) and (closed or left or camel)
 
 
-def _without(column: str, start: int, end: int, known: _Known) -> Iterator[str]:
-    """The columns whose name is left when a piece and one separator beside it are taken out."""
+def _without(column: str, start: int, end: int) -> tuple[str, ...]:
+    """What is left of a name when a piece and one separator beside it are taken out."""
     left, right = column[:start], column[end:]
     bare_left, bare_right = left.rstrip(_SEPARATORS), right.lstrip(_SEPARATORS)
-    options = [bare_left + right, left + bare_right, bare_left + bare_right]
-    for option in dict.fromkeys(options):
-        base = known.one(option) if option else None
-        if base is not None and base != column:
-            yield base
+    options = (bare_left + right, left + bare_right, bare_left + bare_right)
+    return tuple(filter(None, dict.fromkeys(options)))
 
 
 def _unambiguous(found: dict[str, list[ErrorBar]]) -> dict[str, list[ErrorBar]]:

@@ -1,0 +1,455 @@
+"""`Columns`: which columns of a table are means, error bars, exact values and target.
+
+Idea: one frozen object says it everywhere. A caller fills in some roles; `find_columns` fills in the others
+by names and types, before any number is read. `Columns.found` holds what only the table could tell.
+`Model.columns_` shows the result and the model file stores it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from typing import Any, Literal, NamedTuple, Self
+
+from ..exceptions import ColumnError, ParameterError
+from .bars import error_bars_from, fill, listing
+from .names import ErrorBar
+from .roles import ARGUMENTS, KINDS, ErrorColumns, check_roles, is_list_column
+from .saved import fits, from_plain, to_plain
+
+OF_ROWS = ("target", "target_std", "groups", "sample_weight")
+"""Roles that are no features, and may be values, one per row, in the arguments of `uncertain.fit`."""
+
+
+class PairsOfTarget(NamedTuple):
+    """By feature the columns of the correlation, and of the covariance, of its error with the target's."""
+
+    corr: dict[str, str] = {}  # noqa: RUF012
+    cov: dict[str, str] = {}  # noqa: RUF012
+    named: bool = False
+    """Did the caller name them?"""
+
+    @property
+    def columns(self) -> set[str]:
+        """All of them."""
+        return {*self.corr.values(), *self.cov.values()}
+
+
+@dataclass(frozen=True)
+class Found:
+    """What names and types of a table told beyond what was asked for."""
+
+    ignored: tuple[str, ...] = ()
+    """Columns without a role."""
+    automatic: bool = False
+    """Were the features with error bars found by name?"""
+    target_unit: str | None = None
+    """The unit of the target, and of predictions, where its column knows it."""
+    target_limit: str | None = None
+    """The column of flags of targets that are limits."""
+    target_corr: dict[str, str] = field(default_factory=dict)
+    """By feature the column of the correlation of its error with the target's."""
+    target_cov: dict[str, str] = field(default_factory=dict)
+    """The same of covariances."""
+    # What only the fit asks for: columns that have a role if the estimator knows one.
+    target_stds: tuple[str, ...] = field(default=(), compare=False)
+    """Columns that are called like standard deviations of the target."""
+    target_pairs: PairsOfTarget = field(default=PairsOfTarget(), compare=False)
+    """Columns of covariances with the target's errors."""
+    unnamed: frozenset[str] = field(default=frozenset(), compare=False)
+    """Columns that no warning names: error bars of the target, and those that hold nothing."""
+
+
+@dataclass(frozen=True, repr=False)
+class Columns:
+    """The columns of a table by role, for `fit`, `uncertain.dask.fit`, `check_errors` and `AsGaussians`.
+
+    A role that is left out is found by name. The roles are explained where they are arguments of
+    :func:`uncertain.fit`. ``model.columns_`` is a `Columns` with all roles filled in; the next fit takes it
+    as well.
+
+    Parameters
+    ----------
+    target : str
+        The column that is predicted.
+    features, exact, categorical : list of str
+        Scalar columns with error bars, without, and columns of categories. ``exact="all"``: every numeric
+        column that is left.
+    mean : str
+        One column of lists, instead of `features`.
+    std, var, cov, precision, factor, bounds : str, dict or list
+        The columns of error bars: one of lists, a pattern, a dictionary {feature: column} or a list.
+    corr : str or dict
+        The columns of correlations of pairs of features.
+    limits : str or dict
+        The columns of flags of values that are limits.
+    groups, sample_weight, target_std : str
+        The columns of the rows' groups, their weights, and the standard deviations of the target.
+    found : Found
+        What names and types told, in ``model.columns_``; not for callers.
+
+    Raises
+    ------
+    ParameterError
+        For roles that exclude each other, and what is no name of a column.
+
+    Examples
+    --------
+    >>> import uncertain
+    >>> columns = uncertain.Columns("kind", features=["flux"], std="{}_err", groups="star")
+    >>> table = {"flux": [1.0, 1.2, 3.1, 2.9], "flux_err": [0.1, 0.3, 0.1, 0.4], "star": [1, 2, 3, 4],
+    ...          "kind": ["a", "a", "b", "b"]}
+    >>> print(uncertain.fit(table, columns=columns, method="gsu").columns_)
+    means      flux
+    errors     std = {}_err: flux_err
+    target     kind
+    groups     star (its rows stay together)
+    """
+
+    target: str | None = None
+    _: KW_ONLY
+    features: Sequence[str] | None = None
+    mean: str | None = None
+    std: ErrorColumns | None = None
+    var: ErrorColumns | None = None
+    cov: str | Mapping[tuple[str, str], str] | None = None
+    precision: str | None = None
+    factor: str | None = None
+    bounds: ErrorColumns | None = None
+    exact: Sequence[str] | Literal["all"] | None = None
+    categorical: Sequence[str] | None = None
+    corr: str | Mapping[tuple[str, str], str] | None = None
+    limits: str | Mapping[str, str] | None = None
+    groups: str | bool | None = None
+    """True for groups that were given as values."""
+    sample_weight: str | bool | None = None
+    """True for weights that were given as values."""
+    target_std: str | None = None
+    found: Found | None = None
+
+    def __post_init__(self) -> None:
+        asked = self.asked()
+        if self.found is None:
+            check_roles(asked)
+            for role in OF_ROWS:
+                value = getattr(self, role)
+                if value is not None and not isinstance(value, str):
+                    raise ParameterError(
+                        f"Columns({role}={value!r}): must be the name of a column; values are for {role}= of "
+                        "uncertain.fit"
+                    )
+        for role in ("features", "exact", "categorical"):
+            value = asked.get(role, () if self.found is not None else None)
+            if value is not None and not isinstance(value, (str, tuple)):
+                value = tuple(value)
+            object.__setattr__(self, role, value)
+        if self.found is not None and self.limits is None:
+            object.__setattr__(self, "limits", {})
+
+    # -- what was asked for
+
+    def asked(self) -> dict[str, Any]:
+        """The roles of features that are not left open."""
+        return {role: value for role in ARGUMENTS if (value := getattr(self, role)) is not None}
+
+    @classmethod
+    def from_arguments(
+        cls, columns: object, arguments: Mapping[str, object], default: str = "label"
+    ) -> tuple[Columns, dict[str, Any]]:
+        """(the roles that are columns, those that are values), from `columns` and the shortcuts for it.
+
+        The `default` of a target gives way to the target of `columns`.
+        """
+        base = cls() if columns is None else columns
+        if not isinstance(base, Columns):
+            raise ParameterError(f"columns={columns!r}: must be an uncertain.Columns")
+        base = base.changed(**{role: None for role in OF_ROWS if getattr(base, role) is True})
+        given = {role: value for role in (*OF_ROWS, *ARGUMENTS) if (value := arguments.get(role)) is not None}
+        if (
+            base.target is not None
+            and isinstance(given.get("target"), str)
+            and given["target"] in (default, base.target)
+        ):
+            del given["target"]
+        values = {
+            role: value for role, value in given.items() if role in OF_ROWS and not isinstance(value, str)
+        }
+        base.with_roles(**dict.fromkeys(values, "values"))
+        return base.with_roles(**{role: value for role, value in given.items() if role not in values}), values
+
+    def changed(self, **roles: Any) -> Columns:
+        """The same with other roles."""
+        return replace(self, **roles) if roles else self
+
+    def with_roles(self, **roles: Any) -> Columns:
+        """The same with more roles; ParameterError for one that is there already."""
+        for role, value in roles.items():
+            own = getattr(self, role)
+            if own not in (None, (), {}):
+                raise ParameterError(
+                    f"{role}={value!r} is given beside columns=Columns({role}={own!r}): leave one of them out"
+                )
+        if self.found is None or not roles.keys() & {*ARGUMENTS}:
+            return self.changed(**roles)
+        open_roles = {role: None for role in ARGUMENTS if getattr(self, role) in ((), {})}
+        return self.changed(**open_roles | roles, found=None)
+
+    # -- what was found
+
+    @classmethod
+    def of_array(cls) -> Columns:
+        """Those of rows without columns."""
+        return cls(found=Found())
+
+    @property
+    def known(self) -> Found:
+        """What was found; nothing as long as nobody has looked."""
+        return self.found or Found()
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Columns of the table without a role."""
+        return self.known.ignored
+
+    @property
+    def automatic(self) -> bool:
+        """Were the features with error bars found by name?"""
+        return self.known.automatic
+
+    @property
+    def target_unit(self) -> str | None:
+        """The unit of the target, and of predictions, where its column knows it."""
+        return self.known.target_unit
+
+    @property
+    def target_limit(self) -> str | None:
+        """The column of flags of targets that are limits."""
+        return self.known.target_limit
+
+    @property
+    def target_corr(self) -> dict[str, str]:
+        """By feature the column of the correlation of its error with the target's."""
+        return self.known.target_corr
+
+    @property
+    def target_cov(self) -> dict[str, str]:
+        """By feature the column of the covariance of its error with the target's."""
+        return self.known.target_cov
+
+    def with_found(self, **changes: Any) -> Self:
+        """The same with other findings."""
+        return replace(self, found=replace(self.known, **changes))
+
+    def with_target_std(self) -> Columns:
+        """The same with the error bars of the target that were found by name, which are then not ignored."""
+        stds = self.known.target_stds
+        if not stds or not self.automatic or self.target_std is not None:
+            return self
+        if len(stds) > 1:
+            raise ColumnError(
+                f"the target {self.target!r} has several error columns ({', '.join(stds)}); say which to "
+                f"use, such as target_std={stds[0]!r}"
+            )
+        return replace(self, target_std=stds[0]).without_ignored(stds)
+
+    def with_pairs_of_target(self, corr: dict[str, str], cov: dict[str, str]) -> Columns:
+        """The same with columns of covariances with the target's errors, which are then not ignored."""
+        columns = self.with_found(target_corr=corr, target_cov=cov)
+        return columns.without_ignored((*corr.values(), *cov.values()))
+
+    def without_ignored(self, names: Sequence[str]) -> Columns:
+        """The same, where these have a role now."""
+        return self.with_found(ignored=tuple(name for name in self.ignored if name not in names))
+
+    # -- which columns they are
+
+    @property
+    def errors(self) -> dict[str, Any]:
+        """A kind of uncertainty and its column, pattern, or dictionary {feature: column}."""
+        return {kind: value for kind in KINDS if (value := getattr(self, kind)) is not None}
+
+    def with_errors(self, errors: Mapping[str, Any]) -> Columns:
+        """The same with these error bars and no others."""
+        return self.changed(**dict.fromkeys(KINDS) | dict(errors))
+
+    def roles(self) -> dict[str, Any]:
+        """Keyword arguments of `AsGaussians`, of columns that were found."""
+        roles: dict[str, Any] = dict(self.errors)
+        if self.mean is not None:
+            roles["mean"] = self.mean
+        for name in ("features", "exact", "categorical"):
+            if getattr(self, name):
+                roles[name] = list(getattr(self, name))
+        if self.mean is None and (self.exact or self.categorical):
+            roles["features"] = list(self.features or ())  # that there are none is settled, too
+        if self.corr is not None:
+            roles["corr"] = self.corr
+        if self.limits:
+            roles["limits"] = dict(self.limits) if isinstance(self.limits, Mapping) else self.limits
+        return roles
+
+    def bars(self) -> dict[str, ErrorBar]:
+        """The error bar of every scalar feature."""
+        return error_bars_from(self.features or (), self.errors)
+
+    def lists(self) -> dict[str, str]:
+        """By kind the list-typed columns of uncertainty."""
+        return {kind: column for kind, column in self.errors.items() if is_list_column(kind, column)}
+
+    def scalars(self) -> list[str]:
+        """The columns of one number per row: features and exact ones."""
+        return [*(self.features or ()), *(self.exact or ())]
+
+    def flags(self) -> dict[str, str]:
+        """For scalar columns whose values may be limits the column of flags."""
+        return dict(self.limits) if isinstance(self.limits, Mapping) else {}
+
+    def needed(self) -> list[str]:
+        """The columns that are not to be missing, in order; a correlation may be named either way round."""
+        names = [self.mean, *(self.features or ()), *(c for bar in self.bars().values() for c in bar.columns)]
+        names += [
+            *self.lists().values(),
+            *(self.exact or ()),
+            *(self.categorical or ()),
+            *self.flags().values(),
+        ]
+        return [name for name in names if name is not None]
+
+    def used(self) -> set[str]:
+        """All columns that are read for the features."""
+        used = {*self.needed()}
+        features = self.features or ()
+        for argument in (self.corr, self.cov):
+            if isinstance(argument, Mapping):
+                used |= {*argument.values()}
+            elif argument is not None and "{}" in argument:
+                used |= {fill(argument, a, b) for a in features for b in features}
+        return used
+
+    def beside(self) -> set[str]:
+        """The columns that only a fit looks at."""
+        named = (*(getattr(self, role) for role in OF_ROWS), self.target_limit)
+        pairs = (*self.target_corr.values(), *self.target_cov.values())
+        return {name for name in (*named, *pairs) if isinstance(name, str)}
+
+    # -- the model file
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, strings and dictionaries, for the model file."""
+        values: dict[str, Any] = {name: getattr(self, name) for name in ALWAYS}
+        values["features"] = self.features or ()
+        values["errors"] = {kind: to_plain(value) for kind, value in self.errors.items()}
+        values |= {name: value for name in IF_THERE if (value := getattr(self, name))}
+        return {name: to_plain(value) for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Columns:
+        """Inverse of `to_dict`; TypeError for what it did not write."""
+        roles: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        if isinstance(roles.get("errors"), dict):
+            roles["errors"] = {kind: from_plain(value) for kind, value in roles["errors"].items()}
+        if "corr" in roles:
+            roles["corr"] = from_plain(roles["corr"])
+        for name, value in roles.items():
+            if name not in (*ALWAYS, *IF_THERE) or not fits(name, value):
+                raise TypeError(f"{name} = {value!r}")
+        findings = {f.name: roles.pop(f.name) for f in fields(Found) if f.name in roles}
+        return cls(**roles.pop("errors", {}), **roles, found=Found(**findings))
+
+    # -- for people
+
+    def __repr__(self) -> str:
+        asked = {
+            role: value
+            for role in (*OF_ROWS[1:], *ARGUMENTS)
+            if (value := getattr(self, role)) not in (None, (), {})
+        }
+        texts = [repr(self.target), *(f"{role}={value!r}" for role, value in asked.items())]
+        return f"Columns({', '.join(texts)})"
+
+    def __str__(self) -> str:
+        """One line per role, for people."""
+        if self.found is None:
+            return repr(self)
+        beside = [] if self.groups is None else [_line("groups", self._groups_text)]
+        if self.sample_weight is not None:
+            named = isinstance(self.sample_weight, str)
+            beside.append(_line("weights", f"{self.sample_weight}" if named else "given as values"))
+        if self.mean is None and not self.features and not self.exact and not self.categorical:
+            rows = _line("rows", "a GaussianArray or an array of exact points")
+            return "\n".join([rows, _line("target", "given as values"), *beside])
+        lines = (
+            [_line("means", self.mean or listing(self.features or ()))] if self.mean or self.features else []
+        )
+        lines += [_line("errors", text) for text in self._error_texts()]
+        if self.exact:
+            lines.append(_line("exact", listing(self.exact)))
+        if self.categorical:
+            lines.append(_line("categories", listing(self.categorical)))
+        if not self.errors:
+            lines.append(_line("errors", "none: every row is an exact point"))
+        if self.limits:
+            flags = listing([f"{feature} ({column})" for feature, column in self.flags().items()], 4)
+            lines.append(_line("limits", flags))
+        error = f", known to +- {self.target_std}" if self.target_std else ""
+        unit = f" in {self.target_unit}" if self.target_unit else ""
+        error += f", limits by {self.target_limit}" if self.target_limit else ""
+        lines.append(_line("target", (self.target or "given as values") + unit + error))
+        lines += beside
+        if self.ignored:
+            lines.append(_line("ignored", listing(self.ignored)))
+        return "\n".join(lines)
+
+    def _error_texts(self) -> list[str]:
+        texts = []
+        bars = self.bars()
+        for kind, value in self.errors.items():
+            if isinstance(value, str) and "{}" in value and kind != "cov":
+                texts.append(
+                    f"{kind} = {value}: {listing([value.replace('{}', f) for f in self.features or ()], 3)}"
+                )
+            elif isinstance(value, str):
+                texts.append(f"{kind} = {value}")
+            elif kind == "cov":
+                texts.append(f"cov = {listing(value.values(), 6)}")
+            else:
+                own = [bars[f] for f in self.features or () if f in value]
+                single = [bar.columns[0] for bar in own if len(bar.columns) == 1]
+                double = [str(bar) for bar in own if len(bar.columns) == 2]
+                what = "lower and upper limits" if kind == "bounds" else "upper and lower arms"
+                if single:
+                    texts.append(f"{kind} = {listing(single, 6)}")
+                if double:
+                    texts.append(f"{what} = {listing(double, 3)}")
+        if self.corr is not None:
+            texts.append(
+                f"corr = {self.corr if isinstance(self.corr, str) else listing(self.corr.values(), 6)}"
+            )
+        return texts
+
+    @property
+    def _groups_text(self) -> str:
+        named = isinstance(self.groups, str)
+        return f"{self.groups} (its rows stay together)" if named else "given as values"
+
+
+ALWAYS = ("target", "mean", "features", "errors", "corr", "ignored", "automatic")
+"""What every version of the model file has, in this order."""
+IF_THERE = (
+    *(
+        "target_std",
+        "groups",
+        "sample_weight",
+        "exact",
+        "categorical",
+        "target_unit",
+        "limits",
+        "target_limit",
+    ),
+    *("target_corr", "target_cov"),
+)
+"""Roles that came later. A file has them where they hold something, so that older versions can read it."""
+
+
+def _line(role: str, text: str) -> str:
+    return f"{role:<10} {text}"
