@@ -10,10 +10,7 @@ from scipy.stats import chi2
 
 import uncertain
 from uncertain import GaussianArray, UncertainError, check_errors
-from uncertain._errors.estimate import by_model, by_replicates
 from uncertain.exceptions import ColumnError, ParameterError, UncertainWarning
-from uncertain.preprocessing import GaussianDenoiser
-from uncertain.tables._groups import Groups
 
 Floats = NDArray[np.float64]
 
@@ -42,79 +39,6 @@ def test_factors_are_found(corr: float) -> None:
     assert check.off == ("x1", "x2")
     assert check.by == ("model",) * 3
     assert "x1 are 2" in check.verdict and "x0" not in check.verdict
-
-
-def test_intervals_cover_as_they_say() -> None:
-    inside = []
-    for seed in range(60):
-        found = by_model(readings(250, np.array([1.0, 1.0]), seed), n_components=1)
-        inside += [[i.lower <= 1.0 <= i.upper for i in f.intervals] for f in found]
-    share = np.mean(inside, axis=0)  # of 120; standard errors 0.04, 0.02 and 0.003
-    assert abs(share[0] - 0.68) < 0.11
-    assert 0.90 < share[1] <= 0.99
-    assert share[2] > 0.98
-
-
-def test_the_profile_is_the_marginal_likelihood_of_one_feature() -> None:
-    """Of one feature and component the held-out law is N(x; mu, a T + k^2 s^2): an independent maximum."""
-    from scipy.optimize import minimize
-
-    X = readings(800, np.array([1.5]), 3)
-    found = by_model(X, n_components=1)[0]
-    x, s2 = X.means[:, 0], X.covariances()[:, 0, 0]
-
-    def loss(p: Floats) -> float:
-        v = np.exp(p[1]) + np.exp(2 * p[2]) * s2
-        return float(np.sum(np.log(v) + (x - p[0]) ** 2 / v))
-
-    best = minimize(loss, [0.0, 0.0, 0.0], method="BFGS")
-    assert found.factor == pytest.approx(np.exp(best.x[2]), rel=0.02)  # means are of other rows here
-    h, steps = 1e-3, np.eye(3)
-    hessian = [
-        [
-            (loss(best.x + h * (a + b)) - loss(best.x + h * (a - b)) - loss(best.x + h * (b - a))
-             + loss(best.x - h * (a + b))) / (4 * h * h)
-            for b in steps
-        ]
-        for a in steps
-    ]  # fmt: skip
-    se = found.factor * np.sqrt(2.0 * np.linalg.inv(hessian)[2, 2])  # the loss is twice the log-likelihood
-    half = (found.intervals[1].upper - found.intervals[1].lower) / 2
-    assert half == pytest.approx(1.96 * se, rel=0.15)
-
-
-def test_conditional_laws_are_those_of_the_joint_one() -> None:
-    """Against the joint Gaussian density of a row, changed in one error alone."""
-    from scipy.stats import multivariate_normal
-
-    from uncertain._errors.conditionals import conditionals
-
-    X = readings(30, np.ones(3), 5, corr=0.4)
-    denoiser = GaussianDenoiser(2, random_state=0).fit(readings(400, np.ones(3), 6))
-    factors = np.array([1.2, 0.7, 1.0])
-    laws = conditionals(denoiser, X, factors)
-    S = X.covariances()
-    for j, law in enumerate(laws):
-        others = [c for c in range(3) if c != j]
-        k = factors.copy()
-        k[j] = 1.7
-        logs = law.log_densities(0.0, 1.7)
-        for i in range(4):
-            V = denoiser.covariances_ + k[:, None] * S[i] * k
-            joint = [
-                w * multivariate_normal.pdf(X.means[i], m, v)
-                for w, m, v in zip(denoiser.weights_, denoiser.means_, V, strict=True)
-            ]
-            rest = [
-                w * multivariate_normal.pdf(X.means[i, others], m[others], v[np.ix_(others, others)])
-                for w, m, v in zip(denoiser.weights_, denoiser.means_, V, strict=True)
-            ]
-            want = np.log(sum(joint) / sum(rest))
-            # Log weights are known up to a number per row.
-            some = law.log_weights[:, i]
-            top = some.max()
-            got = logs[i] - (top + np.log(np.exp(some - top).sum()))
-            assert got == pytest.approx(want, abs=1e-8)
 
 
 def test_equal_error_bars_tell_nothing() -> None:
@@ -148,20 +72,6 @@ def test_replicates_need_no_model() -> None:
     # Equal error bars, too.
     equal = check_errors(GaussianArray(x, std=0.6), groups=objects)
     assert equal.by == ("replicates",)
-
-
-def test_replicates_with_gaps_and_outliers() -> None:
-    rng = np.random.default_rng(2)
-    objects = np.repeat(np.arange(200), 2)
-    x = rng.normal(size=(400, 1))
-    x[7] = 100.0
-    found = by_replicates(GaussianArray(x, std=1.0), Groups(objects.astype(np.uint32)))[0]
-    assert found is not None and found.factor > 3.0 and "far off" in found.note
-    table = pl.DataFrame({"x": [None, *rng.normal(size=3)], "x_err": [1.0] * 4, "g": [0, 0, 1, 1]})
-    check = check_errors(table, groups="g", on_missing="impute")
-    assert "2 readings of 1 objects" in check.notes[0] or "3 readings of 2 objects" in check.notes[0]
-    alone = by_replicates(GaussianArray(x, std=1.0), Groups(np.arange(400, dtype=np.uint32)))
-    assert alone == [None]
 
 
 def test_gaps_do_not_bias() -> None:

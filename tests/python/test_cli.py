@@ -11,12 +11,12 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
+import click
 import numpy as np
 import polars as pl
 import pytest
@@ -24,13 +24,7 @@ from click.testing import CliRunner, Result
 from test_fit import N, scalars
 
 import uncertain
-from uncertain._base.progress import Progress
-from uncertain._model.fit import fit as real_fit
-from uncertain._report.pace import ReportProgress
-from uncertain.cli import _options as options
-from uncertain.cli import _progress as progress
 from uncertain.cli import main
-from uncertain.cli._words import in_options
 
 
 def run(*arguments: object) -> Result:
@@ -132,11 +126,12 @@ def test_columns_reach_python_as_they_were_meant(
         given.update(options)
         raise uncertain.UncertainError("far enough")
 
-    monkeypatch.setattr("uncertain._model.fit.fit", stop)
+    usual = inspect.signature(uncertain.fit).parameters
+    monkeypatch.setattr(uncertain, "fit", stop)
     assert "far enough" in run("fit", "t.csv", *arguments.split()).stderr
     assert {name: given[name] for name in expected} == expected
-    rest = inspect.signature(real_fit).parameters.keys() & given.keys() - expected.keys()
-    assert all(given[name] == inspect.signature(real_fit).parameters[name].default for name in rest)
+    rest = usual.keys() & given.keys() - expected.keys()
+    assert all(given[name] == usual[name].default for name in rest)
 
 
 def test_asymmetric_exact_and_categorical_columns(table: Path, tmp_path: Path) -> None:
@@ -269,16 +264,11 @@ def test_help_has_examples_and_loads_nothing_slow() -> None:
 
 def test_choices_are_those_of_python() -> None:
     annotations = inspect.get_annotations(uncertain.fit, eval_str=True)
-    for name, choices in (
-        ("method", options.METHODS),
-        ("meaning", options.MEANINGS),
-        ("task", options.TASKS),
-        ("on_missing", options.ON_MISSING),
-        ("handle_unknown", options.HANDLE_UNKNOWN),
-        ("effort", options.EFFORTS),
-    ):
-        assert set(get_args(annotations[name])) == set(choices), name
+    for name in ("method", "meaning", "task", "on_missing", "handle_unknown", "effort"):
         (option,) = [o for o in main.commands["fit"].params if o.name == name]
+        assert isinstance(option.type, click.Choice) and set(get_args(annotations[name])) == {
+            *option.type.choices
+        }
         assert option.default == inspect.signature(uncertain.fit).parameters[name].default
 
 
@@ -374,27 +364,13 @@ def test_kept_columns(table: Path, model: Path, tmp_path: Path) -> None:
     assert "'predicted_prediction' is in the table already" in run("predict", model, clash, "--append").stderr
 
 
-def test_progress(table: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress(table: Path, model: Path, tmp_path: Path) -> None:
     arguments = ("fit", *GSU, table, "--out", tmp_path / "m.safetensors")
     assert run(*arguments).stderr == ""  # no terminal
     said = run(*arguments, "--progress").stderr
     assert said.startswith(f"uncertain: fitting {table}\n") and "done in" in said
     assert "done in" in run("predict", model, table, "--progress").stderr
     assert "done in" in run("report", model, table, "--folds", 3, "--repeats", 1, "--progress").stderr
-    # On a terminal: one line, rewritten while iterations pass, and gone at the end.
-    written: list[str] = []
-    monkeypatch.setattr(progress, "AFTER", 0.0)
-    monkeypatch.setattr(progress, "TICK", 0.01)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    with progress.Progress("fitting") as shown:
-        monkeypatch.setattr(shown, "_write", written.append)
-        shown.iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
-        time.sleep(0.2)
-        shown.fold(ReportProgress("measurement", 2, 5, 1.0, 3.2))
-        time.sleep(0.2)
-    assert any("(fold 1 of 5, iteration 7, gap 1.0e-03)" in text for text in written)
-    assert any("(fold 2 of 5, measurement, about 3 s to go)" in text for text in written)
-    assert written[-1] == "\r\033[K"
 
 
 def test_nobody_reads(table: Path, model: Path) -> None:
@@ -429,7 +405,7 @@ def test_an_error_of_the_program_keeps_its_traceback(table: Path, monkeypatch: p
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("unexpected")
 
-    monkeypatch.setattr("uncertain._model.fit.fit", broken)
+    monkeypatch.setattr(uncertain, "fit", broken)
     result = run("fit", *GSU, table)
     assert result.exit_code == 1
     assert isinstance(result.exception, RuntimeError)
@@ -469,28 +445,6 @@ def test_the_commands_of_the_guide_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert pl.read_ipc(tmp_path / "predictions.arrow").height == N
-
-
-@pytest.mark.parametrize(
-    ("python", "shell"),
-    [
-        ("exact=['objid'] takes it", "--exact objid takes it"),
-        ('exact="all" takes all (exact=[] takes none)', "--exact all takes all (--exact none takes none)"),
-        ('on_missing="impute"; task="regression"', "--on-missing impute; --task regression"),
-        ('features=["a", "b"], std="{}_uncertainty"', '--features a,b, --std "{}_uncertainty"'),
-        ('std={"a": "my_error_of_a"}', "--std a=my_error_of_a"),
-        ('std={"x": ("up", "low")}', "--std x=up,low"),
-        ('cov={("a", "b"): "s ab"}', "--cov 'a,b=s ab'"),
-        ("pass groups=False, whose scores", "pass --rows, whose scores"),
-        ("fit with probability=False or", "fit with -p probability=False or"),
-        ("sample_weight='w': rows", "--weight w: rows"),
-        ("folds=1: must be", "--folds 1: must be"),
-        ("the unit of flux.std=3, my_target=4", "the unit of flux.std=3, my_target=4"),
-        ("features=[...] names them", "features=[...] names them"),
-    ],
-)
-def test_messages_name_options_and_not_arguments(python: str, shell: str) -> None:
-    assert in_options(python) == shell
 
 
 def test_warnings_and_errors_of_a_call(table: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +10,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from model_files import description, redescribed
 from numpy.testing import assert_allclose
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._model.calibrating import noise_levels
-from uncertain._model.conformal import Conformal
-from uncertain._model.file import _parts, from_bytes
-from uncertain._model.spread import Spread
-from uncertain._uncertain import model_to_bytes
 from uncertain.exceptions import ColumnError, ModelFileError, ParameterError
 
 
@@ -73,50 +68,6 @@ def test_precise_and_poor_rows_are_covered_alike() -> None:
     assert_allclose(np.mean(found, axis=0), [0.9, 0.5, 0.9, 0.5], atol=0.03)
 
 
-def test_the_limit_is_the_quantile_of_split_conformal_prediction() -> None:
-    scores = np.random.default_rng(0).exponential(size=99)
-    found = Conformal.of(scores, np.zeros(99), np.ones(99))
-    for coverage, place in ((0.9, 90), (0.5, 50), (0.991, None)):
-        limit = found.limits(np.zeros(2), coverage)
-        want = np.inf if place is None else np.sort(scores)[place - 1]
-        assert_allclose(limit, [want, want], rtol=1e-6)
-
-
-def test_noise_levels_have_scores_of_their_own() -> None:
-    rng = np.random.default_rng(0)
-    levels = rng.uniform(-1.0, 1.0, 2400)
-    scores = np.exp(levels) * rng.uniform(size=2400)
-    found = Conformal.of(scores, levels, np.ones(2400))
-    assert len(found.scores) == 8 and sum(map(len, found.scores)) == 2400
-    asked = np.array([-5.0, 0.0, 5.0])
-    assert_allclose(found.limits(asked, 0.9), 0.9 * np.exp([-0.875, 0.0, 0.875]), rtol=0.15)
-    alike = Conformal.of(scores, np.zeros(2400), np.ones(2400))
-    assert len(alike.scores) == 1 and len(alike.scores[0]) == 1000  # quantiles
-    assert alike.limits(np.zeros(1), 0.9)[0] == pytest.approx(np.quantile(scores, 0.9), rel=0.01)
-
-
-def test_weights_count() -> None:
-    scores, weights = np.arange(100.0), np.where(np.arange(100) < 50, 1.0, 1e-9)
-    found = Conformal.of(scores, np.zeros(100), weights)
-    assert len(found.scores[0]) == 50 and found.scores[0].max() < 50
-    table = rows(600, 3)
-    wrong = table.with_columns(y=pl.col("y") * 1000.0, w=pl.lit(0.0))
-    both = pl.concat([table.with_columns(w=pl.lit(1.0)), wrong])
-    model = uncertain.fit(both, target="y", sample_weight="w", method="gsu")
-    assert covered(model, rows(3000, 4)) == pytest.approx(0.9, abs=0.04)
-
-
-def test_the_spread_is_the_most_likely_one() -> None:
-    rng = np.random.default_rng(0)
-    parts = rng.uniform(0.0, 2.0, (20_000, 2))
-    r = np.sqrt(0.5 + parts @ [2.0, 0.0]) * rng.normal(size=20_000)
-    found = Spread.of(r, parts, np.ones(20_000), np.ones(2))
-    assert_allclose([found.base, *found.slopes], [0.5, 2.0, 0.0], atol=0.08)
-    assert_allclose(found.std(parts[:5]), np.sqrt(0.5 + parts[:5] @ [2.0, 0.0]), rtol=0.05)
-    large = Spread.of(1e6 * r, 1e-6 * parts, np.ones(20_000), np.ones(2))
-    assert_allclose(large.slopes, 1e18 * found.slopes, rtol=1e-3, atol=1e15)
-
-
 @pytest.mark.parametrize("method", ["kernel", "huber", "remeasured"])
 def test_learners_without_a_density_have_a_distribution(method: Any) -> None:
     model = uncertain.fit(rows(600, 0), target="y", method=method)
@@ -155,21 +106,6 @@ def test_groups_are_held_out_whole() -> None:
         widths.append(np.mean(np.diff(model.predict_interval(GaussianArray(z)), axis=0)))
     assert widths[0] > 0.9 * 2 * 1.645  # other stars tell nothing
     assert widths[1] < 0.7 * widths[0]
-
-
-def test_gaps_and_unlabelled_rows() -> None:
-    table = rows(500, 0, classes=True).with_columns(
-        a=pl.when(pl.int_range(500) % 7 == 0).then(None).otherwise("a"),
-        y=pl.when(pl.int_range(500) % 11 == 0).then(None).otherwise("y"),
-    )
-    model = uncertain.fit(table, target="y", method="huber", on_missing="impute")
-    sets = model.predict_set(table)
-    assert sets.dtype == pl.List(pl.String) and sets.list.len().min() >= 1
-    known = table.filter(pl.col("y").is_not_null())
-    assert covered(model, known) > 0.85
-    remembered = uncertain.fit(known, target="y", method="discriminant", on_missing="impute")
-    levels = noise_levels(remembered._rows(remembered._source(table)), np.ones(2))
-    assert levels[0] > levels[1]  # a missing value is a large error
 
 
 def test_answers_in_the_callers_kind() -> None:
@@ -244,10 +180,10 @@ def test_in_model_files(method: Any, tmp_path: Path) -> None:
         ("spread", {"base": 1.0, "slopes": [0.0] * 3, "widths": [1.0, 1.0]}),
     ],
 )
-def test_altered_files_are_refused(name: str, value: object) -> None:
+def test_altered_files_are_refused(name: str, value: object, tmp_path: Path) -> None:
     model = uncertain.fit(rows(100, 0, classes=True), target="y", method="discriminant")
-    *parts, about = _parts(model.pipeline_, model._beside)
-    altered = json.loads(about)
-    altered["remembered"][name] = value
+    model.save(tmp_path / "model")
+    about = description(tmp_path / "model")
+    about["remembered"][name] = value
     with pytest.raises(ModelFileError, match="altered"):
-        from_bytes(model_to_bytes(*parts, json.dumps(altered)))
+        uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "altered"))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from model_files import description, redescribed
 
 import uncertain
-from uncertain import GaussianArray, Incomplete
-from uncertain._errors.sizes import ErrorSizes
-from uncertain._model.file import from_bytes
-from uncertain._uncertain import model_to_bytes
 from uncertain.exceptions import ErrorSizesWarning, ModelFileError
 
 
@@ -76,23 +72,6 @@ def test_smaller_errors_and_exact_features() -> None:
         again.predict(table.with_columns(pl.col("u_err", "g_err") / 100))
 
 
-def test_quantiles_are_those_of_rows_that_count_and_values_that_are_there() -> None:
-    rng = np.random.default_rng(0)
-    std = rng.uniform(1.0, 2.0, (1001, 2))
-    rows = Incomplete(GaussianArray(np.zeros((1001, 2)), std=std), np.zeros((1001, 2), dtype=bool))
-    rows.missing[:500, 1] = True
-    found = ErrorSizes.of(rows)
-    assert found is not None
-    for name, level in (("lower", 0.01), ("middle", 0.5), ("upper", 0.99)):
-        assert getattr(found, name)[0] == pytest.approx(np.quantile(std[:, 0], level), rel=1e-2)
-        assert getattr(found, name)[1] == pytest.approx(np.quantile(std[500:, 1], level), rel=1e-2)
-    weights = np.ones(1001)
-    weights[std[:, 0] > 1.5] = 0.0
-    weighted = ErrorSizes.of(rows, weights)
-    assert weighted is not None and weighted.upper[0] < 1.5
-    assert ErrorSizes.of(rows, np.zeros(1001)) is None
-
-
 def test_in_model_files(tmp_path: Path) -> None:
     model = uncertain.fit(stars(500, 0), target="kind", method="gsu", meaning="spread")
     model.save(tmp_path / "model.safetensors")
@@ -114,12 +93,10 @@ def test_in_model_files(tmp_path: Path) -> None:
         [],
     ],
 )
-def test_altered_files_are_refused(sizes: object) -> None:
-    from uncertain._model.file import _parts
-
+def test_altered_files_are_refused(sizes: object, tmp_path: Path) -> None:
     model = uncertain.fit(stars(50, 0), target="kind", method="discriminant")
-    *parts, about = _parts(model.pipeline_, model._beside)
-    altered = json.loads(about)
-    altered["remembered"]["sizes"] = sizes
+    model.save(tmp_path / "model")
+    about = description(tmp_path / "model")
+    about["remembered"]["sizes"] = sizes
     with pytest.raises(ModelFileError, match="altered"):
-        from_bytes(model_to_bytes(*parts, json.dumps(altered)))
+        uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "altered"))

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 import sklearn
+from model_files import description
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, cross_validate
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_random_state
 from test_fit import MAKERS, scalars
 
 import uncertain
 from uncertain import (
     AdaptiveHuberClassifier,
-    Columns,
     GaussianArray,
     GSUClassifier,
-    MinimaxProbabilityClassifier,
     ProbabilisticKernelSVC,
-    RobustSVC,
-    _uncertain,
 )
-from uncertain._report.classes import compare
-from uncertain._report.held_out import standard_error
-from uncertain._report.huber import report_of_huber
-from uncertain._report.regression import compare_regressions
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
-from uncertain.tables._groups import Groups
 
 D = 20
 
@@ -114,79 +102,6 @@ def test_probabilities_of_new_objects_are_better_when_groups_are_held_out(estima
 # Folds that calibrate.
 
 
-def sigmoid_of(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> tuple[float, float]:
-    """Platt's sigmoid by another optimiser."""
-    n = positive.sum(), (~positive).sum()
-    target = np.where(positive, (n[0] + 1) / (n[0] + 2), 1 / (n[1] + 2))
-
-    def loss(ab: NDArray[np.float64]) -> float:
-        x = ab[0] * scores + ab[1]
-        return float(np.sum(np.logaddexp(0.0, x) - (1 - target) * x))
-
-    start = [0.0, np.log((n[1] + 1) / (n[0] + 1))]
-    options = {"xatol": 1e-10, "fatol": 1e-13, "maxiter": 5000}
-    found = minimize(loss, start, method="Nelder-Mead", options=options)
-    return tuple(found.x)
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        GSUClassifier(1e-2, tol=1e-10),
-        GSUClassifier(1e-2, kernel="rbf", tol=1e-10),
-        RobustSVC(method="usvc", tol=1e-10),
-        MinimaxProbabilityClassifier(),
-        ProbabilisticKernelSVC(sigma=1.0),
-        ProbabilisticKernelSVC(sigma=1.0, n_components=20),
-        AdaptiveHuberClassifier(),
-    ],
-    ids=str,
-)
-def test_sigmoids_come_from_scores_of_groups_that_were_held_out(estimator: Any) -> None:
-    """The calibration done again by hand, with the folds of the groups."""
-    rng = np.random.default_rng(2)
-    objects = np.repeat(np.arange(18), rng.integers(1, 6, 18))
-    labels = objects % 2
-    X = (
-        rng.standard_normal((18, 2))[objects]
-        + 0.7 * labels[:, None]
-        + 0.3 * rng.standard_normal((len(objects), 2))
-    )
-    order = rng.permutation(len(objects))
-    objects, labels, X = objects[order], labels[order], X[order]
-    seed = int(check_random_state(3).randint(2**31 - 1))
-    numbers = np.unique(objects, return_inverse=True)[1].astype(np.uint32)
-    fold = _uncertain.group_folds(labels.astype(np.uint32), 2, numbers, 5, seed)
-
-    estimator.set_params(random_state=3)
-    scores = np.empty(len(labels))
-    for k in range(5):
-        out = fold == k
-        if isinstance(estimator, AdaptiveHuberClassifier):  # the row stays, its label goes
-            held = [None if o else label for o, label in zip(out, labels.tolist(), strict=True)]
-            estimator.fit(X, np.array(held, dtype=object))
-        elif (
-            isinstance(estimator, GSUClassifier) and estimator.kernel == "rbf"
-        ):  # the feature space is of all rows
-            space = estimator.fit(X, labels).kernel_map_
-            linear = GSUClassifier(1e-2, tol=1e-10).fit(space.transform(X), labels, sample_weight=~out)
-            scores[out] = linear.decision_function(space.transform(X[out]))
-            continue
-        else:
-            estimator.fit(X, labels, sample_weight=(~out).astype(float))
-        scores[out] = estimator.decision_function(X[out])
-    a, b = sigmoid_of(scores, labels == 1)
-    estimator.set_params(probability=True)
-    estimator.fit(X, labels, groups=[f"object {o}" for o in objects])
-    expected = 1 / (1 + np.exp(a * estimator.decision_function(X) + b))
-    np.testing.assert_allclose(estimator.predict_proba(X)[:, 1], expected, atol=1e-5)
-    # Other rows held out, another sigmoid; the scores are the same.
-    before = estimator.decision_function(X)
-    estimator.fit(X, labels)
-    assert np.abs(estimator.predict_proba(X)[:, 1] - expected).max() > 1e-3
-    np.testing.assert_array_equal(estimator.decision_function(X), before)
-
-
 def test_rows_without_weight_do_not_matter_and_names_of_groups_neither(rng: np.random.Generator) -> None:
     rows, labels, objects = visits(rng, 20)
     model = GSUClassifier(probability=True, random_state=0)
@@ -227,150 +142,6 @@ def test_metadata_routing_brings_groups_to_the_splitter_and_the_fit(
 
 
 # Reports.
-
-
-class Probe(BaseEstimator):  # type: ignore[misc]
-    """Keeps which rows (by the number in their first feature) were fitted and predicted."""
-
-    fits: ClassVar[list[set[float]]] = []
-    predictions: ClassVar[list[set[float]]] = []
-
-    def fit(self, X: Any, y: Any) -> Any:
-        self.y_ = y
-        self.fits.append(set(X.means[:, 0]))
-        return self
-
-    def predict(self, X: Any) -> Any:
-        self.predictions.append(set(X.means[:, 0]))
-        return np.full(len(X), self.y_[0])
-
-    def decision_function(self, X: Any) -> Any:
-        return np.zeros(len(X))
-
-
-class ProbeClassifier(ClassifierMixin, Probe):
-    pass
-
-
-class ProbeRegressor(RegressorMixin, Probe):
-    pass
-
-
-@pytest.mark.parametrize("regression", [False, True])
-def test_reports_never_split_a_group(regression: bool) -> None:
-    rng = np.random.default_rng(4)
-    objects = rng.permutation(np.repeat(np.arange(30), rng.integers(1, 9, 30)))
-    n = len(objects)
-    data = GaussianArray(np.column_stack([np.arange(n), np.zeros(n)]), std=0.1)
-    groups = Groups((objects * 17 % 31).astype(np.uint32), "star")
-    Probe.fits, Probe.predictions = [], []
-    if regression:
-        fitted = Pipeline([("regress", ProbeRegressor().fit(data, np.zeros(n)))])
-        Probe.fits.clear()
-        report: Any = compare_regressions(
-            fitted, data, rng.standard_normal(n), repeats=3, groups=groups, meanings=False
-        )
-    else:
-        fitted = Pipeline([("classify", ProbeClassifier().fit(data, objects % 2))])
-        Probe.fits.clear()
-        report = compare(
-            fitted,
-            data,
-            objects % 2,
-            repeats=3,
-            groups=groups,
-            meanings=False,
-            listed=0,
-            scorers="accuracy",
-        )
-    # Two fits to all rows, then every fold by the means alone and by the model.
-    fits = [fit for k in (0, 1) for fit in Probe.fits[2 + k : 32 : 2]]
-    predictions = [rows for k in (0, 1) for rows in Probe.predictions[k:30:2]]
-    assert (report.n_groups, report.group, report.to_dict()["group"]) == (30, "star", "star")
-    assert len(fits) == len(predictions) == 30
-    for fit, test in zip(fits, predictions, strict=True):
-        assert fit | test == set(range(n))
-        assert not {objects[int(i)] for i in fit} & {objects[int(i)] for i in test}
-    # Every row is held out once per repeat, and the repeats are different splits.
-    for repeat in range(6):
-        assert sum(len(test) for test in predictions[5 * repeat : 5 * repeat + 5]) == n
-    assert len({frozenset(test) for test in predictions[:15]}) > 10
-    sizes = [len(test) for test in predictions[:5]]
-    assert max(sizes) - min(sizes) <= 2
-
-
-class HuberProbe(AdaptiveHuberClassifier):
-    """Keeps the first feature of the rows of every fit."""
-
-    fits: ClassVar[list[set[float]]] = []
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Any:
-        self.fits.append(set(X.means[:, 0]))
-        return super().fit(X, y, sample_weight, groups=groups)
-
-
-def test_a_huber_report_leaves_out_the_rows_without_label_of_a_group_too() -> None:
-    rng = np.random.default_rng(5)
-    objects = rng.permutation(np.repeat(np.arange(20), 4))
-    y = np.array([["a", "b"][o % 2] for o in objects], dtype=object)
-    y[rng.choice(80, 30, replace=False)] = None
-    data = GaussianArray(np.column_stack([np.arange(80), rng.standard_normal(80)]), std=0.1)
-    model = HuberProbe(max_refinements=1)
-    fitted = Pipeline([("classify", model.fit(data, y))])
-    groups = Groups(objects.astype(np.uint32), "star")
-    HuberProbe.fits = []
-    report = report_of_huber(fitted, data, y, repeats=1, groups=groups)
-    labelled = {o for o, label in zip(objects.tolist(), y, strict=True) if label is not None}
-    assert len(labelled) == report.n_groups == 19  # one star has no label at all, and is always fitted
-    assert "50 labels of 80 rows, rows of one star kept together (19 groups)" in str(report)
-    assert len(HuberProbe.fits) == 15
-    out_of = [set(range(80)) - fit for fit in HuberProbe.fits[::3]]
-    held = [{objects[int(i)] for i in out} for out in out_of]
-    for groups_out, out in zip(held, out_of, strict=True):
-        assert len(out) == 4 * len(groups_out)  # whole groups of four
-    assert sorted(g for groups_out in held for g in groups_out) == sorted(labelled)
-
-
-def test_standard_error_is_that_of_a_bootstrap_over_groups() -> None:
-    rng = np.random.default_rng(6)
-    sizes = rng.integers(1, 12, 250)
-    objects = np.repeat(np.arange(250), sizes)
-    skill = rng.beta(1.0, 0.5, 250)
-    correct = (rng.uniform(size=len(objects)) < skill[objects]).astype(float)
-    groups = Groups(objects.astype(np.uint32))
-    one = standard_error(correct[None, :], groups)
-    sums = np.bincount(objects, weights=correct)
-    drawn = rng.integers(0, 250, (8000, 250))
-    bootstrap = (sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)).std()
-    assert one == pytest.approx(bootstrap, rel=0.04)
-    assert one > 1.5 * standard_error(correct[None, :])
-    # Cut into folds of one size, the mean is the same, and the luck of the split is added.
-    fold = rng.permutation(np.arange(len(objects)) % 4)
-    cut = len(objects) - len(objects) % 4
-    parts = np.where(fold[:cut] == np.arange(4)[:, None], correct[:cut], np.nan)
-    both = standard_error(parts, Groups(objects[:cut].astype(np.uint32)))
-    luck = np.nanmean(parts, axis=1).var(ddof=1) / 4
-    assert both**2 - luck == pytest.approx(one**2, rel=0.05)
-
-
-def test_standard_error_covers_the_spread_of_experiments_on_new_groups() -> None:
-    rng = np.random.default_rng(7)
-    objects = np.repeat(np.arange(40), 5)
-    groups = Groups(objects.astype(np.uint32))
-    fold = objects % 5
-
-    def experiment() -> NDArray[np.float64]:
-        correct = 0.8 + 0.2 * rng.standard_normal(40)[objects] + 0.2 * rng.standard_normal(200)
-        return np.where(fold == np.arange(5)[:, None], correct, np.nan)
-
-    experiments = [experiment() for _ in range(2000)]
-    spread = np.std([np.nanmean(e, axis=1).mean() for e in experiments])
-    assert 1.0 <= np.median([standard_error(e, groups) for e in experiments]) / spread <= 1.5
-    # Rows that count as independent promise too much, in spite of the part that they count twice.
-    assert np.median([standard_error(e) for e in experiments]) / spread < 1.2
-    single = Groups(np.arange(200, dtype=np.uint32))
-    for e in experiments[:20]:
-        assert standard_error(e, single) == pytest.approx(standard_error(e), rel=1e-12)
 
 
 def test_groups_of_one_row_are_no_groups(rng: np.random.Generator) -> None:
@@ -458,9 +229,9 @@ def test_files_keep_the_name_of_the_column(rng: np.random.Generator, tmp_path: A
         loaded = uncertain.load(tmp_path / "model.safetensors")
         assert loaded.columns_ == model.columns_
         assert loaded.columns_.groups == ("patient" if groups == "patient" else True)
-    plain = Columns("label", mean="mean", std="std").to_dict()
-    assert "groups" not in plain  # as files of earlier versions, and for them
-    assert Columns.from_dict(plain).groups is None
+    uncertain.fit(table, exact=[], method="gsu").save(tmp_path / "model.safetensors")
+    assert "groups" not in description(tmp_path / "model.safetensors")["columns"]  # as earlier versions
+    assert uncertain.load(tmp_path / "model.safetensors").columns_.groups is None
 
 
 def test_what_is_wrong_with_groups_is_said_before_any_work(rng: np.random.Generator) -> None:

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from model_files import description, redescribed
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 
 import uncertain
 from uncertain import AdaptiveHuberClassifier, AdaptiveHuberRegressor, GaussianArray
-from uncertain.exceptions import ModelFileError, UncertainError
+from uncertain.exceptions import UncertainError
 
 N = 60
 
@@ -118,39 +119,17 @@ def test_a_matrix_of_a_graph_stays_behind(tmp_path: Path) -> None:
         model.report(own)
 
 
-def test_a_file_that_only_the_core_wrote() -> None:
+def test_a_file_that_only_the_core_wrote(tmp_path: Path) -> None:
     # What Rust writes has no parameters of Python's: they come from the core's header.
     own, model = fitted("three", coupling="independent", n_neighbors=4, gamma=0.3)
-    steps, classes, features, about = uncertain._uncertain.model_from_bytes(
-        uncertain._model.file.to_bytes(model.pipeline_, model._beside)
-    )
-    about = json.dumps({"columns": json.loads(about)["columns"]})
-    pipeline, *_ = uncertain._model.file._assembled(steps, classes, features, about)
+    model.save(tmp_path / "model")
+    about = {"columns": description(tmp_path / "model")["columns"]}
+    pipeline = uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "rust")).pipeline_
     last, known = pipeline[-1].get_params(), model.pipeline_[-1].get_params()
     assert isinstance(pipeline[-1], AdaptiveHuberClassifier)
     assert {k for k in known if known[k] != last[k]} == {"random_state"}
     assert attributes(pipeline[-1]) == attributes(model.pipeline_[-1])
     np.testing.assert_array_equal(pipeline.predict(own), model.predict(own).to_numpy())
-
-
-def test_pickles_of_estimators() -> None:
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(40, 3))
-    gram = X @ X.T
-    y = X[:, 0] + (np.arange(40) == 7) * 5.0
-    for estimator, data in (
-        (AdaptiveHuberRegressor(kernel="precomputed", graph=None, delta=1.0), gram),
-        (AdaptiveHuberRegressor(delta=1.0), X),
-        (AdaptiveHuberClassifier(kernel="polynomial", probability=True), X),
-    ):
-        target = y if isinstance(estimator, AdaptiveHuberRegressor) else y > 0
-        estimator.fit(data, target)
-        again = pickle.loads(pickle.dumps(estimator))
-        np.testing.assert_array_equal(again.predict(data), estimator.predict(data))
-        assert attributes(again) == attributes(estimator)
-        assert b"get_params" not in pickle.dumps(estimator._model)
-    with pytest.raises(ModelFileError):
-        uncertain._uncertain.Fitted(b"no file")
 
 
 def noisy_classes(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -15,11 +15,8 @@ from sklearn.metrics import make_scorer, recall_score
 
 import uncertain
 from uncertain import GaussianArray, GaussianDiscriminant, GSUClassifier, GSURegressor
-from uncertain.exceptions import ParameterError, ShapeError, UncertainError
+from uncertain.exceptions import ParameterError, ShapeError
 from uncertain.inspection import partial_dependence, permutation_importance
-from uncertain.inspection._importance import _dealt
-from uncertain.inspection._subject import picked, replaced
-from uncertain.tables._groups import Groups
 
 N = 60
 
@@ -37,24 +34,6 @@ KINDS = {
     "full": lambda rng: {"cov": full(rng)},
     "shared": lambda rng: {"cov": full(rng)[0]},
 }
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("block", [(1,), (3, 0), (0, 1, 2, 3)])
-def test_a_moved_feature_takes_its_error_bar_and_leaves_its_correlations(
-    kind: str, block: tuple[int, ...], rng: np.random.Generator
-) -> None:
-    rows = GaussianArray(rng.normal(size=(N, 4)), **KINDS[kind](rng))
-    assert rows.kind == kind
-    source = rng.permutation(N)
-    moved = replaced(rows, block, picked(rows, block)[source])
-    before, after = rows.covariances(), moved.covariances()
-    here, rest = np.array(block), np.setdiff1d(np.arange(4), block)
-    assert_array_equal(moved.means[:, here], rows.means[source][:, here])
-    assert_array_equal(moved.means[:, rest], rows.means[:, rest])
-    assert_allclose(after[:, here[:, None], here], before[source][:, here[:, None], here], rtol=1e-12)
-    assert_allclose(after[:, rest[:, None], rest], before[:, rest[:, None], rest], rtol=1e-12)
-    assert not after[:, here[:, None], rest].any()
 
 
 class Probe(ClassifierMixin, BaseEstimator):
@@ -132,25 +111,6 @@ def test_standard_errors_are_those_of_other_samples() -> None:
     spread = np.std([f.importances_mean for f in found], axis=0)
     errors = np.median([f.standard_error for f in found], axis=0)
     assert np.all((errors / spread > 0.7) & (errors / spread < 1.7)), errors / spread
-
-
-def test_values_come_from_other_groups() -> None:
-    rng = np.random.default_rng(1)
-    codes = rng.permutation(np.repeat(np.arange(12), rng.integers(1, 9, 12))).astype(np.uint32)
-    seen = np.zeros((len(codes), len(codes)))
-    for seed in range(300):
-        source = _dealt(len(codes), Groups(codes), np.random.default_rng(seed))
-        assert_array_equal(np.sort(source), np.arange(len(codes)))
-        assert (codes[source] != codes).all()
-        seen[np.arange(len(codes)), source] += 1
-    others = codes[:, None] != codes
-    assert (seen[others] > 0).mean() > 0.95  # and from all of them
-    with pytest.raises(UncertainError, match="one star has 6 of the 10 rows"):
-        _dealt(10, Groups(np.array([0] * 6 + [1] * 4, dtype=np.uint32), "star"), rng)
-    x, y = rng.normal(size=(len(codes), 2)), codes % 2
-    model = GSUClassifier().fit(x, y)
-    grouped = permutation_importance(model, x, y, groups=codes)
-    assert grouped.importances.shape == (2, 5)
 
 
 def test_gaps_move_like_values(rng: np.random.Generator) -> None:

@@ -12,9 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._report.board import board_of
-from uncertain._report.meanings import Meanings
-from uncertain._report.metrics import OF_CLASSES, Answer
 
 
 def catalogue(n: int, seed: int) -> tuple[pl.DataFrame, np.ndarray]:
@@ -65,7 +62,6 @@ def test_measurement_wins_on_clean_rows_where_it_is_the_truth() -> None:
 def test_report_compares_meanings_on_the_same_folds(table: pl.DataFrame) -> None:
     report = uncertain.fit(table, meaning="measurement", method="gsu").report(table, folds=3, repeats=2)
     meanings = report.meanings
-    assert isinstance(meanings, Meanings)
     by_name = {m.name: m for m in meanings.ranking}
     assert set(by_name) == {"means only", "spread", "measurement", "discriminant"}
     assert_array_equal(by_name["measurement"].scores, report.scores)
@@ -92,26 +88,3 @@ def test_no_comparison_without_error_bars_or_if_not_wanted(table: pl.DataFrame) 
     assert uncertain.fit(exact, y, method="gsu").report(exact, y, folds=2, repeats=1).meanings is None
     report = uncertain.fit(table, method="gsu").report(table, folds=2, repeats=1, meanings=False)
     assert report.meanings is None and report.to_dict()["meanings"] is None
-
-
-def meanings_of(**right: np.ndarray) -> Meanings:
-    """From who is right in which fold (folds x rows); underscores of names are spaces."""
-    truth = np.arange(100) % 2
-    rows = np.arange(100)
-    answers = {
-        name.replace("_", " "): [Answer(rows, np.where(fold, truth, 1 - truth)) for fold in folds]
-        for name, folds in right.items()
-    }
-    return Meanings(board_of(answers, truth, OF_CLASSES[:1], OF_CLASSES[0], None))
-
-
-def test_a_lead_counts_beyond_two_standard_errors() -> None:
-    right = np.ones((4, 100))
-    often = right.copy()
-    often[:, :30] = 0
-    nearly = right.copy()
-    nearly[:, 0] = 0
-    clear = meanings_of(means_only=often, spread=right)
-    assert clear.verdict == 'Best: "spread", by 30.0 +- 4.6 points over "means only".'
-    close = meanings_of(means_only=right, spread=nearly)
-    assert close.verdict.startswith('No clear winner: "means only" is ahead of "spread" by 1.0')

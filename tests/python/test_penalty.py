@@ -10,10 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
 import uncertain
@@ -27,7 +25,6 @@ from uncertain import (
     ProbabilisticKernelSVR,
     RobustSVC,
 )
-from uncertain._uncertain import group_folds
 from uncertain.exceptions import ParameterError, UncertainError
 
 
@@ -61,37 +58,6 @@ def assert_rule(estimator: Any, name: str) -> None:
     assert (np.diff(strength * path[name]) < 0).all()  # the strongest first
 
 
-@pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])
-def test_the_path_of_a_regression_is_that_of_fits_of_its_folds(loss: Any) -> None:
-    X, y = numbers()
-    groups = np.arange(len(y)) // 3
-    model = GSURegressor("auto", loss=loss, epsilon=0.5).fit(X, y, groups=groups)
-    assert_rule(model, "alpha")
-    folds = group_folds(np.zeros(len(y), np.uint32), 1, groups.astype(np.uint32), 5, 0)
-    wanted = np.zeros((15, 5))
-    for k, alpha in enumerate(model.path_["alpha"]):
-        for fold in range(5):
-            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            one = GSURegressor(alpha, loss=loss, epsilon=0.5).fit(X[train], y[train])
-            mean, std = one.predict(X[test], return_std=True)
-            # The mean loss by quadrature over each row's residual.
-            nodes, c = np.polynomial.hermite.hermgauss(150)
-            z, c = np.sqrt(2) * nodes, c / np.sqrt(np.pi)
-            r = (y[test] - mean)[:, None] + std[:, None] * z
-            size = np.abs(r)
-            values = {
-                "squared": r**2 / 2,
-                "huber": np.where(size < 1.35, r**2 / 2, 1.35 * size - 1.35**2 / 2),
-                "epsilon_insensitive": np.maximum(size - 0.5, 0),
-            }[loss]
-            wanted[k, fold] = (values @ c).mean()
-    assert_allclose(model.path_["fold_losses"], wanted, rtol=5e-3)
-    again = GSURegressor(model.alpha_, loss=loss, epsilon=0.5).fit(X, y)
-    assert_allclose(model.coef_, again.coef_, rtol=1e-9)
-    assert not hasattr(again, "path_")
-    assert again.alpha_ == again.alpha
-
-
 def test_a_penalty_that_is_needed_is_found() -> None:
     """40 exact rows in 30 dimensions, of which one matters: scikit-learn's ridge with the chosen penalty."""
     rng = np.random.default_rng(0)
@@ -104,36 +70,6 @@ def test_a_penalty_that_is_needed_is_found() -> None:
     error = np.mean((model.predict(fresh) - fresh[:, 0]) ** 2)
     least_squares = np.mean((GSURegressor(1e-6, loss="squared").fit(x, y).predict(fresh) - fresh[:, 0]) ** 2)
     assert error < 0.2 * least_squares
-
-
-def test_the_path_of_a_classifier_is_its_held_out_log_loss() -> None:
-    """Probabilities of each penalty from held-out scores, by scikit-learn's log loss."""
-    X, y = two_classes()
-    groups = np.arange(len(y))
-    model = GSUClassifier("auto").fit(X, y, groups=groups)
-    assert_rule(model, "alpha")
-    folds = group_folds(y.astype(np.uint32), 2, groups.astype(np.uint32), 5, 0)
-    for k in (0, 4, 12):
-        alpha = float(model.path_["alpha"][k])
-        mean, std = np.zeros(len(y)), np.zeros(len(y))
-        for fold in range(5):
-            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            mean[test], std[test] = (
-                GSUClassifier(alpha).fit(X[train], y[train]).decision_distribution(X[test])
-            )
-        # The sigmoid is fitted to these scores: no other one has a smaller log loss by much.
-        nodes, c = np.polynomial.hermite.hermgauss(60)
-        f = mean[:, None] + np.sqrt(2) * std[:, None] * nodes
-
-        def loss(a: float, b: float, f: Any = f, c: Any = c) -> float:
-            p = (1 / (1 + np.exp(-np.clip(a * f + b, -500, 500)))) @ c / np.sqrt(np.pi)
-            return float(log_loss(y, p))
-
-        unit, middle = float(mean.std()), float(mean.mean())
-        starts = [(s / unit, -s * middle / unit) for s in (0.5, 2.0, 8.0)]
-        found = [minimize(lambda ab: loss(*ab), start, method="Nelder-Mead") for start in starts]
-        least = min(each.fun for each in found)
-        assert_allclose(model.path_["mean_loss"][k], least, rtol=0.02)
 
 
 @pytest.mark.parametrize(
@@ -162,31 +98,6 @@ def test_classifiers(estimator: Any, name: str, classes: int) -> None:
     again = pickle.loads(pickle.dumps(model))
     assert getattr(again, f"{name}_") == getattr(model, f"{name}_")
     assert_array_equal(again.path_[name], model.path_[name])
-
-
-def test_kernel_machines_count_held_out_mistakes() -> None:
-    X, y = two_classes(120, 3)
-    model = ProbabilisticKernelSVC("auto", sigma=2.0).fit(X, y, groups=np.arange(120))
-    folds = group_folds(y.astype(np.uint32), 2, np.arange(120, dtype=np.uint32), 5, 0)
-    for k in (3, 6, 10):
-        c = float(model.path_["C"][k])
-        for fold in range(5):
-            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            one = ProbabilisticKernelSVC(c, sigma=2.0).fit(X[train], y[train])
-            wrong = np.mean(one.predict(X[test]) != y[test])
-            # A score may be a rounding away from zero.
-            assert abs(wrong - model.path_["fold_losses"][k, fold]) <= 1.01 / len(test)
-    curve = np.sin(3 * X.means[:, 0])
-    kernel = ProbabilisticKernelSVR("auto", sigma=1.0, epsilon=0.05).fit(X, curve, groups=np.arange(120) // 2)
-    assert_rule(kernel, "C")
-    folds = group_folds(np.zeros(120, np.uint32), 1, np.arange(120, dtype=np.uint32) // 2, 5, 0)
-    for k in (3, 6, 9):
-        for fold in range(5):
-            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            one_svr = ProbabilisticKernelSVR(float(kernel.path_["C"][k]), sigma=1.0, epsilon=0.05)
-            off = np.abs(one_svr.fit(X[train], curve[train]).predict(X[test]) - curve[test])
-            expected = np.maximum(off - 0.05, 0).mean()
-            assert_allclose(kernel.path_["fold_losses"][k, fold], expected, rtol=0.03, atol=1e-3)
 
 
 def test_rows_without_weight_are_absent() -> None:

@@ -79,23 +79,6 @@ def test_features_that_are_measured_unequally_well() -> None:
     assert_allclose(model.pipeline_[-1].intercept_, 3.0, atol=0.1)
 
 
-def test_the_deviation_of_a_prediction_is_that_of_the_posterior() -> None:
-    rng = np.random.default_rng(5)
-    n, d = 400, 3
-    z = rng.normal(size=(n, d))
-    root = rng.normal(size=(n, d, d)) * 0.3
-    X = GaussianArray(z + np.einsum("nij,nj->ni", root, rng.normal(size=(n, d))), cov=root @ root.mT)
-    model = uncertain.fit(X, target=z @ [1.0, 2.0, 3.0], meaning="measurement", scale=False, method="gsu")
-    denoiser, last = model.pipeline_[1], model.pipeline_[-1]
-    mu, T, S = denoiser.means_[0], denoiser.covariances_[0], X.covariances()
-    gain = T @ np.linalg.inv(T + S)
-    means = mu + np.einsum("nij,nj->ni", gain, X.means - mu)
-    posterior = T - gain @ T
-    mean, std = uncertain._model.distribution.from_errors(model.pipeline_, X)
-    assert_allclose(mean, means @ last.coef_ + last.intercept_, rtol=1e-9, atol=1e-9)
-    assert_allclose(std, np.sqrt(np.einsum("i,nij,j->n", last.coef_, posterior, last.coef_)), rtol=1e-6)
-
-
 @pytest.mark.parametrize("method", ["gsu", "huber", "kernel"])
 def test_files_and_pickles_hold_the_collapser(method: Any, tmp_path: Path) -> None:
     table, _, _ = readings(200)

@@ -20,14 +20,11 @@ from uncertain import (
     AsGaussians,
     ErrorColumns,
     GaussianArray,
-    GaussianDenoiser,
     GaussianScaler,
-    Incomplete,
     RemeasuredClassifier,
     RemeasuredRegressor,
 )
 from uncertain.exceptions import ParameterError, UncertainError
-from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 
 KINDS = ("diagonal", "full", "shared", "low-rank")
 
@@ -49,43 +46,6 @@ def noise_of(kind: str, n: int, rng: np.random.Generator) -> dict[str, Any]:
 def read(z: np.ndarray, noise: dict[str, Any], rng: np.random.Generator) -> GaussianArray:
     exact = GaussianArray(z, **noise)
     return GaussianArray(2 * z - exact.sample(1, random_state=rng.integers(2**31)).means, **noise)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("ends", [(1.0, 4.0), (0.2, 1.0), (0.2, 4.0)])
-@pytest.mark.parametrize("per_feature", [0.0, 1.0])
-def test_copies_have_the_errors_that_they_state(kind: str, ends: Any, per_feature: float) -> None:
-    """(x' - z) standardised by S' is N(0, I): also where z itself is only known through the reading."""
-    rng = np.random.default_rng(0)
-    n = 10_000
-    z = drawn_values(n, rng)
-    rows = read(z, noise_of(kind, n, rng), rng)
-    random = np.random.RandomState(0)
-    codes = np.zeros(n, dtype=np.int64)
-    truth = TruthOfClasses(rows, codes, None, 1, random).posterior(rows, codes) if ends[0] < 1.0 else None
-    copy = Readings(rows, random, truth).again(drawn_factors(rows.shape, ends, per_feature, random))
-    off, cov = copy.means - z, copy.covariances()
-    if ends[0] < 1.0:
-        # The drawn true value is another one than z, of the same distribution: compare with the population.
-        spread = np.array([[1.0, 0.6], [0.6, 2.0]])
-        off, cov = copy.means - [0.0, 1.0], cov + spread
-    if kind == "low-rank" and ends[0] >= 1.0:
-        off, cov = off[:, :1], cov[:, :1, :1]
-    standard = np.linalg.solve(np.linalg.cholesky(cov), off[..., None])[..., 0]
-    d = standard.shape[1]
-    np.testing.assert_allclose(standard.T @ standard / n, np.eye(d), atol=0.06)
-    np.testing.assert_allclose(standard.mean(axis=0), 0.0, atol=0.05)
-
-
-def test_factors() -> None:
-    random = np.random.RandomState(0)
-    rows = drawn_factors((5000, 3), (0.5, 8.0), 0.0, random)
-    assert (rows == rows[:, :1]).all() and rows.min() >= 0.5 and rows.max() <= 8.0
-    assert np.log(rows[:, 0]).mean() == pytest.approx(np.log(2.0), abs=0.04)
-    mixed = drawn_factors((5000, 3), (0.5, 8.0), 0.25, random)
-    # Of three features, all have the row's factor in a quarter of such rows, and none in another.
-    assert (mixed != mixed[:, :1]).any(axis=1).mean() == pytest.approx(0.25 / 2, abs=0.02)
-    assert (mixed == 1.0).all(axis=1).mean() == pytest.approx(0.25 / 4, abs=0.02)
 
 
 def two_classes(n: int, scale: float, seed: int) -> tuple[GaussianArray, np.ndarray]:
@@ -143,25 +103,6 @@ def test_regression_with_larger_errors() -> None:
     means = make_pipeline(ErrorColumns("means"), model._default()).fit(train, target)
     assert model.score(test, target) > means.score(test, target) + 0.03
     assert linear.score(test, target) > 0.3
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_smaller_errors_keep_the_slope(kind: str) -> None:
-    """Draws of true values have the joint law of true values and targets, which p(z | x) alone has not."""
-    rng = np.random.default_rng(0)
-    n = 20_000
-    z = drawn_values(n, rng)
-    y = z @ [2.0, -1.0] + rng.normal(size=n)
-    rows = read(z, noise_of(kind, n, rng), rng)
-    random = np.random.RandomState(0)
-    posterior = TruthOfTargets(rows, y, None, 1, random).posterior(rows, y)
-    drawn = posterior.sample(1, 0).means
-    slope = np.linalg.lstsq(np.column_stack([drawn, np.ones(n)]), y, rcond=None)[0][:2]
-    np.testing.assert_allclose(slope, [2.0, -1.0], atol=0.06)
-    gaps = Incomplete(rows, np.arange(n)[:, None] % 4 == [1, 2])
-    np.testing.assert_array_equal(
-        TruthOfTargets(gaps, y, None, 1, random).posterior(gaps, y).means.shape, (n, 2)
-    )
 
 
 def test_regression_with_smaller_errors() -> None:
@@ -229,12 +170,6 @@ def test_a_class_of_few_rows_and_a_learner_without_trees_yet() -> None:
     model = RemeasuredClassifier(RandomForestClassifier(5, random_state=0), random_state=0)
     assert hasattr(model, "predict_proba") and not hasattr(model, "decision_function")
     assert model.fit(X, labels).predict_proba(X).shape == (60, 3)
-    # That of few rows has the posterior of all rows, the others that of their own.
-    random = np.random.RandomState(0)
-    found = TruthOfClasses(X, labels, None, 1, random).posterior(X, labels).means
-    for rows, seen in (([7], slice(None)), (labels == 1, labels == 1), (labels == 0, labels == 0)):
-        expected = GaussianDenoiser(tol=1e-4).fit(X[seen]).transform(X[rows]).means
-        np.testing.assert_allclose(found[rows], expected, rtol=1e-9)
 
 
 def test_gaps_are_infinite_errors() -> None:

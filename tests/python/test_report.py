@@ -12,7 +12,6 @@ from test_fit import N, scalars
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._report.held_out import standard_error
 from uncertain.exceptions import UncertainError
 
 
@@ -117,19 +116,3 @@ def test_few_rows_of_a_class(table: pl.DataFrame) -> None:
 def test_bad_arguments(argument: dict[str, float], table: pl.DataFrame) -> None:
     with pytest.raises(UncertainError, match=next(iter(argument))):
         uncertain.fit(table, method="gsu").report(table, **argument)  # type: ignore[arg-type]
-
-
-def test_standard_error_counts_splits_and_rows() -> None:
-    """Against the spread over many repetitions of a simulated experiment; a little too large is allowed."""
-    rng = np.random.default_rng(0)
-    splits, rows, luck_of_rows, luck_of_splits = 8, 40, 0.2, 0.1
-
-    def experiment() -> np.ndarray:
-        correct = (
-            0.8 + luck_of_rows * rng.standard_normal(rows) + luck_of_splits * rng.standard_normal((splits, 1))
-        )
-        return np.where(np.arange(rows) % 2 == np.arange(splits)[:, None] % 2, correct, np.nan)
-
-    experiments = [experiment() for _ in range(2000)]
-    spread = np.std([np.nanmean(e) for e in experiments])
-    assert 1.0 <= np.median([standard_error(e) for e in experiments]) / spread <= 1.3

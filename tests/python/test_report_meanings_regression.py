@@ -13,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 
 import uncertain
 from uncertain import GaussianArray, GaussianCollapser, GaussianDenoiser, GaussianScaler, GSURegressor
-from uncertain._report.coefficients import coefficients_of, compared
 
 
 def line(n: int = 800, seed: int = 0) -> pl.DataFrame:
@@ -107,35 +106,6 @@ def test_nothing_is_said_about_coefficients_that_do_not_differ() -> None:
     assert curved.coefficients is None and curved.finding == ""
 
 
-def test_the_jackknife_is_the_spread_over_samples() -> None:
-    """Standard errors of slopes from the folds' fits, beside the spread over 200 samples."""
-    rng = np.random.default_rng(4)
-    slopes, errors, paired = [], [], []
-    for _ in range(200):
-        x = rng.normal(size=(150, 2))
-        y = x @ [1.0, 0.5] + rng.standard_t(5, size=150)
-
-        def slope(rows: np.ndarray, powers: int, x: np.ndarray = x, y: np.ndarray = y) -> np.ndarray:
-            w = np.linalg.lstsq(x[rows], y[rows], rcond=None)[0]
-            return w * 1.5 if powers else w
-
-        everything = np.arange(150)
-        folds = [np.setdiff1d(everything, everything[k::5]) for k in range(5)]
-        found = compared(
-            {"a": slope(everything, 0), "b": slope(everything, 1)},
-            {"a": [slope(f, 0) for f in folds], "b": [slope(f, 1) for f in folds]},
-            5,
-            ["u", "v"],
-        )
-        slopes.append(found.values[0])
-        errors.append(found.se[0])
-        np.testing.assert_allclose(found.difference_se[0, 1], 0.5 * found.se[0])
-        paired.append(found.difference_se[0, 0])
-    ratio = np.sqrt(np.mean(np.square(errors), axis=0)) / np.std(slopes, axis=0)
-    assert np.all((ratio > 0.85) & (ratio < 1.2)), ratio
-    assert not np.any(paired)
-
-
 def test_without_a_complete_repeat_there_are_no_standard_errors() -> None:
     table = line(100)
     report = uncertain.fit(table, target="y", meaning="spread", method="gsu").report(table, max_seconds=1e-9)
@@ -143,12 +113,3 @@ def test_without_a_complete_repeat_there_are_no_standard_errors() -> None:
     assert report.finding == "" and "+-" not in report.coefficients.rows()[1][1]
     assert (report.board.score("spread", "mae").values > 0).all()
     json.dumps(report.to_dict(), allow_nan=False)
-
-
-def test_coefficients_are_in_the_units_of_the_table() -> None:
-    table = line(200).with_columns(z=pl.col("z") * 1e3, z_err=pl.col("z_err") * 1e3)
-    model = uncertain.fit(table, target="y", meaning="spread", method="gsu")
-    w = coefficients_of(model.pipeline_)
-    assert w is not None and w[0] == pytest.approx(1.3e-3, rel=0.1)
-    predicted = model.predict(pl.DataFrame({"z": [0.0, 1e3], "z_err": [1.0, 1.0]})).to_numpy()
-    assert predicted[1] - predicted[0] == pytest.approx(1e3 * w[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from model_files import redescribed
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._model.calibrating import Training, calibrated
-from uncertain._model.file import from_bytes
-from uncertain._model.scatter import most_likely_scatter
-from uncertain._uncertain import model_to_bytes
 from uncertain.exceptions import ModelFileError, ParameterError
 
 SIGMA = 0.4
@@ -102,25 +97,6 @@ def test_many_rows_are_split_once() -> None:
     assert_allclose(again.residual_std_, SIGMA, rtol=0.15)
 
 
-@pytest.mark.parametrize("case", ["exact rows", "any variances", "too large variances", "weights"])
-def test_the_most_likely_scatter(case: str) -> None:
-    rng = np.random.default_rng(7)
-    v = {"exact rows": np.zeros(400), "too large variances": np.full(400, 9.0)}.get(
-        case, rng.uniform(0, 2, 400)
-    )
-    c = rng.integers(0, 3, 400).astype(float) if case == "weights" else np.ones(400)
-    r = rng.normal(size=400) * np.sqrt(0.49 + (0 if case == "too large variances" else v))
-    found = most_likely_scatter(r, v, c)
-    if case == "exact rows":
-        assert_allclose(found, np.sqrt(np.mean(r**2)), rtol=1e-6)
-    elif case == "too large variances":
-        assert found == 0.0
-    else:
-        candidates = np.linspace(0.0, 3.0, 30_001)
-        likelihood = [c @ stats.norm.logpdf(r, scale=np.sqrt(s**2 + v)) for s in candidates]
-        assert_allclose(found, candidates[np.argmax(likelihood)], atol=1.5e-4)
-
-
 def test_nothing_left_over_is_no_scatter() -> None:
     x = np.linspace(0.0, 1.0, 50)[:, None]
     model = uncertain.fit(
@@ -150,14 +126,17 @@ def test_files_keep_it_and_say_where_there_is_none(tmp_path: Path) -> None:
         assert again.residual_std_ == model.residual_std_
         assert again.predict_distribution(table).equals(model.predict_distribution(table))
     last = model.pipeline_[-1]
-    steps = [s._model for _, s in model.pipeline_.steps[1:]]
-    of_rust = uncertain.Model(*from_bytes(model_to_bytes(steps, [], [], json.dumps({}))))
+
+    def described(about: dict[str, Any]) -> uncertain.Model:
+        return uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "rust"))
+
+    of_rust = described({})
     assert_array_equal(of_rust.pipeline_[-1].coef_, last.coef_)
     with pytest.raises(ParameterError, match="written in Rust or by an older version"):
         of_rust.predict_distribution(model.gaussians(table))
     for wrong in (-1.0, "much", True, 3):
         with pytest.raises(ModelFileError, match="residual_std"):
-            from_bytes(model_to_bytes(steps, [], [], json.dumps({"residual_std": wrong})))
+            described({"residual_std": wrong})
 
 
 def test_a_fold_that_cannot_be_fitted_leaves_it_open() -> None:
@@ -172,16 +151,3 @@ def test_a_fold_that_cannot_be_fitted_leaves_it_open() -> None:
     )
     assert model.residual_std_ is None
     assert np.isfinite(model.predict(table).to_numpy()).all()
-
-
-def test_weights_count_in_the_scatter() -> None:
-    table = catalogue(4_000, 11)
-    model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
-    rows, y = model.gaussians(table), table["y"].to_numpy().copy()
-    weights = np.ones(4_000)
-    weights[::4] = 0.0
-    y[::4] += 1000.0
-    name = f"{model.pipeline_.steps[-1][0]}__sample_weight"
-    training = Training(rows=rows, y=y, known={name: weights}, weights=weights)
-    found = calibrated(model.pipeline_[1:], training).residual_std
-    assert_allclose(found, SIGMA, rtol=0.25)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from astropy.table import QTable
+from model_files import description, redescribed
 from numpy.testing import assert_allclose
 
 import uncertain
@@ -145,7 +146,7 @@ def test_lists_with_units(rng: np.random.Generator) -> None:
 
 
 def test_altered_units_of_a_file_are_refused(table: QTable, tmp_path: Path) -> None:
-    from uncertain._model.file import About
-
+    uncertain.fit(table, target="dist", method="gsu").save(tmp_path / "model")
+    about = description(tmp_path / "model") | {"units": {"g": 1}}
     with pytest.raises(ModelFileError, match="units"):
-        About.of('{"units": {"g": 1}}')
+        uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "altered"))

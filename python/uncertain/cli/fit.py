@@ -93,7 +93,7 @@ def fit(
       uncertain fit "survey/*.parquet" -t kind --method gsu --memory 2GB
       zcat big.csv.gz | uncertain fit - -t kind
     """
-    from .._model.fit import fit as fit_table
+    from .. import fit as fit_table
 
     chosen: dict[str, Any] = dict(parameter(text) for text in params)
     if given["exact"] == "none":

@@ -1,0 +1,389 @@
+"""What is behind the public names, of which users see effects alone: threads, folds of the core, the line of
+progress and the words of the command line, descriptions that estimators share."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+import threadpoolctl
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.metrics import log_loss
+from sklearn.utils.validation import check_random_state
+from test_docs import ROOT
+from test_huber_model import attributes
+from test_penalty import assert_rule, numbers, two_classes
+
+from uncertain import (
+    AdaptiveHuberClassifier,
+    AdaptiveHuberRegressor,
+    GaussianArray,
+    GSUClassifier,
+    GSURegressor,
+    MinimaxProbabilityClassifier,
+    ProbabilisticKernelSVC,
+    ProbabilisticKernelSVR,
+    RobustSVC,
+)
+from uncertain._base import threads
+from uncertain._base.docs import ENTRIES, PLACE
+from uncertain._base.progress import Progress
+from uncertain._report.pace import ReportProgress
+from uncertain._uncertain import Fitted, effective_n_jobs, group_folds
+from uncertain.cli import _progress as progress
+from uncertain.cli._words import in_options
+from uncertain.exceptions import (
+    ModelFileError,
+    ParameterError,
+)
+
+
+def run(code: str, **environment: str) -> str:
+    """What a fresh interpreter prints, in this environment."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def ours() -> list[dict[str, object]]:
+    return [info for info in threadpoolctl.threadpool_info() if info["user_api"] == "uncertain"]
+
+
+def test_threadpoolctl_sees_the_library_once() -> None:
+    threads.register()
+    assert len(ours()) == 1
+    assert ours()[0]["num_threads"] == effective_n_jobs(None)
+
+
+def test_threadpool_limits() -> None:
+    before = effective_n_jobs(None)
+    with threadpoolctl.threadpool_limits(1):
+        assert effective_n_jobs(None) == 1
+        assert effective_n_jobs(2) == 2, "an explicit n_jobs wins"
+    assert effective_n_jobs(None) == before
+    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+        assert effective_n_jobs(None) == before, "a limit for others is none of ours"
+
+
+def test_n_jobs() -> None:
+    assert effective_n_jobs(3) == 3
+    assert effective_n_jobs(-1) >= 1
+    assert effective_n_jobs(-(10**6)) == 1
+    with pytest.raises(ParameterError, match="n_jobs = 0"):
+        effective_n_jobs(0)
+
+
+def test_environment() -> None:
+    code = "from uncertain._uncertain import effective_n_jobs as n; print(n(None), n(3))"
+    assert run(code, OMP_NUM_THREADS="1") == "1 3"
+    assert run(code, UNCERTAIN_NUM_THREADS="1", OMP_NUM_THREADS="") == "1 3"
+    assert run(code, OMP_NUM_THREADS="nonsense").endswith(" 3")
+
+
+def test_the_fit_does_not_depend_on_the_number_of_threads() -> None:
+    rng = np.random.default_rng(0)
+    X = GaussianArray(rng.normal(size=(3000, 6)), std=rng.uniform(0.1, 1.0, size=(3000, 6)))
+    y = X.means[:, 0] + rng.normal(size=3000) > 0
+    fits = [GSUClassifier(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2, 5)]
+    for fit in fits[1:]:
+        np.testing.assert_array_equal(fit.coef_, fits[0].coef_)
+        np.testing.assert_array_equal(fit.intercept_, fits[0].intercept_)
+
+
+FORK = """
+    import multiprocessing, warnings
+    import numpy as np
+    from uncertain import GaussianArray
+    from uncertain.svm import GSUClassifier
+
+    rng = np.random.default_rng(0)
+    X = GaussianArray(rng.normal(size=(3000, 4)), std=0.3)
+    y = X.means[:, 0] > 0
+
+    def fit(_):
+        return GSUClassifier(n_jobs=2).fit(X, y).coef_.tolist()
+
+    parent = fit(0)
+    warnings.simplefilter("ignore")  # of fork beside threads, which is what is tested here
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        children = pool.map(fit, range(4))
+    assert all(child == parent for child in children)
+    print("same", fit(0) == parent)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+def test_fork_after_a_parallel_fit() -> None:
+    assert run(FORK) == "same True"
+
+
+def test_the_environment_names_the_instruction_set() -> None:
+    code = """
+        import numpy as np
+        from uncertain import GSUClassifier
+        from uncertain._uncertain import instruction_set
+        X = np.random.default_rng(0).normal(size=(200, 5))
+        print(instruction_set(), GSUClassifier().fit(X, X[:, 0] > 0).coef_[0, 0])
+    """
+    best, coef = run(code, UNCERTAIN_SIMD="").split()
+    name, scalar = run(code, UNCERTAIN_SIMD="scalar").split()
+    assert best in ("avx512", "avx2", "scalar") and name == "scalar"
+    assert float(scalar) == pytest.approx(float(coef), rel=1e-3)
+    wrong = """
+        try:
+            from uncertain import GSUClassifier
+        except ValueError as error:
+            print(error)
+    """
+    known = "scalar" if best == "scalar" else "avx2, scalar"
+    message = run(wrong, UNCERTAIN_SIMD="mmx")
+    assert message.startswith("UNCERTAIN_SIMD = mmx: must be one of those that this machine has: ")
+    assert message.endswith(known)
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "epsilon_insensitive"])
+def test_the_path_of_a_regression_is_that_of_fits_of_its_folds(loss: Any) -> None:
+    X, y = numbers()
+    groups = np.arange(len(y)) // 3
+    model = GSURegressor("auto", loss=loss, epsilon=0.5).fit(X, y, groups=groups)
+    assert_rule(model, "alpha")
+    folds = group_folds(np.zeros(len(y), np.uint32), 1, groups.astype(np.uint32), 5, 0)
+    wanted = np.zeros((15, 5))
+    for k, alpha in enumerate(model.path_["alpha"]):
+        for fold in range(5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            one = GSURegressor(alpha, loss=loss, epsilon=0.5).fit(X[train], y[train])
+            mean, std = one.predict(X[test], return_std=True)
+            # The mean loss by quadrature over each row's residual.
+            nodes, c = np.polynomial.hermite.hermgauss(150)
+            z, c = np.sqrt(2) * nodes, c / np.sqrt(np.pi)
+            r = (y[test] - mean)[:, None] + std[:, None] * z
+            size = np.abs(r)
+            values = {
+                "squared": r**2 / 2,
+                "huber": np.where(size < 1.35, r**2 / 2, 1.35 * size - 1.35**2 / 2),
+                "epsilon_insensitive": np.maximum(size - 0.5, 0),
+            }[loss]
+            wanted[k, fold] = (values @ c).mean()
+    assert_allclose(model.path_["fold_losses"], wanted, rtol=5e-3)
+    again = GSURegressor(model.alpha_, loss=loss, epsilon=0.5).fit(X, y)
+    assert_allclose(model.coef_, again.coef_, rtol=1e-9)
+    assert not hasattr(again, "path_")
+    assert again.alpha_ == again.alpha
+
+
+def test_the_path_of_a_classifier_is_its_held_out_log_loss() -> None:
+    """Probabilities of each penalty from held-out scores, by scikit-learn's log loss."""
+    X, y = two_classes()
+    groups = np.arange(len(y))
+    model = GSUClassifier("auto").fit(X, y, groups=groups)
+    assert_rule(model, "alpha")
+    folds = group_folds(y.astype(np.uint32), 2, groups.astype(np.uint32), 5, 0)
+    for k in (0, 4, 12):
+        alpha = float(model.path_["alpha"][k])
+        mean, std = np.zeros(len(y)), np.zeros(len(y))
+        for fold in range(5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            mean[test], std[test] = (
+                GSUClassifier(alpha).fit(X[train], y[train]).decision_distribution(X[test])
+            )
+        # The sigmoid is fitted to these scores: no other one has a smaller log loss by much.
+        nodes, c = np.polynomial.hermite.hermgauss(60)
+        f = mean[:, None] + np.sqrt(2) * std[:, None] * nodes
+
+        def loss(a: float, b: float, f: Any = f, c: Any = c) -> float:
+            p = (1 / (1 + np.exp(-np.clip(a * f + b, -500, 500)))) @ c / np.sqrt(np.pi)
+            return float(log_loss(y, p))
+
+        unit, middle = float(mean.std()), float(mean.mean())
+        starts = [(s / unit, -s * middle / unit) for s in (0.5, 2.0, 8.0)]
+        found = [minimize(lambda ab: loss(*ab), start, method="Nelder-Mead") for start in starts]
+        least = min(each.fun for each in found)
+        assert_allclose(model.path_["mean_loss"][k], least, rtol=0.02)
+
+
+def test_kernel_machines_count_held_out_mistakes() -> None:
+    X, y = two_classes(120, 3)
+    model = ProbabilisticKernelSVC("auto", sigma=2.0).fit(X, y, groups=np.arange(120))
+    folds = group_folds(y.astype(np.uint32), 2, np.arange(120, dtype=np.uint32), 5, 0)
+    for k in (3, 6, 10):
+        c = float(model.path_["C"][k])
+        for fold in range(5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            one = ProbabilisticKernelSVC(c, sigma=2.0).fit(X[train], y[train])
+            wrong = np.mean(one.predict(X[test]) != y[test])
+            # A score may be a rounding away from zero.
+            assert abs(wrong - model.path_["fold_losses"][k, fold]) <= 1.01 / len(test)
+    curve = np.sin(3 * X.means[:, 0])
+    kernel = ProbabilisticKernelSVR("auto", sigma=1.0, epsilon=0.05).fit(X, curve, groups=np.arange(120) // 2)
+    assert_rule(kernel, "C")
+    folds = group_folds(np.zeros(120, np.uint32), 1, np.arange(120, dtype=np.uint32) // 2, 5, 0)
+    for k in (3, 6, 9):
+        for fold in range(5):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            one_svr = ProbabilisticKernelSVR(float(kernel.path_["C"][k]), sigma=1.0, epsilon=0.05)
+            off = np.abs(one_svr.fit(X[train], curve[train]).predict(X[test]) - curve[test])
+            expected = np.maximum(off - 0.05, 0).mean()
+            assert_allclose(kernel.path_["fold_losses"][k, fold], expected, rtol=0.03, atol=1e-3)
+
+
+def sigmoid_of(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> tuple[float, float]:
+    """Platt's sigmoid by another optimiser."""
+    n = positive.sum(), (~positive).sum()
+    target = np.where(positive, (n[0] + 1) / (n[0] + 2), 1 / (n[1] + 2))
+
+    def loss(ab: NDArray[np.float64]) -> float:
+        x = ab[0] * scores + ab[1]
+        return float(np.sum(np.logaddexp(0.0, x) - (1 - target) * x))
+
+    start = [0.0, np.log((n[1] + 1) / (n[0] + 1))]
+    options = {"xatol": 1e-10, "fatol": 1e-13, "maxiter": 5000}
+    found = minimize(loss, start, method="Nelder-Mead", options=options)
+    return tuple(found.x)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GSUClassifier(1e-2, tol=1e-10),
+        GSUClassifier(1e-2, kernel="rbf", tol=1e-10),
+        RobustSVC(method="usvc", tol=1e-10),
+        MinimaxProbabilityClassifier(),
+        ProbabilisticKernelSVC(sigma=1.0),
+        ProbabilisticKernelSVC(sigma=1.0, n_components=20),
+        AdaptiveHuberClassifier(),
+    ],
+    ids=str,
+)
+def test_sigmoids_come_from_scores_of_groups_that_were_held_out(estimator: Any) -> None:
+    """The calibration done again by hand, with the folds of the groups."""
+    rng = np.random.default_rng(2)
+    objects = np.repeat(np.arange(18), rng.integers(1, 6, 18))
+    labels = objects % 2
+    X = (
+        rng.standard_normal((18, 2))[objects]
+        + 0.7 * labels[:, None]
+        + 0.3 * rng.standard_normal((len(objects), 2))
+    )
+    order = rng.permutation(len(objects))
+    objects, labels, X = objects[order], labels[order], X[order]
+    seed = int(check_random_state(3).randint(2**31 - 1))
+    numbers = np.unique(objects, return_inverse=True)[1].astype(np.uint32)
+    fold = group_folds(labels.astype(np.uint32), 2, numbers, 5, seed)
+
+    estimator.set_params(random_state=3)
+    scores = np.empty(len(labels))
+    for k in range(5):
+        out = fold == k
+        if isinstance(estimator, AdaptiveHuberClassifier):  # the row stays, its label goes
+            held = [None if o else label for o, label in zip(out, labels.tolist(), strict=True)]
+            estimator.fit(X, np.array(held, dtype=object))
+        elif (
+            isinstance(estimator, GSUClassifier) and estimator.kernel == "rbf"
+        ):  # the feature space is of all rows
+            space = estimator.fit(X, labels).kernel_map_
+            linear = GSUClassifier(1e-2, tol=1e-10).fit(space.transform(X), labels, sample_weight=~out)
+            scores[out] = linear.decision_function(space.transform(X[out]))
+            continue
+        else:
+            estimator.fit(X, labels, sample_weight=(~out).astype(float))
+        scores[out] = estimator.decision_function(X[out])
+    a, b = sigmoid_of(scores, labels == 1)
+    estimator.set_params(probability=True)
+    estimator.fit(X, labels, groups=[f"object {o}" for o in objects])
+    expected = 1 / (1 + np.exp(a * estimator.decision_function(X) + b))
+    np.testing.assert_allclose(estimator.predict_proba(X)[:, 1], expected, atol=1e-5)
+    # Other rows held out, another sigmoid; the scores are the same.
+    before = estimator.decision_function(X)
+    estimator.fit(X, labels)
+    assert np.abs(estimator.predict_proba(X)[:, 1] - expected).max() > 1e-3
+    np.testing.assert_array_equal(estimator.decision_function(X), before)
+
+
+def test_every_entry_is_used() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py"))
+    used = {name for place in PLACE.finditer(sources) for name in place[2].split(", ")}
+    assert used == set(ENTRIES)
+
+
+@pytest.mark.parametrize(
+    ("python", "shell"),
+    [
+        ("exact=['objid'] takes it", "--exact objid takes it"),
+        ('exact="all" takes all (exact=[] takes none)', "--exact all takes all (--exact none takes none)"),
+        ('on_missing="impute"; task="regression"', "--on-missing impute; --task regression"),
+        ('features=["a", "b"], std="{}_uncertainty"', '--features a,b, --std "{}_uncertainty"'),
+        ('std={"a": "my_error_of_a"}', "--std a=my_error_of_a"),
+        ('std={"x": ("up", "low")}', "--std x=up,low"),
+        ('cov={("a", "b"): "s ab"}', "--cov 'a,b=s ab'"),
+        ("pass groups=False, whose scores", "pass --rows, whose scores"),
+        ("fit with probability=False or", "fit with -p probability=False or"),
+        ("sample_weight='w': rows", "--weight w: rows"),
+        ("folds=1: must be", "--folds 1: must be"),
+        ("the unit of flux.std=3, my_target=4", "the unit of flux.std=3, my_target=4"),
+        ("features=[...] names them", "features=[...] names them"),
+    ],
+)
+def test_messages_name_options_and_not_arguments(python: str, shell: str) -> None:
+    assert in_options(python) == shell
+
+
+def test_pickles_of_estimators() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(40, 3))
+    gram = X @ X.T
+    y = X[:, 0] + (np.arange(40) == 7) * 5.0
+    for estimator, data in (
+        (AdaptiveHuberRegressor(kernel="precomputed", graph=None, delta=1.0), gram),
+        (AdaptiveHuberRegressor(delta=1.0), X),
+        (AdaptiveHuberClassifier(kernel="polynomial", probability=True), X),
+    ):
+        target = y if isinstance(estimator, AdaptiveHuberRegressor) else y > 0
+        estimator.fit(data, target)
+        again = pickle.loads(pickle.dumps(estimator))
+        np.testing.assert_array_equal(again.predict(data), estimator.predict(data))
+        assert attributes(again) == attributes(estimator)
+        assert b"get_params" not in pickle.dumps(estimator._model)
+    with pytest.raises(ModelFileError):
+        Fitted(b"no file")
+
+
+def test_progress_of_the_command_line_is_one_line_that_is_gone_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a terminal, rewritten while iterations pass."""
+    written: list[str] = []
+    monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "TICK", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+    def until(text: str) -> None:
+        end = time.monotonic() + 60.0
+        while not any(text in line for line in written) and time.monotonic() < end:
+            time.sleep(0.01)
+
+    with progress.Progress("fitting") as shown:
+        monkeypatch.setattr(shown, "_write", written.append)
+        shown.iteration(Progress("fold 1 of 5", 7, 1.0, 1e-3))
+        until("(fold 1 of 5, iteration 7, gap 1.0e-03)")
+        shown.fold(ReportProgress("measurement", 2, 5, 1.0, 3.2))
+        until("(fold 2 of 5, measurement, about 3 s to go)")
+    assert any("(fold 1 of 5, iteration 7, gap 1.0e-03)" in text for text in written)
+    assert any("(fold 2 of 5, measurement, about 3 s to go)" in text for text in written)
+    assert written[-1] == "\r\033[K"

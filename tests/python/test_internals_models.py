@@ -1,0 +1,322 @@
+"""What models are made of, against formulas: conformal limits, spreads, scatter, error sizes, re-measured
+readings, checks of error bars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from test_check_errors import Floats, readings
+from test_conformal import covered, rows
+from test_remeasured import KINDS, drawn_values, noise_of, read, two_classes
+from test_report_meanings_regression import line
+from test_scatter import SIGMA, catalogue
+
+import uncertain
+from uncertain import (
+    GaussianArray,
+    GaussianDenoiser,
+    Incomplete,
+    check_errors,
+)
+from uncertain._errors.estimate import by_model, by_replicates
+from uncertain._errors.sizes import ErrorSizes
+from uncertain._model.calibrating import Training, calibrated, noise_levels
+from uncertain._model.conformal import Conformal
+from uncertain._model.scatter import most_likely_scatter
+from uncertain._model.spread import Spread
+from uncertain._report.coefficients import coefficients_of
+from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
+from uncertain.tables._groups import Groups
+
+
+def test_the_limit_is_the_quantile_of_split_conformal_prediction() -> None:
+    scores = np.random.default_rng(0).exponential(size=99)
+    found = Conformal.of(scores, np.zeros(99), np.ones(99))
+    for coverage, place in ((0.9, 90), (0.5, 50), (0.991, None)):
+        limit = found.limits(np.zeros(2), coverage)
+        want = np.inf if place is None else np.sort(scores)[place - 1]
+        assert_allclose(limit, [want, want], rtol=1e-6)
+
+
+def test_noise_levels_have_scores_of_their_own() -> None:
+    rng = np.random.default_rng(0)
+    levels = rng.uniform(-1.0, 1.0, 2400)
+    scores = np.exp(levels) * rng.uniform(size=2400)
+    found = Conformal.of(scores, levels, np.ones(2400))
+    assert len(found.scores) == 8 and sum(map(len, found.scores)) == 2400
+    asked = np.array([-5.0, 0.0, 5.0])
+    assert_allclose(found.limits(asked, 0.9), 0.9 * np.exp([-0.875, 0.0, 0.875]), rtol=0.15)
+    alike = Conformal.of(scores, np.zeros(2400), np.ones(2400))
+    assert len(alike.scores) == 1 and len(alike.scores[0]) == 1000  # quantiles
+    assert alike.limits(np.zeros(1), 0.9)[0] == pytest.approx(np.quantile(scores, 0.9), rel=0.01)
+
+
+def test_weights_count() -> None:
+    scores, weights = np.arange(100.0), np.where(np.arange(100) < 50, 1.0, 1e-9)
+    found = Conformal.of(scores, np.zeros(100), weights)
+    assert len(found.scores[0]) == 50 and found.scores[0].max() < 50
+    table = rows(600, 3)
+    wrong = table.with_columns(y=pl.col("y") * 1000.0, w=pl.lit(0.0))
+    both = pl.concat([table.with_columns(w=pl.lit(1.0)), wrong])
+    model = uncertain.fit(both, target="y", sample_weight="w", method="gsu")
+    assert covered(model, rows(3000, 4)) == pytest.approx(0.9, abs=0.04)
+
+
+def test_the_spread_is_the_most_likely_one() -> None:
+    rng = np.random.default_rng(0)
+    parts = rng.uniform(0.0, 2.0, (20_000, 2))
+    r = np.sqrt(0.5 + parts @ [2.0, 0.0]) * rng.normal(size=20_000)
+    found = Spread.of(r, parts, np.ones(20_000), np.ones(2))
+    assert_allclose([found.base, *found.slopes], [0.5, 2.0, 0.0], atol=0.08)
+    assert_allclose(found.std(parts[:5]), np.sqrt(0.5 + parts[:5] @ [2.0, 0.0]), rtol=0.05)
+    large = Spread.of(1e6 * r, 1e-6 * parts, np.ones(20_000), np.ones(2))
+    assert_allclose(large.slopes, 1e18 * found.slopes, rtol=1e-3, atol=1e15)
+
+
+def test_gaps_and_unlabelled_rows() -> None:
+    table = rows(500, 0, classes=True).with_columns(
+        a=pl.when(pl.int_range(500) % 7 == 0).then(None).otherwise("a"),
+        y=pl.when(pl.int_range(500) % 11 == 0).then(None).otherwise("y"),
+    )
+    model = uncertain.fit(table, target="y", method="huber", on_missing="impute")
+    sets = model.predict_set(table)
+    assert sets.dtype == pl.List(pl.String) and sets.list.len().min() >= 1
+    known = table.filter(pl.col("y").is_not_null())
+    assert covered(model, known) > 0.85
+    remembered = uncertain.fit(known, target="y", method="discriminant", on_missing="impute")
+    levels = noise_levels(remembered._rows(remembered._source(table)), np.ones(2))
+    assert levels[0] > levels[1]  # a missing value is a large error
+
+
+def test_quantiles_are_those_of_rows_that_count_and_values_that_are_there() -> None:
+    rng = np.random.default_rng(0)
+    std = rng.uniform(1.0, 2.0, (1001, 2))
+    rows = Incomplete(GaussianArray(np.zeros((1001, 2)), std=std), np.zeros((1001, 2), dtype=bool))
+    rows.missing[:500, 1] = True
+    found = ErrorSizes.of(rows)
+    assert found is not None
+    for name, level in (("lower", 0.01), ("middle", 0.5), ("upper", 0.99)):
+        assert getattr(found, name)[0] == pytest.approx(np.quantile(std[:, 0], level), rel=1e-2)
+        assert getattr(found, name)[1] == pytest.approx(np.quantile(std[500:, 1], level), rel=1e-2)
+    weights = np.ones(1001)
+    weights[std[:, 0] > 1.5] = 0.0
+    weighted = ErrorSizes.of(rows, weights)
+    assert weighted is not None and weighted.upper[0] < 1.5
+    assert ErrorSizes.of(rows, np.zeros(1001)) is None
+
+
+@pytest.mark.parametrize("case", ["exact rows", "any variances", "too large variances", "weights"])
+def test_the_most_likely_scatter(case: str) -> None:
+    rng = np.random.default_rng(7)
+    v = {"exact rows": np.zeros(400), "too large variances": np.full(400, 9.0)}.get(
+        case, rng.uniform(0, 2, 400)
+    )
+    c = rng.integers(0, 3, 400).astype(float) if case == "weights" else np.ones(400)
+    r = rng.normal(size=400) * np.sqrt(0.49 + (0 if case == "too large variances" else v))
+    found = most_likely_scatter(r, v, c)
+    if case == "exact rows":
+        assert_allclose(found, np.sqrt(np.mean(r**2)), rtol=1e-6)
+    elif case == "too large variances":
+        assert found == 0.0
+    else:
+        candidates = np.linspace(0.0, 3.0, 30_001)
+        likelihood = [c @ stats.norm.logpdf(r, scale=np.sqrt(s**2 + v)) for s in candidates]
+        assert_allclose(found, candidates[np.argmax(likelihood)], atol=1.5e-4)
+
+
+def test_weights_count_in_the_scatter() -> None:
+    table = catalogue(4_000, 11)
+    model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
+    rows, y = model.gaussians(table), table["y"].to_numpy().copy()
+    weights = np.ones(4_000)
+    weights[::4] = 0.0
+    y[::4] += 1000.0
+    name = f"{model.pipeline_.steps[-1][0]}__sample_weight"
+    training = Training(rows=rows, y=y, known={name: weights}, weights=weights)
+    found = calibrated(model.pipeline_[1:], training).residual_std
+    assert_allclose(found, SIGMA, rtol=0.25)
+
+
+def test_the_deviation_of_a_prediction_is_that_of_the_posterior() -> None:
+    rng = np.random.default_rng(5)
+    n, d = 400, 3
+    z = rng.normal(size=(n, d))
+    root = rng.normal(size=(n, d, d)) * 0.3
+    X = GaussianArray(z + np.einsum("nij,nj->ni", root, rng.normal(size=(n, d))), cov=root @ root.mT)
+    model = uncertain.fit(X, target=z @ [1.0, 2.0, 3.0], meaning="measurement", scale=False, method="gsu")
+    denoiser, last = model.pipeline_[1], model.pipeline_[-1]
+    mu, T, S = denoiser.means_[0], denoiser.covariances_[0], X.covariances()
+    gain = T @ np.linalg.inv(T + S)
+    means = mu + np.einsum("nij,nj->ni", gain, X.means - mu)
+    posterior = T - gain @ T
+    mean, std = uncertain._model.distribution.from_errors(model.pipeline_, X)
+    assert_allclose(mean, means @ last.coef_ + last.intercept_, rtol=1e-9, atol=1e-9)
+    assert_allclose(std, np.sqrt(np.einsum("i,nij,j->n", last.coef_, posterior, last.coef_)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ends", [(1.0, 4.0), (0.2, 1.0), (0.2, 4.0)])
+@pytest.mark.parametrize("per_feature", [0.0, 1.0])
+def test_copies_have_the_errors_that_they_state(kind: str, ends: Any, per_feature: float) -> None:
+    """(x' - z) standardised by S' is N(0, I): also where z itself is only known through the reading."""
+    rng = np.random.default_rng(0)
+    n = 10_000
+    z = drawn_values(n, rng)
+    rows = read(z, noise_of(kind, n, rng), rng)
+    random = np.random.RandomState(0)
+    codes = np.zeros(n, dtype=np.int64)
+    truth = TruthOfClasses(rows, codes, None, 1, random).posterior(rows, codes) if ends[0] < 1.0 else None
+    copy = Readings(rows, random, truth).again(drawn_factors(rows.shape, ends, per_feature, random))
+    off, cov = copy.means - z, copy.covariances()
+    if ends[0] < 1.0:
+        # The drawn true value is another one than z, of the same distribution: compare with the population.
+        spread = np.array([[1.0, 0.6], [0.6, 2.0]])
+        off, cov = copy.means - [0.0, 1.0], cov + spread
+    if kind == "low-rank" and ends[0] >= 1.0:
+        off, cov = off[:, :1], cov[:, :1, :1]
+    standard = np.linalg.solve(np.linalg.cholesky(cov), off[..., None])[..., 0]
+    d = standard.shape[1]
+    np.testing.assert_allclose(standard.T @ standard / n, np.eye(d), atol=0.06)
+    np.testing.assert_allclose(standard.mean(axis=0), 0.0, atol=0.05)
+
+
+def test_factors() -> None:
+    random = np.random.RandomState(0)
+    rows = drawn_factors((5000, 3), (0.5, 8.0), 0.0, random)
+    assert (rows == rows[:, :1]).all() and rows.min() >= 0.5 and rows.max() <= 8.0
+    assert np.log(rows[:, 0]).mean() == pytest.approx(np.log(2.0), abs=0.04)
+    mixed = drawn_factors((5000, 3), (0.5, 8.0), 0.25, random)
+    # Of three features, all have the row's factor in a quarter of such rows, and none in another.
+    assert (mixed != mixed[:, :1]).any(axis=1).mean() == pytest.approx(0.25 / 2, abs=0.02)
+    assert (mixed == 1.0).all(axis=1).mean() == pytest.approx(0.25 / 4, abs=0.02)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_smaller_errors_keep_the_slope(kind: str) -> None:
+    """Draws of true values have the joint law of true values and targets, which p(z | x) alone has not."""
+    rng = np.random.default_rng(0)
+    n = 20_000
+    z = drawn_values(n, rng)
+    y = z @ [2.0, -1.0] + rng.normal(size=n)
+    rows = read(z, noise_of(kind, n, rng), rng)
+    random = np.random.RandomState(0)
+    posterior = TruthOfTargets(rows, y, None, 1, random).posterior(rows, y)
+    drawn = posterior.sample(1, 0).means
+    slope = np.linalg.lstsq(np.column_stack([drawn, np.ones(n)]), y, rcond=None)[0][:2]
+    np.testing.assert_allclose(slope, [2.0, -1.0], atol=0.06)
+    gaps = Incomplete(rows, np.arange(n)[:, None] % 4 == [1, 2])
+    np.testing.assert_array_equal(
+        TruthOfTargets(gaps, y, None, 1, random).posterior(gaps, y).means.shape, (n, 2)
+    )
+
+
+def test_intervals_cover_as_they_say() -> None:
+    inside = []
+    for seed in range(60):
+        found = by_model(readings(250, np.array([1.0, 1.0]), seed), n_components=1)
+        inside += [[i.lower <= 1.0 <= i.upper for i in f.intervals] for f in found]
+    share = np.mean(inside, axis=0)  # of 120; standard errors 0.04, 0.02 and 0.003
+    assert abs(share[0] - 0.68) < 0.11
+    assert 0.90 < share[1] <= 0.99
+    assert share[2] > 0.98
+
+
+def test_the_profile_is_the_marginal_likelihood_of_one_feature() -> None:
+    """Of one feature and component the held-out law is N(x; mu, a T + k^2 s^2): an independent maximum."""
+    from scipy.optimize import minimize
+
+    X = readings(800, np.array([1.5]), 3)
+    found = by_model(X, n_components=1)[0]
+    x, s2 = X.means[:, 0], X.covariances()[:, 0, 0]
+
+    def loss(p: Floats) -> float:
+        v = np.exp(p[1]) + np.exp(2 * p[2]) * s2
+        return float(np.sum(np.log(v) + (x - p[0]) ** 2 / v))
+
+    best = minimize(loss, [0.0, 0.0, 0.0], method="BFGS")
+    assert found.factor == pytest.approx(np.exp(best.x[2]), rel=0.02)  # means are of other rows here
+    h, steps = 1e-3, np.eye(3)
+    hessian = [
+        [
+            (loss(best.x + h * (a + b)) - loss(best.x + h * (a - b)) - loss(best.x + h * (b - a))
+             + loss(best.x - h * (a + b))) / (4 * h * h)
+            for b in steps
+        ]
+        for a in steps
+    ]  # fmt: skip
+    se = found.factor * np.sqrt(2.0 * np.linalg.inv(hessian)[2, 2])  # the loss is twice the log-likelihood
+    half = (found.intervals[1].upper - found.intervals[1].lower) / 2
+    assert half == pytest.approx(1.96 * se, rel=0.15)
+
+
+def test_conditional_laws_are_those_of_the_joint_one() -> None:
+    """Against the joint Gaussian density of a row, changed in one error alone."""
+    from scipy.stats import multivariate_normal
+
+    from uncertain._errors.conditionals import conditionals
+
+    X = readings(30, np.ones(3), 5, corr=0.4)
+    denoiser = GaussianDenoiser(2, random_state=0).fit(readings(400, np.ones(3), 6))
+    factors = np.array([1.2, 0.7, 1.0])
+    laws = conditionals(denoiser, X, factors)
+    S = X.covariances()
+    for j, law in enumerate(laws):
+        others = [c for c in range(3) if c != j]
+        k = factors.copy()
+        k[j] = 1.7
+        logs = law.log_densities(0.0, 1.7)
+        for i in range(4):
+            V = denoiser.covariances_ + k[:, None] * S[i] * k
+            joint = [
+                w * multivariate_normal.pdf(X.means[i], m, v)
+                for w, m, v in zip(denoiser.weights_, denoiser.means_, V, strict=True)
+            ]
+            rest = [
+                w * multivariate_normal.pdf(X.means[i, others], m[others], v[np.ix_(others, others)])
+                for w, m, v in zip(denoiser.weights_, denoiser.means_, V, strict=True)
+            ]
+            want = np.log(sum(joint) / sum(rest))
+            # Log weights are known up to a number per row.
+            some = law.log_weights[:, i]
+            top = some.max()
+            got = logs[i] - (top + np.log(np.exp(some - top).sum()))
+            assert got == pytest.approx(want, abs=1e-8)
+
+
+def test_replicates_with_gaps_and_outliers() -> None:
+    rng = np.random.default_rng(2)
+    objects = np.repeat(np.arange(200), 2)
+    x = rng.normal(size=(400, 1))
+    x[7] = 100.0
+    found = by_replicates(GaussianArray(x, std=1.0), Groups(objects.astype(np.uint32)))[0]
+    assert found is not None and found.factor > 3.0 and "far off" in found.note
+    table = pl.DataFrame({"x": [None, *rng.normal(size=3)], "x_err": [1.0] * 4, "g": [0, 0, 1, 1]})
+    check = check_errors(table, groups="g", on_missing="impute")
+    assert "2 readings of 1 objects" in check.notes[0] or "3 readings of 2 objects" in check.notes[0]
+    alone = by_replicates(GaussianArray(x, std=1.0), Groups(np.arange(400, dtype=np.uint32)))
+    assert alone == [None]
+
+
+def test_coefficients_are_in_the_units_of_the_table() -> None:
+    table = line(200).with_columns(z=pl.col("z") * 1e3, z_err=pl.col("z_err") * 1e3)
+    model = uncertain.fit(table, target="y", meaning="spread", method="gsu")
+    w = coefficients_of(model.pipeline_)
+    assert w is not None and w[0] == pytest.approx(1.3e-3, rel=0.1)
+    predicted = model.predict(pl.DataFrame({"z": [0.0, 1e3], "z_err": [1.0, 1.0]})).to_numpy()
+    assert predicted[1] - predicted[0] == pytest.approx(1e3 * w[0])
+
+
+def test_a_class_of_few_rows() -> None:
+    """The class of few rows has the posterior of all rows, the others that of their own."""
+    X, y = two_classes(60, 1.0, 0)
+    labels = np.where(np.arange(60) == 7, 2, y)
+    random = np.random.RandomState(0)
+    found = TruthOfClasses(X, labels, None, 1, random).posterior(X, labels).means
+    for at, seen in (([7], slice(None)), (labels == 1, labels == 1), (labels == 0, labels == 0)):
+        expected = GaussianDenoiser(tol=1e-4).fit(X[seen]).transform(X[at]).means
+        np.testing.assert_allclose(found[at], expected, rtol=1e-9)
