@@ -8,11 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
 # Threads of scikit-learn's trees that wait by spinning make several test processes on few cores eight times
 # slower. The OpenMP library reads this when it is loaded, with scikit-learn.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+# On a busy machine an example may take any time.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 Columns = Mapping[str, Any]
 

@@ -8,6 +8,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+import uncertain
 from uncertain._uncertain import read_model, write_model
 
 
@@ -15,6 +18,18 @@ def description(path: Path) -> dict[str, Any]:
     """What Python wrote beside the core's numbers: columns, names of steps, parameters."""
     about: dict[str, Any] = json.loads(read_model(path)[3])
     return about
+
+
+def as_model(pipeline: Any) -> uncertain.Model:
+    """A fitted pipeline behind `Model`'s methods, `save` among them."""
+    return uncertain.Model(pipeline, uncertain.Columns())
+
+
+def written(estimator: Any, out: Path) -> Path:
+    """A fitted estimator in a file that says nothing of Python."""
+    classes = getattr(estimator, "classes_", np.zeros(0)).tolist()
+    write_model(out, estimator._steps(), classes, [], "{}")
+    return out
 
 
 def core_steps(path: Path) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from model_files import as_model
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -372,8 +373,6 @@ def test_linear_maps_that_do_not_fit(
 
 
 def test_linear_map_in_a_pipeline_and_its_file(tmp_path: Any, rng: np.random.Generator) -> None:
-    from uncertain import Columns, Model
-
     g = GaussianArray(rng.normal(size=(60, 3)), std=rng.uniform(0.1, 1, (60, 3)), feature_names=NAMES)
     y = np.where(g.means @ [1, -1, 0] > 0, "blue", "red")
     steps = GaussianScaler(), LinearMap(MATRICES["colours"], names=["ug", "gr"]), GSUClassifier(alpha=0.01)
@@ -383,7 +382,7 @@ def test_linear_map_in_a_pipeline_and_its_file(tmp_path: Any, rng: np.random.Gen
     scaled = GaussianScaler().fit_transform(g)
     by_hand = GSUClassifier(alpha=0.01).fit(scaled @ MATRICES["colours"], y)
     assert_allclose(pipeline[-1].coef_, by_hand.coef_, rtol=1e-6)
-    Model(pipeline, Columns()).save(tmp_path / "model")
+    as_model(pipeline).save(tmp_path / "model")
     again = uncertain.load(tmp_path / "model").pipeline_
     assert_array_equal(again.decision_function(g), pipeline.decision_function(g))
     assert again[1].names == ["ug", "gr"] and again[2].feature_names_in_.tolist() == ["ug", "gr"]

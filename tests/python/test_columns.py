@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,6 @@ import pytest
 
 import uncertain
 from uncertain import AsGaussians, Columns
-from uncertain._columns import find_columns
-from uncertain._columns.names import ErrorBar, error_bars, looks_like_error, pair_columns
 from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError, UncertainWarning
 from uncertain.uncertainty import from_bounds
 
@@ -32,59 +29,6 @@ def two_classes(seed: int = 0) -> dict[str, Any]:
         "airmass": rng.uniform(1.0, 2.0, N) - 0.4 * side,
         "kind": np.where(side, "quasar", "star").tolist(),
     }
-
-
-def std(*columns: str) -> ErrorBar:
-    return ErrorBar("std", columns)
-
-
-@pytest.mark.parametrize(
-    ("names", "found"),
-    [
-        (["x", "x_err"], {"x": std("x_err")}),
-        (["x", "x_error", "y", "y_std"], {"x": std("x_error"), "y": std("y_std")}),
-        (["x", "x_se", "y", "y_sigma"], {"x": std("x_se"), "y": std("y_sigma")}),
-        (["x", "x_unc", "y", "y_uncertainty"], {"x": std("x_unc"), "y": std("y_uncertainty")}),
-        (["x1", "x1ERR", "c", "cERR"], {"x1": std("x1ERR"), "c": std("cERR")}),
-        (["flux", "fluxErr", "mag", "magerr"], {"flux": std("fluxErr"), "mag": std("magerr")}),
-        (["Vmag", "e_Vmag"], {"Vmag": std("e_Vmag")}),
-        (["FeH", "sigma_FeH", "Teff", "err_Teff"], {"FeH": std("sigma_FeH"), "Teff": std("err_Teff")}),
-        (["psfMag_u", "psfMagErr_u"], {"psfMag_u": std("psfMagErr_u")}),
-        (["MAG_AUTO", "MAGERR_AUTO"], {"MAG_AUTO": std("MAGERR_AUTO")}),
-        (["Flux", "flux_err"], {"Flux": std("flux_err")}),
-        (["flux [mJy]", "flux err [mJy]"], {"flux [mJy]": std("flux err [mJy]")}),
-        (["a", "a_var"], {"a": ErrorBar("var", ("a_var",))}),
-        (["ra", "dra"], {"ra": ErrorBar("std", ("dra",), sure=False)}),
-        # With an error bar of its own, d... is a feature.
-        (["mag", "dmag", "dmag_err"], {"dmag": std("dmag_err")}),
-        (["p", "p_err1", "p_err2"], {"p": ErrorBar("arms", ("p_err1", "p_err2"))}),
-        (["p", "p_errp", "p_errm"], {"p": ErrorBar("arms", ("p_errp", "p_errm"))}),
-        (["p", "p_err_upper", "p_err_lower"], {"p": ErrorBar("arms", ("p_err_upper", "p_err_lower"))}),
-        (["p", "p_uerr", "p_lerr"], {"p": ErrorBar("arms", ("p_uerr", "p_lerr"))}),
-        (["B", "E_B", "e_B"], {"B": ErrorBar("arms", ("E_B", "e_B"))}),
-        (["p", "p_upper", "p_lower"], {"p": ErrorBar("limits", ("p_lower", "p_upper"))}),
-        # Words inside of words, one arm alone, error bars of error bars, and what could be either.
-        (["hor", "horse", "fy", "ferry", "p", "p_err1"], {}),
-        (["y", "y_err", "y_err_std"], {"y": std("y_err")}),
-        (["x", "x1", "x2", "x_err1", "x_err2"], {}),
-        (["x1", "x2", "x_err1", "x_err2"], {"x1": std("x_err1"), "x2": std("x_err2")}),
-    ],
-)
-def test_error_bars_by_name(names: list[str], found: dict[str, ErrorBar]) -> None:
-    assert error_bars(names) == {name: [bar] for name, bar in found.items()}
-    assert error_bars(names[::-1]) == {name: [bar] for name, bar in found.items()}
-
-
-def test_pairs_by_name() -> None:
-    names = ["ra_dec_corr", "corr_dec_pm", "cov_ra_pm", "ra_ra_cov", "ra_x_corr", "dec_ra_corr"]
-    features = ["ra", "dec", "pm"]
-    assert pair_columns(names, features, "corr") == {
-        ("ra", "dec"): "ra_dec_corr",
-        ("dec", "pm"): "corr_dec_pm",
-    }
-    assert pair_columns(names, features, "cov") == {("ra", "pm"): "cov_ra_pm", ("ra", "ra"): "ra_ra_cov"}
-    assert looks_like_error("parallax_over_error") and looks_like_error("psfMagErr_u")
-    assert not looks_like_error("ferry") and not looks_like_error("horse") and not looks_like_error("flux")
 
 
 def test_a_catalogue_of_magnitudes_is_read_in_full() -> None:
@@ -407,17 +351,6 @@ def test_meaning_auto_follows_the_kind_of_column() -> None:
     assert (found.columns_.mean, found.columns_.errors) == ("f", {"std": "f_err"}) and "denoise" not in steps(
         found
     )
-
-
-def test_columns_round_trip() -> None:
-    names = ["a", "a_err1", "a_err2", "b", "bErr", "a_b_corr", "n", "kind", "survey"]
-    table: Any = SimpleNamespace(names=names, type_of=lambda name: "number")
-    columns = find_columns(Columns("kind", exact=["n"], categorical=["survey"]), table)
-    assert columns.used() == set(names) - {"kind"}
-    assert Columns.from_dict(columns.to_dict()) == columns
-    assert columns.errors == {"std": {"a": ("a_err1", "a_err2"), "b": "bErr"}}
-    with pytest.raises(TypeError, match="errors"):
-        Columns.from_dict({"errors": {"std": 3}})
 
 
 def test_columns_in_one_object() -> None:

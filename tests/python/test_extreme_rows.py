@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catalogues import METHODS
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._model.methods import METHODS
 from uncertain.exceptions import UncertainError
 
 

@@ -10,20 +10,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from model_files import as_model
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import uncertain
 from uncertain import (
-    Columns,
     GaussianArray,
     GaussianScaler,
     ProbabilisticKernelFeatures,
     ProbabilisticKernelSVC,
     UncertainError,
 )
-from uncertain._model.file import Beside, from_bytes, to_bytes
 from uncertain.exceptions import ConvergenceWarning
 
 APPROXIMATIONS = ["random", "nystroem"]
@@ -111,12 +110,13 @@ def test_model_files(approximation: Any, tmp_path: Path) -> None:
             n_components=25, approximation=approximation, probability=True, random_state=0, C=3.0
         ),
     ).fit(X, y)
-    data = to_bytes(pipeline, Beside(Columns.from_dict({})))
-    again, *_ = from_bytes(data)
+    as_model(pipeline).save(tmp_path / "model")
+    again = uncertain.load(tmp_path / "model").pipeline_
     np.testing.assert_array_equal(again.predict_proba(X), pipeline.predict_proba(X))
     assert again[-1].get_params()["n_components"] == 25
     assert again[-1].approximation == approximation and again[-1].C == 3.0
-    assert to_bytes(again, Beside(Columns.from_dict({}))) == data
+    as_model(again).save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import duckdb
@@ -14,8 +13,7 @@ import pyarrow as pa
 import pytest
 
 import uncertain
-from uncertain import Columns, GaussianArray
-from uncertain._columns import find_columns
+from uncertain import GaussianArray
 from uncertain.exceptions import UncertainError
 
 N = 60
@@ -301,24 +299,6 @@ def test_unreadable_files_are_refused(name: str, tmp_path: Any) -> None:
         path.write_text("not a table")
     with pytest.raises((UncertainError, FileNotFoundError), match=name):
         uncertain.fit(path, method="gsu")
-
-
-def chosen(names: list[str], target: str | None, **roles: Any) -> Any:
-    """What is made of columns of numbers with these names."""
-    table: Any = SimpleNamespace(names=names, type_of=lambda name: "number")
-    return find_columns(Columns(target, **roles), table)
-
-
-def test_columns_are_chosen_from_names_alone() -> None:
-    assert chosen(["mean", "cov", "note"], None).ignored == ("note",)
-    assert chosen(["mean", "factor", "var"], None).errors == {"var": "var", "factor": "factor"}
-    assert chosen(["flux", "cov"], None, mean="flux").errors == {"cov": "cov"}
-    assert chosen(["mean", "y"], "y", mean="mean").errors == {}
-    with pytest.raises(UncertainError, match="std, cov all look like error bars"):
-        chosen(["mean", "cov", "std"], None)
-    with pytest.raises(UncertainError, match="'mean' but no error bars"):
-        chosen(["mean", "y"], "y")
-    assert chosen(["mean", "mean_se"], None).features == ("mean",)
 
 
 def test_curved_boundaries(tmp_path: Any) -> None:

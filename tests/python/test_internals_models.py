@@ -8,19 +8,26 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import sklearn
 from numpy.testing import assert_allclose
 from scipy import stats
+from sklearn.base import clone
+from sklearn.ensemble import (
+    HistGradientBoostingRegressor,
+)
 from test_check_errors import Floats, readings
 from test_conformal import covered, rows
 from test_remeasured import KINDS, drawn_values, noise_of, read, two_classes
 from test_report_meanings_regression import line
 from test_scatter import SIGMA, catalogue
+from test_trees import CLASSIFIER, REGRESSOR, columns, noisy, target_of
 
 import uncertain
 from uncertain import (
     GaussianArray,
     GaussianDenoiser,
     Incomplete,
+    RemeasuredRegressor,
     check_errors,
 )
 from uncertain._errors.estimate import by_model, by_replicates
@@ -30,6 +37,9 @@ from uncertain._model.conformal import Conformal
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
 from uncertain._report.coefficients import coefficients_of
+from uncertain._trees.kept import TreesClassifier, TreesRegressor
+from uncertain._trees.scikit_learn import arrays_of, probes
+from uncertain.exceptions import UncertainError
 from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 from uncertain.tables._groups import Groups
 
@@ -320,3 +330,101 @@ def test_a_class_of_few_rows() -> None:
     for at, seen in (([7], slice(None)), (labels == 1, labels == 1), (labels == 0, labels == 0)):
         expected = GaussianDenoiser(tol=1e-4).fit(X[seen]).transform(X[at]).means
         np.testing.assert_allclose(found[at], expected, rtol=1e-9)
+
+
+LEARNERS: dict[str, Any] = {
+    "two classes": CLASSIFIER(max_iter=30),
+    "three classes": CLASSIFIER(max_iter=20),
+    "eleven classes": CLASSIFIER(max_iter=5),
+    "stumps": CLASSIFIER(max_iter=20, max_depth=1),
+    "deep": CLASSIFIER(max_iter=5, max_leaf_nodes=None, min_samples_leaf=1, l2_regularization=0.1),
+    "numbers": REGRESSOR(max_iter=30),
+    "median": REGRESSOR(loss="absolute_error", max_iter=10),
+    "quantile": REGRESSOR(loss="quantile", quantile=0.9, max_iter=10),
+    "counts": REGRESSOR(loss="poisson", max_iter=20),
+    "gamma": REGRESSOR(loss="gamma", max_iter=20),
+    "stopped": REGRESSOR(early_stopping=True, max_iter=50, n_iter_no_change=2),
+}
+
+
+N_CLASSES = {"three classes": 3, "eleven classes": 11}
+
+
+class Renamed(HistGradientBoostingRegressor):  # type: ignore[misc]
+    """It might answer in another way."""
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_bit_is_scikit_learns(name: str) -> None:
+    X, new = columns(600, 0), columns(2000, 1)
+    rng = np.random.default_rng(2)
+    signal = np.nan_to_num(X[:, 0]) + np.isnan(X[:, 5]) + rng.normal(size=len(X))
+    learner = clone(LEARNERS[name])
+    if isinstance(learner, CLASSIFIER):
+        k = N_CLASSES.get(name, 2)
+        y = np.array([f"class {j}" for j in range(k)])[np.argsort(np.argsort(signal)) * k // len(X)]
+    else:
+        y = np.round(np.exp(signal)) + 1.0 if name in ("counts", "gamma") else signal
+    learner.fit(X, y)
+    found = arrays_of(learner)
+    assert (found.arrays["value"] == np.finfo(float).max).any()  # a split between there and missing
+    kept = (
+        TreesClassifier(*found, learner.classes_) if hasattr(learner, "classes_") else TreesRegressor(*found)
+    )
+    edges = probes(found)
+    infinite = np.where(np.isnan(edges), np.inf, edges)
+    for given in (X, new, edges, new[:1], new[:, ::-1][:, ::-1]):
+        for method in ("predict", "decision_function", "predict_proba"):
+            assert hasattr(kept, method) == hasattr(learner, method)
+            if hasattr(learner, method):
+                expected, got = getattr(learner, method)(given), getattr(kept, method)(given)
+                assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
+                np.testing.assert_array_equal(got, expected)
+    with pytest.raises(ValueError, match="infinity"):
+        kept.predict(infinite)
+    with pytest.raises(UncertainError, match="5 columns, the trees know 6"):
+        kept.predict(X[:, :5])
+
+
+def test_what_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.abs(columns(200, 0))
+    y = np.nan_to_num(X[:, 0])
+    rows = noisy(100, 2, 0, "diagonal")
+    with pytest.raises(UncertainError, match="a Renamed is another library's"):
+        arrays_of(Renamed(max_iter=2).fit(X, y))
+    codes = np.column_stack([X, np.arange(200) % 3])
+    with pytest.raises(UncertainError, match="categorical_features"):
+        arrays_of(REGRESSOR(max_iter=2, categorical_features=[6]).fit(codes, y))
+
+    model = RemeasuredRegressor(REGRESSOR(max_iter=3), n_copies=2, random_state=0).fit(rows, target_of(rows))
+    assert model._steps()
+    learner = model.estimator_
+    for version in ("1.5.2", "2.0.dev0", "next"):
+        with monkeypatch.context() as patch:
+            patch.setattr(sklearn, "__version__", version)
+            with pytest.raises(UncertainError, match=rf"{version}.*1\.6 to 1\.9.*joblib"):
+                model._steps()
+    predictor = learner._predictors[0][0]
+    nodes = predictor.nodes
+    renamed = nodes.astype(
+        [("threshold" if n == "num_threshold" else n, nodes.dtype[n]) for n in nodes.dtype.names]
+    )
+    swapped = nodes.copy()
+    swapped["left"], swapped["right"] = nodes["right"], nodes["left"]
+    strange = nodes.copy()
+    strange["is_categorical"] = 1
+    for other, why in ((renamed, "num_threshold"), (swapped, "another order"), (strange, "by categories")):
+        with monkeypatch.context() as patch:
+            patch.setattr(predictor, "nodes", other)
+            with pytest.raises(UncertainError, match=why):
+                model._steps()
+    with monkeypatch.context() as patch:
+        # A layout of the same names with another meaning shows in the answers.
+        usual = learner._raw_predict
+        patch.setattr(learner, "_raw_predict", lambda X: usual(np.nan_to_num(X)))
+        with pytest.raises(UncertainError, match="answer differently"):
+            model._steps()
+    with monkeypatch.context() as patch:
+        patch.delattr(learner, "_baseline_prediction")
+        with pytest.raises(UncertainError, match="_baseline_prediction"):
+            model._steps()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from model_files import as_model
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
@@ -107,8 +108,7 @@ def test_pipelines_pickles_and_files(kernel: Any, tmp_path: Path) -> None:
         assert len(again.pipeline_) == 2
     step = make_pipeline(GaussianScaler(), KernelMap(kernel, max_rank=20), GSUClassifier(0.01)).fit(X, y)
     assert_allclose(step.decision_function(X), inside.pipeline_.decision_function(X), rtol=1e-6, atol=1e-6)
-    beside = uncertain.Model(step, uncertain.Columns())
-    beside.save(path)
+    as_model(step).save(path)
     loaded = uncertain.load(path).pipeline_
     np.testing.assert_array_equal(loaded.decision_function(X), step.decision_function(X))
     assert loaded[1].kernel == kernel

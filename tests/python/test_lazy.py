@@ -20,7 +20,7 @@ def loaded_by(code: str) -> str:
     """The slow modules that a fresh interpreter has after running this code."""
     check = f"import sys\n{code}\nprint(*[name for name in {SLOW} if name in sys.modules])"
     done = subprocess.run(
-        [sys.executable, "-c", check], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", check], capture_output=True, text=True, check=True, timeout=240
     )
     return done.stdout.strip()
 

@@ -106,7 +106,7 @@ def test_the_snippet_of_the_registry_page_runs(tmp_path: Path) -> None:
     )
     assert code
     done = subprocess.run(
-        [sys.executable, "-c", code[1]], capture_output=True, text=True, cwd=tmp_path, timeout=120
+        [sys.executable, "-c", code[1]], capture_output=True, text=True, cwd=tmp_path, timeout=240
     )
     assert not done.returncode, done.stderr
     assert "GSUClassifier" in done.stdout and "star" in done.stdout
@@ -134,7 +134,7 @@ def test_third_party_licences_are_those_of_the_lock_file() -> None:
         "--prefix",
         "none",
     ]
-    done = subprocess.run([*tree, "--format", "{p}"], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([*tree, "--format", "{p}"], cwd=ROOT, capture_output=True, text=True, timeout=240)
     if done.returncode:  # the index was never fetched here
         return
     linked = {line.split(" (")[0].replace(" v", " ", 1) for line in done.stdout.splitlines()}

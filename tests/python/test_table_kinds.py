@@ -23,9 +23,9 @@ from astropy.utils.masked import Masked
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from test_arrow import read
 
 import uncertain
-from uncertain._uncertain import Rows
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError
 from uncertain.preprocessing import AsGaussians
 from uncertain.tables import is_table, open_table
@@ -51,7 +51,7 @@ def catalogue(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 def numbers(table: Any, name: str, *unit: Any) -> np.ndarray:
     """The column as the extension reads it, with NaN for nulls."""
-    return Rows.from_arrow([open_table(table).numbers(name, *unit)], [name], "nan").to_numpy()
+    return read(open_table(table).numbers(name, *unit), missing="nan", names=[name]).to_numpy()
 
 
 def fits_rows(columns: dict[str, np.ndarray]) -> fits.FITS_rec:

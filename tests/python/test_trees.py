@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import sklearn
+from model_files import description, redescribed, written
 from sklearn.base import clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -21,28 +20,10 @@ from sklearn.ensemble import (
 
 import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
-from uncertain._trees.kept import TreesClassifier, TreesRegressor
-from uncertain._trees.scikit_learn import arrays_of, probes
-from uncertain._uncertain import read_model, write_model
 from uncertain.cli import main
 from uncertain.exceptions import ModelFileError, UncertainError
 
 CLASSIFIER, REGRESSOR = HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-LEARNERS: dict[str, Any] = {
-    "two classes": CLASSIFIER(max_iter=30),
-    "three classes": CLASSIFIER(max_iter=20),
-    "eleven classes": CLASSIFIER(max_iter=5),
-    "stumps": CLASSIFIER(max_iter=20, max_depth=1),
-    "deep": CLASSIFIER(max_iter=5, max_leaf_nodes=None, min_samples_leaf=1, l2_regularization=0.1),
-    "numbers": REGRESSOR(max_iter=30),
-    "median": REGRESSOR(loss="absolute_error", max_iter=10),
-    "quantile": REGRESSOR(loss="quantile", quantile=0.9, max_iter=10),
-    "counts": REGRESSOR(loss="poisson", max_iter=20),
-    "gamma": REGRESSOR(loss="gamma", max_iter=20),
-    "stopped": REGRESSOR(early_stopping=True, max_iter=50, n_iter_no_change=2),
-}
-N_CLASSES = {"three classes": 3, "eleven classes": 11}
 
 
 def columns(n: int, seed: int) -> np.ndarray:
@@ -54,38 +35,6 @@ def columns(n: int, seed: int) -> np.ndarray:
     X[rng.random(X.shape) < 0.1] = np.nan
     X[:, 5] = np.where(rng.random(n) < 0.5, np.nan, 1.0)  # nothing to know but whether it is there
     return X
-
-
-@pytest.mark.parametrize("name", LEARNERS)
-def test_every_bit_is_scikit_learns(name: str) -> None:
-    X, new = columns(600, 0), columns(2000, 1)
-    rng = np.random.default_rng(2)
-    signal = np.nan_to_num(X[:, 0]) + np.isnan(X[:, 5]) + rng.normal(size=len(X))
-    learner = clone(LEARNERS[name])
-    if isinstance(learner, CLASSIFIER):
-        k = N_CLASSES.get(name, 2)
-        y = np.array([f"class {j}" for j in range(k)])[np.argsort(np.argsort(signal)) * k // len(X)]
-    else:
-        y = np.round(np.exp(signal)) + 1.0 if name in ("counts", "gamma") else signal
-    learner.fit(X, y)
-    found = arrays_of(learner)
-    assert (found.arrays["value"] == np.finfo(float).max).any()  # a split between there and missing
-    kept = (
-        TreesClassifier(*found, learner.classes_) if hasattr(learner, "classes_") else TreesRegressor(*found)
-    )
-    edges = probes(found)
-    infinite = np.where(np.isnan(edges), np.inf, edges)
-    for rows in (X, new, edges, new[:1], new[:, ::-1][:, ::-1]):
-        for method in ("predict", "decision_function", "predict_proba"):
-            assert hasattr(kept, method) == hasattr(learner, method)
-            if hasattr(learner, method):
-                expected, got = getattr(learner, method)(rows), getattr(kept, method)(rows)
-                assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
-                np.testing.assert_array_equal(got, expected)
-    with pytest.raises(ValueError, match="infinity"):
-        kept.predict(infinite)
-    with pytest.raises(UncertainError, match="5 columns, the trees know 6"):
-        kept.predict(X[:, :5])
 
 
 def noisy(n: int, d: int, seed: int, kind: str) -> GaussianArray | Incomplete:
@@ -110,8 +59,7 @@ def target_of(rows: GaussianArray | Incomplete) -> np.ndarray:
 
 def again(model: Any, tmp_path: Path, d: int) -> Any:
     """Saved and loaded as the last step of a model of arrays."""
-    write_model(tmp_path / "m", model._steps(), getattr(model, "classes_", np.zeros(0)).tolist(), [], "{}")
-    return uncertain.load(tmp_path / "m").pipeline_[-1]
+    return uncertain.load(written(model, tmp_path / "m")).pipeline_[-1]
 
 
 @pytest.mark.parametrize("kind", ["diagonal", "full", "gaps", "exact"])
@@ -212,11 +160,9 @@ def test_a_file_from_before_error_columns_had_its_name(tmp_path: Path) -> None:
         data, "label", method="remeasured", on_missing="impute", error_columns="correlations"
     )
     model.save(tmp_path / "m")
-    steps, classes, features, text = read_model(tmp_path / "m")
-    about = json.loads(text)
+    about = description(tmp_path / "m")
     about["parameters"][-1]["columns"] = about["parameters"][-1].pop("error_columns")
-    write_model(tmp_path / "old", steps, classes, features, json.dumps(about))
-    old = uncertain.load(tmp_path / "old")
+    old = uncertain.load(redescribed(tmp_path / "m", about, tmp_path / "old"))
     assert old.pipeline_[-1].error_columns == "correlations"
     assert old.predict(data).to_list() == model.predict(data).to_list()
 
@@ -229,18 +175,13 @@ def test_a_given_learner_comes_back_with_its_parameters(tmp_path: Path) -> None:
     loaded = uncertain.load(tmp_path / "m").pipeline_[-1].estimator
     assert type(loaded) is CLASSIFIER and loaded.get_params() == learner.get_params()
 
-    steps, classes, features, about = read_model(tmp_path / "m")
-    for name in ("RandomForestClassifier", "os.system", "", None, ["a"]):
-        altered = json.loads(about)
-        pairs = altered["parameters"][-1]["estimator"]["pairs"]
-        altered["parameters"][-1]["estimator"]["pairs"] = [["learner", name], *pairs[1:]]
-        write_model(tmp_path / "altered", steps, classes, features, json.dumps(altered))
+    about = description(tmp_path / "m")
+    pairs = about["parameters"][-1]["estimator"]["pairs"]
+    names = ("RandomForestClassifier", "os.system", "", None, ["a"])
+    for altered in (*[{"pairs": [["learner", name], *pairs[1:]]} for name in names], type(learner).__name__):
+        about["parameters"][-1]["estimator"] = altered
         with pytest.raises(ModelFileError, match="altered"):
-            uncertain.load(tmp_path / "altered")
-    altered["parameters"][-1]["estimator"] = "HistGradientBoostingClassifier"
-    write_model(tmp_path / "altered", steps, classes, features, json.dumps(altered))
-    with pytest.raises(ModelFileError, match="altered"):
-        uncertain.load(tmp_path / "altered")
+            uncertain.load(redescribed(tmp_path / "m", about, tmp_path / "altered"))
 
 
 @pytest.mark.parametrize(
@@ -263,51 +204,3 @@ def test_other_learners_are_refused_but_pickled(target: str, learner: Any, tmp_p
     loaded = pickle.loads(pickle.dumps(model))
     assert loaded.predict(data).equals(model.predict(data))
     assert repr(loaded) == repr(model)
-
-
-class Renamed(HistGradientBoostingRegressor):  # type: ignore[misc]
-    """It might answer in another way."""
-
-
-def test_what_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.abs(columns(200, 0))
-    y = np.nan_to_num(X[:, 0])
-    rows = noisy(100, 2, 0, "diagonal")
-    with pytest.raises(UncertainError, match="a Renamed is another library's"):
-        arrays_of(Renamed(max_iter=2).fit(X, y))
-    codes = np.column_stack([X, np.arange(200) % 3])
-    with pytest.raises(UncertainError, match="categorical_features"):
-        arrays_of(REGRESSOR(max_iter=2, categorical_features=[6]).fit(codes, y))
-
-    model = RemeasuredRegressor(REGRESSOR(max_iter=3), n_copies=2, random_state=0).fit(rows, target_of(rows))
-    assert model._steps()
-    learner = model.estimator_
-    for version in ("1.5.2", "2.0.dev0", "next"):
-        with monkeypatch.context() as patch:
-            patch.setattr(sklearn, "__version__", version)
-            with pytest.raises(UncertainError, match=rf"{version}.*1\.6 to 1\.9.*joblib"):
-                model._steps()
-    predictor = learner._predictors[0][0]
-    nodes = predictor.nodes
-    renamed = nodes.astype(
-        [("threshold" if n == "num_threshold" else n, nodes.dtype[n]) for n in nodes.dtype.names]
-    )
-    swapped = nodes.copy()
-    swapped["left"], swapped["right"] = nodes["right"], nodes["left"]
-    strange = nodes.copy()
-    strange["is_categorical"] = 1
-    for other, why in ((renamed, "num_threshold"), (swapped, "another order"), (strange, "by categories")):
-        with monkeypatch.context() as patch:
-            patch.setattr(predictor, "nodes", other)
-            with pytest.raises(UncertainError, match=why):
-                model._steps()
-    with monkeypatch.context() as patch:
-        # A layout of the same names with another meaning shows in the answers.
-        usual = learner._raw_predict
-        patch.setattr(learner, "_raw_predict", lambda X: usual(np.nan_to_num(X)))
-        with pytest.raises(UncertainError, match="answer differently"):
-            model._steps()
-    with monkeypatch.context() as patch:
-        patch.delattr(learner, "_baseline_prediction")
-        with pytest.raises(UncertainError, match="_baseline_prediction"):
-            model._steps()

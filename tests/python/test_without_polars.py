@@ -20,7 +20,7 @@ def work_without(folder: Path, *modules: str) -> dict[str, Any]:
         [sys.executable, "-W", "error", HERE / "without.py", *modules],
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=280,
         cwd=folder,
         env=os.environ | {"OMP_WAIT_POLICY": "passive"},
     )
@@ -75,7 +75,7 @@ def test_the_command_line_says_what_to_install(tmp_path: Path) -> None:
             [sys.executable, "-c", code, *words],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             cwd=tmp_path,
             input=given,
         )

@@ -1,0 +1,459 @@
+"""What tables are read with: files in blocks of rows, codes for missing values, names of columns, files that
+are replaced as a whole, targets and groups from arrays as from Python objects."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from astropy.table import Table as AstropyTable
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from uncertain import Columns
+from uncertain._columns import find_columns
+from uncertain._columns.names import ErrorBar, error_bars, looks_like_error, pair_columns
+from uncertain.exceptions import UncertainError
+from uncertain.tables import Table, open_table
+from uncertain.tables._blocks import blocks_of
+from uncertain.tables._files import open_files, write_table
+from uncertain.tables._groups import groups_from
+from uncertain.tables._replacing import replacing
+from uncertain.tables._sentinels import Ends, Sentinel, _is_nines
+from uncertain.tables._source import Source
+from uncertain.tables._table import BatchSize
+from uncertain.tables._targets import errors_from, targets_from, weights_from
+
+N = 5000
+
+
+def _frame(seed: int = 0) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    numbers = rng.normal(size=N)
+    return pl.DataFrame(
+        {
+            "a": pl.Series([None if v > 2 else v for v in numbers.tolist()], dtype=pl.Float64),
+            "b": rng.normal(size=N).astype(np.float32),
+            "small": rng.integers(0, 100, N).astype(np.uint8),
+            "label": rng.choice(["no", "yes"], N),
+            "flag": rng.random(N) < 0.5,
+            "list": pl.Series(rng.normal(size=(N, 3)).tolist(), dtype=pl.List(pl.Float64)),
+            "array": pl.Series(rng.normal(size=(N, 2)), dtype=pl.Array(pl.Float32, 2)),
+            "when": pl.datetime_range(pl.datetime(2020, 1, 1), pl.datetime(2021, 1, 1), "1h", eager=True)[:N],
+            "kind": pl.Series(rng.choice(["x", "y"], N), dtype=pl.Categorical),
+        }
+    )
+
+
+COLUMNS = (
+    ["a"],
+    ["b", "a"],
+    ["small", "label", "flag"],
+    ["list", "array"],
+    ["when", "a"],
+    ["kind"],
+)
+
+
+@pytest.mark.parametrize("with_pyarrow", [True, False])
+@pytest.mark.parametrize("names", COLUMNS, ids=lambda names: names[0])
+@pytest.mark.parametrize("rows", [333, 1700, 10_000])
+def test_blocks_are_the_rows_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], rows: int, with_pyarrow: bool
+) -> None:
+    if with_pyarrow:
+        pytest.importorskip("pyarrow")
+    else:
+        monkeypatch.setattr("uncertain.tables._blocks.find_spec", lambda name: None)
+    path = tmp_path / "t.parquet"
+    frame = _frame()
+    frame.write_parquet(path, row_group_size=1500)
+    scan = pl.scan_parquet(path).select(names)
+    blocks = list(blocks_of(str(path), scan, BatchSize(rows), parquet=True))
+    assert all(0 < block.height <= rows for block in blocks)
+    assert pl.concat(blocks).equals(frame.select(names), null_equal=True)
+    assert blocks[0].schema == scan.collect_schema()
+
+
+def test_pyarrow_reads_parquet_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "t.parquet"
+    frame = _frame()
+    frame.write_parquet(path, row_group_size=1500)
+    monkeypatch.setattr("uncertain.tables._blocks._by_polars", lambda *_: pytest.fail("not by pyarrow"))
+    scan = pl.scan_parquet(path).select("a", "label")
+    assert pl.concat(blocks_of(str(path), scan, BatchSize(1000), parquet=True)).height == N
+
+
+def test_blocks_follow_the_size_that_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    _frame().write_parquet(path)
+    size = BatchSize(1000)
+    heights = []
+    for block in blocks_of(str(path), pl.scan_parquet(path).select("a"), size, parquet=True):
+        heights.append(block.height)
+        size.rows = 400
+    assert heights[0] == 1000 and max(heights[1:]) == 400 and sum(heights) == N
+
+
+@pytest.mark.parametrize("with_pyarrow", [True, False])
+def test_folders_of_files_of_other_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_pyarrow: bool
+) -> None:
+    """A column named by the folder, and one that is float32 in one file."""
+    if not with_pyarrow:
+        monkeypatch.setattr("uncertain.tables._blocks.find_spec", lambda name: None)
+    for survey, kind in (("one", pl.Float64), ("two", pl.Float32)):
+        folder = tmp_path / "all" / f"survey={survey}"
+        folder.mkdir(parents=True)
+        _frame().select(pl.col("b").cast(kind), "label").write_parquet(folder / "t.parquet")
+    table = open_files(tmp_path / "all")
+    blocks = [block.native for block in table.batches(["b", "label", "survey"], BatchSize(3000))]
+    found = pl.concat(blocks)
+    assert found.height == 2 * N and found.schema["b"] == pl.Float64
+    assert found["survey"].to_list() == ["one"] * N + ["two"] * N
+    assert found["b"][:N].equals(found["b"][N:])
+
+
+def test_a_file_that_is_cut_short_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    _frame().write_parquet(path, row_group_size=1000)
+    data = bytearray(path.read_bytes())
+    data[200:3000] = b"\0" * 2800
+    path.write_bytes(data)
+    table = open_files(path)
+    with pytest.raises(UncertainError, match=r"t\.parquet: not a readable parquet file"):
+        list(table.batches(["a", "label"], BatchSize(500)))
+
+
+def _by_definition(values: np.ndarray) -> list[Sentinel]:
+    """Codes as they are defined, of all values at once."""
+    found, known = [], values[np.isfinite(values)]
+    for end in (np.min, np.max):
+        if known.size < 4:
+            break
+        code = float(end(known))
+        others = known[known != code]
+        if known.size - others.size < 2 or others.size < 2:
+            continue
+        low, high = float(others.min()), float(others.max())
+        distance = low - code if code < low else code - high
+        if distance > (0.5 if _is_nines(code) else 5.0) * (high - low) > 0:
+            found.append(Sentinel("c", code, known.size - others.size, low, high))
+            known = others
+    return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([-9999.0, -99.0, 99.0, 1e6, -1e6, np.nan, np.inf]),
+            st.floats(-3, 3, allow_nan=False),
+            st.integers(0, 3).map(float),
+        ),
+        max_size=40,
+    ),
+    st.lists(st.integers(0, 40), max_size=4),
+)
+def test_codes_are_the_same_however_a_column_is_cut(values: list[float], cuts: list[int]) -> None:
+    column = np.asarray(values, dtype=float)
+    ends = Ends("c")
+    for part in np.split(column, sorted(cuts)):
+        ends.add(part)
+    assert ends.codes() == _by_definition(column)
+
+
+def test_codes_at_both_ends_of_a_column_in_parts() -> None:
+    column = np.r_[np.linspace(0, 1, 20), [-9999.0] * 3, [99.0] * 2]
+    ends = Ends("c")
+    for part in np.split(column, [7, 21, 24]):
+        ends.add(part)
+    assert [(code.value, code.n_rows) for code in ends.codes()] == [(-9999.0, 3), (99.0, 2)]
+
+
+NARROW = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+from uncertain.cli import main
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are those of Unix")
+@pytest.mark.parametrize("ending", ["csv", "parquet", "arrow", "fits", "csv.gz"])
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path, ending: str) -> None:
+    frame = pl.DataFrame({"x": [k * 0.1234567 for k in range(4000)]})
+    path = tmp_path / f"table.{ending}"
+    write_table(frame, path)
+    before = path.read_bytes()
+    command = [sys.executable, "-c", NARROW, "convert", str(path), str(path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode != 0 and "Traceback" not in result.stderr, result.stderr
+    assert str(path) in result.stderr and path.read_bytes() == before
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_what_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+    path.chmod(0o640)
+    link = tmp_path / "link.csv"
+    link.symlink_to(path)
+    with replacing(link) as draft:
+        draft.write_text("new")
+        assert path.read_text() == "old"
+    assert link.is_symlink() and path.read_text() == "new" and stat.S_IMODE(path.stat().st_mode) == 0o640
+    with pytest.raises(KeyboardInterrupt), replacing(path) as draft:
+        draft.write_text("half")
+        raise KeyboardInterrupt
+    assert path.read_text() == "new" and sorted(os.listdir(tmp_path)) == ["link.csv", "table.csv"]
+    with replacing(tmp_path / "fresh.csv") as draft:
+        draft.write_text("first")
+    usual = tmp_path / "usual"
+    usual.touch()
+    assert (tmp_path / "fresh.csv").stat().st_mode == usual.stat().st_mode
+    with replacing(os.devnull) as draft:
+        draft.write_text("gone")
+    assert not os.path.isfile(os.devnull)
+
+
+def std(*columns: str) -> ErrorBar:
+    return ErrorBar("std", columns)
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (["x", "x_err"], {"x": std("x_err")}),
+        (["x", "x_error", "y", "y_std"], {"x": std("x_error"), "y": std("y_std")}),
+        (["x", "x_se", "y", "y_sigma"], {"x": std("x_se"), "y": std("y_sigma")}),
+        (["x", "x_unc", "y", "y_uncertainty"], {"x": std("x_unc"), "y": std("y_uncertainty")}),
+        (["x1", "x1ERR", "c", "cERR"], {"x1": std("x1ERR"), "c": std("cERR")}),
+        (["flux", "fluxErr", "mag", "magerr"], {"flux": std("fluxErr"), "mag": std("magerr")}),
+        (["Vmag", "e_Vmag"], {"Vmag": std("e_Vmag")}),
+        (["FeH", "sigma_FeH", "Teff", "err_Teff"], {"FeH": std("sigma_FeH"), "Teff": std("err_Teff")}),
+        (["psfMag_u", "psfMagErr_u"], {"psfMag_u": std("psfMagErr_u")}),
+        (["MAG_AUTO", "MAGERR_AUTO"], {"MAG_AUTO": std("MAGERR_AUTO")}),
+        (["Flux", "flux_err"], {"Flux": std("flux_err")}),
+        (["flux [mJy]", "flux err [mJy]"], {"flux [mJy]": std("flux err [mJy]")}),
+        (["a", "a_var"], {"a": ErrorBar("var", ("a_var",))}),
+        (["ra", "dra"], {"ra": ErrorBar("std", ("dra",), sure=False)}),
+        # With an error bar of its own, d... is a feature.
+        (["mag", "dmag", "dmag_err"], {"dmag": std("dmag_err")}),
+        (["p", "p_err1", "p_err2"], {"p": ErrorBar("arms", ("p_err1", "p_err2"))}),
+        (["p", "p_errp", "p_errm"], {"p": ErrorBar("arms", ("p_errp", "p_errm"))}),
+        (["p", "p_err_upper", "p_err_lower"], {"p": ErrorBar("arms", ("p_err_upper", "p_err_lower"))}),
+        (["p", "p_uerr", "p_lerr"], {"p": ErrorBar("arms", ("p_uerr", "p_lerr"))}),
+        (["B", "E_B", "e_B"], {"B": ErrorBar("arms", ("E_B", "e_B"))}),
+        (["p", "p_upper", "p_lower"], {"p": ErrorBar("limits", ("p_lower", "p_upper"))}),
+        # Words inside of words, one arm alone, error bars of error bars, and what could be either.
+        (["hor", "horse", "fy", "ferry", "p", "p_err1"], {}),
+        (["y", "y_err", "y_err_std"], {"y": std("y_err")}),
+        (["x", "x1", "x2", "x_err1", "x_err2"], {}),
+        (["x1", "x2", "x_err1", "x_err2"], {"x1": std("x_err1"), "x2": std("x_err2")}),
+    ],
+)
+def test_error_bars_by_name(names: list[str], found: dict[str, ErrorBar]) -> None:
+    assert error_bars(names) == {name: [bar] for name, bar in found.items()}
+    assert error_bars(names[::-1]) == {name: [bar] for name, bar in found.items()}
+
+
+def test_pairs_by_name() -> None:
+    names = ["ra_dec_corr", "corr_dec_pm", "cov_ra_pm", "ra_ra_cov", "ra_x_corr", "dec_ra_corr"]
+    features = ["ra", "dec", "pm"]
+    assert pair_columns(names, features, "corr") == {
+        ("ra", "dec"): "ra_dec_corr",
+        ("dec", "pm"): "corr_dec_pm",
+    }
+    assert pair_columns(names, features, "cov") == {("ra", "pm"): "cov_ra_pm", ("ra", "ra"): "ra_ra_cov"}
+    assert looks_like_error("parallax_over_error") and looks_like_error("psfMagErr_u")
+    assert not looks_like_error("ferry") and not looks_like_error("horse") and not looks_like_error("flux")
+
+
+def test_columns_round_trip() -> None:
+    names = ["a", "a_err1", "a_err2", "b", "bErr", "a_b_corr", "n", "kind", "survey"]
+    table: Any = SimpleNamespace(names=names, type_of=lambda name: "number")
+    columns = find_columns(Columns("kind", exact=["n"], categorical=["survey"]), table)
+    assert columns.used() == set(names) - {"kind"}
+    assert Columns.from_dict(columns.to_dict()) == columns
+    assert columns.errors == {"std": {"a": ("a_err1", "a_err2"), "b": "bErr"}}
+    with pytest.raises(TypeError, match="errors"):
+        Columns.from_dict({"errors": {"std": 3}})
+
+
+def chosen(names: list[str], target: str | None, **roles: Any) -> Any:
+    """What is made of columns of numbers with these names."""
+    table: Any = SimpleNamespace(names=names, type_of=lambda name: "number")
+    return find_columns(Columns(target, **roles), table)
+
+
+def test_columns_are_chosen_from_names_alone() -> None:
+    assert chosen(["mean", "cov", "note"], None).ignored == ("note",)
+    assert chosen(["mean", "factor", "var"], None).errors == {"var": "var", "factor": "factor"}
+    assert chosen(["flux", "cov"], None, mean="flux").errors == {"cov": "cov"}
+    assert chosen(["mean", "y"], "y", mean="mean").errors == {}
+    with pytest.raises(UncertainError, match="std, cov all look like error bars"):
+        chosen(["mean", "cov", "std"], None)
+    with pytest.raises(UncertainError, match="'mean' but no error bars"):
+        chosen(["mean", "y"], "y")
+    assert chosen(["mean", "mean_se"], None).features == ("mean",)
+
+
+VALUES = st.one_of(
+    st.lists(st.booleans(), min_size=1),
+    st.lists(st.integers(-3, 3), min_size=1),
+    st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30),
+    st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1),
+    st.lists(st.sampled_from([-1.0, 0.0, 1.0, 2.0, 0.5]), min_size=1),
+    st.lists(st.floats(), min_size=1),
+)
+
+
+def outcome(work: Callable[[], Any]) -> Any:
+    """What it gives, with types, or the error."""
+    try:
+        result = work()
+    except UncertainError as error:
+        return type(error), str(error)
+    parts = result if isinstance(result, tuple) else (result,)
+    # Of strings the longest says how wide an array must be, not how wide it is.
+    return [
+        (p.dtype if p.dtype.kind != "U" else str, p.tolist()) if isinstance(p, np.ndarray) else p
+        for p in parts
+    ]
+
+
+def same(first: Any, second: Any) -> bool:
+    return repr(first) == repr(second)  # NaN is itself
+
+
+@given(
+    values=VALUES,
+    task=st.sampled_from(["auto", "classification", "regression"]),
+    partial=st.booleans(),
+    more=st.booleans(),
+)
+def test_arrays_are_read_like_lists(values: list[Any], task: str, partial: bool, more: bool) -> None:
+    array, n = np.asarray(values), len(values) + more
+    assert same(
+        outcome(lambda: targets_from(array, "y", task, n, partial=partial)),
+        outcome(lambda: targets_from(array.tolist(), "y", task, n, partial=partial)),
+    )
+    for read in (
+        lambda y: weights_from(y, "w", n),
+        lambda y: errors_from(y, "e", n, missing=None),
+        lambda y: errors_from(y, "e", n, missing=0.0),
+        lambda y: groups_from(y, "g", n),
+    ):
+        assert same(outcome(lambda read=read: read(array)), outcome(lambda read=read: read(array.tolist())))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u8", ">i4", ">f4", "f2", "U3", "S3", "?"])
+def test_every_type_of_number(dtype: str) -> None:
+    array = np.asarray([1, 0, 1, 1]).astype(dtype)
+    for task in ("auto", "classification", "regression"):
+        assert same(
+            outcome(lambda task=task: targets_from(array, "y", task, 4)),
+            outcome(lambda task=task: targets_from(array.tolist(), "y", task, 4)),
+        )
+    big = np.asarray([2**63, 1], dtype="u8")
+    with pytest.raises(UncertainError, match="64 bits"):
+        targets_from(big, "y", "classification", 2)
+
+
+WORDS = ["b", "a", "b", "ccc"]
+LIBRARIES: dict[str, Any] = {
+    "polars": pl.DataFrame(
+        {
+            "bool": [True, False, True, True],
+            "int": pl.Series([3, 1, 2, 2], dtype=pl.UInt16),
+            "float": pl.Series([0.5, 1.0, 2.0, 3.0], dtype=pl.Float32),
+            "text": WORDS,
+            "cat": pl.Series(WORDS, dtype=pl.Categorical),
+            "enum": pl.Series(WORDS, dtype=pl.Enum(["much longer", "a", "b", "ccc"])),
+            "decimal": pl.Series([1, 2, 3, 4]).cast(pl.Decimal(10, 2)),
+            "null": [1, None, 2, 2],
+            "nulltext": ["a", None, "b", "b"],
+        }
+    ),
+}
+LIBRARIES["pyarrow"] = LIBRARIES["polars"].to_arrow()
+LIBRARIES["chunks"] = pa.concat_tables([LIBRARIES["pyarrow"][:1], LIBRARIES["pyarrow"][1:]])
+LIBRARIES["batch"] = LIBRARIES["pyarrow"].to_batches()[0]
+LIBRARIES["lazy"] = LIBRARIES["polars"].lazy()
+LIBRARIES["pandas"] = pd.DataFrame(
+    {
+        "bool": [True, False, True, True],
+        "int": np.asarray([3, 1, 2, 2], dtype=">i2"),
+        "text": WORDS,
+        "object": np.asarray([True, 1, "a", 2.0], dtype=object),
+        "cat": pd.Categorical(WORDS, categories=["much longer", "ccc", "a", "b"]),
+        "ints": pd.Categorical([3, 1, 3, 2]),
+        "mixed": pd.Categorical([3, "a", 3, 2]),
+        "gaps": pd.Categorical(["a", None, "b", "b"]),
+        "masked": pd.array([1, None, 2, 2], dtype="Int64"),
+        "nulltext": ["a", None, "b", "b"],
+    }
+)
+LIBRARIES["arrow types"] = LIBRARIES["polars"].to_pandas(use_pyarrow_extension_array=True)
+LIBRARIES["dict"] = {
+    "text": WORDS,
+    "bytes": np.asarray([b"a", b"b ", b"a", b"c"]),
+    "series": pl.Series(WORDS),
+    "masked": np.ma.array([1, 2, 1, 2], mask=[0, 1, 0, 0]),
+    "whole": np.asarray([1.0, 0.0, 1.0, 1.0], dtype=">f8"),
+}
+LIBRARIES["astropy"] = AstropyTable({"text": WORDS, "int": [1, 2, 1, 2]})
+
+
+@pytest.mark.parametrize("kind", LIBRARIES)
+def test_columns_of_every_library(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = open_table(LIBRARIES[kind])
+
+    def read(name: str) -> list[Any]:
+        source = Source.of(LIBRARIES[kind])
+        found = [
+            outcome(lambda t=t: source.targets(name, t)) for t in ("auto", "classification", "regression")
+        ]
+        found += [
+            outcome(lambda t=t: source.targets(name, t, partial=True)) for t in ("auto", "classification")
+        ]
+        return [*found, outcome(lambda: source.groups(name).codes)]
+
+    fast = {name: read(name) for name in table.names}
+    assert all(
+        table.array(name) is not None for name in {"text", "bool", "int", "cat"} & set(table.names)
+    ) or (kind == "arrow types")
+    for cls in Table.__subclasses__():
+        for each in (cls, *cls.__subclasses__()):
+            monkeypatch.setattr(each, "array", lambda self, name, unit=None: None)
+    for name in table.names:
+        assert open_table(LIBRARIES[kind]).array(name) is None
+        assert same(fast[name], read(name)), name
+
+
+def test_the_callers_labels_are_not_written_to() -> None:
+    y = np.asarray([True, False, True])
+    y.flags.writeable = False
+    targets, _ = targets_from(y, "y", "auto", 3)
+    assert_array_equal(targets, y)
+
+
+def test_whole_floats_beyond_64_bits_are_no_labels() -> None:
+    for values in ([2.0**63, 1.0], [-(2.0**70), 1.0]):
+        with pytest.raises(UncertainError, match="fit into 64 bits"):
+            targets_from(values, "y", "classification", 2)
