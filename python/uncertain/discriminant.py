@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from ._base.docs import documented
 from ._base.em import Mixture, keep_progress, packed, unpacked, warn_unless_ended
 from ._base.gaps import TakesGaps
 from ._base.progress import Callback
-from ._data.typing import Booleans, Codes, Floats, Labels, RandomState
+from ._data.typing import Booleans, Codes, Floats, Header, Keywords, Labels, RandomState
 from ._data.validation import RowsLike, check_labels, check_readings, check_weights
 from .exceptions import ParameterError, UncertainError
 
@@ -149,7 +149,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         warn_unless_ended(self)
         return self
 
-    def _core_parameters(self) -> dict[str, Any]:
+    def _core_parameters(self) -> Keywords:
         given = super()._core_parameters()
         try:
             priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64).ravel()
@@ -170,7 +170,7 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         arrays = {"weights": weights, "means": means, "covariances": packed(covariances)}
         return self._made(arrays, {"n_classes": len(self.classes_), "progress": None})
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         """From the components of all classes, class by class, with their shares of all rows."""
         n_classes, d = header["n_classes"], arrays["means"].shape[1]
         joint = arrays["weights"].reshape(n_classes, -1)

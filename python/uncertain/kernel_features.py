@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._base.core import Core
 from ._base.docs import documented
 from ._data.array import GaussianArray
-from ._data.typing import Floats, RandomState
+from ._data.typing import Floats, Header, RandomState
 from ._data.validation import RowsLike, check_gaussians
 from ._uncertain import Fitted
 
@@ -137,7 +137,7 @@ class ProbabilisticKernelFeatures(
         parameters = self._parameters()
         return self._keep(self._fitted(parameters, check_gaussians(self, X, reset=True)))
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self._keep_map(self._model, arrays, header["sigma"])
 
     @property

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ._base.docs import documented
-from ._data.typing import Floats, RandomState
+from ._data.typing import Floats, Header, RandomState
 from ._linear.classifier import LinearClassifier
 
 __all__ = ["MinimaxProbabilityClassifier"]
@@ -94,7 +92,7 @@ class MinimaxProbabilityClassifier(LinearClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         super()._attributes(arrays, header)
         accuracy = arrays["worst_case_accuracy"]
         self.worst_case_accuracy_ = accuracy[0] if len(accuracy) == 1 else accuracy

@@ -15,7 +15,7 @@ from ._base.docs import documented
 from ._base.em import FittedMixture, Mixture, warn_unless_ended
 from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from ._data.numbers import refuse_where
-from ._data.typing import Booleans, Floats, RandomState
+from ._data.typing import Booleans, Floats, Header, Keywords, RandomState
 from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
 from .exceptions import UncertainError
 
@@ -160,7 +160,7 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         rows = check_readings(self, X, reset=True)
         data, missing, limits = rows
         targets = check_numbers(y, X, self)
-        known: dict[str, Any] = {"weights": check_sample_weight(sample_weight, len(targets))}
+        known: Keywords = {"weights": check_sample_weight(sample_weight, len(targets))}
         if self._joint is not None:
             gaps = self._joint.missing if isinstance(self._joint, Incomplete) else None
             rows = gaussians_of(self._joint)._core, gaps, None
@@ -260,7 +260,7 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         """The distribution of the true features alone."""
         return self.weights_, self.means_[:, :-1], self.covariances_[:, :-1, :-1]
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         super()._attributes(arrays, header)
         for name in LAW:
             self.__dict__.pop(name, None)  # of an earlier fit

@@ -11,7 +11,7 @@ from ._base.classifiers import known_of_numbers, predicted
 from ._base.convergence import keep_reports, warn_unless_converged
 from ._base.docs import documented
 from ._base.progress import Callback
-from ._data.typing import Floats, RandomState
+from ._data.typing import Floats, Header, Keywords, RandomState
 from ._data.validation import RowsLike, check_gaussians, check_stds
 from ._linear.kernelized import Kernelized
 from .preprocessing._kernel_map import Kernel
@@ -190,7 +190,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         """
         return predicted(self, self._to_predict(X), return_std)
 
-    def _core_parameters(self) -> dict[str, Any]:
+    def _core_parameters(self) -> Keywords:
         given = super()._core_parameters()
         names = {"huber": "delta", "epsilon_insensitive": "epsilon"}
         own = names.get(self.loss) if isinstance(self.loss, str) else None
@@ -198,14 +198,14 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         return given
 
     @classmethod
-    def _arguments(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(cls, parameters: Keywords) -> Keywords:
         arguments = super()._arguments(parameters)
         if isinstance(arguments["loss"], dict):
             ((arguments["loss"], own),) = arguments["loss"].items()
             arguments |= own
         return arguments
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self.coef_: Floats = arrays["coef"]
         self.intercept_ = float(arrays["intercept"][0])
         keep_reports(self, [header["fit"]])

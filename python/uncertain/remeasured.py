@@ -27,7 +27,7 @@ from ._base.docs import documented
 from ._data.array import GaussianArray
 from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from ._data.options import check_option
-from ._data.typing import Floats, Labels, RandomState
+from ._data.typing import Floats, Keywords, Labels, RandomState
 from ._data.validation import (
     RowsLike,
     check_labels,
@@ -96,7 +96,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         copies = 1 if exact else self.n_copies
         self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
         learner = self._learner(copies, len(rows), random)
-        arguments: dict[str, Any] = {}
+        arguments: Keywords = {}
         weighable = has_fit_parameter(learner, "sample_weight")
         if weights is not None:
             if not weighable:

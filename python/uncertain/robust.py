@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from ._base.docs import documented
 from ._base.progress import Callback
-from ._data.typing import ClassWeight, Floats, RandomState
+from ._data.typing import ClassWeight, Floats, Header, RandomState
 from ._linear.classifier import LinearClassifier
 from ._linear.kernelized import Kernelized
 from .preprocessing._kernel_map import Kernel
@@ -193,7 +193,7 @@ class RobustSVC(Kernelized, LinearClassifier):
         self.verbose = verbose
         self.callback = callback
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         super()._attributes(arrays, header)
         self.radius_ = header["radius"]
         # A model file has neither radii nor history.

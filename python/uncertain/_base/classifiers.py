@@ -1,19 +1,20 @@
-"""What classifiers share whose fitted machine gives scores: labels, probabilities, shapes."""
+"""What classifiers that give scores share: labels, probabilities, shapes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from .._data.typing import Floats, Labels
+from .._data.typing import Floats, Keywords, Labels
 from .._data.validation import RowsLike, check_labels, check_numbers, check_sample_weight, check_weights
-from .._uncertain import Fitted
+from .._uncertain import Fitted, Gaussians
 from ..tables._groups import groups_from, groups_of_fit
 from .docs import documented
+from .penalty import FitRows
 
 
 def _with_probability(estimator: ScoreClassifier) -> bool:
@@ -28,7 +29,7 @@ def single(scores: Floats) -> Floats:
     return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
-def predicted(estimator: Any, rows: Any, return_std: bool) -> Floats | tuple[Floats, Floats]:
+def predicted(estimator: BaseEstimator, rows: FitRows, return_std: bool) -> Floats | tuple[Floats, Floats]:
     """The mean of one number per row, with `return_std` its standard deviation, too."""
     model: Fitted = estimator._model
     if not return_std:
@@ -38,12 +39,12 @@ def predicted(estimator: Any, rows: Any, return_std: bool) -> Floats | tuple[Flo
 
 
 def known_of_classes(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: RowsLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
-) -> tuple[Labels, dict[str, Any]]:
+) -> tuple[Labels, Keywords]:
     """The classes, and what is known of the rows as the extension's `fit` takes it, checked.
 
     The extension leaves out rows of weight 0.
@@ -57,8 +58,12 @@ def known_of_classes(
 
 
 def known_of_numbers(
-    estimator: Any, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
-) -> dict[str, Any]:
+    estimator: BaseEstimator,
+    X: RowsLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
+) -> Keywords:
     """The same of targets that are numbers."""
     targets = check_numbers(y, X, estimator)
     weights = check_sample_weight(sample_weight, len(targets))
@@ -85,7 +90,7 @@ class ScoreClassifier(ClassifierMixin):
         ) -> None:
             """`fit`, with its arguments."""
 
-        def _to_predict(self, X: RowsLike) -> Any:
+        def _to_predict(self, X: RowsLike) -> Gaussians:
             """Rows as the fitted machine takes them; an error before the fit."""
 
     def fit(

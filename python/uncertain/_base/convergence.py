@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from .._data.typing import Keywords
 from .._data.warn import warn
 
 REPORT = {"objective_": "objective", "optimality_gap_": "gap", "n_iter_": "n_iter", "status_": "status"}
 """Attributes, and what the core calls them."""
 
 
-def keep_reports(estimator: BaseEstimator, fits: list[dict[str, Any]]) -> None:
+def keep_reports(estimator: BaseEstimator, fits: list[Keywords]) -> None:
     """Set `objective_`, `optimality_gap_`, `n_iter_` and `status_`: of one problem, or arrays of several."""
     for attribute, name in REPORT.items():
         values = [fit[name] for fit in fits]

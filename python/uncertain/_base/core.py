@@ -20,13 +20,12 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .._data.typing import Floats
+from .._data.typing import Array, Floats, Header, Json, Keywords
 from .._data.validation import seed_from
 from .._uncertain import Fitted, check_parameters, fit, parameter_names
 from ..exceptions import ParameterError
-from .penalty import Rows, choose, is_auto
+from .penalty import FitRows, choose, is_auto
 from .progress import reporter
 
 CLASSES: dict[str, list[type[Core]]] = {}
@@ -43,11 +42,11 @@ class Core:
     _penalty: ClassVar[str] = ""
     """The parameter that may be "auto": `alpha` or `C`."""
     _elsewhere: tuple[Callable[[Floats], list[Floats]], bool] | None = None
-    """During a fit to rows that lie elsewhere: what answers questions about them, and whether those here
-    are all."""
+    """During a fit to rows in other processes: what answers questions about them, and whether those here are
+    all."""
     _model: Fitted
     n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    feature_names_in_: Array
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -58,13 +57,13 @@ class Core:
     def _kind(self) -> str:
         return self._kinds[0]
 
-    def _core_parameters(self) -> dict[str, Any]:
+    def _core_parameters(self) -> Keywords:
         """Parameters for the core: those that it knows by name."""
-        own: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        params: Keywords = self.get_params(deep=False)  # type: ignore[attr-defined]
         names = parameter_names(self._kind)
-        given = {name: own[name] for name in names if name in own}
-        if "seed" in names and "random_state" in own:
-            given["seed"] = seed_from(own["random_state"])
+        given = {name: params[name] for name in names if name in params}
+        if "seed" in names and "random_state" in params:
+            given["seed"] = seed_from(params["random_state"])
         if self._tuned:
             # Any number will do until one is chosen.
             given[self._penalty] = inspect.signature(type(self)).parameters[self._penalty].default
@@ -76,7 +75,7 @@ class Core:
         return bool(self._penalty) and is_auto(self._penalty, getattr(self, self._penalty))
 
     @classmethod
-    def _arguments(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(cls, parameters: Keywords) -> Keywords:
         """Arguments of the class from parameters of the core, for a file that was written in Rust."""
         names = inspect.signature(cls).parameters
         return {name: value for name, value in parameters.items() if name in names}
@@ -88,20 +87,18 @@ class Core:
             raise ParameterError(f"n_jobs = {n_jobs!r}: must be an integer or None")
         given = self._core_parameters() | changed
         for name, value in given.items():
-            if (
-                isinstance(value, int) and not -(2**63) <= value < 2**64
-            ):  # JSON of the core has no such numbers
+            if isinstance(value, int) and not -(2**63) <= value < 2**64:  # numbers that the core cannot read
                 raise ParameterError(f"{name}: an integer of {value.bit_length()} bits; must be below 2^64")
         text = encoded(given)
         check_parameters(self._kind, text)
         return text
 
-    def _fitted(self, parameters: str, rows: Rows, **known: Any) -> Fitted:
+    def _fitted(self, parameters: str, rows: FitRows, **known: Any) -> Fitted:
         """One fit by the core to rows, maybe with marks of gaps; `known` is what is known of them."""
         known.setdefault("n_jobs", getattr(self, "n_jobs", None))
         if self._tuned:
-            found, self.path_ = choose(self._kind, self._penalty, parameters, rows, reporter(self), known)
-            parameters = encoded(decoded(parameters) | {self._penalty: found})
+            penalty, self.path_ = choose(self._kind, self._penalty, parameters, rows, reporter(self), known)
+            parameters = encoded(decoded(parameters) | {self._penalty: penalty})
         else:
             self.__dict__.pop("path_", None)  # of an earlier fit
         if self._elsewhere is not None:
@@ -120,23 +117,23 @@ class Core:
         """`_keep` of a model from a file."""
         return self._keep(model)
 
-    def _made(self, arrays: dict[str, Floats], header: Any) -> Self:
+    def _made(self, arrays: dict[str, Floats], header: Header | None) -> Self:
         """As if fitted: from what a fit of this kind would have left behind."""
         return self._keep(Fitted.from_arrays(self._kind, self._parameters(), encoded(header), arrays))
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
-        """Set the attributes from the core's arrays, and from what it says beside them; none by default."""
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
+        """Set the attributes from the core's arrays and header; none by default."""
 
     def _steps(self) -> list[Fitted]:
         """What a model file holds of it."""
         return [self._model]
 
-    def _saved_params(self) -> dict[str, Any]:
+    def _saved_params(self) -> Keywords:
         """Parameters for a model file."""
-        saved: dict[str, Any] = self.get_params(deep=False)  # type: ignore[attr-defined]
+        saved: Keywords = self.get_params(deep=False)  # type: ignore[attr-defined]
         return saved
 
-    def _set_saved(self, parameters: dict[str, Any]) -> None:
+    def _set_saved(self, parameters: Keywords) -> None:
         """Inverse of `_saved_params`."""
         self.set_params(**parameters)  # type: ignore[attr-defined]
 
@@ -151,12 +148,12 @@ def class_of(kind: str, *, classifier: bool) -> type[Core]:
     return next((c for c in classes if hasattr(c, "decision_function") == classifier), classes[0])
 
 
-def encoded(value: Any) -> str:
+def encoded(value: object) -> str:
     """JSON text; numbers that JSON lacks are the strings "inf", "-inf" and "nan", as in the core."""
     return json.dumps(_plain(value), allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Json:
     if isinstance(value, dict):
         return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray | np.generic):
@@ -165,7 +162,7 @@ def _plain(value: Any) -> Any:
         return [_plain(v) for v in value]
     if isinstance(value, float) and not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    # What JSON has no word for is no parameter of the core: its text is refused there, under its name.
+    # Anything else is no parameter of the core, which refuses its text under the parameter's name.
     return value if value is None or isinstance(value, (bool, int, float, str)) else repr(value)
 
 

@@ -6,19 +6,20 @@ deconvolution).
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
-from .._data.typing import Floats, RandomState
+from .._data.typing import Floats, Header, Keywords, RandomState
 from .._data.validation import RowsLike
 from .._data.warn import warn
 from ..exceptions import ConvergenceWarning
 from .core import Core
 from .gaps import TakesGaps
-from .penalty import Rows
+from .penalty import FitRows
 from .progress import Callback
 
 Mixture: TypeAlias = tuple[Floats, Floats, Floats]
@@ -40,7 +41,7 @@ def packed(matrices: Floats) -> Floats:
     return triangles
 
 
-def keep_progress(estimator: Any, arrays: dict[str, Floats], progress: dict[str, Any] | None) -> None:
+def keep_progress(estimator: BaseEstimator, arrays: dict[str, Floats], progress: Keywords | None) -> None:
     """Set the attributes that tell how the fit went, if there was one."""
     if progress is None:
         return
@@ -50,7 +51,7 @@ def keep_progress(estimator: Any, arrays: dict[str, Floats], progress: dict[str,
         estimator.held_out_log_likelihoods_ = arrays["held_out"]
 
 
-def warn_unless_ended(estimator: Any) -> None:
+def warn_unless_ended(estimator: BaseEstimator) -> None:
     """Say that EM did not converge, how far it was, and what to do."""
     if estimator.status_ == "converged":
         return
@@ -74,7 +75,7 @@ class MixtureAttributes(TakesGaps, Core):
     def _mixture(self) -> Mixture:
         return self.weights_, self.means_, self.covariances_
 
-    def _moved(self, rows: Rows, X: RowsLike) -> GaussianArray:
+    def _moved(self, rows: FitRows, X: RowsLike) -> GaussianArray:
         """What the model makes of rows, with the names of the fit and the unit of X."""
         moved = self._model.transform(rows, getattr(self, "n_jobs", None))
         unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
@@ -87,7 +88,7 @@ class MixtureAttributes(TakesGaps, Core):
         arrays = {"weights": weights, "means": means, "covariances": packed(covariances)}
         return self._made(arrays, None)
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self.weights_, self.means_ = arrays["weights"], arrays["means"]
         self.covariances_ = unpacked(arrays["covariances"], self.means_.shape[1])
         keep_progress(self, arrays, header)
@@ -121,6 +122,6 @@ class FittedMixture(MixtureAttributes):
         self.verbose = verbose
         self.callback = callback
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         super()._attributes(arrays, header)
         self.n_components_ = len(self.weights_)

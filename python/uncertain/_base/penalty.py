@@ -7,19 +7,21 @@ held-out loss is within one standard error (of the difference, over the folds) o
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from .._data.typing import Booleans, Floats, Limits
+from .._data.typing import Booleans, Floats, Keywords, Limits
 from .._uncertain import Gaussians, penalty_path
 from ..exceptions import ParameterError
+from .progress import Report
 
 AUTO = "auto"
 
-Rows: TypeAlias = (
+FitRows: TypeAlias = (
     Gaussians | tuple[Gaussians, Booleans | None] | tuple[Gaussians, Booleans | None, Limits | None]
 )
+"""Rows as the core fits them: complete, with marks of missing features, and with marks of limits."""
 
 PATHS: dict[str, Floats] = {
     "gsu": np.geomspace(1.0, 1e-6, 13),  # beyond 1 no row is outside of its margin, and w keeps its direction
@@ -39,7 +41,7 @@ def is_auto(name: str, value: object) -> bool:
 
 
 def choose(
-    kind: str, name: str, parameters: str, rows: Rows, report: Any, known: dict[str, Any]
+    kind: str, name: str, parameters: str, rows: FitRows, report: Report | None, known: Keywords
 ) -> tuple[float, dict[str, Floats]]:
     """The penalty of that name, and what an estimator shows of the path as `path_`."""
     if known.get("online"):
@@ -48,9 +50,9 @@ def choose(
             "number"
         )
     path = PATHS[kind]
-    asked = {k: v for k, v in known.items() if k not in ("online", "before")}
+    arguments = {k: v for k, v in known.items() if k not in ("online", "before")}
     losses, means, errors, chosen = penalty_path(
-        kind, parameters, rows, path.tolist(), report=report, **asked
+        kind, parameters, rows, path.tolist(), report=report, **arguments
     )
     shown = {name: path.copy(), "mean_loss": means, "standard_error": errors, "fold_losses": losses}
     return float(path[chosen]), shown

@@ -31,11 +31,13 @@ class Progress(NamedTuple):
 
 
 Callback: TypeAlias = Callable[[Progress], object] | None
-"""Hears of every iteration."""
+"""Called after every iteration."""
+Report: TypeAlias = Callable[[str, int, float, float], None]
+"""The same for the core: task, iteration, objective, gap."""
 
 
-def reporter(estimator: BaseEstimator) -> Callable[[str, int, float, float], None] | None:
-    """The function that the extension calls once per iteration of a fit, or None if nobody listens.
+def reporter(estimator: BaseEstimator) -> Report | None:
+    """The function that the extension calls once per iteration of a fit; None without one.
 
     An exception in `callback` ends the fit and reaches the caller of ``fit`` as it is.
     """
@@ -57,6 +59,6 @@ def reporter(estimator: BaseEstimator) -> Callable[[str, int, float, float], Non
 
 
 def say(line: str) -> None:
-    """A line for whoever asked for progress."""
+    """Print a line at once."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()

@@ -8,8 +8,6 @@ through ``OMP_NUM_THREADS``, which the core reads by itself.
 
 from __future__ import annotations
 
-from typing import Any
-
 import threadpoolctl
 
 
@@ -36,8 +34,8 @@ class UncertainController(threadpoolctl.LibController):
 
 def register() -> None:
     """Tell threadpoolctl about us, once per process."""
-    known: list[Any] = threadpoolctl._ALL_CONTROLLERS
-    if not any(controller.internal_api == UncertainController.internal_api for controller in known):
+    controllers: list[type[threadpoolctl.LibController]] = threadpoolctl._ALL_CONTROLLERS
+    if not any(one.internal_api == UncertainController.internal_api for one in controllers):
         threadpoolctl.register(UncertainController)
 
 

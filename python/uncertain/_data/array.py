@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Literal, NoReturn
+from typing import Literal, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.utils import check_random_state
 
 from .._uncertain import Fitted, Gaussians, Rows
@@ -32,7 +32,7 @@ from .features import (
 )
 from .numbers import float_array, one_kind, refuse_not_finite, row_numbers
 from .options import check_option
-from .typing import Floats, RandomState
+from .typing import ArrowStream, Floats, Keywords, RandomState
 from .units import bare, errors_in, unit_of
 from .warn import warn
 
@@ -117,7 +117,7 @@ class GaussianArray:
         names = one_kind({name for name, value in given.items() if value is not None})
         n, d = x.shape
         feature_names = checked_names(feature_names, d)
-        values: dict[str, Any] = {}
+        values: Keywords = {}
         shared = False
         for name in names:
             a = errors_in(unit, given[name], name)
@@ -222,7 +222,7 @@ class GaussianArray:
 
     # -- rows and features
 
-    def __getitem__(self, index: Any) -> GaussianArray:
+    def __getitem__(self, index: object) -> GaussianArray:
         """Rows by slice (sharing the memory), numbers (negative from the end) or boolean mask; and features.
 
         ``X[rows]``, ``X[rows, ...]`` and ``X[rows, :]`` are rows with all features; ``X[rows, columns]``
@@ -235,7 +235,7 @@ class GaussianArray:
         picked = self if is_every(rows) else self._rows(rows)
         return picked if is_every(columns) else picked._columns(columns)
 
-    def _rows(self, rows: Any) -> GaussianArray:
+    def _rows(self, rows: object) -> GaussianArray:
         n = len(self)
         if isinstance(rows, str):
             raise IndexError(f"X[{rows!r}] asks for rows of that name; a feature is X[:, {rows!r}]")
@@ -246,7 +246,7 @@ class GaussianArray:
             return self._like(self._core.take(np.arange(start, stop, step, dtype=np.int64)))
         return self._like(self._core.take(row_numbers(rows, n)))
 
-    def _columns(self, columns: Any) -> GaussianArray:
+    def _columns(self, columns: object) -> GaussianArray:
         numbers = column_numbers(columns, self.n_features, self._names)
         names = None if self._names is None else [self._names[j] for j in numbers]
         return self._from_core(self._core.columns(numbers), names, self._unit)
@@ -348,7 +348,7 @@ class GaussianArray:
 
     # -- leaving
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> ArrowStream:
         """A table of fixed-size lists: ``mean`` and, by kind, ``std``, ``var``, ``cov`` or ``factor``.
 
         A ``pyarrow.Table`` if pyarrow is installed, else an object with ``__arrow_c_stream__`` that Polars
@@ -358,18 +358,19 @@ class GaussianArray:
             return self._core
         import pyarrow
 
-        return pyarrow.table(self._core)
+        table: ArrowStream = pyarrow.table(self._core)
+        return table
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._core.__arrow_c_stream__(requested_schema)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NoReturn:
         raise TypeError(
             "a GaussianArray is not converted to a plain array, which would silently drop its error bars: "
             "use .means for the means alone, or a transformer or estimator of `uncertain`"
         )
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self._core.parts(), self._names, self._unit))
 
     def __eq__(self, other: object) -> bool:
@@ -400,11 +401,12 @@ def _rebuild(
     return GaussianArray._from_core(GaussianArray(**parts)._core, names, unit)
 
 
-def _gaussian_arrays(arrays: Iterable[Any], what: str) -> list[GaussianArray]:
-    pieces = list(arrays)
-    for piece in pieces:
+def _gaussian_arrays(arrays: Iterable[object], what: str) -> list[GaussianArray]:
+    pieces = []
+    for piece in arrays:
         if not isinstance(piece, GaussianArray):
             raise TypeError(f"{what} takes GaussianArrays, got {type(piece).__name__}")
+        pieces.append(piece)
     if not pieces:
         raise ShapeError(f"{what}: expected at least one GaussianArray, got none")
     return pieces

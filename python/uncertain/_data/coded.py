@@ -1,20 +1,16 @@
-"""Labels as places among their distinct values, where an array of the labels themselves would be too
-large."""
+"""Labels as places among their distinct values, where an array of the labels would be too large."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from .typing import Codes, Labels
+from .typing import Booleans, Codes, Ints, Labels
 
 CLOSE = 1 << 16
 
 
 class Coded:
-    """What `check_labels` makes of labels, made before: the sorted classes, and the place of each row's
-    label.
+    """What `check_labels` makes of labels, made before: sorted classes, and the place of each row's label.
 
     Its rows are plain labels: ``coded[rows]`` is an array.
     """
@@ -31,10 +27,10 @@ class Coded:
         """(n,), as of an array of labels."""
         return (len(self.codes),)
 
-    def __getitem__(self, rows: Any) -> Labels:
+    def __getitem__(self, rows: slice | Ints | Booleans) -> Labels:
         """The labels of some rows."""
-        found: Labels = self.classes[self.codes[rows]]
-        return found
+        labels: Labels = self.classes[self.codes[rows]]
+        return labels
 
 
 def coded(labels: Labels) -> Labels | Coded:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Protocol, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .numbers import row_numbers
@@ -13,6 +14,19 @@ from .typing import Ints
 from .warn import warn
 
 Names = tuple[str, ...]
+Value = TypeVar("Value")
+
+
+class HasFeatures(Protocol):
+    """Rows with features, which may have names."""
+
+    @property
+    def n_features(self) -> int:
+        """How many."""
+
+    @property
+    def feature_names(self) -> Names | None:
+        """Their names."""
 
 
 def checked_names(names: Iterable[str] | None, d: int, what: str = "feature_names") -> Names | None:
@@ -35,13 +49,13 @@ def checked_names(names: Iterable[str] | None, d: int, what: str = "feature_name
     return tuple(str(name) for name in listed)
 
 
-def _repeated(values: Sequence[Any]) -> Any:
+def _repeated(values: Sequence[Value]) -> Value | None:
     """The first value that is there twice, None if all differ."""
-    seen: set[Any] = set()
+    seen: set[Value] = set()
     return next((value for value in values if value in seen or seen.add(value)), None)  # type: ignore[func-returns-value]
 
 
-def column_numbers(columns: Any, d: int, names: Names | None) -> Ints:
+def column_numbers(columns: object, d: int, names: Names | None) -> Ints:
     """A number, a name, several of them, a slice or a boolean mask as numbers of different features."""
     if isinstance(columns, slice):
         numbers = np.arange(d, dtype=np.int64)[columns]
@@ -108,7 +122,7 @@ def joined_names(all_names: Sequence[Names | None]) -> Names | None:
     return tuple(joined)
 
 
-def prefixed_names(pieces: Mapping[str, Any]) -> Names:
+def prefixed_names(pieces: Mapping[str, HasFeatures]) -> Names:
     """Names of the features of arrays in a dictionary: its key for one feature, else the key in front."""
     joined: list[str] = []
     for key, piece in pieces.items():
@@ -125,7 +139,7 @@ def prefixed_names(pieces: Mapping[str, Any]) -> Names:
     return tuple(joined)
 
 
-def check_fitted_names(estimator: Any, names: Names | None, *, reset: bool) -> None:
+def check_fitted_names(estimator: BaseEstimator, names: Names | None, *, reset: bool) -> None:
     """Set, or compare with, ``feature_names_in_``, as scikit-learn does for the columns of a data frame."""
     if reset:
         if names is not None:
@@ -159,7 +173,7 @@ def compare_names(kind: str, known: Names | None, names: Names | None) -> None:
     )
 
 
-def rows_and_columns(index: Any) -> tuple[Any, Any]:
+def rows_and_columns(index: object) -> tuple[object, object]:
     """The two parts of an index; what is left out, or an ellipsis, is `EVERY`."""
     parts = index if isinstance(index, tuple) else (index,)
     if not parts or len(parts) > 2:
@@ -171,6 +185,6 @@ def rows_and_columns(index: Any) -> tuple[Any, Any]:
 EVERY = slice(None)
 
 
-def is_every(index: Any) -> bool:
+def is_every(index: object) -> bool:
     """Is it all there is, in its order?"""
     return isinstance(index, slice) and index == EVERY

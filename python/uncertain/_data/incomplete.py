@@ -6,7 +6,7 @@ A `GaussianArray` has no NaN: everything that computes with one relies on it. So
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from ..exceptions import UncertainError
 from .array import GaussianArray
 from .features import column_numbers, is_every, rows_and_columns
 from .numbers import refuse_where, row_numbers
-from .typing import Booleans, Floats, Limits, RandomState
+from .typing import Array, Booleans, Floats, Keywords, Limits, RandomState
 
 
 class Incomplete:
@@ -95,7 +95,7 @@ class Incomplete:
         """
         values = np.asarray(means, dtype=np.float64)
         missing = np.isnan(values)
-        given: dict[str, Any] = {
+        given: Keywords = {
             name: _without_gaps(np.asarray(each, dtype=np.float64), missing) for name, each in errors.items()
         }
         rows = GaussianArray(np.where(missing, 0.0, values), feature_names=feature_names, **given)
@@ -134,15 +134,15 @@ class Incomplete:
     def __len__(self) -> int:
         return len(self.gaussians)
 
-    def __getitem__(self, rows: Any) -> Incomplete:
+    def __getitem__(self, index: object) -> Incomplete:
         """Rows, and features, as of a GaussianArray."""
-        rows, columns = rows_and_columns(rows)
+        rows, columns = rows_and_columns(index)
         numbers = column_numbers(columns, self.n_features, self.feature_names)
-        index = rows if isinstance(rows, slice) else row_numbers(rows, len(self))
-        marks, limits = self.missing[index], None if self.limits is None else self.limits[index]
+        picked = rows if isinstance(rows, slice) else row_numbers(rows, len(self))
+        marks, limits = self.missing[picked], None if self.limits is None else self.limits[picked]
         if not is_every(columns):
             marks, limits = marks[:, numbers], None if limits is None else limits[:, numbers]
-        return Incomplete(self.gaussians[index, columns], marks, limits)
+        return Incomplete(self.gaussians[picked, columns], marks, limits)
 
     @property
     def kind(self) -> str:
@@ -208,7 +208,7 @@ def vstack(blocks: Sequence[GaussianRows]) -> GaussianRows:
 def _stacked(
     blocks: Sequence[GaussianRows],
     rows: Callable[[list[GaussianArray]], GaussianArray],
-    marks: Callable[[list[Any]], Any],
+    marks: Callable[[list[Array]], Array],
 ) -> GaussianRows:
     if len(blocks) == 1:
         return blocks[0]

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..exceptions import NotFiniteError, NullError, ParameterError, RaggedError, ShapeError, UncertainError
-from .typing import Booleans, Floats, Ints
+from .typing import Array, Booleans, Floats, Ints
 
 
-def float_array(values: Any, what: str) -> Floats:
+def float_array(values: object, what: str) -> Floats:
     """`values` as C-contiguous float64: itself if it is, else converted once; real numbers only."""
     try:
         a = np.asanyarray(values)
@@ -24,14 +24,14 @@ def float_array(values: Any, what: str) -> Floats:
         a = unmasked(a)
     if a.dtype.kind not in "fiub":
         kinds = {"c": "complex numbers", "O": "Python objects", "U": "strings", "S": "bytes", "M": "dates"}
-        found = kinds.get(a.dtype.kind, str(a.dtype))
+        kind = kinds.get(a.dtype.kind, str(a.dtype))
         raise ShapeError(
-            f"{what}: expected real numbers, got {found} (dtype {a.dtype}); convert them to float first"
+            f"{what}: expected real numbers, got {kind} (dtype {a.dtype}); convert them to float first"
         )
     return np.require(np.asarray(a), np.float64, ["C", "A"])
 
 
-def mask_of(values: Any) -> Booleans | None:
+def mask_of(values: object) -> Booleans | None:
     """What is marked as missing in a masked array of NumPy or astropy; None for anything else."""
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.getmaskarray(values)
@@ -40,12 +40,12 @@ def mask_of(values: Any) -> Booleans | None:
     return None
 
 
-def unmasked(values: Any) -> Any:
+def unmasked(values: Any) -> Array:
     """The numbers of a masked array, also where they mean nothing."""
     return values.data if isinstance(values, np.ma.MaskedArray) else values.unmasked
 
 
-def gaps_as_nan(values: Any, what: str) -> Floats:
+def gaps_as_nan(values: object, what: str) -> Floats:
     """`float_array`, with NaN for what is masked."""
     mask = mask_of(values)
     if mask is None:
@@ -75,7 +75,7 @@ def one_kind(names: set[str]) -> set[str]:
 
 
 def row_numbers(
-    rows: Any, n: int, noun: str = "row", how: str = "integers, a slice or a boolean mask"
+    rows: object, n: int, noun: str = "row", how: str = "integers, a slice or a boolean mask"
 ) -> Ints:
     """An integer, integers or a boolean mask as row numbers from 0; IndexError if out of range."""
     index = np.atleast_1d(np.asarray(rows))
@@ -115,8 +115,8 @@ def first_of(wrong: Booleans, *axes: str) -> tuple[tuple[int, ...], str] | None:
 
 
 def refuse_where(
-    wrong: Any,
-    values: Any,
+    wrong: Booleans,
+    values: Array,
     what: str,
     rule: str,
     *,
@@ -124,9 +124,9 @@ def refuse_where(
     error: type[UncertainError] = UncertainError,
 ) -> None:
     """Refuse the first of these values that is wrong, with its place and the rule that it breaks."""
-    found = first_of(wrong, *axes[: np.ndim(wrong)])
-    if found:
-        at, place = found
+    first = first_of(wrong, *axes[: np.ndim(wrong)])
+    if first:
+        at, place = first
         raise error(f"{what}: {place} is {values[at]}; {rule}")
 
 

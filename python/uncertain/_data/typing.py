@@ -62,7 +62,7 @@ class ArrowStream(Protocol):
 class LazyFrameLike(Protocol):
     """A query that makes a table, such as a lazy frame of Polars."""
 
-    def collect(self) -> NativeTable:
+    def collect(self) -> object:
         """The table."""
 
 

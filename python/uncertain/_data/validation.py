@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
@@ -35,6 +35,7 @@ from .typing import (
     Labels,
     LazyFrameLike,
     Limits,
+    NativeTable,
     RandomState,
 )
 
@@ -61,8 +62,8 @@ def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Ga
     Raises
     ------
     UncertainError
-        If X is a table with list-typed columns: which of them are means and which covariances is not the
-        estimator's guess. If features are missing.
+        If X is a table with list-typed columns: which of them are means and which covariances must be
+        said. If features are missing.
     ValueError
         As scikit-learn's ``validate_data``.
     """
@@ -95,9 +96,9 @@ def check_rows(
 
     Limits are refused; with `limits` they count as gaps.
     """
-    core, missing, found = check_readings(estimator, X, reset=reset)
+    core, missing, flags = check_readings(estimator, X, reset=reset)
     if not limits:
-        _refuse_limits(estimator, found)
+        _refuse_limits(estimator, flags)
     return core, missing
 
 
@@ -136,7 +137,7 @@ def check_readings(
 
 def _check_features(estimator: BaseEstimator, X: GaussianArray | Incomplete, *, reset: bool) -> None:
     """Set or check ``n_features_in_`` and ``feature_names_in_``."""
-    # Names scikit-learn asks of data frames only.
+    # scikit-learn compares the names of data frames only.
     if not reset:
         check_fitted_names(estimator, X.feature_names, reset=False)
     _check_n_features(estimator, X, reset=reset)
@@ -155,7 +156,7 @@ def refuse_nested_tables(X: RowsLike) -> None:
         )
 
 
-def _columns(X: Any) -> list[tuple[Any, bool]]:
+def _columns(X: NativeTable) -> list[tuple[object, bool]]:
     """(name, holds lists?) of every column of a table; empty for anything that is no table."""
     if hasattr(X, "iloc"):  # pandas: an object column shows by its first value what it holds
         names = list(getattr(X, "columns", ()))
@@ -208,7 +209,7 @@ def one_per_row(
     X: RowsLike,
     estimator: BaseEstimator,
     *,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     ensure_all_finite: bool | str = True,
 ) -> Labels:
     """y as a 1-D array, one value per row of X."""
@@ -282,11 +283,11 @@ def check_weights(
             f"class_weight = {class_weight!r}: must be 'balanced', None or a dictionary {{label: weight}}"
         )
     try:
-        found = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+        by_class = compute_class_weight(class_weight, classes=classes, y=classes[codes])
     except ValueError as error:  # names labels that are not there
         raise ParameterError(f"class_weight = {class_weight!r}: {error}") from None
     try:
-        per_class = np.asarray(found, dtype=np.float64)
+        per_class = np.asarray(by_class, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         per_class = np.array([np.nan])
     if not np.all(per_class >= 0):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._base.classifiers import ScoreClassifier, known_of_classes
 from .._base.convergence import keep_reports, warn_unless_converged
 from .._base.core import Core
-from .._data.typing import Floats
+from .._data.typing import Floats, Header
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians
 
@@ -44,6 +44,6 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
         check_is_fitted(self, "coef_")
         return check_gaussians(self, X, reset=False)
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self.coef_, self.intercept_ = arrays["coef"], arrays["intercept"]
         keep_reports(self, header["fits"])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.core import Core
-from .._data.typing import Floats
+from .._data.typing import Floats, Keywords
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted, Gaussians
 from ..preprocessing._kernel_map import KernelMap, check_kernel
@@ -17,7 +17,7 @@ from ..preprocessing._kernel_map import KernelMap, check_kernel
 class Kernelized(Core):
     """`kernel=` of an estimator that is linear: it fits rows mapped by the KernelMap `kernel_map_`."""
 
-    kernel: Any
+    kernel: Literal["linear", "quadratic", "polynomial", "rbf"]
     gamma: float | Literal["median"]
     degree: int
     coef0: float
@@ -26,7 +26,7 @@ class Kernelized(Core):
     n_jobs: int | None
     kernel_map_: KernelMap | None
 
-    def _core_parameters(self) -> dict[str, Any]:
+    def _core_parameters(self) -> Keywords:
         check_kernel(self.kernel, self.gamma)
         return super()._core_parameters()
 

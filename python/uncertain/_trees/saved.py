@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._base.core import NOT_SAVED, Core, decoded
+from .._data.typing import Keywords
 from .._uncertain import Fitted
 from ..preprocessing import ErrorColumns
 from .kept import TreesClassifier, TreesRegressor, _Trees, fitted
@@ -59,7 +60,7 @@ class SavedTrees(Core):
         super()._set_names(names)
         self.error_columns_.feature_names_in_ = self.feature_names_in_
 
-    def _saved_params(self) -> dict[str, Any]:
+    def _saved_params(self) -> Keywords:
         saved = super()._saved_params()
         given = self.estimator
         if given is not None:
@@ -68,7 +69,7 @@ class SavedTrees(Core):
             saved["estimator"] = {"learner": type(given).__name__, **own}
         return saved
 
-    def _set_saved(self, parameters: dict[str, Any]) -> None:
+    def _set_saved(self, parameters: Keywords) -> None:
         if "columns" in parameters:  # its name until November 2026
             parameters["error_columns"] = parameters.pop("columns")
         given = parameters.get("estimator")

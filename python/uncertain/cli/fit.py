@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .._data.typing import Keywords
 from ._columns import column_options
 from ._options import (
     EFFORTS,
@@ -95,7 +96,7 @@ def fit(
     """
     from .. import fit as fit_table
 
-    chosen: dict[str, Any] = dict(parameter(text) for text in params)
+    chosen: Keywords = dict(parameter(text) for text in params)
     if given["exact"] == "none":
         given["exact"] = []
     with Progress(f"fitting {called(table)}", progress) as shown:

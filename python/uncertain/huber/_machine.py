@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._base.core import Core
 from .._base.progress import Callback
 from .._data.array import GaussianArray
-from .._data.typing import Codes, Floats
+from .._data.typing import Codes, Floats, Header, Keywords
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError
@@ -140,7 +140,7 @@ class AdaptiveHuber(Core, BaseEstimator):
             for k in range(m)
         ]  # fmt: skip
 
-    def _core_parameters(self) -> dict[str, Any]:
+    def _core_parameters(self) -> Keywords:
         views = [view.plain() for view in self._views()]
         normalized = self.laplacian != "unnormalized"
         return super()._core_parameters() | {
@@ -150,12 +150,12 @@ class AdaptiveHuber(Core, BaseEstimator):
         }
 
     @classmethod
-    def _arguments(cls, parameters: dict[str, Any]) -> dict[str, Any]:
+    def _arguments(cls, parameters: Keywords) -> Keywords:
         return super()._arguments(arguments_of(parameters))
 
-    def _saved_params(self) -> dict[str, Any]:
+    def _saved_params(self) -> Keywords:
         """Parameters for a model file: views as numbers of columns, no matrices."""
-        own: dict[str, Any] = self.get_params()
+        own: Keywords = self.get_params()
         if self.views is not None:
             own["views"] = column_groups(
                 self.views, self.n_features_in_, getattr(self, "feature_names_in_", ())
@@ -184,12 +184,12 @@ class AdaptiveHuber(Core, BaseEstimator):
         graphs = [view.matrix for view in self._views()]
         return self._keep(self._fitted(self._parameters(), rows, graphs=graphs, **known))
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         """One value of an output each, or of several a list or array."""
         self.gamma_, self.n_labels_ = header["gammas"], header["n_labelled"]
         rows = self._model.rows
         self.X_fit_ = None if rows is None else GaussianArray._from_core(rows)
-        outcomes: list[dict[str, Any]] = header["outcomes"]
+        outcomes: list[Keywords] = header["outcomes"]
         single = len(outcomes) == 1
 
         def each(values: Any) -> Any:

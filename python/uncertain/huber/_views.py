@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._data.typing import Floats, Ints
+from .._data.typing import Floats, Ints, Keywords
 from ..exceptions import ParameterError
 
 Matrix: TypeAlias = Floats | tuple[Ints, Ints, Floats]
@@ -76,7 +76,7 @@ class View(NamedTuple):
     graph: Any
     matrix: Matrix | None
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Keywords:
         """As a parameter of the core, which gets the matrix by itself."""
         view = self._asdict()
         del view["matrix"]
@@ -94,7 +94,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 """The options of each kernel."""
 
 
-def kernel_of(name: Any, options: dict[str, Any]) -> Any:
+def kernel_of(name: Any, options: Keywords) -> Any:
     """A kernel as the core's parameters have it."""
     if not isinstance(name, str) or name not in OPTIONS:
         names = ", ".join(f'"{known}"' for known in OPTIONS)
@@ -123,7 +123,7 @@ def graph_of(graph: Any, laplacian: str | None, **options: Any) -> tuple[Any, Ma
     return {graph: options if graph == "knn" else {"gamma": options["gamma"]}}, None
 
 
-def arguments_of(parameters: dict[str, Any]) -> dict[str, Any]:
+def arguments_of(parameters: Keywords) -> Keywords:
     """Arguments of the estimators from the core's parameters; one view is no list of views."""
     views = parameters["views"]
     arguments = dict(parameters)
@@ -149,7 +149,7 @@ def arguments_of(parameters: dict[str, Any]) -> dict[str, Any]:
     return arguments | {"laplacian": None if regulariser else normalized}
 
 
-def _named(option: Any) -> tuple[str, dict[str, Any]]:
+def _named(option: Any) -> tuple[str, Keywords]:
     """Name and fields of one of the core's options."""
     return next(iter(option.items())) if isinstance(option, dict) else (option, {})
 

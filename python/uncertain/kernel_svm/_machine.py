@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._base.convergence import keep_reports, warn_unless_converged
 from .._base.core import Core
 from .._data.array import GaussianArray
-from .._data.typing import Floats
+from .._data.typing import Floats, Header, Keywords
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import ParameterError, UncertainError
@@ -44,7 +44,7 @@ class KernelMachine(Core, BaseEstimator):
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-    def _core_parameters(self) -> dict[str, Any]:
+    def _core_parameters(self) -> Keywords:
         given = super()._core_parameters()
         if callable(self.kernel):
             given["kernel"] = "precomputed"
@@ -95,7 +95,7 @@ class KernelMachine(Core, BaseEstimator):
         assert self.support_rows_ is not None
         return exact(self._values(rows, self.support_rows_))
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         keep_reports(self, header["fits"] if "fits" in header else [header["fit"]])
         self.support_ = arrays["support"].astype(np.int64)
         rows = self._model.rows

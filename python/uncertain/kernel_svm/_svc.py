@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +12,7 @@ from .._base.classifiers import ScoreClassifier, known_of_classes
 from .._base.convergence import keep_reports
 from .._base.docs import documented
 from .._base.progress import Callback
-from .._data.typing import ClassWeight, Floats, RandomState
+from .._data.typing import ClassWeight, Floats, Header, Keywords, RandomState
 from .._data.validation import RowsLike
 from ..exceptions import ParameterError
 from ..kernel_features import FeatureMap
@@ -197,7 +197,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     def _kind(self) -> str:
         return "kernel-svc" if self.n_components is None else "feature-svc"
 
-    def _core_parameters(self) -> dict[str, Any]:
+    def _core_parameters(self) -> Keywords:
         given = super()._core_parameters()
         if self.n_components is None:
             return given
@@ -211,7 +211,7 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         given.pop("kernel", None)
         return given
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         for name in ("support_", "support_rows_", "n_support_", "dual_coef_", "coef_", "memory_"):
             self.__dict__.pop(name, None)
         self._forget_map()

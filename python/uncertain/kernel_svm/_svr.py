@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self, overload
+from typing import Literal, Self, overload
 
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from .._base.classifiers import known_of_numbers, predicted
 from .._base.docs import documented
 from .._base.progress import Callback
-from .._data.typing import Floats
+from .._data.typing import Floats, Header
 from .._data.validation import RowsLike
 from ..exceptions import ParameterError
 from ._machine import Kernel, KernelMachine
@@ -144,7 +144,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
             )
         return predicted(self, self._to_predict(X), return_std)
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         super()._attributes(arrays, header)
         self.dual_coef_ = arrays["dual_coef"][None, :]
         self.intercept_ = arrays["intercept"]

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
+from .._data.typing import Keywords
 from ..exceptions import ShapeError
 from ._opened import Opened
 from ._style import (
@@ -145,7 +146,7 @@ class GaussianDisplay:
         return cls._of(opened, features, options)
 
     @classmethod
-    def _of(cls, opened: Opened, features: tuple[int | str, int | str], options: dict[str, Any]) -> Self:
+    def _of(cls, opened: Opened, features: tuple[int | str, int | str], options: Keywords) -> Self:
         pair = opened.pair(features)
         if opened.names is not None:
             options = {"names": [opened.label(j) for j in pair]} | options
@@ -181,7 +182,7 @@ class GaussianDisplay:
                 ellipses(self.data, ax=self.ax_, n_std=n_std, rows=rows[::step], linewidths=0.7, **colors)
             )
             x = self.data.means[rows]
-            style: dict[str, Any] = {
+            style: Keywords = {
                 "marker": MARKERS[k % len(MARKERS)],
                 "color": color,
                 "linewidths": 0,

@@ -18,7 +18,7 @@ from .._base.docs import documented
 from .._base.gaps import TakesGaps
 from .._data.array import GaussianArray
 from .._data.options import check_option
-from .._data.typing import Floats
+from .._data.typing import Array, Floats
 from .._data.validation import RowsLike, check_rows
 
 FLOOR = 1e-3
@@ -95,7 +95,7 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         sizes = _with_gaps(np.log10(np.maximum(std / self.scale_, FLOOR)), missing)
         return np.hstack([means, sizes, *correlations])
 
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> Array:
         """Names of the columns: x, log_error_x, correlation_x_y."""
         check_is_fitted(self)
         names = [str(name) for name in _check_feature_names_in(self, input_features)]

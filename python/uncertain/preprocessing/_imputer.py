@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -12,7 +12,7 @@ from .._base.docs import documented
 from .._base.em import MixtureAttributes, warn_unless_ended
 from .._base.progress import Callback
 from .._data.array import GaussianArray
-from .._data.typing import RandomState
+from .._data.typing import Keywords, RandomState
 from .._data.validation import RowsLike, check_labels, check_rows, check_sample_weight
 
 
@@ -132,7 +132,7 @@ class GaussianImputer(
         """
         parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)
-        known: dict[str, Any] = {}
+        known: Keywords = {}
         if self.per_class:
             classes, codes = check_labels(y, X, self)
             known = {"codes": codes, "n_classes": len(classes)}

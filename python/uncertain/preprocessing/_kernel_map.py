@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from .._base.core import Core
 from .._base.docs import documented
 from .._data.options import check_option, number_or_median
-from .._data.typing import Floats
+from .._data.typing import Floats, Header
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians
 from ..exceptions import ParameterError
@@ -120,7 +120,7 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.n_features_in_ = data.n_features
         return self._keep(self._fitted(self._parameters(), data, n_jobs=n_jobs))
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self.points_, self.directions_ = arrays["points"], arrays["directions"]
         self.factor_: Floats = arrays["factor"]
         self.rank_, self.error_ = len(self.factor_), header["error"]

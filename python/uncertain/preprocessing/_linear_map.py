@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -15,7 +15,7 @@ from .._base.docs import documented
 from .._data.array import linear_map
 from .._data.features import checked_names
 from .._data.numbers import float_array
-from .._data.typing import Floats
+from .._data.typing import Array, Floats, Header, Keywords
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted
 from ._moves import Moves
@@ -81,7 +81,7 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
         checked_names(self.names, model.arrays()["matrix"].shape[1], "names")
         return self._keep(model)
 
-    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> Array:
         """`names`; without them those of the features for the identity, else linearmap0, linearmap1, ...
 
         Parameters
@@ -103,10 +103,10 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
     def _names_out(self) -> Iterable[str] | None:
         return super()._names_out() if self.names is None and self.matrix is None else self.names
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self.matrix_ = arrays["matrix"]
 
-    def _saved_params(self) -> dict[str, Any]:
+    def _saved_params(self) -> Keywords:
         # The matrix is an array of the file.
         return {"names": None if self.names is None else list(self.names)}
 

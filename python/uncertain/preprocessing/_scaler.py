@@ -12,7 +12,7 @@ from .._base.core import Core
 from .._base.docs import documented
 from .._base.gaps import TakesGaps
 from .._data.array import GaussianArray
-from .._data.typing import Floats
+from .._data.typing import Floats, Header
 from .._data.validation import RowsLike, check_gaussians, check_rows, check_sample_weight
 from ._moves import Moves
 
@@ -53,7 +53,7 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
         weights = check_sample_weight(sample_weight, data.n_rows)
         return self._keep(self._fitted(parameters, (data, missing), weights=weights))
 
-    def _attributes(self, arrays: dict[str, Floats], header: Any) -> None:
+    def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
 
     def inverse_transform(self, X: RowsLike) -> Any:

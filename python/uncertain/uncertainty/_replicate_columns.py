@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from .._columns.bars import listing, require
 from .._data.numbers import float_array
-from .._data.typing import Floats
+from .._data.typing import Array, Floats, Keywords
 from .._data.warn import warn
 from ..exceptions import (
     ColumnError,
@@ -53,7 +53,7 @@ class Replicates:
     features: list[str]
     values: Floats
     """The measurements, shape (n, d)."""
-    kept: dict[str, Any]
+    kept: Keywords
     """Columns that describe the group, one value per group, as the table's library has them."""
 
 
@@ -146,7 +146,7 @@ def _codes(table: Table, by: Sequence[str]) -> tuple[Codes, Codes]:
     return codes, first
 
 
-def _plain(values: Sequence[Any]) -> NDArray[Any]:
+def _plain(values: Sequence[Any]) -> Array:
     """The values as an array of one dimension, numbers as numbers."""
     if not any(isinstance(value, (list, tuple, dict, np.ndarray)) for value in values):
         return np.asarray(values)
@@ -155,7 +155,7 @@ def _plain(values: Sequence[Any]) -> NDArray[Any]:
     return plain
 
 
-def _varies(values: NDArray[Any], codes: Codes, first: Codes) -> NDArray[np.bool_]:
+def _varies(values: Array, codes: Codes, first: Codes) -> NDArray[np.bool_]:
     """The rows that differ from the first of their group; two missing values are alike."""
     expected = values[first][codes]
     both_nan = (values != values) & (expected != expected)
@@ -175,7 +175,7 @@ def _check_constant(
         )
 
 
-def _no_measurement(name: str, numeric: bool, values: NDArray[Any], codes: Codes) -> str:
+def _no_measurement(name: str, numeric: bool, values: Array, codes: Codes) -> str:
     """Why a column that varies within groups is no measurement; empty if it is one."""
     if not numeric:
         return "varies, but is no number"
@@ -186,7 +186,7 @@ def _no_measurement(name: str, numeric: bool, values: NDArray[Any], codes: Codes
     return "looks like an identifier" if _identifies(name, values) else ""
 
 
-def _counts(values: NDArray[Any], codes: Codes) -> bool:
+def _counts(values: Array, codes: Codes) -> bool:
     """Is it 0, 1, 2, ... or 1, 2, 3, ... in every group, or whole numbers that rise from row to row?
 
     In a few small groups whole floats do either by chance.
@@ -207,7 +207,7 @@ def _counts(values: NDArray[Any], codes: Codes) -> bool:
     return bool(unlikely and rises.all())
 
 
-def _identifies(name: str, values: NDArray[Any]) -> bool:
+def _identifies(name: str, values: Array) -> bool:
     """Whole numbers that are all different, and either called so, or without a gap, or beyond measuring."""
     if len(np.unique(values)) < len(values):
         return False

@@ -20,7 +20,7 @@ from .._columns.names import SPREAD
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
-from .._data.typing import ArrowStream, Floats, Ints
+from .._data.typing import ArrowStream, Floats, Ints, Keywords
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ..tables import is_table, new_table, open_table
 from ..tables._units import as_unit
@@ -183,7 +183,7 @@ def _scalars(rows: GaussianArray, features: Sequence[str], ending: str) -> dict[
     return dict(made)
 
 
-def _in_units(made: dict[str, Any], units: dict[str, str], ending: str) -> dict[str, Any]:
+def _in_units(made: Keywords, units: dict[str, str], ending: str) -> Keywords:
     """The columns in the units of their features; the error bar of mag(AB) is in mag."""
     for name, text in units.items():
         unit = as_unit(text)
@@ -192,7 +192,7 @@ def _in_units(made: dict[str, Any], units: dict[str, str], ending: str) -> dict[
     return made
 
 
-def _without_clash(kept: dict[str, Any], made: dict[str, Any], lists: Sequence[str] = ()) -> dict[str, Any]:
+def _without_clash(kept: Keywords, made: Keywords, lists: Sequence[str] = ()) -> Keywords:
     """Both together; a column of the table and a new one cannot have the same name."""
     both = next((name for name in (*made, *lists) if name in kept), None)
     if both is not None:
