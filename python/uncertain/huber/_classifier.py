@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from ..exceptions import UncertainError
 from ..tables._groups import groups_of_fit
 from ._machine import AdaptiveHuber
 from ._targets import partial_labels
-from ._views import Kernel
+from ._views import Columns, Graph, Kernel
 
 
 @documented
@@ -77,15 +77,15 @@ n_iter_, status_
         degree: int = 3,
         coef0: float = 1.0,
         coupling: Literal["shared", "independent"] = "shared",
-        views: Sequence[Any] | None = None,
+        views: Sequence[Columns] | None = None,
         view_weights: Sequence[float] | None = None,
         between_alpha: float = 0.0,
-        graph: Any = "knn",
+        graph: Graph | Sequence[Graph] = "knn",
         n_neighbors: int = 10,
         graph_gamma: float | None = None,
         laplacian: Literal["normalized", "unnormalized"] | None = "normalized",
         fit_intercept: bool = False,
-        unlabeled: Any = "auto",
+        unlabeled: object = "auto",
         probability: bool = False,
         random_state: RandomState = None,
         max_bytes: int | None = None,
@@ -93,8 +93,30 @@ n_iter_, status_
         verbose: int = 0,
         callback: Callback = None,
     ) -> None:
-        given = locals()
-        super().__init__(**{name: given[name] for name in AdaptiveHuber._get_param_names()})
+        super().__init__(
+            alpha,
+            manifold_alpha,
+            delta=delta,
+            max_refinements=max_refinements,
+            threshold=threshold,
+            kernel=kernel,
+            gamma=gamma,
+            degree=degree,
+            coef0=coef0,
+            coupling=coupling,
+            views=views,
+            view_weights=view_weights,
+            between_alpha=between_alpha,
+            graph=graph,
+            n_neighbors=n_neighbors,
+            graph_gamma=graph_gamma,
+            laplacian=laplacian,
+            fit_intercept=fit_intercept,
+            max_bytes=max_bytes,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            callback=callback,
+        )
         self.unlabeled = unlabeled
         self.probability = probability
         self.random_state = random_state
@@ -108,8 +130,8 @@ n_iter_, status_
         counted = known if weights is None else known & (weights > 0.0)
         classes = np.unique(labels[counted])
         if len(classes) < 2:
-            found = f"only one class ({classes.tolist()[0]!r})" if len(classes) else "no label"
-            raise UncertainError(f"y holds {found}; a classifier needs at least two classes")
+            content = f"only one class ({classes.tolist()[0]!r})" if len(classes) else "no label"
+            raise UncertainError(f"y holds {content}; a classifier needs at least two classes")
         codes = np.zeros(rows.n_rows, dtype=np.uint32)
         codes[counted] = np.searchsorted(classes, labels[counted])
         whole = groups_of_fit(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -13,18 +13,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._base.core import Core
 from .._base.progress import Callback
 from .._data.array import GaussianArray
-from .._data.typing import Codes, Floats, Header, Keywords
+from .._data.typing import Array, Codes, Floats, Header, Keywords
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ParameterError
 from ._views import (
     FORGOTTEN,
+    Columns,
+    Graph,
     Kernel,
     View,
-    arguments_of,
+    arguments_from,
     column_groups,
-    graph_of,
-    kernel_of,
+    graph_parameter,
+    kernel_parameter,
     per_view,
     view_weights,
 )
@@ -74,10 +76,10 @@ class AdaptiveHuber(Core, BaseEstimator):
         degree: int = 3,
         coef0: float = 1.0,
         coupling: Literal["shared", "independent"] = "shared",
-        views: Sequence[Any] | None = None,
+        views: Sequence[Columns] | None = None,
         view_weights: Sequence[float] | None = None,
         between_alpha: float = 0.0,
-        graph: Any = "knn",
+        graph: Graph | Sequence[Graph] = "knn",
         n_neighbors: int = 10,
         graph_gamma: float | None = None,
         laplacian: Literal["normalized", "unnormalized"] | None = "normalized",
@@ -130,12 +132,12 @@ class AdaptiveHuber(Core, BaseEstimator):
         m = len(columns)
         kernels, gammas = per_view("kernel", self.kernel, m), per_view("gamma", self.gamma, m)
         graphs, weights = per_view("graph", self.graph, m), view_weights(self.view_weights, m)
-        own = {"degree": self.degree, "coef0": self.coef0, "coupling": self.coupling}
-        near = {"count": self.n_neighbors, "gamma": self.graph_gamma}
+        options = {"degree": self.degree, "coef0": self.coef0, "coupling": self.coupling}
+        neighbors = {"count": self.n_neighbors, "gamma": self.graph_gamma}
         return [
             View(
-                columns[k], kernel_of(kernels[k], own | {"gamma": gammas[k]}), weights[k],
-                *graph_of(graphs[k], self.laplacian, **near),
+                columns[k], kernel_parameter(kernels[k], options | {"gamma": gammas[k]}), weights[k],
+                *graph_parameter(graphs[k], self.laplacian, **neighbors),
             )
             for k in range(m)
         ]  # fmt: skip
@@ -151,22 +153,22 @@ class AdaptiveHuber(Core, BaseEstimator):
 
     @classmethod
     def _arguments(cls, parameters: Keywords) -> Keywords:
-        return super()._arguments(arguments_of(parameters))
+        return super()._arguments(arguments_from(parameters))
 
     def _saved_params(self) -> Keywords:
         """Parameters for a model file: views as numbers of columns, no matrices."""
-        own: Keywords = self.get_params()
+        params: Keywords = self.get_params()
         if self.views is not None:
-            own["views"] = column_groups(
+            params["views"] = column_groups(
                 self.views, self.n_features_in_, getattr(self, "feature_names_in_", ())
             )
 
-        def name(graph: Any) -> str | None:
+        def name(graph: object) -> str | None:
             return graph if graph is None or isinstance(graph, str) else FORGOTTEN
 
         graph = self.graph
-        own["graph"] = [name(g) for g in graph] if isinstance(graph, (list, tuple)) else name(graph)
-        return own
+        params["graph"] = [name(g) for g in graph] if isinstance(graph, (list, tuple)) else name(graph)
+        return params
 
     def _fit(
         self,
@@ -192,29 +194,29 @@ class AdaptiveHuber(Core, BaseEstimator):
         outcomes: list[Keywords] = header["outcomes"]
         single = len(outcomes) == 1
 
-        def each(values: Any) -> Any:
+        def one_or_list(values: Sequence[object] | Array) -> object:
             return values[0] if single else values
 
-        def vectors(name: str) -> list[Any]:
+        def vectors(name: str) -> list[Floats]:
             return [arrays[f"{name}.{k}"] for k in range(len(outcomes))]
 
-        def numbers(values: Any) -> Any:
+        def one_or_array(values: list[object]) -> object:
             return values[0] if single else np.array(values)
 
         # K x m x n
-        self.dual_coef_ = each(np.ascontiguousarray(np.moveaxis(arrays["coef"], 2, 0)))
+        self.dual_coef_ = one_or_list(np.ascontiguousarray(np.moveaxis(arrays["coef"], 2, 0)))
         for outcome in outcomes:
             outcome["history"] = [Refinement(*step.values()) for step in outcome["history"]]
-        self.history_ = each([outcome["history"] for outcome in outcomes])
-        self.thresholds_ = each(vectors("thresholds"))
-        self.removed_ = each([rows.astype(np.int64) for rows in vectors("removed")])
-        self.removed_residuals_ = each(vectors("removed_residuals"))
-        self.threshold_ = numbers([float(own[-1]) for own in vectors("thresholds")])
-        self.n_refinements_ = numbers([len(outcome["history"]) for outcome in outcomes])
-        self.intercept_ = numbers([outcome["intercept"] for outcome in outcomes])
-        self.objective_ = numbers([outcome["objective"] for outcome in outcomes])
-        self.n_iter_ = numbers([outcome["steps"] for outcome in outcomes])
-        self.status_ = numbers([outcome["ending"] for outcome in outcomes])
+        self.history_ = one_or_list([outcome["history"] for outcome in outcomes])
+        self.thresholds_ = one_or_list(vectors("thresholds"))
+        self.removed_ = one_or_list([rows.astype(np.int64) for rows in vectors("removed")])
+        self.removed_residuals_ = one_or_list(vectors("removed_residuals"))
+        self.threshold_ = one_or_array([float(values[-1]) for values in vectors("thresholds")])
+        self.n_refinements_ = one_or_array([len(outcome["history"]) for outcome in outcomes])
+        self.intercept_ = one_or_array([outcome["intercept"] for outcome in outcomes])
+        self.objective_ = one_or_array([outcome["objective"] for outcome in outcomes])
+        self.n_iter_ = one_or_array([outcome["steps"] for outcome in outcomes])
+        self.status_ = one_or_array([outcome["ending"] for outcome in outcomes])
 
     def _to_predict(self, X: RowsLike) -> Gaussians:
         check_is_fitted(self, "dual_coef_")

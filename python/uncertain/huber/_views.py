@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._data.typing import Floats, Ints, Keywords
+from .._data.typing import Floats, Ints, Json, Keywords
 from ..exceptions import ParameterError
 
 Matrix: TypeAlias = Floats | tuple[Ints, Ints, Floats]
@@ -15,11 +16,16 @@ Matrix: TypeAlias = Floats | tuple[Ints, Ints, Floats]
 
 Kernel: TypeAlias = Literal["rbf", "linear", "quadratic", "polynomial", "probabilistic", "precomputed"]
 
+Columns: TypeAlias = Sequence[int | str] | slice | int | str
+"""The features of a view, by number or name."""
+Graph: TypeAlias = Literal["knn", "rbf", "given"] | ArrayLike | None
+"""A kind of graph, or its matrix, dense or sparse."""
+
 FORGOTTEN = "given"
 """The graph of a model that was read from a file, which holds no graph's matrix."""
 
 
-def column_groups(views: Any, d: int, names: Sequence[str]) -> list[list[int] | None]:
+def column_groups(views: object, d: int, names: Sequence[str]) -> list[list[int] | None]:
     """The features of each view as numbers; `None`: one view of all."""
     if views is None:
         return [None]
@@ -49,7 +55,7 @@ def column_groups(views: Any, d: int, names: Sequence[str]) -> list[list[int] | 
     return groups
 
 
-def per_view(name: str, value: Any, count: int) -> list[Any]:
+def per_view(name: str, value: object, count: int) -> list[Any]:
     """One value per view: a list of them, or one for all."""
     if not isinstance(value, (list, tuple)):
         return [value] * count
@@ -71,9 +77,9 @@ class View(NamedTuple):
     """One view as the core's parameters have it, and the matrix of its graph."""
 
     columns: list[int] | None
-    kernel: Any
+    kernel: Json
     weight: float
-    graph: Any
+    graph: Json
     matrix: Matrix | None
 
     def plain(self) -> Keywords:
@@ -94,28 +100,28 @@ OPTIONS: dict[str, tuple[str, ...]] = {
 """The options of each kernel."""
 
 
-def kernel_of(name: Any, options: Keywords) -> Any:
+def kernel_parameter(name: object, options: Keywords) -> Json:
     """A kernel as the core's parameters have it."""
     if not isinstance(name, str) or name not in OPTIONS:
-        names = ", ".join(f'"{known}"' for known in OPTIONS)
+        names = ", ".join(f'"{one}"' for one in OPTIONS)
         raise ParameterError(f"kernel = {name!r}: must be one of {names}")
-    own = {option: options[option] for option in OPTIONS[name]}
-    return {name: own} if own else name
+    used = {option: options[option] for option in OPTIONS[name]}
+    return {name: used} if used else name
 
 
-def graph_of(graph: Any, laplacian: str | None, **options: Any) -> tuple[Any, Matrix | None]:
+def graph_parameter(graph: Graph, laplacian: str | None, **options: Json) -> tuple[Json, Matrix | None]:
     """A graph as the core's parameters have it, and its matrix where there is one."""
     if laplacian not in ("normalized", "unnormalized", None):
         raise ParameterError(
             f'laplacian = {laplacian!r}: must be "normalized", "unnormalized" or None (the graph is M itself)'
         )
-    given = {"given": {"regulariser": laplacian is None}}
+    as_matrix: Json = {FORGOTTEN: {"regulariser": laplacian is None}}
     if graph is None:
         return "none", None
     if not isinstance(graph, str):
-        return given, _matrix(graph)
+        return as_matrix, _matrix(graph)
     if graph == FORGOTTEN:
-        return given, None
+        return as_matrix, None
     if graph not in ("knn", "rbf"):
         raise ParameterError(f'graph = {graph!r}: must be "knn", "rbf", None or a matrix')
     if laplacian is None:
@@ -123,7 +129,7 @@ def graph_of(graph: Any, laplacian: str | None, **options: Any) -> tuple[Any, Ma
     return {graph: options if graph == "knn" else {"gamma": options["gamma"]}}, None
 
 
-def arguments_of(parameters: Keywords) -> Keywords:
+def arguments_from(parameters: Keywords) -> Keywords:
     """Arguments of the estimators from the core's parameters; one view is no list of views."""
     views = parameters["views"]
     arguments = dict(parameters)
@@ -133,28 +139,28 @@ def arguments_of(parameters: Keywords) -> Keywords:
     del arguments["views"]
     if any(group is not None for group in columns):
         arguments |= {"views": columns, "view_weights": [view["weight"] for view in views]}
-    for _, own in kernels:
-        arguments |= {name: value for name, value in own.items() if name != "gamma"}
-    for _, own in graphs:
+    for _, options in kernels:
+        arguments |= {name: value for name, value in options.items() if name != "gamma"}
+    for _, options in graphs:
         names = {"count": "n_neighbors", "gamma": "graph_gamma"}
-        arguments |= {names[name]: value for name, value in own.items() if name in names}
-    each: dict[str, list[Any]] = {
+        arguments |= {names[name]: value for name, value in options.items() if name in names}
+    each: dict[str, list[object]] = {
         "kernel": [name for name, _ in kernels],
-        "gamma": [own.get("gamma") for _, own in kernels],
+        "gamma": [options.get("gamma") for _, options in kernels],
         "graph": [None if name == "none" else name for name, _ in graphs],
     }
     arguments |= {name: values[0] if len(values) == 1 else values for name, values in each.items()}
-    regulariser = any(own.get("regulariser") for _, own in graphs)
+    regulariser = any(options.get("regulariser") for _, options in graphs)
     normalized = "normalized" if arguments.pop("normalized") else "unnormalized"
     return arguments | {"laplacian": None if regulariser else normalized}
 
 
-def _named(option: Any) -> tuple[str, Keywords]:
+def _named(option: str | Keywords) -> tuple[str, Keywords]:
     """Name and fields of one of the core's options."""
     return next(iter(option.items())) if isinstance(option, dict) else (option, {})
 
 
-def _matrix(graph: Any) -> Matrix:
+def _matrix(graph: ArrayLike) -> Matrix:
     if hasattr(graph, "tocsr"):
         csr = graph.tocsr()
         if csr.shape[0] != csr.shape[1]:
