@@ -15,20 +15,18 @@ Source: J. Yang, S. Gunn, Iterative Constraints in Support Vector Classification
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._base.docs import documented
-from ._data.typing import Floats
+from ._data.typing import Estimator, Floats
 from ._data.validation import RowsLike, codes_among
 from .exceptions import ShapeError, UncertainError
 
 __all__ = ["mpe", "nmc", "nme"]
 
 
-def _margins(model: Any, X: RowsLike, y: ArrayLike) -> tuple[Floats, Floats]:
+def _margins(model: Estimator, X: RowsLike, y: ArrayLike) -> tuple[Floats, Floats]:
     """Signed means and standard deviations of the scores."""
     if len(model.classes_) != 2:
         raise UncertainError(
@@ -43,7 +41,7 @@ def _margins(model: Any, X: RowsLike, y: ArrayLike) -> tuple[Floats, Floats]:
 
 
 @documented
-def nmc(model: Any, X: RowsLike, y: ArrayLike) -> int:
+def nmc(model: Estimator, X: RowsLike, y: ArrayLike) -> int:
     """Number of rows whose mean is misclassified.
 
     {Parameters: of_two_classes, X, true_labels}
@@ -60,7 +58,7 @@ def nmc(model: Any, X: RowsLike, y: ArrayLike) -> int:
 
 
 @documented
-def nme(model: Any, X: RowsLike, y: ArrayLike) -> int:
+def nme(model: Estimator, X: RowsLike, y: ArrayLike) -> int:
     """Number of rows whose nearest edge (one standard deviation from the mean) is misclassified.
 
     {Parameters: of_two_classes, X, true_labels}
@@ -77,7 +75,7 @@ def nme(model: Any, X: RowsLike, y: ArrayLike) -> int:
 
 
 @documented
-def mpe(model: Any, X: RowsLike, y: ArrayLike) -> float:
+def mpe(model: Estimator, X: RowsLike, y: ArrayLike) -> float:
     """Sum of the largest probabilities of error that the rows' means and covariances allow.
 
     {Parameters: of_two_classes, X, true_labels}

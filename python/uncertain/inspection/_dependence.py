@@ -1,17 +1,17 @@
-"""What a model answers, on average, if a feature had a given value, read with a given error.
+"""What a model predicts, on average, if a feature had a given value, read with a given error.
 
-Partial dependence sets a feature of every row to the same value and averages the answers. A value comes with
-an error bar here, so that one has to be chosen, too: the rows' own ("keep": how the answer changes for rows
-that are as noisy as these), none ("zero": for exact readings), or one for all.
+Partial dependence sets a feature of every row to the same value and averages the predictions. A value comes
+with an error bar, so one has to be chosen, too: the rows' own ("keep": how the answer changes for rows that
+are as noisy as these), none ("zero": for exact readings), or one for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from numbers import Real
-from typing import Any, Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.numbers import float_array
 from .._data.options import check_option
-from .._data.typing import Floats, Labels
+from .._data.typing import Floats, Label, Labels, Predictor
 from .._data.validation import TableLike
 from .._report.folds import check_counts
 from ..exceptions import ParameterError, ShapeError, UncertainError
@@ -29,7 +29,7 @@ from ._subject import Block, Feature, Subject, replaced, with_means
 
 @dataclass(frozen=True)
 class PartialDependence:
-    """Answers of a model over a grid of values of one feature or two."""
+    """Predictions of a model over a grid of values of one feature or two."""
 
     names: tuple[str, ...]
     """The features."""
@@ -39,12 +39,12 @@ class PartialDependence:
     """Mean over the rows, shape (outputs, size of each grid)."""
     individual: Floats | None
     """Each row's answers, (outputs, rows, size of each grid); None if only the average was asked for."""
-    outputs: tuple[Any, ...]
+    outputs: tuple[Label, ...]
     """What the outputs are: the class whose probability (or score) it is, or the target of a regression."""
 
 
 def partial_dependence(
-    model: Any,
+    model: Predictor,
     X: TableLike,
     features: Feature | Sequence[Feature],
     *,
@@ -55,7 +55,7 @@ def partial_dependence(
     response: Literal["auto", "predict_proba", "decision_function", "predict"] = "auto",
     kind: Literal["average", "individual"] = "average",
 ) -> PartialDependence:
-    """What the model answers on average if a feature had a given value in every row.
+    """What the model predicts on average if a feature had a given value in every row.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ def partial_dependence(
     >>> means = rng.normal(size=(200, 2))
     >>> X = GaussianArray(means, std=0.01)
     >>> model = GSURegressor(alpha=1e-6).fit(X, means @ [3.0, 1.0])
-    >>> found = partial_dependence(model, X, 0, grid=[0.0, 1.0])
-    >>> print((found.average[0, 1] - found.average[0, 0]).round(1))
+    >>> dependence = partial_dependence(model, X, 0, grid=[0.0, 1.0])
+    >>> print((dependence.average[0, 1] - dependence.average[0, 0]).round(1))
     3.0
     """
     check_option("kind", kind, ("average", "individual"))
     check_counts(grid_resolution=(grid_resolution, 2))
-    subject = Subject.of(model, X)
+    subject = Subject.from_arguments(model, X)
     block = subject.block(features)
     if len(block) > 2:
         raise ParameterError(f"features: one or two, got {len(block)}; a grid of more is not a picture")
@@ -129,13 +129,17 @@ def _error(error: object) -> float | None:
 
 
 def _axes(
-    subject: Subject, block: Block, grid: Any, resolution: int, percentiles: tuple[float, float]
+    subject: Subject,
+    block: Block,
+    grid: ArrayLike | Sequence[ArrayLike] | None,
+    resolution: int,
+    percentiles: tuple[float, float],
 ) -> tuple[Floats, ...]:
     if grid is not None:
-        given = [grid] if len(block) == 1 else list(grid)
-        if len(given) != len(block):
-            raise ShapeError(f"grid: expected a pair of arrays for two features, got {len(given)}")
-        axes = tuple(float_array(axis, "grid") for axis in given)
+        arrays = [grid] if len(block) == 1 else list(cast(Sequence[ArrayLike], grid))
+        if len(arrays) != len(block):
+            raise ShapeError(f"grid: expected a pair of arrays for two features, got {len(arrays)}")
+        axes = tuple(float_array(axis, "grid") for axis in arrays)
         for axis in axes:
             if axis.ndim != 1 or len(axis) == 0:
                 raise ShapeError(f"grid: expected one list of values per feature, got shape {axis.shape}")
@@ -166,7 +170,7 @@ def _axis(subject: Subject, j: int, resolution: int, percentiles: tuple[float, f
     return np.linspace(low, high, resolution)
 
 
-def _response(subject: Subject, response: str) -> tuple[Any, tuple[Any, ...]]:
+def _response(subject: Subject, response: str) -> tuple[Callable[[GaussianRows], Floats], tuple[Label, ...]]:
     """(rows -> answers of shape (rows, outputs), what the outputs are)."""
     check_option("response", response, ("auto", "predict_proba", "decision_function", "predict"))
     model = subject.estimator
@@ -184,10 +188,10 @@ def _response(subject: Subject, response: str) -> tuple[Any, tuple[Any, ...]]:
     classes: Labels = model.classes_
     labels = classes.tolist()
 
-    def answer(rows: Any) -> Floats:
-        found = np.asarray(getattr(model, name)(rows))
-        if found.ndim == 1:
-            return found[:, None]
-        return found[:, 1:] if len(labels) == 2 else found
+    def answer(rows: GaussianRows) -> Floats:
+        scores = np.asarray(getattr(model, name)(rows))
+        if scores.ndim == 1:
+            return scores[:, None]
+        return scores[:, 1:] if len(labels) == 2 else scores
 
     return answer, tuple(labels[1:] if len(labels) == 2 else labels)

@@ -1,4 +1,4 @@
-"""How much a model's score drops when the values of a feature, and their error bars, are dealt to other rows.
+"""How much a model's score drops when the values of a feature, with their error bars, are permuted.
 
 Idea: a feature matters as far as predictions get worse without what it says. Taking it from another row keeps
 its distribution and breaks all it has to do with this row. A value and its error bar are one reading and move
@@ -10,15 +10,15 @@ they have among themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
-from .._data.typing import ColumnOrValues, Floats, Ints, RandomState
+from .._data.incomplete import GaussianRows
+from .._data.typing import ColumnOrValues, Estimator, Floats, Ints, Labels, Predictor, RandomState
 from .._data.validation import TableLike
 from .._report.folds import check_counts
 from .._report.held_out import OF_ALL_CLASSES, answer_of, standard_error
@@ -27,7 +27,7 @@ from ..exceptions import ParameterError, UncertainError
 from ..tables._groups import Groups
 from ._subject import Feature, Subject, picked, replaced
 
-Scorer = Callable[[Any, Any, Any], float]
+Scorer = Callable[[Estimator, GaussianRows, Labels], float]
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +55,7 @@ class Importances:
         """Standard deviation over the repeats: the luck of the permutations alone."""
         return np.asarray(self.importances.std(axis=1))
 
-    def to_dict(self) -> dict[str, list[Any]]:
+    def to_dict(self) -> dict[str, list[object]]:
         """Columns of a table, the most important feature first."""
         order = np.argsort(-self.importances_mean, kind="stable")
         return {
@@ -77,7 +77,7 @@ class Importances:
 
 
 def permutation_importance(
-    model: Any,
+    model: Predictor,
     X: TableLike,
     y: ColumnOrValues | None = None,
     *,
@@ -130,16 +130,16 @@ def permutation_importance(
     >>> y = np.arange(100) % 2
     >>> means = np.stack([2.0 * y, np.zeros(100)], axis=1) + rng.normal(size=(100, 2))
     >>> X = GaussianArray(means, std=0.3)
-    >>> found = permutation_importance(GSUClassifier().fit(X, y), X, y)
-    >>> bool(found.importances_mean[0] > 0.2 > 0.05 > found.importances_mean[1])
+    >>> result = permutation_importance(GSUClassifier().fit(X, y), X, y)
+    >>> bool(result.importances_mean[0] > 0.2 > 0.05 > result.importances_mean[1])
     True
     """
     check_counts(n_repeats=(n_repeats, 1))
-    subject = Subject.of(model, X, y, groups, labelled=True)
+    subject = Subject.from_arguments(model, X, y, groups, labelled=True)
     chosen = range(subject.rows.n_features) if features is None else features
     blocks = [subject.block(feature) for feature in chosen]
     assert subject.truth is not None
-    score = _Score.of(subject, scoring)
+    score = _Score.from_name(subject, scoring)
     base = score.rows(subject.rows)
     seeds = check_random_state(random_state).randint(2**31 - 1, size=(len(blocks), n_repeats))
 
@@ -150,11 +150,11 @@ def permutation_importance(
 
     tasks = (delayed(drop)(block, seed) for block, row in zip(blocks, seeds, strict=True) for seed in row)
     drops = np.stack(Parallel(n_jobs=n_jobs, prefer="threads")(tasks)).reshape(len(blocks), n_repeats, -1)
-    known = drops.shape[2] == len(subject.rows) > 1
+    by_row = drops.shape[2] == len(subject.rows) > 1
     return Importances(
         tuple(subject.label(block) for block in blocks),
         drops.mean(axis=2),
-        np.array([standard_error(d, subject.groups) if known else np.nan for d in drops]),
+        np.array([standard_error(d, subject.groups) if by_row else np.nan for d in drops]),
         float(base.mean()),
         score.label,
     )
@@ -169,11 +169,10 @@ class _Score:
     scorer: Scorer | None
 
     @classmethod
-    def of(cls, subject: Subject, scoring: str | Scorer | None) -> _Score:
+    def from_name(cls, subject: Subject, scoring: str | Scorer | None) -> _Score:
         if callable(scoring):
             return cls(subject, None, scoring)
-        known: Mapping[str, Metric] = {m.name: m for m in (OF_NUMBERS if subject.regression else OF_CLASSES)}
-        usable = [m for m in known.values() if m.sign]
+        usable = [m for m in (OF_NUMBERS if subject.regression else OF_CLASSES) if m.sign]
         default = "r2" if subject.regression else "accuracy"
         _, metric = chosen_metrics((), default if scoring is None else scoring, usable)
         if metric.needs == "probabilities" and not hasattr(subject.estimator, "predict_proba"):
@@ -188,20 +187,21 @@ class _Score:
     def label(self) -> str:
         return "score" if self.metric is None else self.metric.label
 
-    def rows(self, rows: Any) -> Floats:
+    def rows(self, rows: GaussianRows) -> Floats:
         estimator, truth = self.subject.estimator, self.subject.truth
         if self.metric is None:
             assert self.scorer is not None
+            assert truth is not None
             return np.array([float(self.scorer(estimator, rows, truth))])
         numbers = np.arange(len(rows))
         needs = {self.metric.needs}
         answer = answer_of(estimator, rows, numbers, needs, probability=bool(needs & OF_ALL_CLASSES))
-        found = self.metric.of_rows(truth, answer, getattr(estimator, "classes_", np.empty(0)))  # type: ignore[arg-type]
-        if found is None:
+        scores = self.metric.of_rows(truth, answer, getattr(estimator, "classes_", np.empty(0)))  # type: ignore[arg-type]
+        if scores is None:
             raise UncertainError(
                 f"the {self.metric.label} of these rows is not defined: their targets are all alike"
             )
-        return found
+        return scores
 
 
 def _dealt(n: int, groups: Groups | None, rng: np.random.Generator) -> Ints:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 from sklearn.base import is_regressor
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
-from .._data.typing import ColumnOrValues, Floats, Labels
+from .._data.typing import ColumnOrValues, Estimator, Floats, Labels, Predictor
 from .._data.validation import TableLike
 from .._model.model import Model
 from ..exceptions import ParameterError, ShapeError
@@ -27,16 +27,16 @@ Block: TypeAlias = tuple[int, ...]
 class Subject:
     """A fitted estimator, rows that it takes, and names of their features."""
 
-    estimator: Any
+    estimator: Estimator
     rows: GaussianRows
     names: tuple[str, ...]
     truth: Labels | None = None
     groups: Groups | None = None
 
     @classmethod
-    def of(
+    def from_arguments(
         cls,
-        model: Any,
+        model: Predictor,
         X: TableLike,
         y: ColumnOrValues | None = None,
         groups: ColumnOrValues | None = None,
@@ -49,7 +49,7 @@ class Subject:
             names = tuple(model.feature_names_)
         else:
             rows = X if isinstance(X, (GaussianArray, Incomplete)) else GaussianArray(X)  # type: ignore[arg-type]
-            estimator, names, truth, codes = model, (), None, None
+            estimator, names, truth, codes = cast(Estimator, model), (), None, None
             if labelled:
                 if y is None or isinstance(y, str):
                     raise ParameterError(
@@ -61,8 +61,7 @@ class Subject:
             if groups is not None:
                 codes = Groups(groups_from(groups, "groups", len(rows)))
         if len(names) != rows.n_features:
-            known = getattr(rows, "feature_names", None)
-            names = tuple(known or (f"feature {j}" for j in range(rows.n_features)))
+            names = tuple(rows.feature_names or (f"feature {j}" for j in range(rows.n_features)))
         return cls(estimator, rows, names, truth, codes)
 
     @property
@@ -72,10 +71,9 @@ class Subject:
 
     def block(self, features: Feature | Sequence[Feature]) -> Block:
         """The numbers of one feature or of several, by name or number."""
-        given = (
-            list(features) if isinstance(features, Sequence) and not isinstance(features, str) else [features]
-        )
-        block = tuple(self._number(feature) for feature in given)
+        one = isinstance(features, str) or not isinstance(features, Sequence)
+        listed = [features] if one else features
+        block = tuple(self._number(feature) for feature in cast(Sequence[Feature], listed))
         if not block or len(set(block)) < len(block):
             raise ParameterError(f"features: {features!r}: name at least one feature, and each once")
         return block
@@ -88,8 +86,8 @@ class Subject:
         d = self.rows.n_features
         if isinstance(feature, str):
             if feature not in self.names:
-                known = ", ".join(map(repr, self.names[:12])) + (", ..." if d > 12 else "")
-                raise ParameterError(f"features: there is no feature {feature!r}; the features are {known}")
+                names = ", ".join(map(repr, self.names[:12])) + (", ..." if d > 12 else "")
+                raise ParameterError(f"features: there is no feature {feature!r}; the features are {names}")
             return self.names.index(feature)
         if isinstance(feature, bool) or not isinstance(feature, (int, np.integer)) or not -d <= feature < d:
             raise ParameterError(f"features: {feature!r} must be a name, or a number in 0..{d - 1}")
@@ -99,13 +97,13 @@ class Subject:
 def replaced(rows: GaussianRows, block: Block, other: GaussianRows) -> GaussianRows:
     """The rows with the features of `block` from `other` (which has these only), errors independent.
 
-    Covariances inside the block are those of `other`, those outside it stay, and those between are zero: what
-    comes from elsewhere was not measured together with the rest.
+    Covariances inside the block are those of `other`, those outside it stay, and those between are zero: the
+    two were not measured together.
     """
     rest = [j for j in range(rows.n_features) if j not in block]
     parts = [*([gaussians_of(rows)[:, rest]] if rest else []), gaussians_of(other)]
-    beside = GaussianArray.hstack([part._named(None) for part in parts])
-    made = gaussians_of(rows)._like(beside[:, np.argsort([*rest, *block])]._core)
+    together = GaussianArray.hstack([part._named(None) for part in parts])
+    made = gaussians_of(rows)._like(together[:, np.argsort([*rest, *block])]._core)
     if not (isinstance(rows, Incomplete) or isinstance(other, Incomplete)):
         return made
     missing = gaps_of(rows).copy()

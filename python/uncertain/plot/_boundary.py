@@ -1,4 +1,4 @@
-"""Where a model changes its mind, and how sharply for rows with error bars.
+"""The decision boundary of a classifier, and how sharp it is for rows with error bars.
 
 Idea: a row with covariance S has a score N(m, s^2), so a boundary has no single place for it. The band
 ``-n s < m < n s`` is where such a row may lie on either side; it is drawn for one covariance at a time.
@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
+from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
-from .._data.typing import Floats
+from .._data.typing import ColumnOrValues, Estimator, Floats, Label, Predictor
+from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
 from ._gaussians import GaussianDisplay
 from ._opened import Opened, last_step
@@ -57,7 +59,9 @@ class DecisionBoundaryDisplay:
 
     ax_: Axes
 
-    def __init__(self, xx0: Floats, xx1: Floats, *, score: Floats, score_std: Floats, classes: Any) -> None:
+    def __init__(
+        self, xx0: Floats, xx1: Floats, *, score: Floats, score_std: Floats, classes: ArrayLike
+    ) -> None:
         self.xx0, self.xx1 = xx0, xx1
         self.score, self.score_std = score, score_std
         self.classes = np.asarray(classes)
@@ -65,9 +69,9 @@ class DecisionBoundaryDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any = None,
+        estimator: Predictor,
+        X: TableLike,
+        y: ColumnOrValues | None = None,
         *,
         features: tuple[int | str, int | str] | None = None,
         cov: ArrayLike | None = None,
@@ -92,23 +96,23 @@ class DecisionBoundaryDisplay:
         ax : matplotlib's Axes; a new figure without.
         **options : of :class:`GaussianDisplay`, for the rows.
         """
-        opened = Opened.of(estimator, X, y)
+        opened = Opened.from_arguments(estimator, X, y)
         pair = opened.pair(features)
-        estimator, data = opened.estimator, opened.rows[:, list(pair)]
-        if not hasattr(estimator, "decision_function"):
-            name = type(last_step(estimator)).__name__
+        classifier, data = opened.estimator, opened.rows[:, list(pair)]
+        if not hasattr(classifier, "decision_function"):
+            name = type(last_step(classifier)).__name__
             raise ParameterError(f"{name} has no decision_function: a boundary is between classes")
         low, high = limits_of(data.means)
         xx0, xx1 = np.meshgrid(*(np.linspace(low[k], high[k], resolution) for k in (0, 1)))
         points = np.stack([xx0.ravel(), xx1.ravel()], axis=1)
-        score, std = _scores(estimator, points, cov, pair, opened.rows)
+        score, std = _scores(classifier, points, cov, pair, opened.rows)
         shape = xx0.shape + score.shape[1:]
         display = cls(
             xx0,
             xx1,
             score=score.reshape(shape),
             score_std=std.reshape(shape),
-            classes=getattr(estimator, "classes_", [0, 1]),
+            classes=getattr(classifier, "classes_", [0, 1]),
         )
         display.plot(axes_for(ax), n_std=n_std)
         if opened.labels is not None:
@@ -153,7 +157,7 @@ class DecisionBoundaryDisplay:
 
 
 def _scores(
-    estimator: Any, points: Floats, cov: ArrayLike | None, pair: tuple[int, int], rows: GaussianArray
+    estimator: Estimator, points: Floats, cov: ArrayLike | None, pair: tuple[int, int], rows: GaussianArray
 ) -> tuple[Floats, Floats]:
     """Score, and its standard deviation, at points that all have the covariance `cov`.
 
@@ -180,9 +184,11 @@ def _scores(
     return np.asarray(score), np.asarray(std)
 
 
-def _distribution(estimator: Any, rows: GaussianArray) -> tuple[Floats, Floats]:
+def _distribution(estimator: Estimator, rows: GaussianArray) -> tuple[Floats, Floats]:
     """`decision_distribution`, which scikit-learn's pipelines do not pass on."""
-    moved = estimator[:-1].transform(rows) if hasattr(estimator, "steps") and len(estimator) > 1 else rows
+    moved = rows
+    if isinstance(estimator, Pipeline) and len(estimator) > 1:
+        moved = estimator[:-1].transform(rows)
     mean, std = last_step(estimator).decision_distribution(moved)
     return mean, std
 
@@ -190,15 +196,15 @@ def _distribution(estimator: Any, rows: GaussianArray) -> tuple[Floats, Floats]:
 def boundaries(
     data: GaussianArray,
     y: ArrayLike,
-    models: Mapping[str, Any],
+    models: Mapping[str, Estimator],
     *,
     names: Sequence[str] = ("feature 0", "feature 1"),
-    labels: Mapping[Any, str] | None = None,
+    labels: Mapping[Label, str] | None = None,
     n_std: float = 1.0,
     most: int = 120,
     ax: Axes | None = None,
 ) -> Axes:
-    """Rows as points with error ellipses, and where each of several models changes its mind.
+    """Rows as points with error ellipses, and the decision boundaries of several models.
 
     Parameters
     ----------

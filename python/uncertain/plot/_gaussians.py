@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.typing import Keywords
+from .._data.typing import ColumnOrValues, Keywords, Label, Predictor
+from .._data.validation import TableLike
 from ..exceptions import ShapeError
 from ._opened import Opened
 from ._style import (
@@ -105,14 +106,14 @@ class GaussianDisplay:
         **options: Any,
     ) -> Self:
         """Draw two features of `X` (with their marginal covariances); `options` are those of `plot`."""
-        return cls._of(Opened.of(None, X, y), features, options)
+        return cls._drawn(Opened.from_arguments(None, X, y), features, options)
 
     @classmethod
     def from_estimator(
         cls,
-        model: Any,
-        table: Any,
-        y: Any = None,
+        model: Predictor,
+        table: TableLike,
+        y: ColumnOrValues | None = None,
         *,
         features: tuple[int | str, int | str] = (0, 1),
         **options: Any,
@@ -140,13 +141,13 @@ class GaussianDisplay:
         >>> display.ax_.get_xlabel(), display.ax_.get_ylabel()
         ('color', 'flux')
         """
-        opened = Opened.of(model, table, y)
+        opened = Opened.from_arguments(model, table, y)
         if getattr(model, "is_regression_", False):
             opened = opened._replace(labels=None)
-        return cls._of(opened, features, options)
+        return cls._drawn(opened, features, options)
 
     @classmethod
-    def _of(cls, opened: Opened, features: tuple[int | str, int | str], options: Keywords) -> Self:
+    def _drawn(cls, opened: Opened, features: tuple[int | str, int | str], options: Keywords) -> Self:
         pair = opened.pair(features)
         if opened.names is not None:
             options = {"names": [opened.label(j) for j in pair]} | options
@@ -159,7 +160,7 @@ class GaussianDisplay:
         n_std: float = 1.0,
         most: int = 120,
         names: Sequence[str] | None = None,
-        labels: Mapping[Any, str] | None = None,
+        labels: Mapping[Label, str] | None = None,
     ) -> Self:
         """Draw.
 

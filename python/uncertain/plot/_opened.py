@@ -1,29 +1,47 @@
-"""What a display is given: a fitted estimator and arrays, or a `Model` and its table."""
+"""What a display draws: a fitted estimator with its rows, whether it came alone or in a `Model`."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, TypeGuard, cast
+
+from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
+from .._data.typing import ColumnOrValues, Estimator, Predictor
+from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
+
+
+class TableModel(Protocol):
+    """A `Model`, which is above this module and therefore not imported."""
+
+    pipeline_: Estimator
+
+    def _drawn(
+        self, table: TableLike, y: ColumnOrValues | None
+    ) -> tuple[Estimator, GaussianArray, ArrayLike | None, Sequence[str]]:
+        """Its pipeline behind the columns, the rows of a table, their labels and the features' names."""
 
 
 class Opened(NamedTuple):
     """An estimator, rows that it takes, their labels and the names of their features."""
 
-    estimator: Any
+    estimator: Estimator
     rows: GaussianArray
-    labels: Any
+    labels: ArrayLike | None
     names: tuple[str, ...] | None
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any = None) -> Opened:
-        """Of a `Model` labels and names are those of the table's columns, and gaps are filled."""
+    def from_arguments(
+        cls, estimator: Predictor | TableModel | None, X: TableLike, y: ColumnOrValues | None = None
+    ) -> Opened:
+        """With a `Model`, labels and names are those of the table's columns; missing values are filled."""
         if is_model(estimator):
             steps, rows, labels, names = estimator._drawn(X, y)
             return cls(steps, rows, labels, tuple(names) or rows.feature_names)
-        rows = X if isinstance(X, GaussianArray) else GaussianArray(X)
-        return cls(estimator, rows, y, rows.feature_names)
+        rows = X if isinstance(X, GaussianArray) else GaussianArray(cast(ArrayLike, X))
+        return cls(cast(Estimator, estimator), rows, cast(ArrayLike | None, y), rows.feature_names)
 
     def pair(self, features: tuple[int | str, int | str] | None) -> tuple[int, int]:
         """Two features by name or number; by default the only two there are."""
@@ -39,8 +57,8 @@ class Opened(NamedTuple):
         for feature in features:
             if isinstance(feature, str):
                 if self.names is None or feature not in self.names:
-                    known = "none have names" if self.names is None else ", ".join(self.names[:8])
-                    raise ParameterError(f"features: there is no feature {feature!r}; {known}")
+                    names = "none have names" if self.names is None else ", ".join(self.names[:8])
+                    raise ParameterError(f"features: there is no feature {feature!r}; {names}")
                 feature = self.names.index(feature)
             numbers.append(feature)
         if len(numbers) != 2 or numbers[0] == numbers[1] or not all(0 <= j < d for j in numbers):
@@ -52,12 +70,13 @@ class Opened(NamedTuple):
         return f"feature {feature}" if self.names is None else self.names[feature]
 
 
-def is_model(estimator: Any) -> bool:
-    """Is it a `Model`, which is above this module and therefore not imported?"""
+def is_model(estimator: object) -> TypeGuard[TableModel]:
+    """Is it a `Model`?"""
     return hasattr(estimator, "pipeline_") and hasattr(estimator, "columns_")
 
 
-def last_step(estimator: Any) -> Any:
+def last_step(estimator: object) -> Estimator:
     """The estimator at the end of a `Model` or a pipeline."""
-    pipeline = estimator.pipeline_ if is_model(estimator) else estimator
-    return pipeline[-1] if hasattr(pipeline, "steps") else pipeline
+    pipeline = estimator.pipeline_ if is_model(estimator) else cast(Estimator, estimator)
+    last: Estimator = pipeline.steps[-1][1] if hasattr(pipeline, "steps") else pipeline
+    return last

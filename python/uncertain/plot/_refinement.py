@@ -8,14 +8,14 @@ and are gone) or in the middle of a crowd (right labels are being thrown away).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from .._data.typing import Floats, Ints
+from .._data.typing import Estimator, Floats, Ints, Label, Predictor
 from ..exceptions import ParameterError, ShapeError
 from ._opened import last_step
 from ._style import COLORS, bare, new_pair
@@ -86,9 +86,9 @@ class RefinementDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: Predictor,
         *,
-        target: Any = None,
+        target: Label = None,
         wrong: ArrayLike | None = None,
         ax: Axes | Sequence[Axes] | None = None,
     ) -> Self:
@@ -107,24 +107,24 @@ class RefinementDisplay:
         UncertainError
             For a `target` that is needed and missing, not one of the classes, or not needed.
         """
-        estimator = last_step(estimator)
-        if not hasattr(estimator, "max_refinements"):
+        huber = last_step(estimator)
+        if not hasattr(huber, "max_refinements"):
             raise ParameterError(
-                f"{type(estimator).__name__} has no refinements; AdaptiveHuberRegressor and "
+                f"{type(huber).__name__} has no refinements; AdaptiveHuberRegressor and "
                 'AdaptiveHuberClassifier do (method="huber")'
             )
-        check_is_fitted(estimator, "thresholds_")
-        pick = _output(estimator, target)
-        history = pick(estimator.history_)
-        removed = np.asarray(pick(estimator.removed_), dtype=np.int64)
+        check_is_fitted(huber, "thresholds_")
+        pick = _output(huber, target)
+        history = pick(huber.history_)
+        removed = np.asarray(pick(huber.removed_), dtype=np.int64)
         left = history[-1].n_labels if history else None
         display = cls(
-            thresholds=np.asarray(pick(estimator.thresholds_), dtype=np.float64),
+            thresholds=np.asarray(pick(huber.thresholds_), dtype=np.float64),
             tried=np.array([step.tried for step in history], dtype=np.float64),
             n_dropped=np.array([step.n_dropped for step in history], dtype=np.int64),
             removed=removed,
-            residuals=np.asarray(pick(estimator.removed_residuals_), dtype=np.float64),
-            n_labels=int(estimator.n_labels_) if left is None else left + len(removed),
+            residuals=np.asarray(pick(huber.removed_residuals_), dtype=np.float64),
+            n_labels=int(huber.n_labels_) if left is None else left + len(removed),
         )
         return display.plot(ax, wrong=wrong)
 
@@ -169,10 +169,10 @@ class RefinementDisplay:
         starts = np.repeat(np.cumsum(self.n_dropped) - self.n_dropped, self.n_dropped)
         rank = np.arange(len(self.removed)) - starts
         side = 0.6 * ((rank * 0.618033988749895) % 1.0) - 0.3
-        known = np.isin(self.removed, np.asarray([] if wrong is None else wrong, dtype=np.int64))
-        kinds = [(~known, COLORS[0], "o", "dropped label" if wrong is None else "dropped, was right")]
+        is_wrong = np.isin(self.removed, np.asarray([] if wrong is None else wrong, dtype=np.int64))
+        kinds = [(~is_wrong, COLORS[0], "o", "dropped label" if wrong is None else "dropped, was right")]
         if wrong is not None:
-            kinds.append((known, COLORS[1], "x", "dropped, was wrong"))
+            kinds.append((is_wrong, COLORS[1], "x", "dropped, was wrong"))
         self.removed_ = [
             ax.scatter(
                 (self.refinement + side)[rows],
@@ -189,17 +189,17 @@ class RefinementDisplay:
         ]
 
 
-def _output(estimator: Any, target: Any) -> Any:
-    """Picks the wanted class from the attributes of a model: the only one, or one of several."""
+def _output(estimator: Estimator, target: Label) -> Callable[[Any], Any]:
+    """Picks the values of one class from an attribute of a model that may have several."""
     classes = getattr(estimator, "classes_", None)
     if classes is None or len(classes) == 2:
         if target is not None:
             raise ParameterError(f"target = {target!r}: the model has one function only; leave it out")
         return lambda values: values
-    found = [k for k, label in enumerate(classes) if label == target]
-    if not found:
+    places = [k for k, label in enumerate(classes) if label == target]
+    if not places:
         raise ParameterError(f"target = {target!r}: must be one of the classes, {list(classes)}")
-    return lambda values: values[found[0]]
+    return lambda values: values[places[0]]
 
 
 def _axes(ax: Axes | Sequence[Axes] | None) -> tuple[Axes, Axes | None]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
+from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
-from .._data.typing import Booleans, Floats
+from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats, Label, Predictor
+from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from ._opened import Opened, is_model, last_step
 from ._style import COLORS, axes_for, bare
@@ -67,11 +69,11 @@ class ReliabilityDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any = None,
+        estimator: Predictor,
+        X: TableLike,
+        y: ColumnOrValues | None = None,
         *,
-        target: Any = None,
+        target: Label = None,
         name: str | None = None,
         **options: Any,
     ) -> Self:
@@ -87,12 +89,15 @@ class ReliabilityDisplay:
         name : for the legend.
         **options : of `from_predictions`.
         """
-        opened = Opened.of(estimator, X, y) if is_model(estimator) else Opened(estimator, X, y, None)
-        model = opened.estimator
+        if is_model(estimator):
+            opened = Opened.from_arguments(estimator, X, y)
+        else:  # rows of any kind that the estimator takes
+            opened = Opened(cast(Estimator, estimator), cast(GaussianArray, X), cast(ArrayLike, y), None)
+        model, rows, labels, _ = opened
         shown = name or type(last_step(model)).__name__
         if not hasattr(model, "predict_proba"):
             raise ParameterError(f"{shown} gives no probabilities here; fit it with probability=True")
-        if opened.labels is None:
+        if labels is None:
             raise ParameterError("y: a reliability diagram needs the labels of the rows")
         classes = np.asarray(model.classes_)
         if target is None and len(classes) != 2:
@@ -100,12 +105,12 @@ class ReliabilityDisplay:
                 f"a reliability diagram needs two classes, got {len(classes)}: compare one with the rest, "
                 f"such as target={classes[0].item()!r}"
             )
-        found = np.flatnonzero(classes == (classes[1] if target is None else target))
-        if not found.size:
+        places = np.flatnonzero(classes == (classes[1] if target is None else target))
+        if not places.size:
             raise ParameterError(f"target = {target!r}: must be one of the classes, {classes.tolist()}")
-        prob = np.asarray(model.predict_proba(opened.rows))[:, found[0]]
-        label = classes[found[0]]
-        display = cls.from_predictions(opened.labels, prob, pos_label=label, name=shown, **options)
+        prob = np.asarray(model.predict_proba(rows))[:, places[0]]
+        label = classes[places[0]]
+        display = cls.from_predictions(labels, prob, pos_label=label, name=shown, **options)
         display.ax_.set_xlabel(f"predicted probability of {label}")
         display.ax_.set_ylabel(f"observed frequency of {label}")
         return display
@@ -116,7 +121,7 @@ class ReliabilityDisplay:
         y_true: ArrayLike,
         y_prob: ArrayLike,
         *,
-        pos_label: Any = 1,
+        pos_label: Label = 1,
         n_bins: int = 10,
         strategy: Literal["quantile", "uniform"] = "quantile",
         name: str | None = None,
