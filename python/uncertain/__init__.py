@@ -9,7 +9,8 @@ imports below, which say the same as `_ORIGINS`.
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from . import _uncertain  # noqa: F401  # loaded before anyone limits threads, which threadpoolctl does once
 from ._base import threads as _threads  # noqa: F401  # tells threadpoolctl about our pools
@@ -135,11 +136,11 @@ __all__ = [  # and `dask` and `plot`, which need an extra; docs/guide/api.md has
 
 if not TYPE_CHECKING:  # which would take any name for a member
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> object:
         if name == "__version__":
             from ._base.version import version
 
-            value: Any = version()
+            value: object = version()
         elif name in _ORIGINS:
             value = getattr(importlib.import_module(f".{_ORIGINS[name]}", __name__), name)
         else:
@@ -152,7 +153,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _module(name: str) -> Any:
+def _module(name: str) -> ModuleType:
     """A module of the package; AttributeError, as for any module, if there is none of that name."""
     path = f"{__name__}.{name}"
     if not name.startswith("__"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from numpy.typing import ArrayLike
 
@@ -132,7 +132,7 @@ def median_distance(X: RowsLike, *, random_state: RandomState = 0) -> float:
     return median_pair_distance(_gaussians(X, "X"), seed_from(random_state))
 
 
-def _gaussians(rows: Any, name: str) -> Gaussians:
+def _gaussians(rows: RowsLike, name: str) -> Gaussians:
     """`rows` for the core; errors about a plain array call it by its argument's name."""
     if isinstance(rows, GaussianArray):
         return rows._core

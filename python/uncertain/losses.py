@@ -6,17 +6,16 @@ d = 1 - y m, a loss averaged over the row is a function of d and s alone.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ._data.typing import Floats
 from ._uncertain import expected_hinge as smoothed_hinge
 
 __all__ = ["expected_hinge"]
 
 
-def expected_hinge(d: ArrayLike, s: ArrayLike) -> Any:
+def expected_hinge(d: ArrayLike, s: ArrayLike) -> Floats | float:
     """The hinge loss averaged over a Gaussian score, E max(0, d + s z) with z ~ N(0, 1).
 
     .. code-block:: text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -15,8 +15,9 @@ from ._base.docs import documented
 from ._base.em import FittedMixture, Mixture, warn_unless_ended
 from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from ._data.numbers import refuse_where
-from ._data.typing import Booleans, Floats, Header, Keywords, RandomState
+from ._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
 from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
+from ._uncertain import Gaussians
 from .exceptions import UncertainError
 
 __all__ = ["GaussianMixtureRegressor"]
@@ -252,7 +253,7 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         added = np.maximum((weights * (stds**2 - scatter)).sum(axis=1), 0.0)
         return mean, std, np.sqrt(added)
 
-    def _rows(self, X: RowsLike) -> Any:
+    def _rows(self, X: RowsLike) -> tuple[Gaussians, Booleans | None, Limits | None]:
         check_is_fitted(self, "means_")
         return check_readings(self, X, reset=False)
 
@@ -273,7 +274,7 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
             self.intercept_std_ = float(arrays["intercept_std"][0])
             self.intrinsic_scatter_std_ = float(arrays.get("scatter_std", [np.nan])[0])
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name in LAW and "n_components_" in self.__dict__:
             if self.n_components_ > 1:
                 reason = f"a line belongs to one component, but there are {self.n_components_}"
@@ -304,12 +305,12 @@ def _checked_covariances(xy_cov: ArrayLike, missing: Booleans | None, shape: tup
         given = given[:, None]
     if given.shape != shape:
         raise UncertainError(f"xy_cov: expected the shape {shape}, got {np.shape(xy_cov)}")
-    known: Floats = given.copy() if missing is None else np.where(missing, 0.0, given)
-    refuse_where(~np.isfinite(known), known, "xy_cov", "it must be finite")
-    return np.ascontiguousarray(known)
+    cov: Floats = given.copy() if missing is None else np.where(missing, 0.0, given)
+    refuse_where(~np.isfinite(cov), cov, "xy_cov", "it must be finite")
+    return np.ascontiguousarray(cov)
 
 
-def _checked_limits(y_limit: ArrayLike, n: int) -> NDArray[np.int8]:
+def _checked_limits(y_limit: ArrayLike, n: int) -> Limits:
     """-1, 0 and 1, one per row."""
     given = np.asarray(y_limit)
     if given.shape != (n,):

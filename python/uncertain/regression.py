@@ -193,16 +193,16 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     def _core_parameters(self) -> Keywords:
         given = super()._core_parameters()
         names = {"huber": "delta", "epsilon_insensitive": "epsilon"}
-        own = names.get(self.loss) if isinstance(self.loss, str) else None
-        given["loss"] = self.loss if own is None else {self.loss: {own: getattr(self, own)}}
+        option = names.get(self.loss) if isinstance(self.loss, str) else None
+        given["loss"] = self.loss if option is None else {self.loss: {option: getattr(self, option)}}
         return given
 
     @classmethod
     def _arguments(cls, parameters: Keywords) -> Keywords:
         arguments = super()._arguments(parameters)
         if isinstance(arguments["loss"], dict):
-            ((arguments["loss"], own),) = arguments["loss"].items()
-            arguments |= own
+            ((arguments["loss"], options),) = arguments["loss"].items()
+            arguments |= options
         return arguments
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:

@@ -1,8 +1,8 @@
-"""Any scikit-learn learner learns what error bars mean: `RemeasuredClassifier`, `RemeasuredRegressor`.
+"""`RemeasuredClassifier`, `RemeasuredRegressor`: scikit-learn's learners, trained to use error bars.
 
-Idea: a learner that gets the sizes of errors as columns takes them for properties of a class, and fails where
+Idea: a learner that gets the sizes of errors as columns treats them as properties of a class, and fails where
 tomorrow's errors are larger. So it also gets every row as it would have been read with larger and smaller
-errors, with the same label. Sizes then say nothing about the class but how much to trust a value.
+errors, with the same label. The size of an error then tells it only how far to trust the value.
 
 Rejected: draws from the posterior alone, averaged over (the learner sees denoised rows and never learns what
 a bad one looks like; 3 points worse on Kepler's catalogue).
@@ -11,7 +11,7 @@ a bad one looks like; 3 points worse on Kepler's catalogue).
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -44,8 +44,8 @@ from .preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, d
 SMALLEST = 0.1
 """The smallest factor of "auto"."""
 WIDTH = 2.0
-"""How wide the errors of copies become with "auto", in units of the spread of the data: where nothing is left
-to learn from a value, larger errors need not be seen."""
+"""How wide the errors of copies become with "auto", in units of the spread of the data. A value with larger
+errors carries almost no information."""
 WIDEST = 32.0
 """The largest factor of "auto"."""
 ITERATIONS = 300
@@ -53,9 +53,9 @@ ITERATIONS = 300
 DOWNWARDS = 1 / 4
 """The share of copies with smaller errors."""
 MOST_COPIES = 10_000
-"""More are a slip; eight do."""
+"""More can only be a mistake; eight are enough."""
 BLOCK = 16_384
-"""Rows that are read again at a time."""
+"""Rows that are re-measured at a time."""
 
 
 class _Remeasured(SavedTrees, BaseEstimator):
@@ -63,7 +63,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_copies: int = 8,
         factors: Literal["auto"] | tuple[float, float] = "auto",
@@ -115,22 +115,22 @@ class _Remeasured(SavedTrees, BaseEstimator):
     def _copied(
         self,
         rows: GaussianRows,
-        known: Labels,
+        targets: Labels,
         weights: Floats | None,
         copies: int,
         random: np.random.RandomState,
     ) -> Floats:
-        """The learner's columns of all rows, then of their copies; `known` are class codes or targets."""
+        """The learner's columns of all rows, then of their copies; `targets` are class codes or numbers."""
         n = len(rows)
         smallest, largest = self.factors_
         downwards = 0 if smallest >= 1.0 else round((copies - 1) * (DOWNWARDS if largest > 1.0 else 1.0))
-        truth = self._truth(rows, known, weights, self.n_components, random) if downwards else None
+        truth = self._truth(rows, targets, weights, self.n_components, random) if downwards else None
         table = np.empty((copies, n, len(self.error_columns_.get_feature_names_out())))
         for start in range(0, n, BLOCK):  # so that covariances are written out for a block only
             part = slice(start, start + BLOCK)
             some = rows[part]
             table[0, part] = self.error_columns_.transform(some)
-            readings = Readings(some, random, truth.posterior(some, known[part]) if truth else None)
+            readings = Readings(some, random, truth.posterior(some, targets[part]) if truth else None)
             for k in range(1, copies):
                 if k <= downwards:
                     factors = drawn_factors(some.shape, (smallest, min(largest, 1.0)), 0.0, random)
@@ -173,7 +173,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         widest = WIDTH / float(np.median(noisy)) if noisy.size else 1.0
         return SMALLEST, min(max(widest, 2.0), WIDEST)
 
-    def _learner(self, copies: int, n_rows: int, random: np.random.RandomState) -> Any:
+    def _learner(self, copies: int, n_rows: int, random: np.random.RandomState) -> BaseEstimator:
         """The unfitted learner; the default one has leaves that grow with the copies."""
         if self.estimator is not None:
             learner = clone(self.estimator)
@@ -190,7 +190,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
     _truth: ClassVar[type[TruthOfClasses] | type[TruthOfTargets]]
 
     @staticmethod
-    def _default(**parameters: Any) -> Any:
+    def _default(**parameters: object) -> BaseEstimator:
         raise NotImplementedError
 
     def _columns(self, X: RowsLike) -> Floats:
@@ -229,8 +229,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
 
 @documented
 class RemeasuredClassifier(ClassifierMixin, _Remeasured):
-    """Any classifier, taught what error bars mean by copies of rows as they would have been read with other
-    errors.
+    """A classifier of any kind, trained on copies of rows as they would have been read with other errors.
 
     Row i is a reading x_i = z_i + e_i of a true value z_i with known noise e_i ~ N(0, S_i). The learner gets
     the columns of :class:`~uncertain.ErrorColumns` of the row and of `n_copies` - 1 copies:
@@ -286,7 +285,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
         return self._fit(X, self.classes_[codes], sample_weight, codes)
 
     @staticmethod
-    def _default(**parameters: Any) -> Any:
+    def _default(**parameters: object) -> BaseEstimator:
         return HistGradientBoostingClassifier(**parameters)
 
     @available_if(lambda self: _has(self, "predict_proba"))  # type: ignore[untyped-decorator]
@@ -314,8 +313,7 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
 
 @documented
 class RemeasuredRegressor(RegressorMixin, _Remeasured):
-    """Any regression, taught what error bars mean by copies of rows as they would have been read with other
-    errors.
+    """A regression of any kind, trained on copies of rows as they would have been read with other errors.
 
     As :class:`~uncertain.RemeasuredClassifier`, which has the formulas; true values of smaller errors are
     drawn from p(z | x, y) of a :class:`~uncertain.GaussianDenoiser` of features and target beside each other.
@@ -359,7 +357,7 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
         return self._fit(X, check_numbers(y, X, self), sample_weight)
 
     @staticmethod
-    def _default(**parameters: Any) -> Any:
+    def _default(**parameters: object) -> BaseEstimator:
         return HistGradientBoostingRegressor(**parameters)
 
 

@@ -48,7 +48,7 @@ class Core:
     n_features_in_: int
     feature_names_in_: Array
 
-    def __init_subclass__(cls, **arguments: Any) -> None:
+    def __init_subclass__(cls, **arguments: object) -> None:
         super().__init_subclass__(**arguments)
         for kind in cls.__dict__.get("_kinds", ()):
             CLASSES.setdefault(kind, []).append(cls)
@@ -65,7 +65,7 @@ class Core:
         if "seed" in names and "random_state" in params:
             given["seed"] = seed_from(params["random_state"])
         if self._tuned:
-            # Any number will do until one is chosen.
+            # A placeholder until one is chosen.
             given[self._penalty] = inspect.signature(type(self)).parameters[self._penalty].default
         return given
 
@@ -80,7 +80,7 @@ class Core:
         names = inspect.signature(cls).parameters
         return {name: value for name, value in parameters.items() if name in names}
 
-    def _parameters(self, **changed: Any) -> str:
+    def _parameters(self, **changed: object) -> str:
         """JSON text of the parameters; ParameterError if one is out of range."""
         n_jobs = getattr(self, "n_jobs", None)
         if not (n_jobs is None or isinstance(n_jobs, Integral)):

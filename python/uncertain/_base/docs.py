@@ -8,7 +8,7 @@ out, as scikit-learn wants them.
 from __future__ import annotations
 
 import re
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -207,10 +207,11 @@ def _filled(doc: str) -> str:
 
 def documented(thing: T) -> T:
     """The class (with its methods), or the function, with the entries that its docstrings name put in."""
-    parts: list[Any] = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
+    parts: list[object] = [thing, *vars(thing).values()] if isinstance(thing, type) else [thing]
     for part in parts:
         # Methods that are there for some parameters only hold the function in `fn`.
         for held in {part, getattr(part, "fn", part)} if callable(part) or hasattr(part, "fn") else ():
-            if isinstance(getattr(held, "__doc__", None), str):
-                held.__doc__ = _filled(held.__doc__)
+            doc = getattr(held, "__doc__", None)
+            if isinstance(doc, str):
+                held.__doc__ = _filled(doc)
     return thing

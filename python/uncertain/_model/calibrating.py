@@ -23,7 +23,7 @@ from .._data.typing import Booleans, Floats, Ints, Labels
 from .._errors.sizes import sizes_of
 from .._report.held_out import quiet
 from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
-from ..preprocessing._error_columns import spread_of
+from ..preprocessing._error_columns import feature_spread
 from ..preprocessing._readings import Readings, drawn_factors
 from ..regression import GSURegressor
 from ..tables._groups import Groups
@@ -155,7 +155,7 @@ def _of_numbers(fitted: Pipeline, training: Training) -> Calibrated:
 
 
 def _of_classes(fitted: Pipeline, training: Training) -> Calibrated:
-    widths = spread_of(gaussians_of(training.rows).means, ~gaps_of(training.rows))
+    widths = feature_spread(gaussians_of(training.rows).means, ~gaps_of(training.rows))
     scores, levels, numbers = [], [], []
     codes = training._classes(fitted)
     assert codes is not None

@@ -25,7 +25,7 @@ from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Floats
 from .._errors.sizes import sizes_of
 from ..preprocessing import GaussianDenoiser
-from ..preprocessing._error_columns import spread_of
+from ..preprocessing._error_columns import feature_spread
 from .distribution import in_front
 
 MANY = 30
@@ -92,7 +92,7 @@ class Spread:
 def widths_of(pipeline: Pipeline, rows: GaussianRows) -> Floats:
     """t: the spread of every feature in front of the last step; 1 for a feature that does not vary."""
     moved = in_front(pipeline, rows)
-    return spread_of(gaussians_of(moved).means, ~gaps_of(moved))
+    return feature_spread(gaussians_of(moved).means, ~gaps_of(moved))
 
 
 def parts_of(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:

@@ -6,7 +6,7 @@ array of the same layout, so that answers are the learner's to the last bit.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ from .._uncertain import Fitted, Gaussians, Rows
 from ..exceptions import UncertainError
 
 
-def fitted(columns: str, link: str, factors: Any, arrays: dict[str, Floats]) -> Fitted:
+def fitted(columns: str, link: str, factors: Sequence[float], arrays: dict[str, Floats]) -> Fitted:
     """Trees behind error columns, as the core has them."""
     header = encoded({"columns": columns, "link": link, "factors": list(factors)})
     return Fitted.from_arrays("trees", "{}", header, arrays)
@@ -33,10 +33,10 @@ class _Trees:
     def __init__(self, link: str, arrays: dict[str, Floats], n_columns: int) -> None:
         self.n_features_in_ = n_columns
         self._link = link
-        # Scores are asked for: without a link in the core.
+        # Without a link in the core: its scores are needed.
         plain = "identity" if link == "log" else link
-        own = {name: values for name, values in arrays.items() if name != "scale"}
-        self._model = fitted("means", plain, (1.0, 1.0), {"scale": np.ones(n_columns), **own})
+        trees = {name: values for name, values in arrays.items() if name != "scale"}
+        self._model = fitted("means", plain, (1.0, 1.0), {"scale": np.ones(n_columns), **trees})
 
     def _arrays(self) -> tuple[str, dict[str, Floats]]:
         """The link, and the arrays for a file."""
@@ -71,8 +71,8 @@ class TreesClassifier(_Trees):
         """The class of the largest score, of two classes by its sign."""
         scores = self._raw_predict(X)
         codes = (scores.ravel() > 0).astype(int) if scores.shape[1] == 1 else np.argmax(scores, axis=1)
-        found: Labels = self.classes_[codes]
-        return found
+        labels: Labels = self.classes_[codes]
+        return labels
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Scores, (n,) for two classes, else (n, K)."""

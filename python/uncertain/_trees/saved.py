@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .._base.core import NOT_SAVED, Core, decoded
-from .._data.typing import Keywords
+from .._data.typing import Floats, Keywords
 from .._uncertain import Fitted
 from ..preprocessing import ErrorColumns
 from .kept import TreesClassifier, TreesRegressor, _Trees, fitted
-from .scikit_learn import LEARNERS, TreeArrays, arrays_of, check_answers, probes
+from .scikit_learn import LEARNERS, TreeArrays, check_predictions, flat_trees, probes
 
 
 class SavedTrees(Core):
@@ -23,8 +24,8 @@ class SavedTrees(Core):
     """
 
     _kinds: ClassVar[tuple[str, ...]] = ()
-    estimator: Any
-    estimator_: Any
+    estimator: BaseEstimator | None
+    estimator_: BaseEstimator
     error_columns_: ErrorColumns
     factors_: tuple[float, float]
 
@@ -34,17 +35,18 @@ class SavedTrees(Core):
         scale = np.ascontiguousarray(columns.scale_, dtype=np.float64)
         return [fitted(columns.columns, link, self.factors_, {"scale": scale, **arrays})]
 
-    def _tree_arrays(self) -> tuple[str, Any]:
+    def _tree_arrays(self) -> tuple[str, dict[str, Floats]]:
         """Of the learner, its own or scikit-learn's."""
         if isinstance(self.estimator_, _Trees):
             return self.estimator_._arrays()
-        found = arrays_of(self.estimator_)
-        check_answers(self.estimator_, found, self._as_kept(found)._raw_predict(probes(found)))
-        return found.link, found.arrays
+        trees = flat_trees(self.estimator_)
+        check_predictions(self.estimator_, trees, self._as_loaded(trees)._raw_predict(probes(trees)))
+        return trees.link, trees.arrays
 
-    def _as_kept(self, found: TreeArrays) -> _Trees:
+    def _as_loaded(self, trees: TreeArrays) -> _Trees:
+        """What stands for the learner after loading."""
         classes = getattr(self, "classes_", None)
-        return TreesRegressor(*found) if classes is None else TreesClassifier(*found, classes)
+        return TreesRegressor(*trees) if classes is None else TreesClassifier(*trees, classes)
 
     def _loaded(self, model: Fitted) -> Self:
         header, arrays = decoded(model.header), model.arrays()
@@ -53,7 +55,7 @@ class SavedTrees(Core):
         self.error_columns_.n_features_in_ = d = len(arrays["scale"])
         self.factors_ = tuple(header["factors"])
         n_columns = {"means": d, "errors": 2 * d}.get(header["columns"], 2 * d + d * (d - 1) // 2)
-        self.estimator_ = self._as_kept(TreeArrays(header["link"], arrays, n_columns))
+        self.estimator_ = self._as_loaded(TreeArrays(header["link"], arrays, n_columns))
         return self
 
     def _set_names(self, names: Sequence[str]) -> None:
@@ -65,8 +67,8 @@ class SavedTrees(Core):
         given = self.estimator
         if given is not None:
             # By its name, one of LEARNERS: a fit to the same data is the same again.
-            own = {k: v for k, v in given.get_params(deep=False).items() if k not in NOT_SAVED}
-            saved["estimator"] = {"learner": type(given).__name__, **own}
+            params = {k: v for k, v in given.get_params(deep=False).items() if k not in NOT_SAVED}
+            saved["estimator"] = {"learner": type(given).__name__, **params}
         return saved
 
     def _set_saved(self, parameters: Keywords) -> None:

@@ -1,22 +1,23 @@
 """The arrays of scikit-learn's histogram gradient boosting.
 
 They are private attributes of its estimators. So their names and types are looked at first, and then the
-arrays are asked about the places where a mistake would show, on both sides of thresholds and where a value
-is missing: what does not answer to the last bit as the learner itself is refused.
+arrays have to predict rows where a mistake would show, on both sides of thresholds and with missing values:
+unless they give the learner's own predictions, to the last bit, they are refused.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import sklearn
+from sklearn.base import BaseEstimator
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from .._data.typing import Floats
+from .._data.typing import Array, Floats
 from ..exceptions import UncertainError
 
-LEARNERS: dict[str, type[Any]] = {
+LEARNERS: dict[str, type[BaseEstimator]] = {
     "HistGradientBoostingClassifier": HistGradientBoostingClassifier,
     "HistGradientBoostingRegressor": HistGradientBoostingRegressor,
 }
@@ -58,7 +59,7 @@ class TreeArrays(NamedTuple):
     n_columns: int
 
 
-def arrays_of(learner: Any) -> TreeArrays:
+def flat_trees(learner: BaseEstimator) -> TreeArrays:
     """The arrays of a fitted learner; UncertainError where they cannot be had."""
     if type(learner) not in LEARNERS.values():
         raise UncertainError(
@@ -77,16 +78,16 @@ def arrays_of(learner: Any) -> TreeArrays:
         trees = [predictor.nodes for iteration in learner._predictors for predictor in iteration]
     except (AttributeError, KeyError, TypeError) as error:
         raise _unknown(str(error)) from error
-    return TreeArrays(link, {"baseline": baseline, **flattened(trees)}, int(learner.n_features_in_))
+    return TreeArrays(link, {"baseline": baseline, **_flattened(trees)}, int(learner.n_features_in_))
 
 
-def flattened(trees: list[Any]) -> dict[str, Floats]:
+def _flattened(trees: list[Array]) -> dict[str, Floats]:
     """Nodes of all trees one behind the other, in preorder: the left child is the next node."""
     for nodes in trees:
-        found = {name: kind[0].str[1:] for name, kind in (nodes.dtype.fields or {}).items()}
-        strange = next((name for name, kind in FIELDS.items() if found.get(name) != kind), None)
+        types = {name: kind[0].str[1:] for name, kind in (nodes.dtype.fields or {}).items()}
+        strange = next((name for name, kind in FIELDS.items() if types.get(name) != kind), None)
         if strange is not None:
-            raise _unknown(f"the field {strange} of a node is {found.get(strange)}")
+            raise _unknown(f"the field {strange} of a node is {types.get(strange)}")
         split = nodes["is_leaf"] == 0
         if nodes["is_categorical"][split].any():
             raise _unknown("a split by categories")
@@ -120,10 +121,10 @@ def probes(trees: TreeArrays) -> Floats:
     return rows
 
 
-def check_answers(learner: Any, trees: TreeArrays, scores: Floats) -> None:
+def check_predictions(learner: BaseEstimator, trees: TreeArrays, scores: Floats) -> None:
     """Refuse arrays whose scores (n, K) of the probes are not the learner's own."""
     if not np.array_equal(learner._raw_predict(probes(trees)), scores):
-        raise _unknown("its trees answer differently")
+        raise _unknown("its trees give other predictions")
 
 
 def _check_version() -> None:

@@ -1,16 +1,16 @@
-"""Options that say which columns are what: names, patterns, and FEATURE=COLUMN as dictionaries.
+"""Options for the roles of columns: names, patterns, and FEATURE=COLUMN as dictionaries.
 
-`uncertain.fit` checks what they mean together; here texts only become its arguments.
+`uncertain.fit` checks them together; here texts only become its arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
 Texts = tuple[str, ...]
 
 LISTS = {
@@ -31,10 +31,10 @@ PAIRS = {
 
 def names(text: str) -> list[str]:
     """Names of columns, separated by commas."""
-    found = [name.strip() for name in text.split(",")]
-    if not all(found):
+    columns = [name.strip() for name in text.split(",")]
+    if not all(columns):
         raise click.BadParameter(f"{text!r} must be names of columns with commas between them, such as u,g,r")
-    return found
+    return columns
 
 
 def names_or(*words: str) -> Callable[[str], list[str] | str]:
@@ -42,7 +42,7 @@ def names_or(*words: str) -> Callable[[str], list[str] | str]:
     return lambda text: text if text in words else names(text)
 
 
-def error_columns(_ctx: click.Context, option: click.Parameter, texts: Texts) -> Any:
+def error_columns(_ctx: click.Context, option: click.Parameter, texts: Texts) -> object:
     """A column or pattern, a list of them, or a dictionary by feature."""
     given = _by_feature(option, texts)
     if isinstance(given, dict):
@@ -50,7 +50,7 @@ def error_columns(_ctx: click.Context, option: click.Parameter, texts: Texts) ->
     return names(given) if given is not None and "," in given else given
 
 
-def pairs(_ctx: click.Context, option: click.Parameter, texts: Texts) -> Any:
+def pairs(_ctx: click.Context, option: click.Parameter, texts: Texts) -> object:
     """A column or pattern, or a dictionary by pair of features."""
     given = _by_feature(option, texts)
     if not isinstance(given, dict):

@@ -79,7 +79,7 @@ def _with_help(error: click.ClickException) -> str:
     return message if context is None else f"{message} (see {context.command_path} --help)"
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     click.echo(f"uncertain: warning: {in_options(str(message))}", err=True)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -18,7 +18,7 @@ MEANINGS = ("auto", "spread", "measurement")
 TASKS = ("auto", "classification", "regression")
 ON_MISSING = ("error", "point", "impute")
 HANDLE_UNKNOWN = ("error", "ignore")
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def progress_option(command: Command) -> Command:
@@ -42,7 +42,7 @@ def choice_option(
 on_missing_option = choice_option("--on-missing", ON_MISSING, "What a missing value or error bar means.")
 
 
-def parameter(text: str) -> tuple[str, Any]:
+def parameter(text: str) -> tuple[str, object]:
     """KEY=VALUE; numbers, booleans and None as in Python, anything else is a string."""
     key, equals, value = text.partition("=")
     if not equals or not key:

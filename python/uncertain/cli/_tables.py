@@ -7,12 +7,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 if TYPE_CHECKING:
     import polars
+
+    from .._data.typing import Function
 
 STANDARD = "-"
 LARGE = 64 << 20
@@ -33,7 +35,7 @@ STARTS = {
 """How files of each kind begin."""
 
 
-def table_argument() -> Callable[[Any], Any]:
+def table_argument() -> Callable[[Function], Function]:
     """A table that is read: the path of one file or more, a pattern, a folder, or ``-``."""
     return click.argument("table", metavar="TABLE...", nargs=-1, required=True, callback=_one_or_many)
 
@@ -45,7 +47,7 @@ def _one_or_many(_ctx: click.Context, _option: click.Parameter, given: tuple[str
     return given[0] if len(given) == 1 else list(given)
 
 
-def format_option(command: Any) -> Any:
+def format_option(command: Function) -> Function:
     """--format of what is written."""
     return click.option(
         "--format",
@@ -148,7 +150,7 @@ def write_batches(frames: Iterable[polars.DataFrame], path: str, kind: str | Non
         return _written(frames, file, named)
 
 
-def _written(frames: Iterable[polars.DataFrame], file: Any, kind: str) -> int:
+def _written(frames: Iterable[polars.DataFrame], file: BinaryIO, kind: str) -> int:
     """The frames in one file of text, or in one of pyarrow's."""
     n_rows = 0
     if kind in ("csv", "tsv"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from typing import Any
 
 from ._columns import BARS, LISTS, PAIRS
 
@@ -43,7 +42,7 @@ def _option(name: str, text: str) -> str | None:
     if "..." in text:  # not to be repeated as it stands
         return None
     try:
-        value: Any = ast.literal_eval(text)
+        value: object = ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return None
     if name == "probability":
@@ -55,7 +54,7 @@ def _option(name: str, text: str) -> str | None:
     return f"{option} {_word(_listed(value) or 'none')}"
 
 
-def _listed(value: Any) -> str:
+def _listed(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +11,7 @@ from ._progress import Progress
 from ._tables import opened, table_argument
 
 if TYPE_CHECKING:
+    from .._data.typing import Floats
     from .._model.scored import Hits
 
 
@@ -55,7 +56,7 @@ def _by_class(names: list[str], worth: Hits) -> list[str]:
         "",
     ]
 
-    def line(name: str, numbers: Any, rows: int) -> str:
+    def line(name: str, numbers: Floats, rows: int) -> str:
         return f"{name:>{width}}" + "".join(f"{x:>11.4f}" for x in numbers) + f"{rows:>11,}"
 
     lines += [line(name, scores[:, k], true[k]) for k, name in enumerate(names)]

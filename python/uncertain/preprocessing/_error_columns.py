@@ -6,10 +6,9 @@ shift, and an exact value has a finite size.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
@@ -18,7 +17,7 @@ from .._base.docs import documented
 from .._base.gaps import TakesGaps
 from .._data.array import GaussianArray
 from .._data.options import check_option
-from .._data.typing import Array, Floats
+from .._data.typing import Array, Booleans, Floats
 from .._data.validation import RowsLike, check_rows
 
 FLOOR = 1e-3
@@ -77,10 +76,10 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         check_option("columns", self.columns, ("errors", "correlations", "means"))
         data, missing = check_rows(self, X, reset=True)
         means = _with_gaps(np.asarray(data.means), missing)
-        self.scale_: Floats = spread_of(means, ~np.isnan(means))
+        self.scale_: Floats = feature_spread(means, ~np.isnan(means))
         return self
 
-    def transform(self, X: RowsLike) -> Any:
+    def transform(self, X: RowsLike) -> Floats:
         """The columns of every row, shape (n, 2 d) for "errors".
 
         {Parameters: readings}
@@ -112,15 +111,15 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         return tags
 
 
-def spread_of(means: Floats, known: Any) -> Floats:
+def feature_spread(means: Floats, present: Booleans) -> Floats:
     """The standard deviation of every feature over the rows that have it; 1 where that is 0."""
-    count = np.maximum(known.sum(axis=0), 1)
-    center = np.where(known, means, 0.0).sum(axis=0) / count
-    spread = np.sqrt(np.where(known, (means - center) ** 2, 0.0).sum(axis=0) / count)
+    count = np.maximum(present.sum(axis=0), 1)
+    center = np.where(present, means, 0.0).sum(axis=0) / count
+    spread = np.sqrt(np.where(present, (means - center) ** 2, 0.0).sum(axis=0) / count)
     return np.where(spread > 0.0, spread, 1.0)
 
 
-def _with_gaps(values: Floats, missing: NDArray[np.bool_] | None) -> Floats:
+def _with_gaps(values: Floats, missing: Booleans | None) -> Floats:
     return values if missing is None else np.where(missing, np.nan, values)
 
 
@@ -136,9 +135,9 @@ def _deviations(rows: GaussianArray, *, correlations: bool) -> tuple[Floats, lis
     n, d = rows.shape
     std = np.zeros((n, d))
     above = np.triu_indices(d, 1)
-    found = [np.zeros((n, len(above[0])))] if correlations else []
+    corr = [np.zeros((n, len(above[0])))] if correlations else []
     if rows.kind == "zero":
-        return std, found
+        return std, corr
     for start in range(0, n, BLOCK):
         part = slice(start, start + BLOCK)
         block = rows[part] if correlations else rows[part].collapse("diagonal")
@@ -146,5 +145,5 @@ def _deviations(rows: GaussianArray, *, correlations: bool) -> tuple[Floats, lis
         std[part] = np.sqrt(np.diagonal(cov, axis1=1, axis2=2))
         if correlations:
             product = std[part, above[0]] * std[part, above[1]]
-            np.divide(cov[:, above[0], above[1]], product, out=found[0][part], where=product > 0.0)
-    return std, found
+            np.divide(cov[:, above[0], above[1]], product, out=corr[0][part], where=product > 0.0)
+    return std, corr

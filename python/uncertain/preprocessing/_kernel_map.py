@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
@@ -135,7 +135,7 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return self.rank_
 
 
-def check_kernel(kernel: Any, gamma: Any) -> None:
+def check_kernel(kernel: object, gamma: object) -> None:
     """Is it a kernel's name, and `gamma` a number or "median"?"""
     check_option("kernel", kernel, KERNELS)
     number_or_median("gamma", gamma)

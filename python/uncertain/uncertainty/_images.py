@@ -10,7 +10,6 @@ copies for the same matrix and an interpolation of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -137,7 +136,7 @@ def image_moves(
     along_row, along_col = np.gradient(pixels, axis=(1, 2))
     r = (np.arange(height) - (height - 1) / 2)[:, None]
     c = (np.arange(width) - (width - 1) / 2)[None, :]
-    moves: list[Any] = []
+    moves = []
     if row_sigma > 0:
         moves.append(row_sigma * along_row)
     if col_sigma > 0:
@@ -179,7 +178,7 @@ def _pair(value: float | Sequence[float], what: str) -> tuple[float, float]:
     return _spread(pair[0], what), _spread(pair[1], what)
 
 
-def _spread(value: Any, what: str) -> float:
+def _spread(value: float, what: str) -> float:
     if not (np.isfinite(value) and value >= 0):
         raise ParameterError(f"{what} = {value!r}: must be a finite standard deviation >= 0")
     return float(value)

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.options import check_option
@@ -17,7 +18,7 @@ from .._data.warn import warn
 from ..exceptions import ParameterError, ShapeError, UncertainError, UncertainWarning
 
 
-def from_uncertainties(values: Any, *, correlated: bool = False) -> GaussianArray:
+def from_uncertainties(values: ArrayLike, *, correlated: bool = False) -> GaussianArray:
     """An object array of numbers with error bars, as the `uncertainties` package makes them.
 
     Parameters
@@ -170,16 +171,16 @@ def read_gsu(
             x[i, j - 1] = value
     X = GaussianArray(x) if covariances is None else _with_covariances(x, matrices, kind)
     y = None if labels is None else np.array([label_rows[key].label() for key in ids], dtype=np.int64)
-    found = GsuFiles(X, y, ids, dropped)
-    if found.n_dropped:
+    matched = GsuFiles(X, y, ids, dropped)
+    if matched.n_dropped:
         counts = ", ".join(f"{len(keys)} only in {name}" for name, keys in dropped.items() if keys)
         example = next(key for keys in dropped.values() for key in keys)
         warn(
-            f"{found.n_dropped} {'id is' if found.n_dropped == 1 else 'ids are'} not in every file and "
-            f"{'was' if found.n_dropped == 1 else 'were'} dropped ({counts}), such as {example!r}",
+            f"{matched.n_dropped} {'id is' if matched.n_dropped == 1 else 'ids are'} not in every file and "
+            f"{'was' if matched.n_dropped == 1 else 'were'} dropped ({counts}), such as {example!r}",
             UncertainWarning,
         )
-    return found
+    return matched
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,7 +145,7 @@ def _codes(table: Table, by: Sequence[str]) -> tuple[Codes, Codes]:
     return codes, first
 
 
-def _plain(values: Sequence[Any]) -> Array:
+def _plain(values: Sequence[object] | Array) -> Array:
     """The values as an array of one dimension, numbers as numbers."""
     if not any(isinstance(value, (list, tuple, dict, np.ndarray)) for value in values):
         return np.asarray(values)
@@ -163,7 +162,7 @@ def _varies(values: Array, codes: Codes, first: Codes) -> NDArray[np.bool_]:
 
 
 def _check_constant(
-    values: Sequence[Any], codes: Codes, first: Codes, name: str, groups: Sequence[str]
+    values: Sequence[object] | Array, codes: Codes, first: Codes, name: str, groups: Sequence[str]
 ) -> None:
     different = np.flatnonzero(_varies(_plain(values), codes, first))
     if different.size:

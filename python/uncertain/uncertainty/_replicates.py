@@ -11,7 +11,7 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack, overload
+from typing import Literal, Required, TypeAlias, TypedDict, TypeVar, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from .._columns.names import SPREAD
 from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
-from .._data.typing import ArrowStream, Floats, Ints, Keywords
+from .._data.typing import ArrowStream, Floats, Ints, Keywords, NativeTable
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ..tables import is_table, new_table, open_table
 from ..tables._units import as_unit
@@ -48,9 +48,9 @@ def from_replicates(table: Frame, *, by: str | Sequence[str], **options: Unpack[
 @overload
 def from_replicates(table: ArrayLike, *, by: ArrayLike, **options: Unpack[Options]) -> GaussianArray: ...
 def from_replicates(
-    table: Any,
+    table: NativeTable | ArrayLike,
     *,
-    by: Any,
+    by: str | Sequence[str] | ArrayLike,
     of: Literal["mean", "population"],
     features: Sequence[str] | None = None,
     keep: Sequence[str] = (),
@@ -59,7 +59,7 @@ def from_replicates(
     columns: Literal["scalars", "lists"] = "scalars",
     shrinkage: Shrinkage = "ledoit-wolf",
     covariance: Literal["full", "diagonal"] = "full",
-) -> Any:
+) -> NativeTable | GaussianArray:
     """One Gaussian per group of repeated rows: the mean of the N replicates, and a covariance.
 
     .. code-block:: text
@@ -141,19 +141,23 @@ def from_replicates(
     _check_options(of, shrinkage, covariance)
     check_option("columns", columns, ("scalars", "lists"))
     if not is_table(table):
-        return _of_arrays(table, by, of, shrinkage, covariance)
+        return _from_arrays(table, by, of, shrinkage, covariance)
     opened = open_table(table)
-    by = [by] if isinstance(by, str) else list(by)
-    found = read_replicates(opened, by, features, keep, include, exclude)
-    rows, counts = gaussians_of_groups(found.values, found.codes, found.groups, of, shrinkage, covariance)
+    by_columns = [by] if isinstance(by, str) else list(cast(Sequence[str], by))
+    replicates = read_replicates(opened, by_columns, features, keep, include, exclude)
+    rows, counts = gaussians_of_groups(
+        replicates.values, replicates.codes, replicates.groups, of, shrinkage, covariance
+    )
     if columns == "lists":
-        return new_table(opened, _without_clash(found.kept, {"n": counts}, ("mean", "cov", "var")), rows)
+        return new_table(opened, _without_clash(replicates.kept, {"n": counts}, ("mean", "cov", "var")), rows)
     ending = "_se" if of == "mean" else SPREAD
-    made = _in_units(_scalars(rows, found.features, ending), opened.units(found.features), ending)
-    return new_table(opened, _without_clash(found.kept, {"n": counts} | made))
+    made = _in_units(_scalars(rows, replicates.features, ending), opened.units(replicates.features), ending)
+    return new_table(opened, _without_clash(replicates.kept, {"n": counts} | made))
 
 
-def _of_arrays(table: Any, by: Any, of: str, shrinkage: Shrinkage, covariance: str) -> GaussianArray:
+def _from_arrays(
+    table: ArrayLike, by: ArrayLike, of: str, shrinkage: Shrinkage, covariance: str
+) -> GaussianArray:
     values = finite(float_array(table, "table"))
     groups = np.asarray(by)
     if groups.shape != (len(values),):
@@ -278,7 +282,7 @@ def _shrunk(S: Floats, share: Floats) -> Floats:
     return shrunk
 
 
-def _check_options(of: Any, shrinkage: Any, covariance: Any) -> None:
+def _check_options(of: object, shrinkage: object, covariance: object) -> None:
     if of not in ("mean", "population"):
         raise ParameterError(
             f"of = {of!r}: must be 'mean' (how well the mean is known) or 'population' (how far one more "

@@ -7,7 +7,7 @@ the covariance that is usually thrown away. SciPy does the spectra.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +28,7 @@ def welch(
     *,
     nperseg: int = 256,
     overlap: float = 0.5,
-    window: Any = "hann",
+    window: str | tuple[object, ...] | ArrayLike = "hann",
     of: Literal["population", "mean"] = "population",
     covariance: Literal["full", "diagonal"] = "diagonal",
     shrinkage: Shrinkage = "ledoit-wolf",
@@ -110,7 +110,7 @@ def welch(
     taper: Floats = get_window(window, nperseg)
     # One-sided densities of every window, (n, channels, frequencies, windows).
     frequencies, _, density = spectrogram(x, fs, taper, noverlap=nperseg - hop, detrend="constant")
-    masks = [_frequencies_of(band, frequencies, fs, name) for name, band in named]
+    masks = [_frequencies_in(band, frequencies, fs, name) for name, band in named]
     powers = np.stack([density[:, :, mask].sum(axis=2) * (fs / nperseg) for mask in masks], axis=3)
     if not (powers > 0).all():
         i, c, k, b = np.argwhere(~(powers > 0))[0]
@@ -140,14 +140,16 @@ def overlap_factor(taper: Floats, hop: int, windows: int) -> float:
     return float(1 + 2 * sum((1 - j / windows) * r for j, r in zip(lags, rho, strict=True)))
 
 
-def _named(bands: Any) -> list[tuple[str, tuple[float, float]]]:
+def _named(
+    bands: Mapping[str, tuple[float, float]] | Sequence[tuple[float, float]],
+) -> list[tuple[str, tuple[float, float]]]:
     pairs = list(bands.items() if isinstance(bands, Mapping) else ((f"{b}", b) for b in bands))
     if not pairs:
         raise ParameterError("bands is empty: name at least one, such as {'alpha': (8, 13)}")
     return [(name, (float(low), float(high))) for name, (low, high) in pairs]
 
 
-def _frequencies_of(band: tuple[float, float], f: Floats, fs: float, name: str) -> Booleans:
+def _frequencies_in(band: tuple[float, float], f: Floats, fs: float, name: str) -> Booleans:
     low, high = band
     if not 0 <= low < high <= fs / 2:
         raise ParameterError(f"band {name}: expected 0 <= low < high <= fs / 2 = {fs / 2:g}, got {band}")
