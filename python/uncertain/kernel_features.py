@@ -61,8 +61,8 @@ class ProbabilisticKernelFeatures(
     Parameters
     ----------
     n_components : int, default=100
-        Frequencies R, each a cosine and a sine: 2 R features. Or landmark rows at most: as many features,
-        fewer where landmarks nearly repeat each other.
+        Number R of frequencies, each with a cosine and a sine: 2 R features. Or the largest number of
+        landmark rows, with as many features, or fewer where landmarks are nearly equal.
     approximation : {"random", "nystroem"}, default="random"
         Random waves, or the exact kernel with rows drawn from the data.
     {sigma, coupling}
@@ -125,7 +125,7 @@ class ProbabilisticKernelFeatures(
         X : GaussianArray of n rows, or array-like of shape (n, d)
             Gaussians or exact points.
         y : object
-            Not looked at.
+            Ignored.
 
         {Returns: self}
 

@@ -52,7 +52,7 @@ def probabilistic_rbf(
     sigma : float or "median"
         Bandwidth, > 0. "median" is `median_distance` of X.
     coupling : {"shared", "independent"}
-        Which noise the two rows of a pair see.
+        Whether the two rows of a pair share one draw of noise or each has its own.
     max_bytes : int, optional
         Memory that the result and the work on it may take; by default half of the available memory. A
         matrix that needs more is refused before anything is computed: take slices of X against Z.
@@ -103,8 +103,8 @@ def probabilistic_rbf(
 def median_distance(X: RowsLike, *, random_state: RandomState = 0) -> float:
     """The median of ``sqrt(|x_i - x_j|^2 + tr S_i + tr S_j)`` over pairs of rows, a usual bandwidth.
 
-    That is the root mean square distance between draws of the two rows. All pairs are looked at where they
-    are no more than 4000 (90 rows), else 4000 pairs drawn at random.
+    That is the root mean square distance between draws of the two rows. Up to 4000 pairs (90 rows) all are
+    used, otherwise 4000 pairs drawn at random.
 
     Parameters
     ----------

@@ -13,8 +13,8 @@ __all__ = ["MinimaxProbabilityClassifier"]
 class MinimaxProbabilityClassifier(LinearClassifier):
     """The hyperplane with the best worst-case accuracy, given each class's mean and covariance only.
 
-    Of all pairs of distributions with the classes' moments, the worst one still puts the share
-    kappa^2 / (1 + kappa^2) of either class on its side:
+    Even for the worst pair of distributions with the classes' moments, a share kappa^2 / (1 + kappa^2) of
+    each class is on its side:
 
     .. code-block:: text
 
@@ -28,9 +28,9 @@ class MinimaxProbabilityClassifier(LinearClassifier):
     Parameters
     ----------
     ridge : float, default=1e-6
-        Added to the diagonal of both covariances, in units of their mean variance, >= 0: the exact answer to
-        covariances that are known to within so much in the Frobenius norm. Zero leaves the solution open when
-        there are fewer rows than features.
+        Added to the diagonal of both covariances, in units of their mean variance, >= 0: the exact solution
+        if covariances are known only to within this in the Frobenius norm. With zero the solution is not
+        unique when there are fewer rows than features.
     tol : float, default=1e-10
         Relative decrease of the minimum at which to stop.
     max_iter : int, default=1000

@@ -27,14 +27,14 @@ __all__ = ["GaussianMixtureRegressor"]
 class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
     """Regression with errors in x and y: true features and true target are a mixture of Gaussians.
 
-    Row i is one noisy reading (x_i, y_i) of a true pair, with known errors of both that may go together:
+    Row i is one noisy reading (x_i, y_i) of a true pair, with known errors of both, which may be correlated:
 
     .. code-block:: text
 
         (x_i, y_i) ~ sum_k pi_k N(mu_k, T_k + C_i),    C_i = [[S_i, c_i], [c_i', t_i^2]]
 
-    fitted by EM (extreme deconvolution, as in `GaussianDenoiser`); for one component Newton's method goes on
-    from there to the maximum of the likelihood (up to 450,000 rows of 10 features, 8,000 of 30). The
+    fitted by EM (extreme deconvolution, as in `GaussianDenoiser`); for one component Newton's method
+    continues to the maximum of the likelihood (up to 450,000 rows of 10 features, 8,000 of 30). The
     prediction for a new row N(x, S) is the density of its true target given the reading x and its errors S,
     again a mixture:
 
@@ -43,15 +43,16 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         V_k = T_k,xx + S,    weight proportional to pi_k N(x; mu_k,x, V_k)
         mean mu_k,y + T_k,yx V_k^-1 (x - mu_k,x),    variance T_k,yy - T_k,yx V_k^-1 T_k,xy
 
-    A missing feature is one with infinite noise, in the fit and in predictions. A feature may be a limit
-    (`Incomplete` with `limits`): its reading is a truncated normal number, exactly for one limit in a row, by
-    expectation propagation for several.
+    A missing feature has infinite noise, in the fit and in predictions. A feature may be a limit
+    (`Incomplete` with `limits`): its reading is then a truncated normal variable, treated exactly for one
+    limit in a row and by expectation propagation for several.
 
     With one component it is the structural model of a line with errors in both variables: ``coef_``,
     ``intercept_`` and ``intrinsic_scatter_`` are those of the law y = beta'x + alpha + N(0, s^2) *between
-    true values*, which least squares, and regressions that average over error bars such as `GSURegressor`,
-    flatten. All three have standard errors. Predictions are not that line: a vague reading x is drawn to the
-    other rows first, so that they are right on average. With more components the law is a curve.
+    true values*, whose slopes least squares underestimates, and regressions that average over error bars,
+    such as `GSURegressor`, even more. All three have standard errors. Predictions do not follow that line: a
+    reading x is first shrunk towards the population, more strongly the larger its error, so that predictions
+    are right on average. With more components the law is a curve.
 
     Parameters
     ----------
@@ -63,22 +64,23 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (d,)
-        beta = T_xx^-1 T_xy; of one component, as the five that follow.
+        beta = T_xx^-1 T_xy; only with one component, as the five that follow.
     intercept_ : float
         alpha = mu_y - beta'mu_x.
     intrinsic_scatter_ : float
-        s >= 0, a standard deviation: what is left of the scatter around the line when all error bars are
-        taken off. It counts the d + 1 degrees of freedom of the line: without errors s^2 = RSS / (n - d - 1).
-        0 where the error bars explain all of the scatter, and more.
+        s >= 0, a standard deviation: the scatter around the line that no error bar explains. It counts the d
+        + 1 degrees of freedom of the line: without errors s^2 = RSS / (n - d - 1). 0 if the error bars
+        explain all of the scatter, or more.
     coef_std_ : ndarray of shape (d,)
         Standard errors of ``coef_``, from the observed information of the marginal likelihood (also of mu_x
-        and T_xx). With weights, of as many rows as they are worth, (sum c)^2 / sum c^2. Of more rows
-        than Newton's method takes 20,000 evenly spaced ones stand for all, fewer of more than 30 features.
+        and T_xx). With weights, the number of rows is the effective one, (sum c)^2 / sum c^2. Beyond the
+        number of rows that Newton's method takes, 20,000 evenly spaced ones represent all of them (fewer for
+        more than 30 features).
     intercept_std_ : float
-        Of ``intercept_``.
+        Standard error of ``intercept_``.
     intrinsic_scatter_std_ : float
-        Of ``intrinsic_scatter_``; NaN where that is 0, the edge of what it may be. Within two standard
-        errors of 0 the distribution of s is far from normal.
+        Standard error of ``intrinsic_scatter_``; NaN where that is 0, the boundary of its range. Within two
+        standard errors of 0 the distribution of s is far from normal.
     {em_weights_}
     means_ : ndarray of shape (K, d + 1)
         mu_k, the target last.
@@ -87,7 +89,7 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
     {n_components_}
     log_likelihoods_ : ndarray of at most ``n_iter_ + 1`` numbers
         Mean log-likelihood per row (features and target) at the start and after every step that was kept,
-        never falling; of one component before its scatter counts degrees of freedom.
+        never falling; with one component, before the correction for degrees of freedom.
     {held_out_log_likelihoods_, em_n_iter_, em_status_, n_features_in_, feature_names_in_}
 
     {Raises: refused}
@@ -119,7 +121,7 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
 
     _kinds = ("mixture-regression",)
     _joint: GaussianRows | None = None
-    """During a fit whose features and target lie together elsewhere: these rows, the target last."""
+    """During a fit to features and target in one file: these rows, the target last."""
 
     def fit(
         self,
@@ -136,17 +138,17 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
 
         {Parameters: readings, targets}
         y_std : float or array-like of shape (n,), default=None
-            Standard deviations of the targets' errors, >= 0; None: the targets are exact, and their noise is
-            in the scatter of the law.
+            Standard deviations of the targets' errors, >= 0; None: the targets are exact, or their noise is
+            part of the intrinsic scatter.
         xy_cov : array-like of shape (n, d), or (n,) for one feature, default=None
-            Covariances of each feature's error with the target's. Not looked at where a feature is missing.
+            Covariances of each feature's error with the target's; ignored where a feature is missing.
         {sample_weight}
         y_limit : array-like of shape (n,), default=None
             -1 where all that is known is that the reading of the target is below `y` (an upper limit, such as
-            y < 3.2), +1 where it is above, 0 where it is `y`. With ``y_std`` 0 the true target is. Such rows
-            count by the probability of their side (truncated moments in EM, as in a tobit model). With one
-            component, s is then that of maximum likelihood, and the standard errors come from the squared
-            gradients of the rows' log-likelihoods.
+            y < 3.2), +1 where it is above, 0 where it is `y`. With ``y_std`` 0 the limit applies to the true
+            target. Such rows contribute the probability of their side (truncated moments in EM, as in a tobit
+            model). With one component, s is then that of maximum likelihood, and the standard errors come
+            from the squared gradients of the rows' log-likelihoods.
         {no_groups}
 
         {Returns: self}
@@ -154,8 +156,8 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         Raises
         ------
         UncertainError
-            If a feature is missing in every row, or the errors of a row are no covariance matrix together; if
-            every target is a limit.
+            If a feature is missing in every row, if the errors of a row together are no covariance matrix, or
+            if every target is a limit.
         """
         parameters = self._parameters()
         rows = check_readings(self, X, reset=True)
@@ -184,9 +186,9 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
 
         {Parameters: readings}
         return_std : bool, default=False
-            Also return the standard deviation of the *true* target: the intrinsic scatter and what the row's
-            own errors leave open, with the parameters of the fit taken for known. To compare with a target
-            that was measured to +- t, add t in quadrature.
+            Also return the standard deviation of the *true* target, from the intrinsic scatter and the row's
+            own errors, with the parameters of the fit taken as known. To compare with a target that was
+            measured to +- t, add t in quadrature.
 
         {Returns: mean_or_both}
         """

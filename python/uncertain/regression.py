@@ -24,7 +24,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     """Regression with Gaussian sample uncertainty: the loss of every row is averaged over its error bars.
 
     Row i is a Gaussian N(x_i, S_i) with a target y_i, known to +- t_i if ``y_std`` is given, and a weight c_i
-    (sum c_i = n). The residual of a draw is Gaussian, so the mean loss is closed:
+    (sum c_i = n). The residual of a draw is Gaussian, so the mean loss has a closed form:
 
     .. code-block:: text
 
@@ -33,22 +33,22 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         r_i = y_i - w'x_i - b
         s_i^2 = w'S_i w + t_i^2
 
-    With zero covariances it is support vector, Huber or ridge regression. The intercept is not penalised, and
-    every fit comes with a certificate: J(w, b) is at most ``optimality_gap_`` (relative) above the minimum.
+    With zero covariances it is support vector, Huber or ridge regression. The intercept is not penalised.
+    Every fit has a certificate: J(w, b) is at most ``optimality_gap_`` (relative) above the minimum.
 
-    Averaging over the error bars makes *predictions from uncertain rows* good. It shrinks the coefficients
-    below those of the law between the true values (attenuation), see the user guide on regression.
+    Averaging over the error bars is right for *predictions from uncertain rows*. It shrinks the coefficients
+    below those of the law between the true values (attenuation); see the user guide on regression.
 
     Parameters
     ----------
     alpha : float or "auto", default=1e-3
-        Strength of the penalty, > 0. "auto" chooses one of 15 between 10 and 1e-6 by cross-validation in 5
-        folds (of whole ``groups``): the strongest whose held-out mean loss, the one that is fitted, is within
-        one standard error of the best, see ``path_``.
+        Strength of the penalty, > 0. "auto" chooses one of 15 values between 10 and 1e-6 by cross-validation
+        in 5 folds (of whole ``groups``): the strongest whose held-out mean loss is within one standard error
+        of the best; see ``path_``.
     loss : {"huber", "epsilon_insensitive", "squared"}, default="huber"
-        r^2 / 2 up to delta and straight beyond; max(0, ``|r|`` - epsilon); r^2 / 2.
+        r^2 / 2 up to delta and linear beyond; max(0, ``|r|`` - epsilon); r^2 / 2.
     delta : float, default=1.35
-        Where "huber" becomes straight, > 0, in units of y.
+        Where "huber" becomes linear, > 0, in units of y.
     epsilon : float, default=0.1
         Half the width of the tube of "epsilon_insensitive", >= 0, in units of y.
     {kernel, gamma, degree, coef0, max_rank, rank_tol}
@@ -81,7 +81,7 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
     n_iter_ : int
         Iterations done.
     status_ : str
-        "converged", "max_iter" or "no_progress" (rounding forbids more).
+        "converged", "max_iter" or "no_progress" (rounding prevents more).
     {n_features_in_, feature_names_in_}
 
     {Raises: refused}
@@ -183,8 +183,8 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
 
         {Parameters: X}
         return_std : bool, default=False
-            Also return sqrt(w'S_i w): what the row's error bars make uncertain. The scatter of targets around
-            the fit is not in it.
+            Also return sqrt(w'S_i w), the standard deviation that comes from the row's error bars. It
+            excludes the scatter of targets around the fit.
 
         {Returns: mean_or_both}
         """

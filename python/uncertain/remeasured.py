@@ -242,8 +242,8 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     with p(z | x) of a :class:`~uncertain.GaussianDenoiser`, fitted to each class of 20 rows or more by itself
     (labels are known here). With factors per feature, F = diag(f), larger errors add noise of covariance D S
     D, D = diag(sqrt(f_j^2 - 1)), and the copy's covariance is S + D S D (for diagonal S that is F S F, and
-    correlations of the noise follow otherwise); smaller ones read z' with noise F S F. If all rows are exact
-    it is the learner itself.
+    correlations of the noise follow otherwise); smaller ones read z' with noise F S F. If all rows are exact,
+    the result is the learner itself.
 
     {Parameters: estimator, n_copies, factors, per_feature, error_columns, copy_components, copy_seed}
     {learner_jobs}
@@ -315,8 +315,8 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
 class RemeasuredRegressor(RegressorMixin, _Remeasured):
     """A regression of any kind, trained on copies of rows as they would have been read with other errors.
 
-    As :class:`~uncertain.RemeasuredClassifier`, which has the formulas; true values of smaller errors are
-    drawn from p(z | x, y) of a :class:`~uncertain.GaussianDenoiser` of features and target beside each other.
+    As :class:`~uncertain.RemeasuredClassifier`, which has the formulas; true values for smaller errors are
+    drawn from p(z | x, y) of a :class:`~uncertain.GaussianDenoiser` of features and target together.
 
     {Parameters: estimator, n_copies, factors, per_feature, error_columns, copy_components, copy_seed}
     {learner_jobs}

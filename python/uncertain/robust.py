@@ -40,15 +40,15 @@ class RobustSVC(Kernelized, LinearClassifier):
     Parameters
     ----------
     C : float or "auto", default=1.0
-        Price of the losses, > 0; as in scikit-learn's SVC it multiplies a sum over the rows. "auto" chooses
-        one of 13 between 1e-3 and 1e3 by cross-validation in 5 folds (of whole ``groups``): the smallest
-        whose held-out log loss (with probabilities as of ``probability=True``) is within one standard error
-        of the best, see ``path_``.
+        Weight of the losses, > 0; as in scikit-learn's SVC it multiplies a sum over the rows. "auto" chooses
+        one of 13 values between 1e-3 and 1e3 by cross-validation in 5 folds (of whole ``groups``): the
+        smallest whose held-out log loss (with probabilities as of ``probability=True``) is within one
+        standard error of the best, see ``path_``.
     method : {"usvc", "tsvc", "ausvc", "mpsvc", "psvm"}, default="usvc"
         Which problem; see above.
     radius : float, default=1.0
-        Radius r of the ellipsoids in standard deviations, >= 0; what "ausvc" and "mpsvc" begin with. A radius
-        r_i of each row's own is the radius 1 of the rows N(x_i, r_i^2 S_i).
+        Radius r of the ellipsoids in standard deviations, >= 0; "ausvc" and "mpsvc" start with it. To give
+        each row its own radius r_i, use radius 1 and the rows N(x_i, r_i^2 S_i).
     confidence : float or None, default=None
         Sets the radius instead: with "usvc", margins are kept with at least this probability.
     bound : {"gaussian", "chebyshev"}, default="gaussian"
@@ -60,8 +60,9 @@ class RobustSVC(Kernelized, LinearClassifier):
         which begins with it), above 0 and at most 1.
     theta : {"near", "published"}, default="near"
         Which rows' weights "mpsvc" changes between the rounds of the paper's algorithm 3. "published": rows
-        with y f < 1 are multiplied by `theta_factor`, all others divided. "near": rows on the right side
-        nearer than the mean are multiplied, rows on the wrong side, which cost 1 wherever they are, divided.
+        with y f < 1 are multiplied by `theta_factor`, all others divided. "near": rows on the right side that
+        are nearer than the mean are multiplied; rows on the wrong side, which cost 1 wherever they are, are
+        divided.
     theta_factor : float, default=10
         Lambda of algorithm 3, > 1.
     polish : bool, default=True
@@ -69,8 +70,8 @@ class RobustSVC(Kernelized, LinearClassifier):
     solver : {"auto", "clarabel"}, default="auto"
         What solves the convex problems. "auto" is a primal-dual interior-point method in d + 1 unknowns;
         "clarabel" gives the cone program, row by row, to the solver of that name, which is much slower and
-        needs memory like n d^2: something to compare with. Its answer is certified by our own gap. It hears
-        Ctrl-C only between its iterations.
+        needs memory like n d^2; it is meant for comparisons. Its solution is certified by the same gap. It
+        responds to Ctrl-C only between its iterations.
     tol : float, default=1e-6
         Relative duality gap of each convex problem; for "tsvc" and "psvm" also the relative decrease at
         which to stop. Rounds of "ausvc" before the last one, of which only the rows' sides are kept, end at
@@ -88,7 +89,7 @@ class RobustSVC(Kernelized, LinearClassifier):
         depend on the length of (w, b), the largest s_i is 1.
     {intercept_, classes_, C_, path_}
     radius_ : float
-        The radius in use: `radius`, or what `confidence` asks for.
+        The radius in use: `radius`, or that of `confidence`.
     radii_ : ndarray of shape (n,) or (K, n)
         The rows' radii at the end: `radius_` unless "ausvc" has lowered them. For "mpsvc" the largest ones
         for which the rows stay on their side, m_i / s_i. NaN for rows of weight 0.
@@ -103,7 +104,7 @@ class RobustSVC(Kernelized, LinearClassifier):
     n_iter_ : int, or ndarray of shape (K,)
         Iterations of all convex problems together.
     status_ : str, or ndarray of shape (K,)
-        "converged", "max_iter" or "no_progress" (rounding forbids more).
+        "converged", "max_iter" or "no_progress" (rounding prevents more).
     {kernel_map_, n_features_in_, feature_names_in_}
 
     {Raises: refused}

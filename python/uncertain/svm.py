@@ -47,18 +47,18 @@ class GSUClassifier(Kernelized, LinearClassifier):
         d_i = 1 - y_i (w'x_i + b)        margin deficit of the mean
         s_i = sqrt(w'S_i w)              standard deviation of the score
 
-    With zero covariances it is the ordinary linear SVM with C = 1 / (alpha n). J is convex, and every fit
-    comes with a certificate: J(w, b) is at most ``optimality_gap_`` (relative) above the minimum.
+    With zero covariances it is the ordinary linear SVM with C = 1 / (alpha n). J is convex, and every fit has
+    a certificate: J(w, b) is at most ``optimality_gap_`` (relative) above the minimum.
 
     More than two classes are fitted one against the rest.
 
     Parameters
     ----------
     alpha : float or "auto", default=1e-3
-        Strength of the penalty, > 0; called lambda in the paper. "auto" chooses one of 13 between 1 and 1e-6
-        by cross-validation in 5 folds (of whole ``groups``): the strongest whose held-out log loss, with
-        probabilities as of ``probability=True``, is within one standard error of the best, see ``path_``. All
-        classes have the same. It does not depend on `random_state`.
+        Strength of the penalty, > 0; called lambda in the paper. "auto" chooses one of 13 values between 1
+        and 1e-6 by cross-validation in 5 folds (of whole ``groups``): the strongest whose held-out log loss,
+        with probabilities as of ``probability=True``, is within one standard error of the best; see
+        ``path_``. All classes have the same. `random_state` has no influence.
     loss : {"expected_hinge", "hinge", "squared_hinge"}, default="expected_hinge"
         The loss of a row. "expected_hinge" is the one above. "hinge" is max(0, d_i), of the mean alone: the
         ordinary SVM, which ignores the error bars. "squared_hinge" is the mean of the squared hinge over the
@@ -67,9 +67,9 @@ class GSUClassifier(Kernelized, LinearClassifier):
     {kernel, gamma, degree, coef0, max_rank, rank_tol}
     solver : {"auto", "newton", "lbfgs", "sgd"}, default="auto"
         "newton" is a trust-region Newton method for up to 300 features (above, "lbfgs" takes its place),
-        "lbfgs" a quasi-Newton one; both stop on the certified gap.
-        "sgd" is the paper's stochastic subgradient method, whose cost per step does not depend on the number
-        of rows; it takes the steps it is given. "auto" chooses one that stops on the gap.
+        "lbfgs" a quasi-Newton one; both stop on the certified gap. "sgd" is the paper's stochastic
+        subgradient method, whose cost per step does not depend on the number of rows; it always does
+        `max_iter` steps. "auto" chooses one that stops on the gap.
     tol : float, default=1e-6
         Relative duality gap at which "newton" and "lbfgs" stop.
     max_iter : int, default=None
@@ -83,7 +83,8 @@ class GSUClassifier(Kernelized, LinearClassifier):
     step_offset : float, default=None
         Step t of "sgd" is 1 / (alpha (t + step_offset)) long, >= 0. None: 1 / alpha, so that the first step
         has length one. ``step_offset=0, averaging=False`` are the paper's algorithm 1, whose first steps are
-        1 / alpha long and throw b far away (and which divides by ``batch_size`` once too often: not here).
+        1 / alpha long and move b far away. (The paper also divides by ``batch_size`` once too often; this is
+        corrected here.)
     {fit_intercept, class_weight}
     {probability}
     random_state : int, RandomState or None, default=None
@@ -99,7 +100,7 @@ class GSUClassifier(Kernelized, LinearClassifier):
     n_iter_ : int, or ndarray of shape (K,)
         Iterations or steps done.
     status_ : str, or ndarray of shape (K,)
-        "converged", "max_iter", "no_progress" (rounding forbids more), or "steps_done" ("sgd").
+        "converged", "max_iter", "no_progress" (rounding prevents more), or "steps_done" ("sgd").
     {n_features_in_, feature_names_in_}
 
     {Raises: refused}
@@ -186,13 +187,13 @@ class GSUClassifier(Kernelized, LinearClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """One pass of stochastic subgradient steps over these rows, going on from the present model.
+        """One pass of stochastic subgradient steps over these rows, starting from the present model.
 
         {Parameters: X}
         y : array-like of shape (n,)
             Labels; not every class needs to be among them.
         classes : array-like of shape (K,), default=None
-            All labels that will ever come; needed in the first call, and the same or None later.
+            All labels of this and later calls; required in the first call, and the same or None later.
         {sample_weight}
 
         {Returns: self}

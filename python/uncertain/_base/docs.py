@@ -16,8 +16,7 @@ SHARED = """
 X : GaussianArray of n rows, or array-like of shape (n, d)
     Gaussians, or exact points.
 readings = X : GaussianArray of n rows, or array-like of shape (n, d)
-    Readings with their noise, or exact points. Missing features: NaN in an array, or what
-    ``AsGaussians(on_missing="impute")`` gives.
+    Readings with their noise, or exact points. Missing features are NaN in an array, or come as `Incomplete`.
 fitted_rows = X : GaussianArray of n rows, or array-like of shape (n, d) or (n, n)
     Gaussians or exact points; the kernel matrix for ``kernel="precomputed"``.
 rows_or_kernel = X : GaussianArray of n rows, or array-like of shape (n, d) or (n, number of fitted rows)
@@ -39,15 +38,15 @@ labels = y : array-like of shape (n,)
 targets = y : array-like of shape (n,)
     Targets.
 sample_weight : array-like of shape (n,), default=None
-    Weights >= 0; a row of weight 0 is as good as absent.
+    Weights >= 0; rows of weight 0 are ignored.
 groups : array-like of shape (n,), default=None
-    What rows of one object share, such as its name: where ``probability=True``, or a penalty that is
-    "auto", holds rows out, rows of one group are held out together. Nothing else depends on them.
+    The object that each row belongs to, such as its name. Where ``probability=True``, or a penalty that is
+    "auto", holds rows out, the rows of a group are held out together. Groups have no other effect.
 groups_of_path = groups : array-like of shape (n,), default=None
-    What rows of one object share, such as its name: where a penalty that is "auto" holds rows out, rows of
-    one group are held out together. Nothing else depends on them.
+    The object that each row belongs to, such as its name. Where a penalty that is "auto" holds rows out, the
+    rows of a group are held out together. Groups have no other effect.
 no_groups = groups : ignored
-    Nothing is held out here; as in the other estimators.
+    Ignored: nothing is held out. It is here for the same interface as other estimators.
 scores = ndarray of shape (n,), or (n, K) for more than two classes
     Positive for ``classes_[1]`` in the case of two classes.
 kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
@@ -56,8 +55,8 @@ kernel : {"linear", "quadratic", "polynomial", "rbf"}, default="linear"
     belongs to the ``kernel_map_.rank_`` coordinates of that space, and error bars are carried there to
     first order.
 gamma : float > 0 or "median", default="median"
-    Of "polynomial" and "rbf"; "median" is 1 / (2 m^2) with the median distance m of two different rows,
-    error bars included.
+    Parameter of "polynomial" and "rbf". "median" is 1 / (2 m^2) with the median distance m of two different
+    rows, error bars included.
 degree : int >= 1, default=3
     Of "polynomial".
 coef0 : float >= 0, default=1.0
@@ -65,12 +64,12 @@ coef0 : float >= 0, default=1.0
 max_rank : int or None, default=300
     Most dimensions of the feature space; ``kernel_map_.error_`` says what they leave out.
 rank_tol : float, default=1e-6
-    Fewer dimensions are enough when no inner product is off by more than this (relative).
+    Dimensions are added until no inner product is off by more than this, relative to the largest.
 sigma : float or "median", default=1.0
     Bandwidth of the kernel; "median" is :func:`uncertain.kernels.median_distance` of the rows (that have
     weight).
 coupling : {"shared", "independent"}, default="shared"
-    Which noise two rows see; see :func:`uncertain.kernels.probabilistic_rbf`.
+    Whether rows share one draw of noise or each has its own; see :func:`uncertain.kernels.probabilistic_rbf`.
 fit_intercept : bool, default=True
     Whether to fit b; otherwise b = 0.
 class_weight : dict, "balanced" or None, default=None
@@ -96,10 +95,10 @@ verbose : int, default=0
 callback : callable, default=None
     Called with a ``Progress(task, iteration, objective, gap)`` per iteration; an exception ends the fit.
 em_tol = tol : float, default=1e-6
-    EM stops when a step raises the mean log-likelihood per row by no more than this. Where noise dominates
-    it does so before answers stand still, and accelerated steps depend on the order of the features: rows
-    or features in another order then change answers by up to 0.005 (of a standard deviation of the data, or
-    of a probability); at 1e-9, by 0.0004. Plain EM agrees to rounding.
+    EM stops when a step raises the mean log-likelihood per row by no more than this. Where noise dominates,
+    it then stops before the results have settled, and accelerated steps depend on the order of the features.
+    So another order of rows or features changes results by up to 0.005 (of a standard deviation of the data,
+    or of a probability); at 1e-9, by 0.0004. Plain EM agrees to rounding.
 em_max_iter = max_iter : int, default=1000
     Most passes over the rows after the first one.
 acceleration : "squarem" or None, default="squarem"
@@ -110,8 +109,8 @@ acceleration : "squarem" or None, default="squarem"
     then take a quarter of the passes or less. None is plain EM.
 reg_covar : float, default=1e-6
     Every T is kept at or above ``reg_covar * diag(D)`` in every direction, where D_j is the variance of
-    feature j over the half of the rows that know it best. This is a constraint of the fit, not an
-    addition to the diagonal, so the likelihood never falls. With few rows per feature some directions can
+    feature j over the half of the rows with the smallest errors of it. This is a constraint of the fit, not
+    an addition to the diagonal, so the likelihood never falls. With few rows per feature some directions can
     lose all variance: 0.1 to 0.3 prevents that.
 max_components : int, default=10
     The most that "auto" tries.
@@ -122,20 +121,22 @@ em_verbose = verbose : int, default=0
 em_callback = callback : callable, default=None
     Called with a ``Progress`` per step; an exception ends the fit.
 estimator : scikit-learn estimator or None, default=None
-    What learns from the columns; None is histogram gradient boosting with leaves of 20 rows and their copies.
+    The learner, which gets the columns. None is histogram gradient boosting with leaves of 20 rows and their
+    copies.
 n_copies : int >= 1, default=8
-    How often every row is there, itself included.
+    Number of copies of every row, the row itself included.
 factors : "auto" or (smallest, largest), default="auto"
-    Of the errors of copies, uniform in their logarithm; a quarter of the copies have smaller errors than the
-    row, if `smallest` is below 1. "auto" is from 0.1 until the typical error is twice the spread of the data
-    (at most 32). If you know how large tomorrow's errors will be, say so: ``factors=(1, 4)``.
+    Range of the factors by which errors of copies are multiplied, log-uniform. A quarter of the copies have
+    smaller errors than the row, if `smallest` is below 1. "auto" is from 0.1 until the typical error is twice
+    the spread of the data (at most 32). If you know how large tomorrow's errors will be, say so:
+    ``factors=(1, 4)``.
 per_feature : float in [0, 1], default=0.5
     Share of the rows in copies with larger errors in which only some features, a number drawn from 0 to d,
-    have the row's factor, and the others 1. Use 0 if all errors grow and shrink together.
+    have the row's factor, and the others 1. Use 0 if the errors of all features grow and shrink together.
 error_columns : {"errors", "correlations"}, default="errors"
-    What the learner sees beside the means, see :class:`~uncertain.ErrorColumns`.
+    What the learner gets besides the means; see :class:`~uncertain.ErrorColumns`.
 copy_components = n_components : int >= 1, default=5
-    Gaussians of the `GaussianDenoiser` that draws true values for smaller errors.
+    Number of Gaussians of the `GaussianDenoiser` from which true values are drawn for smaller errors.
 copy_seed = random_state : int, RandomState or None, default=None
     Seed of the copies, and of the learner if it has one.
 learner_jobs = n_jobs : int or None, default=None
@@ -145,7 +146,7 @@ learner_ = estimator_ : fitted estimator
 factors_ : (float, float)
     Smallest and largest factor.
 error_columns_ : ErrorColumns
-    What makes its columns.
+    The fitted transformer in front of the learner.
 coef_ : ndarray of shape (1, d) or (K, d)
     w of each problem: one for two classes, one per class otherwise.
 intercept_ : ndarray of shape (1,) or (K,)
@@ -163,7 +164,7 @@ held_out_log_likelihoods_ : ndarray
 em_n_iter_ = n_iter_ : int
     Passes over the rows after the first one: steps of EM, and extrapolations, kept or not.
 em_status_ = status_ : str
-    "converged", "max_iter" or "no_progress" (rounding forbids more).
+    "converged", "max_iter" or "no_progress" (rounding prevents more).
 n_features_in_ : int
     Dimension d of the rows.
 feature_names_in_ : ndarray of shape (d,)

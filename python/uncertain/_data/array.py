@@ -61,7 +61,8 @@ class GaussianArray:
     factor : array-like of shape (n, d, r)
         S_i = F_i F_i', plus diag(var) if `var` is given too.
     feature_names : list of d different str, optional
-        By which features are picked, ``X[:, ["u", "g"]]``, and which transforms and models keep and compare.
+        Names by which features are selected, ``X[:, ["u", "g"]]``; transforms and models keep and compare
+        them.
 
     Attributes
     ----------
@@ -256,7 +257,7 @@ class GaussianArray:
 
     @staticmethod
     def concat(arrays: Iterable[GaussianArray]) -> GaussianArray:
-        """The rows of all `arrays` below each other; covariances of the cheapest kind that holds all.
+        """The rows of all `arrays` concatenated; covariances of the cheapest kind that holds all.
 
         Names of features must be the same in all arrays that have names, and units in all.
         """
@@ -273,7 +274,7 @@ class GaussianArray:
 
     @staticmethod
     def hstack(arrays: Iterable[GaussianArray] | Mapping[str, GaussianArray]) -> GaussianArray:
-        """The features of all `arrays` beside each other, of the same rows and measured independently.
+        """The features of all `arrays` concatenated, for the same rows and with independent errors.
 
         The covariances are block-diagonal: zero and diagonal (and isotropic) ones make a diagonal, matrices
         shared by all rows a shared matrix, factors (beside diagonals, too) a factor, everything else a full

@@ -19,12 +19,13 @@ from .typing import Array, Booleans, Floats, Keywords, Limits, RandomState
 
 
 class Incomplete:
-    """Gaussian rows of which some features are missing; for those that can work with gaps.
+    """Gaussian rows with missing features, or with limits in place of readings.
 
-    A missing feature is one of infinite variance: what the `GaussianArray` holds in its place is never looked
-    at. The denoiser, the imputer, the discriminant, the scaler, `ErrorColumns` and re-measured learners take
-    such rows; ``AsGaussians(on_missing="impute")`` and ``AsGaussians(limits=...)`` make them from a table,
-    `Incomplete.of` from arrays with NaN. They have the length, shape, row and feature indexing of a
+    It is a `GaussianArray` together with a mask of what is missing, as `numpy.ma.MaskedArray` is for an
+    array. A missing feature has infinite variance; the number that the `GaussianArray` holds in its place is
+    never used. Denoiser, imputer, discriminant, scaler, `ErrorColumns` and re-measured learners take such
+    rows. ``AsGaussians(on_missing="impute")`` and ``AsGaussians(limits=...)`` make them from a table,
+    `Incomplete.of` from arrays with NaN. They have the length, the shape and the indexing of a
     `GaussianArray`.
 
     Parameters
@@ -34,9 +35,9 @@ class Incomplete:
     missing : array-like of bool, shape (n, d)
         Which features of which rows are missing.
     limits : array-like of int, shape (n, d), default=None
-        -1 where all that is known is that the reading lies below the number in `gaussians` (an upper limit,
-        flux < 3.2), +1 where it lies above, else 0. A limit is no reading: it counts as missing for all but
-        `GaussianMixtureRegressor`, `GaussianDiscriminant` and `GaussianDenoiser`, which use what it says.
+        -1 where the reading is only known to lie below the number in `gaussians` (an upper limit, flux <
+        3.2), +1 where it lies above, else 0. A limit is no reading: it counts as missing, except for
+        `GaussianMixtureRegressor`, `GaussianDiscriminant` and `GaussianDenoiser`, which use the limit.
 
     Raises
     ------

@@ -30,12 +30,11 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
     all rows, M^a the Laplacian of a graph on them. One factorisation per view reduces J exactly to a
     box-constrained quadratic program of the labelled rows.
 
-    **Refinements.** xi starts as the largest residual of the squared-loss fit. A refinement solves at
-    ``xi - delta``, drops the labels with residuals of at least that size, fits the others with squared loss,
-    and takes their largest residual for xi. If that is no smaller than before, it tries ``xi - 2 delta``
-    and so on.
-    Dropping is a decision: with few or no wrong labels it throws away the rarest right ones, and it needs
-    labels of which most are right.
+    **Refinements.** xi starts as the largest residual of the squared-loss fit. A refinement solves at ``xi -
+    delta``, drops the labels with residuals of at least that size, fits the others with squared loss, and
+    takes their largest residual for xi. If that is no smaller than before, it tries ``xi - 2 delta`` and so
+    on. Dropping is a hard decision: with few or no wrong labels it drops the rarest correct ones, and it
+    needs a majority of correct labels.
 
     Parameters
     ----------
@@ -69,8 +68,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         views: one factorisation of the size of all of them together.
     graph : "knn", "rbf", None, a matrix, or a list of these, default="knn"
         Rows are joined to their nearest (either one's; ties at the last distance all count), or all to all,
-        with weights ``exp(-graph_gamma distance^2)``; or by the caller's symmetric n x n weights, dense or
-        sparse.
+        with weights ``exp(-graph_gamma distance^2)``; or by given symmetric n x n weights, dense or sparse.
         Identical rows count as one. Distances include error bars.
     n_neighbors : int, default=10
         Of the "knn" graph.

@@ -36,11 +36,11 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
 
         min  1/2 |w|^2 + sum_i C c_i max(0, 1 - y_i (w'phi_i + b)),    w = sum_i y_i a_i phi_i
 
-    where c_i is the product of sample and class weight. New rows have error bars, too: a row with wide
-    ones is less like any support row. Several classes are fitted one against one. Names, order and signs are
-    those of scikit-learn's ``SVC`` with ``decision_function_shape="ovr"``: of more than two classes a score
-    is the number of pairs that the class wins, plus less than 1/3 for how clearly; ``predict`` is always the
-    class of the largest one.
+    where c_i is the product of sample and class weight. The error bars of new rows count, too: a row with
+    large errors is less similar to any support row. Several classes are fitted one against one. Names, order
+    and signs are those of scikit-learn's ``SVC`` with ``decision_function_shape="ovr"``: for more than two
+    classes the score of a class is the number of pairs that it wins, plus less than 1/3 for how clearly it
+    wins them; ``predict`` gives the class with the largest score.
 
     With ``n_components`` the kernel is replaced by inner products of features
     (:class:`uncertain.ProbabilisticKernelFeatures`): time and memory then grow with the number of rows, not
@@ -49,11 +49,10 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     Parameters
     ----------
     C : float or "auto", default=1.0
-        Price of the loss, > 0; 1 / (2 n lambda) in the paper.
-        "auto" chooses one of 13 between 1e-3 and 1e3 by cross-validation in 5 folds (of whole ``groups``):
-        the smallest whose held-out error rate is within one standard error of the best, see
-        ``path_``.
-        Not with `n_components` or a kernel of your own.
+        Weight of the loss, > 0; 1 / (2 n lambda) in the paper. "auto" chooses one of 13 values between 1e-3
+        and 1e3 by cross-validation in 5 folds (of whole ``groups``): the smallest whose held-out error rate
+        is within one standard error of the best; see ``path_``. Not with `n_components` or a kernel of your
+        own.
     kernel : "probabilistic", "precomputed" or callable, default="probabilistic"
         "precomputed": X is the n x n kernel matrix in ``fit``, and the kernel between new and fitted rows
         later.
@@ -67,10 +66,11 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         Whether coefficients that stay at a bound are left out for a while.
     cache_size : float, default=1024
         MB for the kernel matrix. Where it takes more, its rows are computed when they are needed and those
-        used last are kept. Copies of parts of it may take as much again. The result does not depend on it.
+        used last are kept. Copies of parts of it may take as much memory again. The result does not depend on
+        it.
     n_components : int or None, default=None
-        None is the exact kernel. Else frequencies of random features (each a cosine and a sine), or landmark
-        rows of Nystroem at most. Up to 2000 frequencies; more are slow.
+        None is the exact kernel. Otherwise the number of frequencies of random features (each a cosine and a
+        sine), or the largest number of landmark rows of Nystroem. Up to 2000 frequencies; more are slow.
     approximation : {"random", "nystroem"}, default="random"
         Which features, with `n_components`.
     {class_weight}
@@ -179,8 +179,8 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         """Mean and standard deviation of the score under each row's own noise, exactly.
 
         The kernel is a mean over noise, and so is the score. With ``coupling="independent"`` it is the mean
-        of f(x) over x ~ N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw
-        moves all rows together, the support rows too: rows of one covariance do not move against each other.
+        of f(x) over x ~ N(x_i, S_i), where f is the score of an exact point; with ``"shared"`` one draw moves
+        all rows together, also the support rows, so that rows with the same covariance keep their distance.
         The work is quadratic in the number of support rows.
 
         {Parameters: X}

@@ -27,11 +27,9 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
     Parameters
     ----------
     C : float or "auto", default=1.0
-        Price of the loss, > 0.
-        "auto" chooses one of 13 between 1e-3 and 1e3 by cross-validation in 5 folds (of whole ``groups``):
-        the smallest whose held-out mean loss is within one standard error of the best, see
-        ``path_``.
-        Not with a kernel of your own.
+        Weight of the loss, > 0. "auto" chooses one of 13 values between 1e-3 and 1e3 by cross-validation in 5
+        folds (of whole ``groups``): the smallest whose held-out mean loss is within one standard error of the
+        best; see ``path_``. Not with a kernel of your own.
     epsilon : float, default=0.1
         Half the width of the tube without loss, >= 0.
     kernel, sigma, coupling
@@ -130,8 +128,8 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         {Parameters: rows_or_kernel}
         return_std : bool, default=False
             Also return the standard deviations of the predictions under each row's own noise, exactly as in
-            :meth:`ProbabilisticKernelSVC.decision_distribution`; only for ``kernel="probabilistic"``. The
-            scatter of targets around the fit is not in them.
+            :meth:`ProbabilisticKernelSVC.decision_distribution`; only for ``kernel="probabilistic"``. They
+            exclude the scatter of targets around the fit.
 
         Returns
         -------

@@ -15,18 +15,18 @@ from ._moves import Moves
 
 @documented
 class GaussianCollapser(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Throw away part of every covariance: S -> 0, (tr S / d) I, or diag S; means stay.
+    """Drop part of every covariance: S -> 0, (tr S / d) I, or diag S; means stay.
 
-    In front of a regression and behind a `GaussianDenoiser` it makes regression calibration: the denoiser
-    replaces a reading by the posterior N(m, C) of its true value z, and
+    Between a `GaussianDenoiser` and a regression it gives regression calibration: the denoiser replaces a
+    reading by the posterior N(m, C) of its true value z, and
 
     .. code-block:: text
 
         y = w'z + b + noise    gives    E[y | reading] = w'm + b
 
-    so that y belongs to m, not to every point of the posterior; a loss averaged over N(m, C) would shrink w
-    once more. ``uncertain.fit(..., meaning="measurement")`` puts it in front of every regression, and
-    `Model.predict_distribution` takes C from before this step.
+    so y is regressed on m. A loss averaged over N(m, C) would treat y as the target of every point of the
+    posterior, and shrink w once more. ``uncertain.fit(..., meaning="measurement")`` puts it in front of every
+    regression, and `Model.predict_distribution` takes C from before this step.
 
     Parameters
     ----------

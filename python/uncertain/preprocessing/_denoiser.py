@@ -23,7 +23,7 @@ class GaussianDenoiser(
     BaseEstimator,
     auto_wrap_output_keys=None,
 ):
-    """Measurement error: replace every reading by what it says about the true value (extreme deconvolution).
+    """Measurement error: replace every reading by the posterior of its true value (extreme deconvolution).
 
     Row i is one reading x_i = z_i + e_i of an unknown z_i, with known noise e_i ~ N(0, S_i). The distribution
     of the z_i is a mixture of Gaussians, learned from all rows by EM:
@@ -32,27 +32,27 @@ class GaussianDenoiser(
 
         x_i ~ sum_k pi_k N(mu_k, T_k + S_i)
 
-    and each row becomes the Gaussian N(m_i, C_i) that the reading and this distribution leave for z_i. For
-    one component, with G_i = T (T + S_i)^-1:
+    and each row becomes N(m_i, C_i), the posterior of z_i given the reading and this distribution. For one
+    component, with G_i = T (T + S_i)^-1:
 
     .. code-block:: text
 
         m_i = mu + G_i (x_i - mu),    C_i = T - G_i T
 
-    for several, mean and covariance of the mixture of such posteriors. A precise reading stays where it is, a
-    poor one moves towards the others. A missing feature is a reading with infinite noise: with o the features
-    that a row has,
+    for several, mean and covariance of the mixture of such posteriors. A precise reading hardly moves; a poor
+    one is shrunk towards the population. A missing feature is a reading with infinite noise: with o the
+    features that are present,
 
     .. code-block:: text
 
         G_i = T_:o (T_oo + S_oo)^-1,    m_i = mu + G_i (x_o - mu_o),    C_i = T - G_i T_o:
 
-    and a row that has none becomes the distribution itself. Gaps should come here as gaps, not filled by a
-    `GaussianImputer`, whose values would be taken for readings. With gaps, the T of a single component is the
-    sum of squares over n - d - 1 instead of n, as in the imputer, whose docstring has the reason.
+    and a row without any becomes the distribution itself. Leave missing values missing: those of a
+    `GaussianImputer` would be taken as readings. With gaps, the T of a single component is the sum of squares
+    over n - d - 1 instead of n, as in the imputer, whose docstring has the reason.
 
     Use it in front of an estimator if the error bars are measurement errors; if a row is a population, its
-    covariance is its spread already (see "Spread or measurement error" in the guide).
+    covariance already is its spread (see "Spread or measurement error" in the guide).
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class GaussianDenoiser(
     def score_samples(self, X: RowsLike) -> Floats:
         """Log-likelihood of every row, its own noise included: log sum_k pi_k N(x_i; mu_k, T_k + S_i).
 
-        Of the features that the row has; 0 for a row that has none.
+        Of the features that are present; 0 for a row without any.
         """
         check_is_fitted(self, "weights_")
         return self._model.log_likelihood(check_readings(self, X, reset=False), self.n_jobs)

@@ -1,4 +1,4 @@
-"""``ErrorColumns``: Gaussians as plain columns, for any learner that knows no Gaussians.
+"""``ErrorColumns``: Gaussians as plain columns, for learners that take plain arrays.
 
 The size of an error enters as a logarithm, in units of the feature's spread: a factor in all errors is then a
 shift, and an exact value has a finite size.
@@ -36,9 +36,9 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         x_1 ... x_d,  log10 max(s_1 / t_1, 1e-3) ... log10 max(s_d / t_d, 1e-3),  c_12 c_13 c_23 ...
 
     with s_j the standard deviation of feature j in the row, t_j the standard deviation of the feature over
-    the fitted rows, and c_jk the correlations. A learner that gets these columns may use the sizes; it
-    takes them for properties of the row, and fails where errors have other sizes than in training (see
-    :class:`~uncertain.RemeasuredClassifier`, which mends that).
+    the fitted rows, and c_jk the correlations. A learner that gets these columns may use the sizes. It treats
+    them as properties of the row, and fails where errors have other sizes than in training;
+    :class:`~uncertain.RemeasuredClassifier` solves this.
 
     Parameters
     ----------

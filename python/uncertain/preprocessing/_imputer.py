@@ -24,7 +24,7 @@ class GaussianImputer(
     BaseEstimator,
     auto_wrap_output_keys=None,
 ):
-    """Missing features become Gaussians: conditional mean and covariance given the features that are there.
+    """Missing features become Gaussians: conditional mean and covariance given the features that are present.
 
     The distribution N(mu, T) of all features (or a mixture) is learned by EM from what every row has, the
     rows' own covariances included. With o the observed and m the missing features of a row:
@@ -33,23 +33,23 @@ class GaussianImputer(
 
         z_m | x_o ~ N(mu_m + T_mo (T_oo + S_oo)^-1 (x_o - mu_o),   T_mm - T_mo (T_oo + S_oo)^-1 T_om)
 
-    Observed features keep their value and their covariance; between them and the imputed ones there is none.
-    A guess thus carries an honest error bar, which an SVM-GSU then takes into account.
+    Observed features keep their value and their covariance; between them and the imputed ones the covariance
+    is zero. An imputed value thus has an error bar, which an SVM-GSU takes into account.
 
     With one component (per class), T is the sum of squares over n - d - 1 instead of n in every step of EM:
-    the likelihood is multiplied by (det T)^((d + 1) / 2) [1]_: maximum likelihood overlooks that mu and T
-    are estimates, and the error bars would be too small, most of all where noisy readings leave T nearly
-    singular. Standardised errors then have variance 1 on average over data sets; in one data set they are
-    as good as its T. n is Kish's effective number of rows, (sum of weights)^2 over the sum of squares; of the
-    rows that have the rarest feature at most half are spent so.
+    the likelihood is multiplied by (det T)^((d + 1) / 2) [1]_: maximum likelihood overlooks that mu and T are
+    estimates, and the error bars would be too small, most of all where noisy readings leave T nearly
+    singular. Standardised errors then have variance 1 on average over data sets; in one data set they are as
+    good as its T. n is Kish's effective number of rows, (sum of weights)^2 over the sum of squares; the
+    correction uses at most half of the rows in which the rarest feature is present.
 
     Parameters
     ----------
     n_components : int or "auto", default=1
         Number of Gaussians (per class); "auto" by held-out likelihood, not with ``per_class=True``.
     per_class : bool, default=False
-        Whether to learn a distribution per class, for which `fit` needs y. Rows are imputed without their
-        label all the same: each class counts by its probability given the observed features, in training as
+        Whether to learn a distribution per class, for which `fit` needs y. Rows are nevertheless imputed
+        without their label: each class counts by its probability given the observed features, in training as
         for new rows.
     {max_components}
     tol, max_iter, acceleration, reg_covar : float, int, "squarem" or None, float
@@ -72,7 +72,7 @@ class GaussianImputer(
 
     The result is always a GaussianArray: full covariances, diagonal ones where no row has two gaps and the
     rows' own are diagonal, and the rows themselves where nothing is missing. `GaussianDenoiser` and
-    `GaussianDiscriminant` take gaps themselves and want no imputer in front.
+    `GaussianDiscriminant` accept missing values and need no imputer in front.
 
     References
     ----------

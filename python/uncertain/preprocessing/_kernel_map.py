@@ -22,7 +22,7 @@ Kernel = Literal["linear", "quadratic", "polynomial", "rbf"]
 
 @documented
 class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Gaussians as the Gaussians that a kernel makes of them: any linear model behind it is a kernel model.
+    """Gaussians in the feature space of a kernel: a linear model that follows is a kernel model.
 
     A kernel is an inner product K(x, z) = phi(x)'phi(z) in a feature space. To first order the row
     N(x_i, S_i) becomes N(phi(x_i), J S_i J') there, with J the derivative of phi at x_i. Its mean and the
@@ -35,8 +35,8 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     kernel : {"rbf", "quadratic", "polynomial", "linear"}, default="rbf"
         ``exp(-gamma |x - z|^2), (x'z)^2, (gamma x'z + coef0)^degree, x'z``.
     gamma : float > 0 or "median", default="median"
-        Of "rbf" and "polynomial". "median" is 1 / (2 m^2) with the median distance m of two different
-        rows, error bars included.
+        Parameter of "rbf" and "polynomial". "median" is 1 / (2 m^2) with the median distance m of two
+        different rows, error bars included.
     degree : int >= 1, default=3
         Of "polynomial".
     coef0 : float >= 0, default=1.0
@@ -65,10 +65,9 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     An array (exact points) gives an array, a GaussianArray a GaussianArray with low-rank covariances (or
     exact points).
 
-    Notes
-    -----
-    The first-order image is good while error bars are small beside the length on which the kernel bends,
-    1 / sqrt(2 gamma); for wide ones see :func:`uncertain.kernels.probabilistic_rbf`, an exact expectation.
+    Notes ----- The first-order approximation is good while error bars are small compared with the length
+    scale of the kernel, 1 / sqrt(2 gamma). For larger ones see :func:`uncertain.kernels.probabilistic_rbf`,
+    an exact expectation.
 
     References
     ----------

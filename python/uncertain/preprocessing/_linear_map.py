@@ -1,4 +1,4 @@
-"""`LinearMap`: linear combinations of the features, with the covariances that come of it."""
+"""`LinearMap`: linear combinations of the features, with their covariances."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class LinearMap(Moves, Core, TransformerMixin, BaseEstimator):
     """Linear combinations of the features: x -> x A, S -> A'S A.
 
     Colours from magnitudes, differences from a reference, sums of channels, coordinates in another basis (a
-    principal component analysis fitted elsewhere): features that share a measured number share its error, and
-    A'S A says so exactly. Nothing is learned from rows.
+    principal component analysis fitted elsewhere): features computed from the same measured number share its
+    error, and A'S A is exact. Nothing is learned from rows.
 
     Parameters
     ----------

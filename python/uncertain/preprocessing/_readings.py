@@ -1,8 +1,9 @@
-"""Rows as they would have been read with larger or smaller errors, for `RemeasuredClassifier` and its twin.
+"""Rows as they would have been read with larger or smaller errors, for the re-measured learners.
 
 Larger errors are exact: noise is added to the reading. Smaller ones need the true value, which is drawn from
-what the reading *and the target* leave open: from the distribution of the row's own class, or from the joint
-distribution of features and target. Draws that forget the target would blur the classes and flatten slopes.
+its posterior given the reading *and the target*: from the distribution of the row's own class, or from the
+joint distribution of features and target. Draws that ignored the target would blur the classes and flatten
+slopes.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class TruthOfClasses:
 
 
 class TruthOfTargets:
-    """p(z | x, y): a denoiser of features and target beside each other, the target being exact."""
+    """p(z | x, y): a denoiser of features and target together; the target is exact."""
 
     def __init__(
         self, rows: Rows, y: Floats, weights: Floats | None, n_components: int, random: Random
