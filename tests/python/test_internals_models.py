@@ -38,7 +38,7 @@ from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
 from uncertain._report.coefficients import coefficients_of
 from uncertain._trees.kept import TreesClassifier, TreesRegressor
-from uncertain._trees.scikit_learn import arrays_of, probes
+from uncertain._trees.scikit_learn import flat_trees, probes
 from uncertain.exceptions import UncertainError
 from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 from uncertain.tables._groups import Groups
@@ -366,7 +366,7 @@ def test_every_bit_is_scikit_learns(name: str) -> None:
     else:
         y = np.round(np.exp(signal)) + 1.0 if name in ("counts", "gamma") else signal
     learner.fit(X, y)
-    found = arrays_of(learner)
+    found = flat_trees(learner)
     assert (found.arrays["value"] == np.finfo(float).max).any()  # a split between there and missing
     kept = (
         TreesClassifier(*found, learner.classes_) if hasattr(learner, "classes_") else TreesRegressor(*found)
@@ -391,10 +391,10 @@ def test_what_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     y = np.nan_to_num(X[:, 0])
     rows = noisy(100, 2, 0, "diagonal")
     with pytest.raises(UncertainError, match="a Renamed is another library's"):
-        arrays_of(Renamed(max_iter=2).fit(X, y))
+        flat_trees(Renamed(max_iter=2).fit(X, y))
     codes = np.column_stack([X, np.arange(200) % 3])
     with pytest.raises(UncertainError, match="categorical_features"):
-        arrays_of(REGRESSOR(max_iter=2, categorical_features=[6]).fit(codes, y))
+        flat_trees(REGRESSOR(max_iter=2, categorical_features=[6]).fit(codes, y))
 
     model = RemeasuredRegressor(REGRESSOR(max_iter=3), n_copies=2, random_state=0).fit(rows, target_of(rows))
     assert model._steps()
@@ -422,7 +422,7 @@ def test_what_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         # A layout of the same names with another meaning shows in the answers.
         usual = learner._raw_predict
         patch.setattr(learner, "_raw_predict", lambda X: usual(np.nan_to_num(X)))
-        with pytest.raises(UncertainError, match="answer differently"):
+        with pytest.raises(UncertainError, match="give other predictions"):
             model._steps()
     with monkeypatch.context() as patch:
         patch.delattr(learner, "_baseline_prediction")
