@@ -65,9 +65,11 @@ class KernelMap(Moves, Core, ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     An array (exact points) gives an array, a GaussianArray a GaussianArray with low-rank covariances (or
     exact points).
 
-    Notes ----- The first-order approximation is good while error bars are small compared with the length
-    scale of the kernel, 1 / sqrt(2 gamma). For larger ones see :func:`uncertain.kernels.probabilistic_rbf`,
-    an exact expectation.
+    Notes
+    -----
+    The first-order approximation is good while error bars are small compared with the length scale of the
+    kernel, 1 / sqrt(2 gamma). For larger ones see :func:`uncertain.kernels.probabilistic_rbf`, an exact
+    expectation.
 
     References
     ----------
