@@ -15,12 +15,7 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from test_fit import MAKERS, scalars
 
 import uncertain
-from uncertain import (
-    AdaptiveHuberClassifier,
-    GaussianArray,
-    GSUClassifier,
-    ProbabilisticKernelSVC,
-)
+from uncertain import AdaptiveHuberClassifier, GaussianArray, GSUClassifier, ProbabilisticKernelSVC
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 
 D = 20

@@ -47,10 +47,7 @@ from uncertain.demo import _growing as growing
 from uncertain.demo import _published as published
 from uncertain.demo import _run as demo
 from uncertain.demo import wdbc
-from uncertain.exceptions import (
-    ModelFileError,
-    ParameterError,
-)
+from uncertain.exceptions import ModelFileError, ParameterError
 
 
 def run(code: str, **environment: str) -> str:

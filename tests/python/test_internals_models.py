@@ -12,9 +12,7 @@ import sklearn
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.base import clone
-from sklearn.ensemble import (
-    HistGradientBoostingRegressor,
-)
+from sklearn.ensemble import HistGradientBoostingRegressor
 from test_check_errors import Floats, readings
 from test_conformal import covered, rows
 from test_remeasured import KINDS, drawn_values, noise_of, read, two_classes
@@ -23,13 +21,7 @@ from test_scatter import SIGMA, catalogue
 from test_trees import CLASSIFIER, REGRESSOR, columns, noisy, target_of
 
 import uncertain
-from uncertain import (
-    GaussianArray,
-    GaussianDenoiser,
-    Incomplete,
-    RemeasuredRegressor,
-    check_errors,
-)
+from uncertain import GaussianArray, GaussianDenoiser, Incomplete, RemeasuredRegressor, check_errors
 from uncertain._errors.estimate import by_model, by_replicates
 from uncertain._errors.sizes import ErrorSizes
 from uncertain._model.calibrating import Training, calibrated, noise_levels

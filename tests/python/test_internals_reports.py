@@ -17,11 +17,7 @@ from test_inspection import KINDS, N
 from test_report_scores import catalogue
 
 import uncertain
-from uncertain import (
-    AdaptiveHuberClassifier,
-    GaussianArray,
-    GSUClassifier,
-)
+from uncertain import AdaptiveHuberClassifier, GaussianArray, GSUClassifier
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._report.board import board_of
 from uncertain._report.classes import compare
@@ -94,14 +90,7 @@ def test_reports_never_split_a_group(regression: bool) -> None:
         fitted = Pipeline([("classify", ProbeClassifier().fit(data, objects % 2))])
         Probe.fits.clear()
         report = compare(
-            fitted,
-            data,
-            objects % 2,
-            repeats=3,
-            groups=groups,
-            meanings=False,
-            listed=0,
-            scorers="accuracy",
+            fitted, data, objects % 2, repeats=3, groups=groups, meanings=False, listed=0, scorers="accuracy"
         )
     # Two fits to all rows, then every fold by the means alone and by the model.
     fits = [fit for k in (0, 1) for fit in Probe.fits[2 + k : 32 : 2]]

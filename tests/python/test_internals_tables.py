@@ -57,14 +57,7 @@ def _frame(seed: int = 0) -> pl.DataFrame:
     )
 
 
-COLUMNS = (
-    ["a"],
-    ["b", "a"],
-    ["small", "label", "flag"],
-    ["list", "array"],
-    ["when", "a"],
-    ["kind"],
-)
+COLUMNS = (["a"], ["b", "a"], ["small", "label", "flag"], ["list", "array"], ["when", "a"], ["kind"])
 
 
 @pytest.mark.parametrize("with_pyarrow", [True, False])
@@ -389,7 +382,7 @@ LIBRARIES: dict[str, Any] = {
             "null": [1, None, 2, 2],
             "nulltext": ["a", None, "b", "b"],
         }
-    ),
+    )
 }
 LIBRARIES["pyarrow"] = LIBRARIES["polars"].to_arrow()
 LIBRARIES["chunks"] = pa.concat_tables([LIBRARIES["pyarrow"][:1], LIBRARIES["pyarrow"][1:]])

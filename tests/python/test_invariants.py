@@ -227,8 +227,7 @@ def test_one_feature_in_an_odd_unit(subject: Subject) -> None:
 
 
 @every(
-    RANDOM_BY_ROW,
-    among=[s for s in SUBJECTS if has_fit_parameter(s.kind(**s.parameters), "sample_weight")],
+    RANDOM_BY_ROW, among=[s for s in SUBJECTS if has_fit_parameter(s.kind(**s.parameters), "sample_weight")]
 )
 def test_a_row_twice_is_weight_two(subject: Subject) -> None:
     weights = np.where(np.arange(N) % 4 == 0, 2.0, 1.0)

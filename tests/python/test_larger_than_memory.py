@@ -17,13 +17,7 @@ import uncertain
 from uncertain import GaussianArray
 from uncertain._model import beyond, in_parts, reader
 from uncertain._model.sampled import sampled
-from uncertain.exceptions import (
-    ColumnError,
-    NullError,
-    ParameterError,
-    UncertainError,
-    UncertainWarning,
-)
+from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError, UncertainWarning
 
 pa = pytest.importorskip("pyarrow")
 MEMORY = "128MB"

@@ -67,11 +67,7 @@ def parameters_of(model: GaussianMixtureRegressor) -> Array:
     d = model.n_features_in_
     T = model.covariances_[0][:d, :d]
     return np.r_[
-        model.coef_,
-        model.intercept_,
-        model.intrinsic_scatter_**2,
-        model.means_[0][:d],
-        T[np.tril_indices(d)],
+        model.coef_, model.intercept_, model.intrinsic_scatter_**2, model.means_[0][:d], T[np.tril_indices(d)]
     ]
 
 

@@ -52,10 +52,7 @@ VARIANTS: dict[type, list[dict[str, Any]]] = {
     GaussianDiscriminant: [{}, {"shared_covariance": False}],
     GaussianScaler: [{}, {"spread": "total"}],
     KernelMap: [{}, {"kernel": "quadratic", "max_rank": 2}],
-    ProbabilisticKernelFeatures: [
-        {"n_components": 20},
-        {"n_components": 20, "approximation": "nystroem"},
-    ],
+    ProbabilisticKernelFeatures: [{"n_components": 20}, {"n_components": 20, "approximation": "nystroem"}],
     ProbabilisticKernelSVC: [
         {},
         {"n_components": 20, "random_state": 0},

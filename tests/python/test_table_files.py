@@ -111,10 +111,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "tsv": (".tsv", "g\tg_err\tkind\n20.5\t0.1\tstar\n21.0\t0.2\tquasar\n"),
     "bars": (".dat", "g|g_err|kind\n20.5|0.1|star\n21.0|0.2|quasar\n"),
     "blanks": (".txt", "   g   g_err  kind\n20.5     0.1  star\n21.0\t0.2 quasar  \n"),
-    "comments": (
-        ".csv",
-        "# 2026, a list\n#\ng,g_err,kind\n20.5,0.1,star\n# bad night\n21.0,0.2,quasar\n",
-    ),
+    "comments": (".csv", "# 2026, a list\n#\ng,g_err,kind\n20.5,0.1,star\n# bad night\n21.0,0.2,quasar\n"),
     "names in a comment": (".dat", "# made by hand\n# g g_err kind\n20.5 0.1 star\n21.0 0.2 quasar\n"),
     "names in a comment of csv": (".csv", "#g,g_err,kind\n20.5,0.1,star\n21.0,0.2,quasar\n"),
     "comment like a row": (".csv", "# one, two, three\ng,g_err,kind\n20.5,0.1,star\n21.0,0.2,quasar\n"),
@@ -219,9 +216,7 @@ def test_files_that_do_not_fit_together(frame: pl.DataFrame, tmp_path: Path) -> 
         read_table(pair(frame.with_columns(z=1)))
     with pytest.raises(ColumnError, match=r"b\.parquet: column 'g' is of type String, but Float64 in"):
         read_table(pair(frame.cast({"g": pl.String})))
-    assert read_table(pair(frame.cast({"g": pl.Float32, "g_err": pl.Float32}))).schema == {
-        **frame.schema,
-    }
+    assert read_table(pair(frame.cast({"g": pl.Float32, "g_err": pl.Float32}))).schema == {**frame.schema}
     first, second = QTable({"g": [1.0] * u.mag}), QTable({"g": [1.0] * u.mmag})
     for table, name in ((first, "a.fits"), (second, "b.fits")):
         table.write(tmp_path / name)

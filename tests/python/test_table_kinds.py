@@ -182,12 +182,7 @@ def test_units_of_every_kind_of_column() -> None:
 
 def test_units_that_no_factor_converts_are_refused_with_both_names() -> None:
     table = QTable(
-        {
-            "v_err": [1.0] * u.s,
-            "T": [20.0] * u.deg_C,
-            "m": [20.0] * u.ABmag,
-            "share": [5.0] * u.percent,
-        }
+        {"v_err": [1.0] * u.s, "T": [20.0] * u.deg_C, "m": [20.0] * u.ABmag, "share": [5.0] * u.percent}
     )
     table["odd"] = Table.Column([1.0], unit=u.Unit("foo", parse_strict="silent"))
     for name, wanted in (

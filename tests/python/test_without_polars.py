@@ -49,12 +49,7 @@ def test_other_tables_give_the_same(
     assert (
         found["rest"]["replicates"]
         == with_all["rest"]["replicates"]
-        == {
-            "star": [8],
-            "n": [8],
-            "mean": [8, 2],
-            "cov": [8, 2, 2],
-        }
+        == {"star": [8], "n": [8], "mean": [8, 2], "cov": [8, 2, 2]}
     )
     assert found["rest"]["leaderboard"] == with_all["rest"]["leaderboard"]
     assert found["rest"]["loaded"]
