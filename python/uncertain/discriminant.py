@@ -142,20 +142,20 @@ class GaussianDiscriminant(Core, TakesGaps, ClassifierMixin, BaseEstimator):
         if missing is not None:
             counted = slice(None) if weights is None else weights > 0.0
             _refuse_unseen(missing[counted], codes[counted], classes)
-        known = {"codes": codes, "n_classes": len(classes), "weights": weights}
-        model = self._fitted(parameters, rows, **known)
+        arguments = {"codes": codes, "n_classes": len(classes), "weights": weights}
+        model = self._fitted(parameters, rows, **arguments)
         self.classes_ = classes
         self._keep(model)
         warn_unless_ended(self)
         return self
 
     def _core_parameters(self) -> Keywords:
-        given = super()._core_parameters()
+        parameters = super()._core_parameters()
         try:
             priors = None if self.priors is None else np.asarray(self.priors, dtype=np.float64).ravel()
         except (TypeError, ValueError, OverflowError):
             raise ParameterError(f"priors = {self.priors!r}: must be one number per class, or None") from None
-        return given | {"priors": priors, "shared_covariance": bool(self.shared_covariance)}
+        return parameters | {"priors": priors, "shared_covariance": bool(self.shared_covariance)}
 
     def _mixture(self) -> Mixture:
         """The components of all classes, class by class, with their shares of all rows."""

@@ -163,21 +163,21 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         rows = check_readings(self, X, reset=True)
         data, missing, limits = rows
         targets = check_numbers(y, X, self)
-        known: Keywords = {"weights": check_sample_weight(sample_weight, len(targets))}
+        arguments: Keywords = {"weights": check_sample_weight(sample_weight, len(targets))}
         if self._joint is not None:
             gaps = self._joint.missing if isinstance(self._joint, Incomplete) else None
             rows = gaussians_of(self._joint)._core, gaps, None
         else:
             variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
-            known |= {"targets": targets, "variances": variances}
+            arguments |= {"targets": targets, "variances": variances}
             if xy_cov is not None:
                 if variances is None:
                     raise UncertainError("xy_cov= without y_std=: errors that go together have a size each")
                 gaps = missing if missing is None or limits is None else missing & (limits == 0)
-                known["crossed"] = _checked_covariances(xy_cov, gaps, (len(targets), data.n_features))
+                arguments["crossed"] = _checked_covariances(xy_cov, gaps, (len(targets), data.n_features))
             if y_limit is not None:
-                known["limits"] = _checked_limits(y_limit, len(targets))
-        self._keep(self._fitted(parameters, rows, **known))
+                arguments["limits"] = _checked_limits(y_limit, len(targets))
+        self._keep(self._fitted(parameters, rows, **arguments))
         warn_unless_ended(self)
         return self
 
@@ -220,8 +220,8 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         levels = np.asarray(quantiles, dtype=np.float64)
         if levels.ndim > 1:
             raise UncertainError(f"quantiles: expected a number or a list of them, got shape {levels.shape}")
-        found = self._model.quantiles(self._rows(X), levels.ravel().tolist(), self.n_jobs)
-        return found[:, 0] if levels.ndim == 0 else found
+        values = self._model.quantiles(self._rows(X), levels.ravel().tolist(), self.n_jobs)
+        return values[:, 0] if levels.ndim == 0 else values
 
     def sample_y(self, X: RowsLike, n_samples: int = 1, random_state: RandomState = 0) -> Floats:
         """Draws of each row's true target.
@@ -302,25 +302,25 @@ LAW = (
 
 def _checked_covariances(xy_cov: ArrayLike, missing: Booleans | None, shape: tuple[int, int]) -> Floats:
     """(n, d) finite numbers, zero where a feature is missing."""
-    given = np.asarray(xy_cov, dtype=np.float64)
-    if given.ndim == 1 and shape[1] == 1:
-        given = given[:, None]
-    if given.shape != shape:
+    numbers = np.asarray(xy_cov, dtype=np.float64)
+    if numbers.ndim == 1 and shape[1] == 1:
+        numbers = numbers[:, None]
+    if numbers.shape != shape:
         raise UncertainError(f"xy_cov: expected the shape {shape}, got {np.shape(xy_cov)}")
-    cov: Floats = given.copy() if missing is None else np.where(missing, 0.0, given)
+    cov: Floats = numbers.copy() if missing is None else np.where(missing, 0.0, numbers)
     refuse_where(~np.isfinite(cov), cov, "xy_cov", "it must be finite")
     return np.ascontiguousarray(cov)
 
 
 def _checked_limits(y_limit: ArrayLike, n: int) -> Limits:
     """-1, 0 and 1, one per row."""
-    given = np.asarray(y_limit)
-    if given.shape != (n,):
-        raise UncertainError(f"y_limit: expected {n} numbers, one per row, got shape {given.shape}")
-    bad = np.flatnonzero(~np.isin(given, (-1, 0, 1)))
+    flags = np.asarray(y_limit)
+    if flags.shape != (n,):
+        raise UncertainError(f"y_limit: expected {n} numbers, one per row, got shape {flags.shape}")
+    bad = np.flatnonzero(~np.isin(flags, (-1, 0, 1)))
     if bad.size:
         row = int(bad[0])
         raise UncertainError(
-            f"y_limit: row {row} is {given[row]!r}; it must be -1 (the target is below y), 0 or 1 (above)"
+            f"y_limit: row {row} is {flags[row]!r}; it must be -1 (the target is below y), 0 or 1 (above)"
         )
-    return given.astype(np.int8)
+    return flags.astype(np.int8)

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from ._base.classifiers import known_of_numbers, predicted
+from ._base.classifiers import predicted, target_arguments
 from ._base.convergence import keep_reports, warn_unless_converged
 from ._base.docs import documented
 from ._base.progress import Callback
@@ -171,10 +171,10 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         """
         parameters = self._parameters()
         data = check_gaussians(self, X, reset=True)
-        known = known_of_numbers(self, X, y, sample_weight, groups)
+        arguments = target_arguments(self, X, y, sample_weight, groups)
         if y_std is not None:
-            known["variances"] = check_stds(y_std, "y_std", data.n_rows) ** 2
-        self._keep(self._fitted(parameters, self._to_fit(data, known["weights"]), **known))
+            arguments["variances"] = check_stds(y_std, "y_std", data.n_rows) ** 2
+        self._keep(self._fitted(parameters, self._to_fit(data, arguments["weights"]), **arguments))
         warn_unless_converged(self, "raise max_iter or alpha, or scale the features")
         return self
 
@@ -191,11 +191,11 @@ class GSURegressor(Kernelized, RegressorMixin, BaseEstimator):
         return predicted(self, self._to_predict(X), return_std)
 
     def _core_parameters(self) -> Keywords:
-        given = super()._core_parameters()
+        parameters = super()._core_parameters()
         names = {"huber": "delta", "epsilon_insensitive": "epsilon"}
         option = names.get(self.loss) if isinstance(self.loss, str) else None
-        given["loss"] = self.loss if option is None else {self.loss: {option: getattr(self, option)}}
-        return given
+        parameters["loss"] = self.loss if option is None else {self.loss: {option: getattr(self, option)}}
+        return parameters
 
     @classmethod
     def _arguments(cls, parameters: Keywords) -> Keywords:

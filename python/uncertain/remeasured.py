@@ -364,8 +364,8 @@ class RemeasuredRegressor(RegressorMixin, _Remeasured):
 def _has(model: _Remeasured, method: str) -> bool:
     """Has the learner this method? AttributeError with its name if not."""
     # Not by truth: a forest without trees counts them.
-    given = model._default() if model.estimator is None else model.estimator
-    learner = getattr(model, "estimator_", given)
+    unfitted = model._default() if model.estimator is None else model.estimator
+    learner = getattr(model, "estimator_", unfitted)
     if not hasattr(learner, method):
         raise AttributeError(f"{type(learner).__name__} has no {method}")
     return True

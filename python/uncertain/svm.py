@@ -210,21 +210,21 @@ class GSUClassifier(Kernelized, LinearClassifier):
         self._set_classes(classes, first=model is None)
         codes = codes_among(labels, self.classes_)
         weights = check_weights(sample_weight, self.class_weight, classes=self.classes_, codes=codes)
-        known = {"codes": codes, "n_classes": len(self.classes_), "weights": weights}
+        arguments = {"codes": codes, "n_classes": len(self.classes_), "weights": weights}
         self.kernel_map_ = None
-        return self._keep(self._fitted(parameters, data, online=True, before=model, **known))
+        return self._keep(self._fitted(parameters, data, online=True, before=model, **arguments))
 
     def _set_classes(self, classes: ArrayLike | None, *, first: bool) -> None:
         if classes is None:
             if first:
                 raise ParameterError("classes = None: the first call of partial_fit needs all labels to come")
             return
-        given = np.unique(np.asarray(classes))
+        labels = np.unique(np.asarray(classes))
         if first:
-            if len(given) < 2:
-                raise UncertainError(f"classes = {given.tolist()}: a classifier needs at least two classes")
-            self.classes_ = given
-        elif not np.array_equal(given, self.classes_):
+            if len(labels) < 2:
+                raise UncertainError(f"classes = {labels.tolist()}: a classifier needs at least two classes")
+            self.classes_ = labels
+        elif not np.array_equal(labels, self.classes_):
             raise ParameterError(
-                f"classes = {given.tolist()}: the first call of partial_fit had {self.classes_.tolist()}"
+                f"classes = {labels.tolist()}: the first call of partial_fit had {self.classes_.tolist()}"
             )

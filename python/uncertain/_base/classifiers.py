@@ -38,14 +38,14 @@ def predicted(estimator: BaseEstimator, rows: FitRows, return_std: bool) -> Floa
     return mean[:, 0], std[:, 0]
 
 
-def known_of_classes(
+def class_arguments(
     estimator: BaseEstimator,
     X: RowsLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
 ) -> tuple[Labels, Keywords]:
-    """The classes, and what is known of the rows as the extension's `fit` takes it, checked.
+    """The classes, and the checked arguments of the extension's `fit`: codes, weights and groups.
 
     The extension leaves out rows of weight 0.
     """
@@ -53,22 +53,22 @@ def known_of_classes(
     class_weight = getattr(estimator, "class_weight", None)
     weights = check_weights(sample_weight, class_weight, classes=classes, codes=codes)
     folded = bool(estimator.probability)
-    whole = groups_of_fit(groups, classes=classes, codes=codes, weights=weights, folded=folded)
-    return classes, {"codes": codes, "n_classes": len(classes), "weights": weights, "groups": whole}
+    numbers = groups_of_fit(groups, classes=classes, codes=codes, weights=weights, folded=folded)
+    return classes, {"codes": codes, "n_classes": len(classes), "weights": weights, "groups": numbers}
 
 
-def known_of_numbers(
+def target_arguments(
     estimator: BaseEstimator,
     X: RowsLike,
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     groups: ArrayLike | None,
 ) -> Keywords:
-    """The same of targets that are numbers."""
+    """The same arguments for targets that are numbers."""
     targets = check_numbers(y, X, estimator)
     weights = check_sample_weight(sample_weight, len(targets))
-    whole = None if groups is None else groups_from(groups, "groups", len(targets))
-    return {"targets": targets, "weights": weights, "groups": whole}
+    numbers = None if groups is None else groups_from(groups, "groups", len(targets))
+    return {"targets": targets, "weights": weights, "groups": numbers}
 
 
 @documented

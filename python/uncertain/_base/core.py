@@ -61,13 +61,13 @@ class Core:
         """Parameters for the core: those that it knows by name."""
         params: Keywords = self.get_params(deep=False)  # type: ignore[attr-defined]
         names = parameter_names(self._kind)
-        given = {name: params[name] for name in names if name in params}
+        parameters = {name: params[name] for name in names if name in params}
         if "seed" in names and "random_state" in params:
-            given["seed"] = seed_from(params["random_state"])
+            parameters["seed"] = seed_from(params["random_state"])
         if self._tuned:
             # A placeholder until one is chosen.
-            given[self._penalty] = inspect.signature(type(self)).parameters[self._penalty].default
-        return given
+            parameters[self._penalty] = inspect.signature(type(self)).parameters[self._penalty].default
+        return parameters
 
     @property
     def _tuned(self) -> bool:
@@ -85,25 +85,27 @@ class Core:
         n_jobs = getattr(self, "n_jobs", None)
         if not (n_jobs is None or isinstance(n_jobs, Integral)):
             raise ParameterError(f"n_jobs = {n_jobs!r}: must be an integer or None")
-        given = self._core_parameters() | changed
-        for name, value in given.items():
+        parameters = self._core_parameters() | changed
+        for name, value in parameters.items():
             if isinstance(value, int) and not -(2**63) <= value < 2**64:  # numbers that the core cannot read
                 raise ParameterError(f"{name}: an integer of {value.bit_length()} bits; must be below 2^64")
-        text = encoded(given)
+        text = encoded(parameters)
         check_parameters(self._kind, text)
         return text
 
-    def _fitted(self, parameters: str, rows: FitRows, **known: Any) -> Fitted:
-        """One fit by the core to rows, maybe with marks of gaps; `known` is what is known of them."""
-        known.setdefault("n_jobs", getattr(self, "n_jobs", None))
+    def _fitted(self, parameters: str, rows: FitRows, **arguments: Any) -> Fitted:
+        """One fit by the core; `arguments` are targets, weights, groups and what else its `fit` takes."""
+        arguments.setdefault("n_jobs", getattr(self, "n_jobs", None))
         if self._tuned:
-            penalty, self.path_ = choose(self._kind, self._penalty, parameters, rows, reporter(self), known)
+            penalty, self.path_ = choose(
+                self._kind, self._penalty, parameters, rows, reporter(self), arguments
+            )
             parameters = encoded(decoded(parameters) | {self._penalty: penalty})
         else:
             self.__dict__.pop("path_", None)  # of an earlier fit
         if self._elsewhere is not None:
-            known["answer"], known["whole"] = self._elsewhere
-        return fit(self._kind, parameters, rows, report=reporter(self), **known)
+            arguments["answer"], arguments["whole"] = self._elsewhere
+        return fit(self._kind, parameters, rows, report=reporter(self), **arguments)
 
     def _keep(self, model: Fitted) -> Self:
         """Set the attributes that a fit leaves behind; a classifier has its `classes_` before."""

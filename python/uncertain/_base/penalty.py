@@ -41,18 +41,18 @@ def is_auto(name: str, value: object) -> bool:
 
 
 def choose(
-    kind: str, name: str, parameters: str, rows: FitRows, report: Report | None, known: Keywords
+    kind: str, name: str, parameters: str, rows: FitRows, report: Report | None, arguments: Keywords
 ) -> tuple[float, dict[str, Floats]]:
     """The penalty of that name, and what an estimator shows of the path as `path_`."""
-    if known.get("online"):
+    if arguments.get("online"):
         raise ParameterError(
             f'{name} = "auto": partial_fit sees one batch at a time and cannot cross-validate: use fit, or a '
             "number"
         )
     path = PATHS[kind]
-    arguments = {k: v for k, v in known.items() if k not in ("online", "before")}
+    path_arguments = {k: v for k, v in arguments.items() if k not in ("online", "before")}
     losses, means, errors, chosen = penalty_path(
-        kind, parameters, rows, path.tolist(), report=report, **arguments
+        kind, parameters, rows, path.tolist(), report=report, **path_arguments
     )
     shown = {name: path.copy(), "mean_loss": means, "standard_error": errors, "fold_losses": losses}
     return float(path[chosen]), shown

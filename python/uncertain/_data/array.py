@@ -114,14 +114,14 @@ class GaussianArray:
             raise ShapeError(f"means: expected an array of shape (n, d), got {x.shape}{hint}")
         if x.shape[1] == 0:
             raise ShapeError(f"means: expected at least one feature, got shape {x.shape}")
-        given = {"std": std, "var": var, "cov": cov, "precision": precision, "factor": factor}
-        names = one_kind({name for name, value in given.items() if value is not None})
+        arguments = {"std": std, "var": var, "cov": cov, "precision": precision, "factor": factor}
+        names = one_kind({name for name, value in arguments.items() if value is not None})
         n, d = x.shape
         feature_names = checked_names(feature_names, d)
         values: Keywords = {}
         shared = False
         for name in names:
-            a = errors_in(unit, given[name], name)
+            a = errors_in(unit, arguments[name], name)
             if name in ("std", "var"):
                 values[name] = _per_row(a, name, n, d, full="factor" in names)
             elif name == "factor":

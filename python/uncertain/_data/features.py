@@ -60,12 +60,12 @@ def column_numbers(columns: object, d: int, names: Names | None) -> Ints:
     if isinstance(columns, slice):
         numbers = np.arange(d, dtype=np.int64)[columns]
     else:
-        given = np.atleast_1d(np.asarray(columns))
-        named = given.ndim == 1 and given.dtype.kind in "UOT"
-        if named and given.size and all(isinstance(name, str) for name in given.tolist()):
-            numbers = np.array([_place(name, names) for name in given.tolist()], dtype=np.int64)
+        index = np.atleast_1d(np.asarray(columns))
+        named = index.ndim == 1 and index.dtype.kind in "UOT"
+        if named and index.size and all(isinstance(name, str) for name in index.tolist()):
+            numbers = np.array([_place(name, names) for name in index.tolist()], dtype=np.int64)
         else:
-            numbers = row_numbers(given, d, "feature", "numbers, names, a slice or a boolean mask")
+            numbers = row_numbers(index, d, "feature", "numbers, names, a slice or a boolean mask")
     if numbers.size == 0:
         raise IndexError("no feature is picked; a GaussianArray has at least one")
     twice = _repeated(numbers.tolist())
@@ -96,14 +96,14 @@ def listing(names: Sequence[str], limit: int = 8) -> str:
 
 def common_names(all_names: Sequence[Names | None]) -> Names | None:
     """The names of rows below each other: those that any of them has; ParameterError if they differ."""
-    known = [(at, names) for at, names in enumerate(all_names) if names is not None]
-    for at, names in known:
-        if names != known[0][1]:
+    named = [(at, names) for at, names in enumerate(all_names) if names is not None]
+    for at, names in named:
+        if names != named[0][1]:
             raise ParameterError(
-                f"concat: array {at} has the features {listing(names)}, but array {known[0][0]} has "
-                f"{listing(known[0][1])}; select them in one order first, such as X[:, names]"
+                f"concat: array {at} has the features {listing(names)}, but array {named[0][0]} has "
+                f"{listing(named[0][1])}; select them in one order first, such as X[:, names]"
             )
-    return known[0][1] if known else None
+    return named[0][1] if named else None
 
 
 def joined_names(all_names: Sequence[Names | None]) -> Names | None:
@@ -147,21 +147,21 @@ def check_fitted_names(estimator: BaseEstimator, names: Names | None, *, reset: 
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
         return
-    known = getattr(estimator, "feature_names_in_", None)
-    compare_names(type(estimator).__name__, None if known is None else tuple(known.tolist()), names)
+    fitted = getattr(estimator, "feature_names_in_", None)
+    compare_names(type(estimator).__name__, None if fitted is None else tuple(fitted.tolist()), names)
 
 
-def compare_names(kind: str, known: Names | None, names: Names | None) -> None:
+def compare_names(kind: str, fitted: Names | None, names: Names | None) -> None:
     """UncertainError for other names, or another order, than an estimator of this kind was fitted with."""
-    if known == names:
+    if fitted == names:
         return
-    if known is None or names is None:
-        has = "has feature names" if known is None else "does not have feature names"
-        was = "without" if known is None else "with"
+    if fitted is None or names is None:
+        has = "has feature names" if fitted is None else "does not have feature names"
+        was = "without" if fitted is None else "with"
         warn(f"X {has}, but {kind} was fitted {was} feature names", UserWarning)
         return
-    new = [name for name in names if name not in known]
-    lost = [name for name in known if name not in names]
+    new = [name for name in names if name not in fitted]
+    lost = [name for name in fitted if name not in names]
     differ = [
         *([f"{listing(new)} unseen at fit time"] if new else []),
         *([f"{listing(lost)} missing"] if lost else []),
@@ -169,7 +169,7 @@ def compare_names(kind: str, known: Names | None, names: Names | None) -> None:
     raise UncertainError(
         f"X: the feature names should match those that {kind} was fitted with: "
         f"{'; '.join(differ) or 'the order is another one'}. Select them by X[:, names] with names = "
-        f"[{listing(known)}]"
+        f"[{listing(fitted)}]"
     )
 
 

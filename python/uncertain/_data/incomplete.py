@@ -223,12 +223,12 @@ def _stacked(
 
 def _checked_limits(limits: ArrayLike, shape: tuple[int, int]) -> Limits:
     """-1, 0 and 1 of a given shape."""
-    given = np.asarray(limits)
-    if given.shape != shape:
-        raise UncertainError(f"limits: expected {shape[0]} x {shape[1]} numbers, got shape {given.shape}")
+    flags = np.asarray(limits)
+    if flags.shape != shape:
+        raise UncertainError(f"limits: expected {shape[0]} x {shape[1]} numbers, got shape {flags.shape}")
     rule = "it must be -1 (the reading is below the number), 0 or 1 (above)"
-    refuse_where(~np.isin(given, (-1, 0, 1)), given, "limits", rule)
-    return np.ascontiguousarray(given, dtype=np.int8)
+    refuse_where(~np.isin(flags, (-1, 0, 1)), flags, "limits", rule)
+    return np.ascontiguousarray(flags, dtype=np.int8)
 
 
 def _without_gaps(errors: Floats, missing: Booleans) -> Floats:

@@ -38,23 +38,23 @@ def errors_in(unit: Unit, values: object, name: str) -> Floats:
     that is written with the zero point is taken without it.
     """
     numbers, power = float_array(bare(values), name), POWERS[name]
-    given = unit_of(values)
-    if given is None and unit is None:
+    own_unit = unit_of(values)
+    if own_unit is None and unit is None:
         return numbers
-    if given is None:
+    if own_unit is None:
         wanted = _difference(unit) ** power
         raise UnitError(
             f"means are in {unit}, but {name} has no unit: pass it as a Quantity ({name} * "
             f"u.Unit({str(wanted)!r}) if that is its unit), or both as plain numbers"
         )
-    given = _difference(given)
-    wanted = (given**0 if unit is None else _difference(unit)) ** power
+    own_unit = _difference(own_unit)
+    wanted = (own_unit**0 if unit is None else _difference(unit)) ** power
     try:
-        factor = abs(float(given.to(wanted)))
+        factor = abs(float(own_unit.to(wanted)))
     except (ValueError, TypeError):  # astropy's UnitConversionError is both
         means = "have no unit" if unit is None else f"are in {unit}"
         raise UnitError(
-            f"{name} is in {given}, but means {means}: {name} must be in a unit that converts to "
+            f"{name} is in {own_unit}, but means {means}: {name} must be in a unit that converts to "
             f"{str(wanted) or 'a plain number'}"
         ) from None
     return numbers if factor == 1.0 else numbers * factor

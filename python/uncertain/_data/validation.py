@@ -238,10 +238,10 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats 
     if sample_weight is None:
         return None
     rows = np.empty((n_rows, 0))
-    given = np.asarray(sample_weight)
-    if given.shape == (n_rows,) and given.dtype.kind in "iuf":
+    numbers = np.asarray(sample_weight)
+    if numbers.shape == (n_rows,) and numbers.dtype.kind in "iuf":
         rule = "a weight must be a finite number >= 0"
-        refuse_where(~((given >= 0) & (given < np.inf)), given, "sample_weight", rule)
+        refuse_where(~((numbers >= 0) & (numbers < np.inf)), numbers, "sample_weight", rule)
     weights: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     return weights
 
@@ -268,10 +268,10 @@ def check_weights(
     ``class_weight="balanced"`` gives class k the weight (sum of all weights) / (K x sum of the weights of
     class k).
     """
-    given = check_sample_weight(sample_weight, len(codes))
+    row_weights = check_sample_weight(sample_weight, len(codes))
     if class_weight is None:
-        return given
-    weights = np.ones(len(codes)) if given is None else given
+        return row_weights
+    weights = np.ones(len(codes)) if row_weights is None else row_weights
     if isinstance(class_weight, str) and class_weight == "balanced":
         totals = np.bincount(codes, weights=weights, minlength=len(classes))
         # A class without weight counts for nothing here, and the fit refuses it.

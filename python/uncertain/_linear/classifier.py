@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._base.classifiers import ScoreClassifier, known_of_classes
+from .._base.classifiers import ScoreClassifier, class_arguments
 from .._base.convergence import keep_reports, warn_unless_converged
 from .._base.core import Core
 from .._data.typing import Floats, Header
@@ -30,8 +30,8 @@ class LinearClassifier(Core, ScoreClassifier, BaseEstimator):
     def _learn(self, X: RowsLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None) -> None:
         parameters = self._parameters()
         data = check_gaussians(self, X, reset=True)
-        classes, known = known_of_classes(self, X, y, weights, groups)
-        model = self._fitted(parameters, self._to_fit(data, known["weights"]), **known)
+        classes, arguments = class_arguments(self, X, y, weights, groups)
+        model = self._fitted(parameters, self._to_fit(data, arguments["weights"]), **arguments)
         self.classes_ = classes
         self._keep(model)
         warn_unless_converged(self, self._advice)

@@ -64,25 +64,25 @@ class SavedTrees(Core):
 
     def _saved_params(self) -> Keywords:
         saved = super()._saved_params()
-        given = self.estimator
-        if given is not None:
+        learner = self.estimator
+        if learner is not None:
             # By its name, one of LEARNERS: a fit to the same data is the same again.
-            params = {k: v for k, v in given.get_params(deep=False).items() if k not in NOT_SAVED}
-            saved["estimator"] = {"learner": type(given).__name__, **params}
+            params = {k: v for k, v in learner.get_params(deep=False).items() if k not in NOT_SAVED}
+            saved["estimator"] = {"learner": type(learner).__name__, **params}
         return saved
 
     def _set_saved(self, parameters: Keywords) -> None:
         if "columns" in parameters:  # its name until November 2026
             parameters["error_columns"] = parameters.pop("columns")
-        given = parameters.get("estimator")
-        if given is not None:
-            name = given.get("learner") if isinstance(given, dict) else None
+        saved = parameters.get("estimator")
+        if saved is not None:
+            name = saved.get("learner") if isinstance(saved, dict) else None
             if name not in LEARNERS:
-                raise ValueError(f"estimator = {given!r}")
+                raise ValueError(f"estimator = {saved!r}")
             learner = LEARNERS[name]()
             # Those of another version of scikit-learn do not matter to predictions, nor do those of a run.
-            known = learner.get_params(deep=False).keys() - NOT_SAVED
-            parameters["estimator"] = learner.set_params(**{k: v for k, v in given.items() if k in known})
+            names = learner.get_params(deep=False).keys() - NOT_SAVED
+            parameters["estimator"] = learner.set_params(**{k: v for k, v in saved.items() if k in names})
         if isinstance(parameters.get("factors"), list):
             parameters["factors"] = tuple(parameters["factors"])
         super()._set_saved(parameters)

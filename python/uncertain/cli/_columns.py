@@ -44,18 +44,18 @@ def names_or(*words: str) -> Callable[[str], list[str] | str]:
 
 def error_columns(_ctx: click.Context, option: click.Parameter, texts: Texts) -> object:
     """A column or pattern, a list of them, or a dictionary by feature."""
-    given = _by_feature(option, texts)
-    if isinstance(given, dict):
-        return {feature: tuple(names(c)) if "," in c else c for feature, c in given.items()}
-    return names(given) if given is not None and "," in given else given
+    value = _by_feature(option, texts)
+    if isinstance(value, dict):
+        return {feature: tuple(names(c)) if "," in c else c for feature, c in value.items()}
+    return names(value) if value is not None and "," in value else value
 
 
 def pairs(_ctx: click.Context, option: click.Parameter, texts: Texts) -> object:
     """A column or pattern, or a dictionary by pair of features."""
-    given = _by_feature(option, texts)
-    if not isinstance(given, dict):
-        return given
-    return {tuple(names(pair)): column for pair, column in given.items()}
+    value = _by_feature(option, texts)
+    if not isinstance(value, dict):
+        return value
+    return {tuple(names(pair)): column for pair, column in value.items()}
 
 
 def _by_feature(option: click.Parameter, texts: Texts) -> dict[str, str] | str | None:

@@ -40,11 +40,11 @@ def table_argument() -> Callable[[Function], Function]:
     return click.argument("table", metavar="TABLE...", nargs=-1, required=True, callback=_one_or_many)
 
 
-def _one_or_many(_ctx: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> str | list[str]:
+def _one_or_many(_ctx: click.Context, _option: click.Parameter, paths: tuple[str, ...]) -> str | list[str]:
     """Paths as `uncertain.fit` takes them; the shell may have made many of a pattern."""
-    if len(given) > 1 and STANDARD in given:
+    if len(paths) > 1 and STANDARD in paths:
         raise click.UsageError("standard input (-) is one table: it cannot be read together with files")
-    return given[0] if len(given) == 1 else list(given)
+    return paths[0] if len(paths) == 1 else list(paths)
 
 
 def format_option(command: Function) -> Function:

@@ -34,9 +34,9 @@ def check_errors(table: str | list[str], on_missing: Any, progress: bool | None,
     """
     from .._errors.check import check_errors as check
 
-    given = next((name for name in ELSEWHERE if columns.pop(name)), None)
-    if given is not None:
-        raise click.UsageError(f"--{given} is for uncertain fit: what is checked are error bars")
+    misplaced = next((name for name in ELSEWHERE if columns.pop(name)), None)
+    if misplaced is not None:
+        raise click.UsageError(f"--{misplaced} is for uncertain fit: what is checked are error bars")
     with Progress(f"checking {called(table)}", progress):
-        found = check(read(table) if table == STANDARD else table, on_missing=on_missing, **columns)
-    click.echo(str(found))
+        result = check(read(table) if table == STANDARD else table, on_missing=on_missing, **columns)
+    click.echo(str(result))

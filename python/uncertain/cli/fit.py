@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._data.typing import Keywords
 from ._columns import column_options
 from ._options import (
     EFFORTS,
@@ -22,6 +21,9 @@ from ._options import (
 )
 from ._progress import Progress
 from ._tables import STANDARD, called, read, table_argument
+
+if TYPE_CHECKING:
+    from .._data.typing import Keywords
 
 
 @click.command(short_help="Fit a model to a table and write it to a file.")

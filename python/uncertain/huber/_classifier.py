@@ -125,9 +125,9 @@ n_iter_, status_
         self, X: RowsLike, y: ArrayLike, sample_weight: ArrayLike | None, groups: ArrayLike | None
     ) -> None:
         rows = self._rows(X, reset=True)
-        labels, known = partial_labels(y, X, self, self.unlabeled)
+        labels, labelled = partial_labels(y, X, self, self.unlabeled)
         weights = check_sample_weight(sample_weight, rows.n_rows)
-        counted = known if weights is None else known & (weights > 0.0)
+        counted = labelled if weights is None else labelled & (weights > 0.0)
         classes = np.unique(labels[counted])
         if len(classes) < 2:
             content = f"only one class ({classes.tolist()[0]!r})" if len(classes) else "no label"

@@ -182,9 +182,9 @@ class AdaptiveHuber(Core, BaseEstimator):
         graphs = self.graph if isinstance(self.graph, (list, tuple)) else [self.graph]
         if any(isinstance(graph, str) and graph == FORGOTTEN for graph in graphs):
             raise ParameterError("graph: a model file holds no matrix of a graph; set graph= to fit again")
-        known = {"outputs": targets, "n_classes": n_classes, "weights": weights, "groups": groups}
+        arguments = {"outputs": targets, "n_classes": n_classes, "weights": weights, "groups": groups}
         graphs = [view.matrix for view in self._views()]
-        return self._keep(self._fitted(self._parameters(), rows, graphs=graphs, **known))
+        return self._keep(self._fitted(self._parameters(), rows, graphs=graphs, **arguments))
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         """One value of an output each, or of several a list or array."""

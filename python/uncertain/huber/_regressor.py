@@ -12,7 +12,7 @@ from .._base.docs import documented
 from .._data.typing import Floats
 from .._data.validation import RowsLike, check_sample_weight
 from ._machine import AdaptiveHuber
-from ._targets import targets_of
+from ._targets import partial_targets
 
 
 @documented
@@ -162,7 +162,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         {Returns: self}
         """
         rows = self._rows(X, reset=True)
-        targets = targets_of(y, X, self)
+        targets = partial_targets(y, X, self)
         return self._fit(rows, targets[None, :], 0, check_sample_weight(sample_weight, rows.n_rows))
 
     @overload

@@ -45,10 +45,10 @@ class KernelMachine(Core, BaseEstimator):
         return tags
 
     def _core_parameters(self) -> Keywords:
-        given = super()._core_parameters()
+        parameters = super()._core_parameters()
         if callable(self.kernel):
-            given["kernel"] = "precomputed"
-        return given
+            parameters["kernel"] = "precomputed"
+        return parameters
 
     def _to_fit(self, X: RowsLike) -> tuple[Gaussians, GaussianArray | None]:
         """X for the core (Gaussians, or rows of a kernel matrix), and the rows where it does not see them."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 
-from .._base.classifiers import ScoreClassifier, known_of_classes
+from .._base.classifiers import ScoreClassifier, class_arguments
 from .._base.convergence import keep_reports
 from .._base.docs import documented
 from .._base.progress import Callback
@@ -169,8 +169,8 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
     ) -> None:
         parameters = self._parameters()
         data, rows = self._to_fit(X)
-        classes, known = known_of_classes(self, X, y, sample_weight, groups)
-        model = self._fitted(parameters, data, **known)
+        classes, arguments = class_arguments(self, X, y, sample_weight, groups)
+        model = self._fitted(parameters, data, **arguments)
         self.classes_ = classes
         self._finished(model, rows)
 
@@ -198,9 +198,9 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
         return "kernel-svc" if self.n_components is None else "feature-svc"
 
     def _core_parameters(self) -> Keywords:
-        given = super()._core_parameters()
+        parameters = super()._core_parameters()
         if self.n_components is None:
-            return given
+            return parameters
         if self._tuned:
             raise ParameterError('C = "auto": must be a number > 0 with n_components')
         if self.kernel != "probabilistic":
@@ -208,8 +208,8 @@ class ProbabilisticKernelSVC(FeatureMap, ScoreClassifier, KernelMachine):
                 f"n_components = {self.n_components!r}: features are those of kernel='probabilistic', "
                 f"and kernel = {self.kernel!r}"
             )
-        given.pop("kernel", None)
-        return given
+        parameters.pop("kernel", None)
+        return parameters
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         for name in ("support_", "support_rows_", "n_support_", "dual_coef_", "coef_", "memory_"):

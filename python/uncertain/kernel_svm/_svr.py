@@ -7,7 +7,7 @@ from typing import Literal, Self, overload
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from .._base.classifiers import known_of_numbers, predicted
+from .._base.classifiers import predicted, target_arguments
 from .._base.docs import documented
 from .._base.progress import Callback
 from .._data.typing import Floats, Header
@@ -115,7 +115,7 @@ class ProbabilisticKernelSVR(RegressorMixin, KernelMachine):
         """
         parameters = self._parameters()
         data, rows = self._to_fit(X)
-        model = self._fitted(parameters, data, **known_of_numbers(self, X, y, sample_weight, groups))
+        model = self._fitted(parameters, data, **target_arguments(self, X, y, sample_weight, groups))
         return self._finished(model, rows)
 
     @overload

@@ -20,7 +20,7 @@ from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError
 from ._gaussians import GaussianDisplay
 from ._opened import Opened, last_step
-from ._style import COLORS, axes_for, bare, legend, limits_of
+from ._style import COLORS, axes_for, axis_limits, bare, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,7 +102,7 @@ class DecisionBoundaryDisplay:
         if not hasattr(classifier, "decision_function"):
             name = type(last_step(classifier)).__name__
             raise ParameterError(f"{name} has no decision_function: a boundary is between classes")
-        low, high = limits_of(data.means)
+        low, high = axis_limits(data.means)
         xx0, xx1 = np.meshgrid(*(np.linspace(low[k], high[k], resolution) for k in (0, 1)))
         points = np.stack([xx0.ravel(), xx1.ravel()], axis=1)
         score, std = _scores(classifier, points, cov, pair, opened.rows)

@@ -17,9 +17,9 @@ from ._style import (
     COLORS,
     MARKERS,
     axes_for,
+    axis_limits,
     bare,
     legend,
-    limits_of,
     matplotlib_or_error,
     two_features,
 )
@@ -191,7 +191,7 @@ class GaussianDisplay:
             }
             text = (labels or {}).get(label, str(label)) if self.labelled else None
             self.ax_.scatter(x[:, 0], x[:, 1], 13, label=text, **style)
-        low, high = limits_of(self.data.means)
+        low, high = axis_limits(self.data.means)
         self.ax_.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         if names is not None:
             self.ax_.set(xlabel=names[0], ylabel=names[1])

@@ -70,7 +70,7 @@ def two_features(data: GaussianArray) -> None:
         raise ShapeError(f"data: a picture needs 2 features, got {data.n_features}; pick two columns first")
 
 
-def limits_of(means: Floats) -> tuple[Floats, Floats]:
+def axis_limits(means: Floats) -> tuple[Floats, Floats]:
     """(lowest, highest) corner of the bulk of the rows: the outermost half percent may lie outside."""
     low, high = np.quantile(means, [0.005, 0.995], axis=0)
     margin = 0.06 * (high - low) + (high == low)

@@ -132,12 +132,12 @@ class GaussianImputer(
         """
         parameters = self._parameters()
         data, missing = check_rows(self, X, reset=True)
-        known: Keywords = {}
+        arguments: Keywords = {}
         if self.per_class:
             classes, codes = check_labels(y, X, self)
-            known = {"codes": codes, "n_classes": len(classes)}
+            arguments = {"codes": codes, "n_classes": len(classes)}
         weights = check_sample_weight(sample_weight, data.n_rows)
-        self._keep(self._fitted(parameters, (data, missing), weights=weights, **known))
+        self._keep(self._fitted(parameters, (data, missing), weights=weights, **arguments))
         warn_unless_ended(self)
         return self
 

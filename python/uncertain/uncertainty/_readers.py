@@ -141,24 +141,24 @@ def read_gsu(
     >>> _ = (folder / "mean.dat").write_text("doc1 1:0.5 2:1.5\\ndoc2 2:2.0\\n")
     >>> _ = (folder / "cov.dat").write_text("doc1 1,1:0.1 2,2:0.2\\ndoc2 1,1:0.3\\n")
     >>> _ = (folder / "labels.dat").write_text("doc1 +1\\ndoc2 -1\\n")
-    >>> found = read_gsu(folder / "mean.dat", folder / "cov.dat", folder / "labels.dat")
-    >>> found.X, found.y, found.n_dropped
+    >>> rows = read_gsu(folder / "mean.dat", folder / "cov.dat", folder / "labels.dat")
+    >>> rows.X, rows.y, rows.n_dropped
     (GaussianArray(2 rows x 2 features, diagonal covariances), array([ 1, -1]), 0)
     """
     mean_rows = {where.id: where for where in _lines(Path(means))}
     cov_rows = {} if covariances is None else {where.id: where for where in _lines(Path(covariances))}
     label_rows = {} if labels is None else {where.id: where for where in _lines(Path(labels))}
-    given = {"means": mean_rows}
+    rows_by_file = {"means": mean_rows}
     if covariances is not None:
-        given["covariances"] = cov_rows
+        rows_by_file["covariances"] = cov_rows
     if labels is not None:
-        given["labels"] = label_rows
-    common = set.intersection(*(set(rows) for rows in given.values()))
+        rows_by_file["labels"] = label_rows
+    common = set.intersection(*(set(rows) for rows in rows_by_file.values()))
     ids = [key for key in mean_rows if key in common]
-    dropped = {name: [key for key in rows if key not in common] for name, rows in given.items()}
+    dropped = {name: [key for key in rows if key not in common] for name, rows in rows_by_file.items()}
     if not ids:
-        files = ", ".join(str(path) for path in (means, covariances, labels) if path)
-        raise UncertainError(f"no id is in all of {files}")
+        paths = ", ".join(str(path) for path in (means, covariances, labels) if path)
+        raise UncertainError(f"no id is in all of {paths}")
     points = [mean_rows[key].elements(1) for key in ids]
     matrices = [cov_rows[key].elements(2) for key in ids] if covariances is not None else []
     largest = max((max(at) for row in (*points, *matrices) for at in row), default=0)
