@@ -36,21 +36,24 @@ impl Symmetric {
         &self.diagonal
     }
 
-    /// `G x` of every x. G comes from memory once: the time is that of reading it.
-    pub(crate) fn times<const K: usize>(&self, x: [&[f64]; K]) -> Result<[Vec<f64>; K]> {
+    /// `G x`. The time is that of reading G.
+    pub(crate) fn times(&self, x: &[f64]) -> Result<Vec<f64>> {
         let n = self.n;
         let parts = parallel::map_parts_at_most(n, 16, |columns| {
-            let mut out: [Vec<f64>; K] = std::array::from_fn(|_| vec![0.0; n]);
+            let mut out = vec![0.0; n];
             for j in columns {
                 let below = &self.values[j * n + j + 1..(j + 1) * n];
-                for (out, x) in out.iter_mut().zip(&x) {
-                    let (at, after) = out.split_at_mut(j + 1);
-                    at[j] += self.diagonal[j] * x[j] + crate::simd::dot_and_add(below, &x[j + 1..], x[j], after);
-                }
+                let (at, after) = out.split_at_mut(j + 1);
+                at[j] += self.diagonal[j] * x[j] + crate::simd::dot_and_add(below, &x[j + 1..], x[j], after);
             }
             out
         })?;
-        Ok(sum_of(parts, n))
+        let mut parts = parts.into_iter();
+        let mut sum = parts.next().unwrap_or_default();
+        for part in parts {
+            sum.iter_mut().zip(part).for_each(|(s, p)| *s += p);
+        }
+        Ok(sum)
     }
 
     /// `out += factor G e_i`
@@ -125,30 +128,26 @@ impl Symmetric {
         &self.values[j * self.n..=j * self.n + j]
     }
 
-    /// `x` with `L x = b` in place of every b, L the factor.
-    pub(crate) fn forward<const K: usize>(&self, b: &mut [Vec<f64>; K]) {
-        self.forward_from(0, b.each_mut().map(Vec::as_mut_slice));
+    /// `x` with `L x = b` in place of b, L the factor.
+    pub(crate) fn forward(&self, b: &mut [f64]) {
+        self.forward_from(0, b);
     }
 
     /// [`forward`](Self::forward) where the first `known` elements are done.
-    pub(crate) fn forward_from<const K: usize>(&self, known: usize, mut b: [&mut [f64]; K]) {
+    pub(crate) fn forward_from(&self, known: usize, b: &mut [f64]) {
         for j in known..self.size {
             let row = self.factor_row(j);
-            for b in &mut b {
-                b[j] = (b[j] - crate::simd::dot(&row[..j], b)) / row[j];
-            }
+            b[j] = (b[j] - crate::simd::dot(&row[..j], b)) / row[j];
         }
     }
 
-    /// `x` with `L'x = b` in place of every b.
-    pub(crate) fn backward<const K: usize>(&self, b: &mut [Vec<f64>; K]) {
+    /// `x` with `L'x = b` in place of b.
+    pub(crate) fn backward(&self, b: &mut [f64]) {
         for j in (0..self.size).rev() {
             let row = self.factor_row(j);
-            for b in b.iter_mut() {
-                b[j] /= row[j];
-                let x = b[j];
-                crate::simd::add_scaled(-x, &row[..j], &mut b[..j]);
-            }
+            b[j] /= row[j];
+            let x = b[j];
+            crate::simd::add_scaled(-x, &row[..j], &mut b[..j]);
         }
     }
 
@@ -162,15 +161,4 @@ impl Symmetric {
             Ok(())
         })
     }
-}
-
-fn sum_of<const K: usize>(parts: Vec<[Vec<f64>; K]>, n: usize) -> [Vec<f64>; K] {
-    let mut parts = parts.into_iter();
-    let mut sum = parts.next().unwrap_or_else(|| std::array::from_fn(|_| vec![0.0; n]));
-    for part in parts {
-        for (sum, part) in sum.iter_mut().zip(part) {
-            sum.iter_mut().zip(part).for_each(|(s, p)| *s += p);
-        }
-    }
-    sum
 }

@@ -104,16 +104,13 @@ fn one_square_holds_a_matrix_and_a_factor_of_a_part_of_it() {
             set.iter().map(|&i| set.iter().map(|&j| full(i, j) * x[j]).sum::<f64>() + shift[i] * x[i]).collect();
         let mut columns = Matrix { n_rows: set.len(), n_cols: 2, values: [b.clone(), b.clone()].concat() };
         g.forward_columns(&mut columns, &Control::new()).unwrap();
-        let twice: Vec<f64> = b.iter().map(|b| 2.0 * b).collect();
-        let mut both = [b, twice];
-        g.forward(&mut both);
-        assert!(columns.col(1).iter().zip(&both[0]).all(|(c, b)| close(*c, *b, 1e-10)));
-        g.backward(&mut both);
-        let [b, twice] = both;
+        let mut b = b;
+        g.forward(&mut b);
+        assert!(columns.col(1).iter().zip(&b).all(|(c, b)| close(*c, *b, 1e-10)));
+        g.backward(&mut b);
         assert!(set.iter().zip(&b).all(|(&i, b)| close(*b, x[i], 1e-9)));
-        assert!(b.iter().zip(&twice).all(|(b, t)| close(2.0 * b, *t, 1e-9)));
         // G itself is still there.
-        let [image] = g.times([&x]).unwrap();
+        let image = g.times(&x).unwrap();
         assert!(image.iter().zip(product(&x)).all(|(a, b)| close(*a, b, 1e-12)));
     }
     // Rows in any order are appended to a factor.
@@ -122,11 +119,11 @@ fn one_square_holds_a_matrix_and_a_factor_of_a_part_of_it() {
     let come: Vec<usize> = come.into_iter().rev().collect();
     assert!(g.append(&set, &come, &shift, &Control::new()).unwrap());
     let set = [set, come].concat();
-    let b: Vec<f64> = set.iter().map(|&i| (0..n).map(|j| full(i, j) * x[j]).sum::<f64>() + shift[i] * x[i]).collect();
-    let mut b = [b];
+    let mut b: Vec<f64> =
+        set.iter().map(|&i| (0..n).map(|j| full(i, j) * x[j]).sum::<f64>() + shift[i] * x[i]).collect();
     g.forward(&mut b);
     g.backward(&mut b);
-    assert!(set.iter().zip(&b[0]).all(|(&i, b)| close(*b, x[i], 1e-9)));
+    assert!(set.iter().zip(&b).all(|(&i, b)| close(*b, x[i], 1e-9)));
     let mut column = vec![1.0; n];
     g.add_column(7, 2.0, &mut column);
     assert!((0..n).all(|i| close(column[i], 1.0 + 2.0 * full(i, 7), 1e-12)));
@@ -148,7 +145,7 @@ fn results_do_not_depend_on_threads() {
             let mut a = positive(700);
             cholesky(&mut a, &Control::new()).unwrap();
             let x = vec![1.0; 700];
-            (a.values.clone(), Symmetric::new(a).times([&x]).unwrap())
+            (a.values.clone(), Symmetric::new(a).times(&x).unwrap())
         })
         .unwrap()
     };

@@ -22,7 +22,7 @@ use crate::error::Result;
 
 use super::bounded;
 pub(super) use super::program::{Point, Problem};
-use super::system::{Job, System};
+use super::system::System;
 
 /// More steps than any problem seen needed (20).
 const MAX_STEPS: usize = 50;
@@ -37,37 +37,6 @@ impl Problem<'_> {
         let f = system.moved((&guess.b, &guess.f), &start)?;
         let (b, f) = system.solve(self.labels, self.total, self.targets, (start, f), control)?;
         Ok(Point { b, f, steps: 1 })
-    }
-
-    /// The first step of [`solve`](Self::solve) and, of `after`, the squared loss on the labels that this step
-    /// leaves within the threshold (`kept`, as [`within`](Self::within) has them), both at once; `None` where that saves nothing. `after`: W and
-    /// the targets of the squared loss.
-    pub(super) fn foreseen(
-        &self,
-        system: &mut System,
-        at: &Point,
-        after: (f64, &[f64]),
-        kept: &[usize],
-        control: &Control,
-    ) -> Result<Option<[Point; 2]>> {
-        let weights = system.weights().to_vec();
-        let mut start = vec![0.0; at.b.len()];
-        for (&i, side) in self.labels.iter().zip(self.sides(&at.f)) {
-            start[i] = if side == 0 { at.b[i] } else { f64::from(side) * self.bound(&weights, i) };
-        }
-        let mut refit = vec![0.0; at.b.len()];
-        kept.iter().for_each(|&i| refit[i] = at.b[i]);
-        let f = system.moved((&at.b, &at.f), &start)?;
-        let g = system.moved((&at.b, &at.f), &refit)?;
-        let jobs = [Job::new(self.total, self.targets, (start, f)), Job::new(after.0, after.1, (refit, g))];
-        let found = system.both(kept, jobs, control)?;
-        Ok(found.map(|both| both.map(|(b, f)| Point { b, f, steps: 0 })))
-    }
-
-    /// The labels whose residual is within the threshold.
-    pub(super) fn within(&self, point: &Point) -> Vec<usize> {
-        let sides = self.sides(&point.f);
-        self.labels.iter().zip(sides).filter(|(_, side)| *side == 0).map(|(&i, _)| i).collect()
     }
 
     /// The solution, from any start.

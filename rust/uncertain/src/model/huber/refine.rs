@@ -12,10 +12,6 @@
 //! be long (delta is absolute, and so are the units of the targets). The loop stops there, when fewer than half of the
 //! labels would remain, or after the refinements asked for.
 //!
-//! The labels that a refinement drops are nearly always those beyond xi~ before it. So where systems are solved from
-//! an earlier factor, the refit to the others is solved together with the step to xi~; it is a first guess and no
-//! more, and what the step says about the labels decides.
-//!
 //! With an intercept the targets are centred by the weighted mean of the labels in use, and again
 //! after each drop.
 
@@ -169,16 +165,7 @@ pub(super) fn refine(
                 out.ending = Ending::ThresholdZero;
                 return Ok(out);
             }
-            // As a rule the labels beyond the threshold now are those that will be dropped.
-            let problem = stage.at(tried);
-            let likely = problem.within(&warm);
-            let next = Stage::new(likely, raw, &weights, plan.intercept);
-            let (warm_start, guess) =
-                match problem.foreseen(system, &warm, (next.total, &next.targets), &next.labels, control)? {
-                    Some([first, refit]) => (first, Some(refit)),
-                    None => (warm, None),
-                };
-            let solved = problem.solve(system, warm_start, control)?;
+            let solved = stage.at(tried).solve(system, warm, control)?;
             steps += solved.steps;
             let residual = |i: usize| stage.targets[i] - solved.f[i];
             let (kept, gone): (Vec<usize>, Vec<usize>) = stage.labels.iter().partition(|&&i| residual(i).abs() < tried);
@@ -189,9 +176,8 @@ pub(super) fn refine(
             }
             let dropped: Vec<Dropped> =
                 gone.into_iter().map(|label| Dropped { label, residual: residual(label) }).collect();
-            let guess = guess.filter(|_| kept == next.labels);
             let next = Stage::new(kept, raw, &weights, plan.intercept);
-            let refit = next.at(f64::INFINITY).squared(system, guess.as_ref().unwrap_or(&solved), control)?;
+            let refit = next.at(f64::INFINITY).squared(system, &solved, control)?;
             steps += refit.steps;
             let largest = next.largest_residual(&refit);
             if largest < threshold {

@@ -82,7 +82,7 @@ impl Missing {
         for c in 0..self.places.len() {
             let known = self.columns.n_rows;
             columns.col_mut(c)[..known].copy_from_slice(self.columns.col(c));
-            g.forward_from(known, [columns.col_mut(c)]);
+            g.forward_from(known, columns.col_mut(c));
         }
         self.columns = columns;
         self.gram = dense::cross_product(&self.columns, &self.columns, 1.0, control)?;
@@ -108,7 +108,7 @@ impl Factored {
         self.g.diagonal()
     }
 
-    pub(super) fn times<const K: usize>(&self, b: [&[f64]; K]) -> Result<[Vec<f64>; K]> {
+    pub(super) fn times(&self, b: &[f64]) -> Result<Vec<f64>> {
         self.g.times(b)
     }
 
@@ -191,30 +191,22 @@ impl Factored {
         Ok(())
     }
 
-    /// The solutions of the restricted system with the factor's W; every `rhs` is zero outside the free rows.
-    pub(super) fn solve_once<const K: usize>(&self, rhs: [&[f64]; K]) -> [Vec<f64>; K] {
-        let mut t: [Vec<f64>; K] = rhs.map(|rhs| self.set.iter().map(|&i| rhs[i]).collect());
+    /// The solution of the restricted system with the factor's W; `rhs` is zero outside the free rows.
+    pub(super) fn solve_once(&self, rhs: &[f64]) -> Vec<f64> {
+        let mut t: Vec<f64> = self.set.iter().map(|&i| rhs[i]).collect();
         self.g.forward(&mut t);
         if !self.gone.is_empty() {
             let columns = || self.gone.iter().map(|&c| self.missing.column(c));
-            let q = self.gone.len();
-            let mut mu: [Vec<f64>; K] = std::array::from_fn(|_| Vec::with_capacity(q));
-            for (place, column) in columns() {
-                mu.iter_mut().zip(&t).for_each(|(mu, t)| mu.push(crate::simd::dot(column, &t[place..])));
-            }
-            mu.iter_mut().for_each(|mu| crate::linalg::cholesky_solve(&self.schur, q, mu));
-            for (number, (place, column)) in columns().enumerate() {
-                for (mu, t) in mu.iter().zip(&mut t) {
-                    crate::simd::add_scaled(-mu[number], column, &mut t[place..]);
-                }
+            let mut mu: Vec<f64> = columns().map(|(place, column)| crate::simd::dot(column, &t[place..])).collect();
+            crate::linalg::cholesky_solve(&self.schur, self.gone.len(), &mut mu);
+            for (mu, (place, column)) in mu.iter().zip(columns()) {
+                crate::simd::add_scaled(-mu, column, &mut t[place..]);
             }
         }
         self.g.backward(&mut t);
-        t.map(|t| {
-            let mut out = vec![0.0; self.places.len()];
-            self.set.iter().zip(t).for_each(|(&i, x)| out[i] = x);
-            self.gone.iter().for_each(|&c| out[self.set[self.missing.places[c]]] = 0.0);
-            out
-        })
+        let mut out = vec![0.0; self.places.len()];
+        self.set.iter().zip(t).for_each(|(&i, x)| out[i] = x);
+        self.gone.iter().for_each(|&c| out[self.set[self.missing.places[c]]] = 0.0);
+        out
     }
 }

@@ -12,8 +12,6 @@ pub(super) struct Descent {
     pub x: Vec<f64>,
     /// The residual.
     pub rest: Vec<f64>,
-    /// Is this as far as it gets?
-    pub done: bool,
     direction: Vec<f64>,
     /// A times the direction.
     image: Vec<f64>,
@@ -29,18 +27,15 @@ impl Descent {
     pub(super) fn new(rest: Vec<f64>, behind: f64, floor: f64) -> Self {
         let zero = || vec![0.0; rest.len()];
         let (x, direction, image) = (zero(), zero(), zero());
-        Self { x, rest, done: false, direction, image, product: 0.0, behind, floor }
+        Self { x, rest, direction, image, product: 0.0, behind, floor }
     }
 
-    /// One step; z solves A z = residual on the free rows.
-    pub(super) fn step(&mut self, z: Vec<f64>, free: &[usize], weights: &[f64]) {
-        if self.done {
-            return;
-        }
+    /// One step, and whether this is as far as it gets; z solves A z = residual on the free rows.
+    pub(super) fn step(&mut self, z: Vec<f64>, free: &[usize], weights: &[f64]) -> bool {
         if self.behind == 0.0 {
             // The factor is that of the system itself.
-            (self.x, self.done) = (z, true);
-            return;
+            self.x = z;
+            return true;
         }
         let next = crate::simd::dot(&self.rest, &z);
         let turn = if self.product > 0.0 { next / self.product } else { 0.0 };
@@ -53,8 +48,7 @@ impl Descent {
             curvature += self.direction[i] * own;
         }
         if !(curvature > 0.0 && self.product > 0.0) {
-            self.done = true;
-            return;
+            return true;
         }
         let length = self.product / curvature;
         let mut largest = 0.0_f64;
@@ -64,6 +58,6 @@ impl Descent {
             self.rest[i] -= length * own;
             largest = largest.max(self.rest[i].abs());
         }
-        self.done = largest <= self.floor;
+        largest <= self.floor
     }
 }

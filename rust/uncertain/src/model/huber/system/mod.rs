@@ -5,8 +5,7 @@
 //!
 //! When labels leave, W falls and the whole diagonal changes a little. The eigenvalues of the inverse of the old matrix A
 //! times the new one lie between W'/W and 1, so that conjugate gradients preconditioned with the old factor take a digit
-//! or two per step (`gradients`). Two systems on the same rows go side by side, for little more than the time of one:
-//! it is that of reading the factor.
+//! or two per step (`gradients`).
 //!
 //! Solutions are corrected by their residuals, from G0 itself, until that changes nothing: what updates and
 //! preconditioners round away comes back.
@@ -91,7 +90,7 @@ impl System {
     /// G0 b.
     pub(super) fn times(&self, b: &[f64]) -> Result<Vec<f64>> {
         match &self.form {
-            Form::Dense(g) => g.times([b]).map(|[image]| image),
+            Form::Dense(g) => g.times(b),
             Form::LowRank(g) => Ok(g.times(b)),
         }
     }
@@ -131,99 +130,61 @@ impl System {
             return Ok(start);
         }
         if self.is_near(free, total) {
-            let [job] = self.corrected(free, [Job::new(total, targets, start.clone())], control)?;
-            if job.left <= DOUBTFUL * job.largest {
-                return Ok((job.b, job.f));
+            let (solution, left) = self.corrected(free, total, targets, start.clone(), control)?;
+            if left <= DOUBTFUL {
+                return Ok(solution);
             }
         }
         self.prepare(free, total, control)?;
-        let [job] = self.corrected(free, [Job::new(total, targets, start)], control)?;
-        Ok((job.b, job.f))
+        Ok(self.corrected(free, total, targets, start, control)?.0)
     }
 
-    /// Two systems on the same rows, where the factor at hand serves both. They are guesses: what they are worth is seen
-    /// by who solves from them.
-    pub(super) fn both(
+    /// Corrections until they change nothing: the solution, and the residual that is left in parts of the largest target.
+    fn corrected(
         &mut self,
         free: &[usize],
-        jobs: [Job<'_>; 2],
+        total: f64,
+        targets: &[f64],
+        (mut b, mut f): Solution,
         control: &Control,
-    ) -> Result<Option<[Solution; 2]>> {
-        let serves = |job: &Job<'_>| self.has(free, job.total) || self.is_near(free, job.total);
-        if free.is_empty() || !jobs.iter().all(serves) {
-            return Ok(None);
-        }
-        Ok(Some(self.corrected(free, jobs, control)?.map(|job| (job.b, job.f))))
-    }
-
-    /// Corrections until they change nothing.
-    fn corrected<'a, const K: usize>(
-        &mut self,
-        free: &[usize],
-        mut jobs: [Job<'a>; K],
-        control: &Control,
-    ) -> Result<[Job<'a>; K]> {
-        let factored = match &mut self.form {
+    ) -> Result<(Solution, f64)> {
+        // W of the factor minus W of this system.
+        let behind = match &mut self.form {
             Form::Dense(g) => {
                 g.restrict(free, control)?;
-                Some(g.total)
+                g.total - total
             }
-            Form::LowRank(_) => None,
+            Form::LowRank(_) => 0.0,
         };
         let root = self.roots.iter().copied().fold(0.0, f64::max);
-        for job in &mut jobs {
-            job.largest = free.iter().fold(f64::MIN_POSITIVE, |m, &i| m.max(job.targets[i].abs()));
-        }
+        let largest = free.iter().fold(f64::MIN_POSITIVE, |m, &i| m.max(targets[i].abs()));
+        let mut left = f64::INFINITY;
         for _ in 0..=CORRECTIONS {
             control.check()?;
-            let mut ways = jobs.each_mut().map(|job| {
-                let mut rest = vec![0.0; job.b.len()];
-                for &i in free {
-                    rest[i] = job.targets[i] - job.f[i] - 2.0 * job.total / self.weights[i] * job.b[i];
-                }
-                let left = largest_of(&rest);
-                let useful = left <= USEFUL * job.left;
-                job.left = left;
-                let terms: f64 = self.roots.iter().zip(&job.b).map(|(root, b)| root * b.abs()).sum();
-                let rounding = |target: f64, root: f64| {
-                    f64::EPSILON * (LAST_PLACES.0 * target.abs() + LAST_PLACES.1 * root * terms)
-                };
-                let done = !useful || free.iter().all(|&i| rest[i].abs() <= rounding(job.targets[i], self.roots[i]));
-                let behind = factored.map_or(0.0, |total| total - job.total);
-                let floor = 0.3 * rounding(job.largest, root);
-                let mut way = Descent::new(rest, behind, floor);
-                way.done = done;
-                way
-            });
-            if ways.iter().all(|way| way.done) {
+            let mut rest = vec![0.0; b.len()];
+            for &i in free {
+                rest[i] = targets[i] - f[i] - 2.0 * total / self.weights[i] * b[i];
+            }
+            let before = std::mem::replace(&mut left, largest_of(&rest));
+            let terms: f64 = self.roots.iter().zip(&b).map(|(root, b)| root * b.abs()).sum();
+            let rounding =
+                |target: f64, root: f64| f64::EPSILON * (LAST_PLACES.0 * target.abs() + LAST_PLACES.1 * root * terms);
+            let is_rounding = |&i: &usize| rest[i].abs() <= rounding(targets[i], self.roots[i]);
+            if !(left <= USEFUL * before) || free.iter().all(is_rounding) {
                 break;
             }
-            let open = ways.each_ref().map(|way| !way.done);
+            let mut descent = Descent::new(rest, behind, 0.3 * rounding(largest, root));
             for _ in 0..STEPS {
                 control.check()?;
-                let z = self.solve_once(ways.each_ref().map(|way| way.rest.as_slice()));
-                ways.iter_mut().zip(z).for_each(|(way, z)| way.step(z, free, &self.weights));
-                if ways.iter().all(|way| way.done) {
+                let z = self.solve_once(&descent.rest);
+                if descent.step(z, free, &self.weights) {
                     break;
                 }
             }
-            for ((job, way), open) in jobs.iter_mut().zip(&ways).zip(open) {
-                if open {
-                    job.b.iter_mut().zip(&way.x).for_each(|(b, x)| *b += x);
-                }
-            }
-            let images = match &self.form {
-                Form::Dense(g) => g.times(jobs.each_ref().map(|job| job.b.as_slice()))?,
-                Form::LowRank(g) => jobs.each_ref().map(|job| g.times(&job.b)),
-            };
-            jobs.iter_mut().zip(images).for_each(|(job, f)| job.f = f);
+            b.iter_mut().zip(&descent.x).for_each(|(b, x)| *b += x);
+            f = self.times(&b)?;
         }
-        Ok(jobs)
-    }
-
-    /// Is the factor that of this W?
-    fn has(&self, free: &[usize], total: f64) -> bool {
-        matches!(&self.form, Form::Dense(g) if g.total == total && g.covers(free))
+        Ok(((b, f), left / largest))
     }
 
     /// Is the factor one from which conjugate gradients get there sooner than with a new factor?
@@ -255,30 +216,12 @@ impl System {
         Ok(())
     }
 
-    /// By the factor at hand; every `rhs` is zero outside the free rows.
-    fn solve_once<const K: usize>(&self, rhs: [&[f64]; K]) -> [Vec<f64>; K] {
+    /// By the factor at hand; `rhs` is zero outside the free rows.
+    fn solve_once(&self, rhs: &[f64]) -> Vec<f64> {
         match &self.form {
             Form::Dense(g) => g.solve_once(rhs),
-            Form::LowRank(g) => rhs.map(|rhs| g.solve_once(&self.weights, rhs)),
+            Form::LowRank(g) => g.solve_once(&self.weights, rhs),
         }
-    }
-}
-
-/// One system to solve: (G0 b)_i + 2 W / s_i b_i = y_i.
-pub(super) struct Job<'a> {
-    total: f64,
-    targets: &'a [f64],
-    b: Vec<f64>,
-    f: Vec<f64>,
-    /// The residual that is left, and the largest target of a free row.
-    left: f64,
-    largest: f64,
-}
-
-impl<'a> Job<'a> {
-    /// From b and G0 b.
-    pub(super) fn new(total: f64, targets: &'a [f64], (b, f): Solution) -> Self {
-        Self { total, targets, b, f, left: f64::INFINITY, largest: 0.0 }
     }
 }
 

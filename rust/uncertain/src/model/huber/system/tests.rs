@@ -75,33 +75,6 @@ fn labels_that_leave_need_no_new_factor() {
 }
 
 #[test]
-fn two_systems_side_by_side_are_each_by_itself() {
-    let l = 1000;
-    let u = factor(l, l + 5);
-    let mut lower = Matrix::zeros(l, l).unwrap();
-    dense::add_gram(&mut lower, &u, dense::Shape::Full, 1.0, &Control::new()).unwrap();
-    let mut system = System::new(Kept::Dense(lower), (0..l).map(|i| 1.0 + (i % 3) as f64).collect()).unwrap();
-    let y: Vec<f64> = (0..l).map(|i| (i as f64).sin()).collect();
-    let z: Vec<f64> = y.iter().map(|y| 3.0 * y - 1.0).collect();
-    let free: Vec<usize> = (0..l).filter(|i| i % 40 != 7).collect();
-    let total = system.weights().iter().sum::<f64>();
-    let zero = || (vec![0.0; l], vec![0.0; l]);
-    let mut held = vec![0.0; l];
-    (0..l).filter(|i| i % 40 == 7).for_each(|i| held[i] = 1e-4);
-    let start = (held.clone(), system.times(&held).unwrap());
-    let jobs = |start| [Job::new(total, &y, start), Job::new(0.97 * total, &z, zero())];
-    // Nothing is factored yet.
-    assert!(system.both(&free, jobs(start.clone()), &Control::new()).unwrap().is_none());
-    system.solve(&(0..l).collect::<Vec<_>>(), total, &y, zero(), &Control::new()).unwrap();
-    let [first, second] = system.both(&free, jobs(start), &Control::new()).unwrap().unwrap();
-    assert!(residual(&system, &first.0, &free, total, &y) < 1e-12);
-    assert!(residual(&system, &second.0, &free, 0.97 * total, &z) < 1e-12);
-    assert!((0..l).all(|i| i % 40 != 7 || (first.0[i], second.0[i]) == (1e-4, 0.0)));
-    assert!(second.1.iter().zip(system.times(&second.0).unwrap()).all(|(a, b)| (a - b).abs() < 1e-12));
-    assert_eq!(system.factorisations, 1);
-}
-
-#[test]
 fn rows_that_come_are_appended() {
     let l = 120;
     let u = factor(l, l + 5);
