@@ -20,8 +20,8 @@ from .report import report
 __all__ = ["main"]
 
 
-def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
-    if asked:
+def _version(ctx: click.Context, _: click.Parameter, shown: bool) -> None:
+    if shown:
         from .. import __version__
 
         click.echo(f"uncertain, version {__version__}")
@@ -48,9 +48,9 @@ def main() -> None:
     \b
     Exit codes:
       0    done
-      2    something in the call, the data or a file is wrong; one sentence on stderr says what
+      2    the call, the data or a file is wrong; one sentence on stderr says what
       130  interrupted (Ctrl-C)
-      141  the reader of the output went away (uncertain predict ... | head)
+      141  the reader of the output was closed (uncertain predict ... | head)
       1    an error of this program: please report it with its traceback
     """
 

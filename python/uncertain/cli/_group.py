@@ -1,4 +1,4 @@
-"""How every command ends: with its output, or with one sentence on stderr and an exit code."""
+"""Errors of commands: one sentence on stderr, and an exit code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 
 from ._words import in_options
 
-WRONG, INTERRUPTED, NOBODY_READS = 2, 130, 141
+WRONG, INTERRUPTED, PIPE_CLOSED = 2, 130, 141
 """Exit codes; the last two are 128 + SIGINT and 128 + SIGPIPE, as shells report these signals."""
 
 
@@ -23,7 +23,7 @@ class Commands(click.Group):
         """Run a command and leave with its exit code."""
         extra["standalone_mode"] = False  # or click would end the program in its own way
         try:
-            code: Any = super().main(*args, **extra)
+            code: object = super().main(*args, **extra)
         except click.exceptions.NoArgsIsHelpError as error:  # whose message is the whole help
             click.echo(error.ctx.get_help() if error.ctx else str(error), err=True)
             sys.exit(WRONG)
@@ -38,7 +38,7 @@ class Commands(click.Group):
             raise
         sys.exit(code if isinstance(code, int) else 0)
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run a command; its warnings are lines on stderr."""
         try:
             with warnings.catch_warnings():
@@ -47,7 +47,7 @@ class Commands(click.Group):
             sys.stdout.flush()
         except BrokenPipeError:
             _leave_pipe()
-            ctx.exit(NOBODY_READS)
+            ctx.exit(PIPE_CLOSED)
         return answer
 
 
@@ -84,6 +84,6 @@ def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _leave_pipe() -> None:
-    """What is left in the buffer goes nowhere, so that the interpreter does not complain at its end."""
+    """Send the rest of the buffer to the null device, so that the interpreter does not complain at exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -26,7 +26,7 @@ def progress_option(command: Command) -> Command:
     return click.option(
         "--progress/--no-progress",
         default=None,
-        help="Say on stderr what is being done; by default on a terminal only.",
+        help="Show progress on stderr; by default on a terminal only.",
     )(command)
 
 

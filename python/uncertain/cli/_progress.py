@@ -1,7 +1,7 @@
-"""What is being done, on stderr, while it is done: a line that is rewritten, or now and then a new line.
+"""Progress on stderr: a line that is rewritten, or a new line every ten seconds.
 
-A thread keeps the clock, because the fits run in the extension; solvers that report their iterations add
-where they are.
+A thread measures the time, because the fits run in the extension; solvers that report their iterations add
+their state.
 """
 
 from __future__ import annotations
@@ -10,14 +10,18 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from .._base.progress import Progress as Iteration
+    from .._report.pace import ReportProgress
 
 TICK, AFTER, LINES = 0.2, 0.5, 10.0
 """Seconds between looks at the clock, before a terminal shows anything, and between lines elsewhere."""
 
 
 class Progress:
-    """``with Progress("fitting", shown):`` says so for as long as it takes; None: on a terminal only."""
+    """``with Progress("fitting", shown):`` shows this while the block runs; None: on a terminal only."""
 
     def __init__(self, what: str, shown: bool | None = None) -> None:
         self._terminal = sys.stderr.isatty()
@@ -45,13 +49,13 @@ class Progress:
             elif kind is None:
                 self._write(f"uncertain: {self._what}: done in {self._seconds:.1f} s\n")
 
-    def iteration(self, progress: Any) -> None:
+    def iteration(self, progress: Iteration) -> None:
         """A callback for solvers: takes `uncertain._base.progress.Progress`."""
         gap = "" if progress.gap != progress.gap else f", gap {progress.gap:.1e}"
         task = f"{progress.task}, " if progress.task else ""
         self._detail = f" ({task}iteration {progress.iteration}{gap})"
 
-    def fold(self, progress: Any) -> None:
+    def fold(self, progress: ReportProgress) -> None:
         """A callback for reports: takes `uncertain._report.pace.ReportProgress`."""
         left = f"about {progress.remaining:.0f} s to go"
         self._detail = f" (fold {progress.fold} of {progress.folds}, {progress.task}, {left})"

@@ -1,4 +1,4 @@
-"""Tables in and out: files by their ending, ``-`` for standard input and output by what is in it."""
+"""Tables in and out: files by their ending, ``-`` (standard input and output) by content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 LARGE = 64 << 20
-"""Bytes of numbers from which a file is answered in batches."""
+"""Bytes of numbers from which a file is processed in batches."""
 BATCH = 32 << 20
 """Bytes of a batch."""
 FORMATS = ("csv", "tsv", "parquet", "arrow")
@@ -58,7 +58,7 @@ def format_option(command: Function) -> Function:
 
 
 def called(path: str | list[str]) -> str:
-    """What messages call a table."""
+    """The name of a table in messages."""
     if path == STANDARD:
         return "standard input"
     return path if isinstance(path, str) else f"{path[0]} and {len(path) - 1} more"
@@ -75,7 +75,7 @@ def read(path: str | list[str]) -> polars.DataFrame:
 
 
 def opened(path: str | list[str]) -> Any:
-    """The same to be asked by column, of which a file may know the units."""
+    """A table that is read by column; a file may have units."""
     from ..tables import need_polars, open_table
 
     need_polars("the command line")
@@ -85,7 +85,7 @@ def opened(path: str | list[str]) -> Any:
 
 
 def from_bytes(data: bytes) -> polars.DataFrame:
-    """A table of any kind that files may be of, told by its first bytes; text if these say nothing.
+    """A table of any file format, recognised by its first bytes; otherwise text.
 
     Written to a file first, so that it is read exactly as that file would be.
     """
@@ -105,7 +105,7 @@ def from_bytes(data: bytes) -> polars.DataFrame:
 
 
 def streams(table: Any) -> bool:
-    """Is it a large file, that is read and answered batch by batch?"""
+    """Is it a large file, which is processed batch by batch?"""
     from ..tables._lazy import LazyTable
 
     if not (isinstance(table, LazyTable) and table.streams and table.repeats):

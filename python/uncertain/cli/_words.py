@@ -1,4 +1,4 @@
-"""Messages of the library, which name arguments of Python, in the words of the command line."""
+"""Messages of the library, which name Python arguments, with the names of options instead."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _ARGUMENT = re.compile(rf"(?<![\w.])({_NAMES})=({_VALUE})")
 
 def in_options(message: str) -> str:
     """``exact=["airmass"]`` as ``--exact airmass``, ``on_missing="impute"`` as ``--on-missing impute``."""
-    return _ARGUMENT.sub(lambda found: _option(found[1], found[2]) or found[0], message)
+    return _ARGUMENT.sub(lambda match: _option(match[1], match[2]) or match[0], message)
 
 
 def _option(name: str, text: str) -> str | None:
@@ -59,5 +59,5 @@ def _listed(value: object) -> str:
 
 
 def _word(text: str) -> str:
-    """As a shell reads it; braces of patterns look better in quotes, though few shells need them."""
+    """As a shell reads it; braces of patterns are quoted for readability, though few shells need it."""
     return f'"{text}"' if "{" in text and '"' not in text else shlex.quote(text)

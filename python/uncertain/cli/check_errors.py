@@ -18,14 +18,14 @@ ELSEWHERE = ("exact", "categorical", "limits")
 @click.command("check-errors", short_help="How large the errors of a table are, in units of its error bars.")
 @table_argument()
 @click.option("--groups", metavar="NAME", help="Column that repeated readings of one object share.")
-@click.option("--weight", "sample_weight", metavar="NAME", help="Column with how much each row counts.")
+@click.option("--weight", "sample_weight", metavar="NAME", help="Column of weights.")
 @column_options
 @on_missing_option
 @progress_option
 def check_errors(table: str | list[str], on_missing: Any, progress: bool | None, **columns: Any) -> None:
     """How many times as large as stated the errors in TABLE are, column by column, with intervals.
 
-    By repeated readings of the same objects (--groups), or by what the other columns say of each value.
+    Uses repeated readings of the same objects (--groups), or the other columns of each row.
 
     \b
     Examples:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def evaluate(model: str, table: str | list[str], progress: bool | None) -> None:
     """Accuracy of a model on labelled rows, class by class; R^2 and absolute error of a regression.
 
-    The rows should not be those of the fit: see uncertain report for an honest look at those.
+    The rows should not be those of the fit; for those see uncertain report, which cross-validates.
 
     \b
     Examples:

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 @click.option(
     "--groups", metavar="NAME", help="Column that rows of one object share; such rows are held out together."
 )
-@click.option("--weight", "sample_weight", metavar="NAME", help="Column with how much each row counts.")
+@click.option("--weight", "sample_weight", metavar="NAME", help="Column of weights.")
 @column_options
 @choice_option("--task", TASKS, "What the target is.")
-@choice_option("--method", METHODS, "What learns.")
-@choice_option("--meaning", MEANINGS, "What error bars are.")
-@choice_option("--effort", EFFORTS, "How long to choose, with --method auto.", "normal")
+@choice_option("--method", METHODS, "Which model to fit.")
+@choice_option("--meaning", MEANINGS, "What error bars mean.")
+@choice_option("--effort", EFFORTS, "How much to compare, with --method auto.", "normal")
 @click.option(
     "--noise",
     nargs=2,
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 @choice_option(
     "--handle-unknown",
     HANDLE_UNKNOWN,
-    "What a category means that was not in the fit; ignore: none of the known ones.",
+    "What to do with a category that was not in the fit; ignore: treat it as none of the known ones.",
 )
 @click.option(
     "--memory",
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     "params",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Of the method, such as -p alpha=1e-2.",
+    help="A parameter of the method, such as -p alpha=1e-2.",
 )
 @progress_option
 def fit(
@@ -82,7 +82,7 @@ def fit(
     """Fit a classifier (or, to a target of floats, a regression) to TABLE and write it to a model file.
 
     Columns are found by name: x with its error bar in x_err, x_std, sigma_x, psfMagErr_u (for psfMag_u) and
-    the like, or list columns mean and cov. What was found is printed, and what was left out.
+    the like, or list columns mean and cov. The columns that were found and those left out are printed.
 
     \b
     Examples:

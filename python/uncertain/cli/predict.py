@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     "--coverage",
     type=float,
     metavar="SHARE",
-    help="Also write what holds the truth as often as this: an interval of a number (_lower, _upper), "
-    "the labels of a class (_set, with | between them).",
+    help="Also write intervals for numbers (_lower, _upper), or sets of labels (_set, with | between them), "
+    "that contain the true value with this probability.",
 )
 @click.option("--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE in front.")
 @progress_option
@@ -52,7 +52,7 @@ def predict(
     progress: bool | None,
 ) -> None:
     """Predict the class of every row of TABLE, and its probabilities; or the number, its standard deviation,
-    and the part of it that the error bars of the row make.
+    and the part of it that comes from the row's error bars.
 
     \b
     Examples:

@@ -15,8 +15,10 @@ from ._tables import opened, table_argument
 @click.command(short_help="Did the error bars change anything?")
 @click.argument("model")
 @table_argument()
-@click.option("--folds", default=5, show_default=True, help="Of the cross-validation.")
-@click.option("--repeats", type=int, help="Of the cross-validation; 4, or 1 beyond 10,000 rows.")
+@click.option("--folds", default=5, show_default=True, help="Number of folds.")
+@click.option(
+    "--repeats", type=int, help="Repeats of the cross-validation; by default 4, or 1 beyond 10,000 rows."
+)
 @click.option(
     "--groups", metavar="NAME", help="Column that rows of one object share; by default that of the fit."
 )
@@ -26,9 +28,9 @@ from ._tables import opened, table_argument
     "--max-rows",
     default=200_000,
     show_default=True,
-    help="Of a larger table about so many rows are compared.",
+    help="For a larger table, about this many rows are used.",
 )
-@click.option("--max-seconds", type=float, help="Begin no fold that would end later than this.")
+@click.option("--max-seconds", type=float, help="Start no fold that would end later than this.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 @progress_option
 def report(
@@ -40,10 +42,10 @@ def report(
     progress: bool | None,
     **given: Any,
 ) -> None:
-    """Did the error bars change anything? A fit to the means alone beside the model, on TABLE.
+    """Did the error bars change anything? Compares the model with a fit to the means alone, on TABLE.
 
-    The model is fitted again on every fold, with and without error bars, and in every meaning of them. Of a
-    table of more than --max-rows rows a sample is compared, and the report says so.
+    The model is fitted again on every fold, with and without error bars, and with each meaning of them. For a
+    table of more than --max-rows rows a sample is used, and the report says so.
 
     \b
     Examples:
