@@ -95,7 +95,7 @@ def listing(names: Sequence[str], limit: int = 8) -> str:
 
 
 def common_names(all_names: Sequence[Names | None]) -> Names | None:
-    """The names of rows below each other: those that any of them has; ParameterError if they differ."""
+    """The names of concatenated rows: those that any of them has; ParameterError if they differ."""
     named = [(at, names) for at, names in enumerate(all_names) if names is not None]
     for at, names in named:
         if names != named[0][1]:
@@ -107,7 +107,7 @@ def common_names(all_names: Sequence[Names | None]) -> Names | None:
 
 
 def joined_names(all_names: Sequence[Names | None]) -> Names | None:
-    """The names of features beside each other; None unless all have some, ParameterError for equal ones."""
+    """The names of concatenated features; None unless all have some, ParameterError for equal ones."""
     joined: list[str] = []
     for names in all_names:
         if names is None:

@@ -197,12 +197,12 @@ def like(rows: GaussianRows, made: GaussianArray) -> GaussianRows:
 
 
 def hstack(blocks: Sequence[GaussianRows]) -> GaussianRows:
-    """The features of all blocks beside each other, with their gaps and limits."""
+    """The features of all blocks concatenated, with their gaps and limits."""
     return _stacked(blocks, GaussianArray.hstack, np.hstack)
 
 
 def vstack(blocks: Sequence[GaussianRows]) -> GaussianRows:
-    """The rows of all blocks below each other, with their gaps and limits."""
+    """The rows of all blocks concatenated, with their gaps and limits."""
     return _stacked(blocks, GaussianArray.concat, np.concatenate)
 
 
@@ -232,7 +232,7 @@ def _checked_limits(limits: ArrayLike, shape: tuple[int, int]) -> Limits:
 
 
 def _without_gaps(errors: Floats, missing: Booleans) -> Floats:
-    """Error bars with zero in the place of gaps; other NaN stay, for GaussianArray to refuse."""
+    """Error bars with zero for missing features; other NaN stay, for GaussianArray to refuse."""
     if errors.shape == missing.shape:
         return np.where(missing, 0.0, errors)
     if errors.shape == (*missing.shape, missing.shape[1]):

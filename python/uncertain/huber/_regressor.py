@@ -156,7 +156,7 @@ class AdaptiveHuberRegressor(RegressorMixin, AdaptiveHuber):
         y : array-like of shape (n,)
             Targets; NaN (or None) for rows without a label.
         sample_weight : array-like of shape (n,), default=None
-            Weights >= 0 of the labels; a row of weight 0 is as good as absent.
+            Weights >= 0 of the labels; rows of weight 0 are ignored.
         {no_groups}
 
         {Returns: self}
