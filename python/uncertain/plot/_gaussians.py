@@ -122,9 +122,10 @@ class GaussianDisplay:
 
         Parameters
         ----------
-        model : a `Model` table : what the model predicts; with the target column, or `y`, the classes are
-        coloured. features : two features, by name or number. **options : of `plot`; the axes are named after
-        the features.
+        model : a `Model`
+        table : what the model predicts; with the target column, or `y`, the classes are coloured.
+        features : two features, by name or number.
+        **options : of `plot`; the axes are named after the features.
 
         Examples
         --------
