@@ -18,7 +18,7 @@ def float_array(values: object, what: str) -> Floats:
         a = np.asanyarray(values)
     except ValueError as error:
         raise RaggedError(f"{what}: rows of different lengths make no array ({error})") from None
-    mask = mask_of(a)
+    mask = find_mask(a)
     if mask is not None:
         refuse_masked(mask, what)
         a = unmasked(a)
@@ -31,7 +31,7 @@ def float_array(values: object, what: str) -> Floats:
     return np.require(np.asarray(a), np.float64, ["C", "A"])
 
 
-def mask_of(values: object) -> Booleans | None:
+def find_mask(values: object) -> Booleans | None:
     """What is marked as missing in a masked array of NumPy or astropy; None for anything else."""
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.getmaskarray(values)
@@ -47,7 +47,7 @@ def unmasked(values: Any) -> Array:
 
 def gaps_as_nan(values: object, what: str) -> Floats:
     """`float_array`, with NaN for what is masked."""
-    mask = mask_of(values)
+    mask = find_mask(values)
     if mask is None:
         return float_array(values, what)
     return np.where(mask, np.nan, float_array(unmasked(values), what))
@@ -105,7 +105,7 @@ def pair_of_arrays(first: ArrayLike, second: ArrayLike, names: tuple[str, str]) 
     return a, b
 
 
-def first_of(wrong: Booleans, *axes: str) -> tuple[tuple[int, ...], str] | None:
+def first_place(wrong: Booleans, *axes: str) -> tuple[tuple[int, ...], str] | None:
     """The first place that is wrong, as an index and in words ("row 3, feature 0"); None if all is well."""
     places = np.argwhere(wrong)
     if not len(places):
@@ -124,7 +124,7 @@ def refuse_where(
     error: type[UncertainError] = UncertainError,
 ) -> None:
     """Refuse the first of these values that is wrong, with its place and the rule that it breaks."""
-    first = first_of(wrong, *axes[: np.ndim(wrong)])
+    first = first_place(wrong, *axes[: np.ndim(wrong)])
     if first:
         at, place = first
         raise error(f"{what}: {place} is {values[at]}; {rule}")

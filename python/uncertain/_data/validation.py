@@ -25,7 +25,7 @@ from .array import GaussianArray
 from .coded import Coded
 from .features import check_fitted_names
 from .incomplete import Incomplete
-from .numbers import gaps_as_nan, mask_of, refuse_masked, refuse_where
+from .numbers import find_mask, gaps_as_nan, refuse_masked, refuse_where
 from .typing import (
     ArrowStream,
     Booleans,
@@ -81,7 +81,7 @@ def check_gaussians(estimator: BaseEstimator, X: RowsLike, *, reset: bool) -> Ga
         _check_features(estimator, X, reset=reset)
         return X._core
     refuse_nested_tables(X)
-    mask = mask_of(X)
+    mask = find_mask(X)
     if mask is not None:
         refuse_masked(mask, "X")
     points = validate_data(estimator, X, reset=reset, dtype=np.float64, order="C")
@@ -124,7 +124,7 @@ def check_readings(
     if isinstance(X, GaussianArray):
         return check_gaussians(estimator, X, reset=reset), None, None
     refuse_nested_tables(X)
-    if mask_of(X) is not None:
+    if find_mask(X) is not None:
         X = gaps_as_nan(X, "X")
     points = validate_data(
         estimator, X, reset=reset, dtype=np.float64, order="C", ensure_all_finite="allow-nan"
@@ -217,7 +217,7 @@ def one_per_row(
         raise ValueError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
-    mask = mask_of(y)
+    mask = find_mask(y)
     if mask is not None:
         refuse_masked(mask, "y")
     checked = check_array(

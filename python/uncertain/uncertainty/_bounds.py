@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal, warn_if_skewed
-from .._data.numbers import first_of, float_array, pair_of_arrays, refuse_not_finite
+from .._data.numbers import first_place, float_array, pair_of_arrays, refuse_not_finite
 from .._data.options import check_option
 from ..exceptions import ParameterError, ShapeError, UncertainError
 
@@ -77,7 +77,7 @@ def from_bounds(
         raise ShapeError(f"value: expected shape {low.shape}, got {middle.shape}")
     for name, numbers in (("lower", low), ("upper", high), ("value", middle)):
         refuse_not_finite(numbers, name, "row", "feature")
-    outside = first_of((low > middle) | (middle > high), "row", "feature")
+    outside = first_place((low > middle) | (middle > high), "row", "feature")
     if outside:
         at, place = outside
         raise UncertainError(
