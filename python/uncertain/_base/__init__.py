@@ -1,1 +1,1 @@
-"""What estimators of every family share."""
+"""Shared by estimators of every family."""

@@ -1,4 +1,4 @@
-"""What classifiers that give scores share: labels, probabilities, shapes."""
+"""Shared by classifiers that give scores: labels, probabilities, shapes."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def target_arguments(
 
 @documented
 class ScoreClassifier(ClassifierMixin):
-    """A classifier by the largest score; its `fit` takes groups, whose rows are calibrated together."""
+    """A classifier by the largest score; its `fit` takes groups, whose rows are held out together."""
 
     # Metadata routing brings it the groups that splitters get.
     __metadata_request__fit: ClassVar = {"groups": True}

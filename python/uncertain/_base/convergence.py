@@ -1,4 +1,4 @@
-"""How the solves of a fit ended: its attributes, and the warning if the criterion was not met."""
+"""The attributes that say how a fit ended, and the warning if it did not converge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def keep_reports(estimator: BaseEstimator, fits: list[Keywords]) -> None:
 
 
 def warn_unless_converged(estimator: BaseEstimator, advice: str) -> None:
-    """Say how the worst of its problems ended, with the certified gap where there is one, and what to do.
+    """Warn how the worst of its problems ended, with the certified gap where there is one, and what to do.
 
     Reads the attributes that `keep_reports` sets.
     """

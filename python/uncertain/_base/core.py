@@ -1,4 +1,4 @@
-"""What estimators and transformers that the core fits have in common: parameters in, fitted state out.
+"""The base of estimators and transformers that the core fits: parameters in, fitted state out.
 
 Design. A class says of which kind (`_kind`) of the core's models it is, and nothing else about the border:
 
@@ -31,11 +31,11 @@ from .progress import reporter
 CLASSES: dict[str, list[type[Core]]] = {}
 
 NOT_SAVED = frozenset({"n_jobs", "verbose", "callback"})
-"""Parameters of a run, not of a model: no file has them, and one that has is altered."""
+"""Parameters of a run, not of a model. A model file never has them; one that does was altered."""
 
 
 class Core:
-    """Mixin of what the core fits."""
+    """Mixin for whatever the core fits."""
 
     _kinds: ClassVar[tuple[str, ...]] = ()
     """The kinds of the core that the class stands for."""
@@ -120,14 +120,14 @@ class Core:
         return self._keep(model)
 
     def _made(self, arrays: dict[str, Floats], header: Header | None) -> Self:
-        """As if fitted: from what a fit of this kind would have left behind."""
+        """Set the state directly, without a fit: the arrays and the header that a fit of this kind gives."""
         return self._keep(Fitted.from_arrays(self._kind, self._parameters(), encoded(header), arrays))
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         """Set the attributes from the core's arrays and header; none by default."""
 
     def _steps(self) -> list[Fitted]:
-        """What a model file holds of it."""
+        """The fitted objects for a model file."""
         return [self._model]
 
     def _saved_params(self) -> Keywords:

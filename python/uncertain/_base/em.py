@@ -1,4 +1,4 @@
-"""What the estimators fitted by EM share: the attributes that it leaves behind.
+"""The attributes that estimators fitted by EM share.
 
 `GaussianDenoiser`, `GaussianImputer` and `GaussianDiscriminant` are three uses of one algorithm (extreme
 deconvolution).
@@ -76,13 +76,13 @@ class MixtureAttributes(TakesGaps, Core):
         return self.weights_, self.means_, self.covariances_
 
     def _moved(self, rows: FitRows, X: RowsLike) -> GaussianArray:
-        """What the model makes of rows, with the names of the fit and the unit of X."""
+        """The transformed rows, with the names of the fit and the unit of X."""
         moved = self._model.transform(rows, getattr(self, "n_jobs", None))
         unit = X.unit if isinstance(X, (GaussianArray, Incomplete)) else None
         return GaussianArray._from_core(moved, getattr(self, "feature_names_in_", None), unit)
 
     def _set(self, mixture: Mixture) -> Self:
-        """As if fitted: a known distribution."""
+        """Set a known distribution, without a fit."""
         weights, means, covariances = mixture
         self.n_features_in_ = means.shape[1]
         arrays = {"weights": weights, "means": means, "covariances": packed(covariances)}

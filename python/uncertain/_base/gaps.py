@@ -1,4 +1,4 @@
-"""Estimators that take rows with gaps."""
+"""Estimators that take rows with missing values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sklearn.utils import Tags
 
 
 class TakesGaps:
-    """Says so to scikit-learn: NaN in an array is a missing feature."""
+    """Tells scikit-learn that NaN in an array is a missing feature."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

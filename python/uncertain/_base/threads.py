@@ -1,4 +1,4 @@
-"""Our thread pools under threadpoolctl: ``threadpool_limits(1)`` limits fits of this library too.
+"""The package's thread pools under threadpoolctl: ``threadpool_limits(1)`` limits fits of this library too.
 
 threadpoolctl finds a library by the name of its file and calls C symbols in it; the extension exports
 ``uncertain_get_num_threads`` and ``uncertain_set_num_threads``. The limit holds for the whole process; an

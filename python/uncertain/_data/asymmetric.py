@@ -1,4 +1,4 @@
-"""The Gaussian that replaces an asymmetric error bar, and a word about what that loses."""
+"""The Gaussian that replaces an asymmetric error bar, and the warning about the lost skewness."""
 
 from __future__ import annotations
 

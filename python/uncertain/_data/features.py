@@ -1,4 +1,4 @@
-"""Features by number or name: which columns an index means, and names on their way through fits."""
+"""Features by number or name: the columns that an index selects, and the names that fits keep."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _place(name: str, names: Names | None) -> int:
 
 
 def listing(names: Sequence[str], limit: int = 8) -> str:
-    """The first names, for people."""
+    """The first names, for messages."""
     return ", ".join(names[:limit]) + (f", ... ({len(names)} in all)" if len(names) > limit else "")
 
 
@@ -174,7 +174,7 @@ def compare_names(kind: str, fitted: Names | None, names: Names | None) -> None:
 
 
 def rows_and_columns(index: object) -> tuple[object, object]:
-    """The two parts of an index; what is left out, or an ellipsis, is `EVERY`."""
+    """The two parts of an index; a missing part, or an ellipsis, is `EVERY`."""
     parts = index if isinstance(index, tuple) else (index,)
     if not parts or len(parts) > 2:
         raise IndexError(f"a GaussianArray has rows and features, got {len(parts)} indices")
@@ -186,5 +186,5 @@ EVERY = slice(None)
 
 
 def is_every(index: object) -> bool:
-    """Is it all there is, in its order?"""
+    """Does the index select everything, in order?"""
     return isinstance(index, slice) and index == EVERY

@@ -1,6 +1,7 @@
-"""Rows with gaps on their way to what takes them.
+"""Gaussian rows with missing values.
 
-A `GaussianArray` has no NaN: everything that computes with one relies on it. So gaps are marked beside it.
+A `GaussianArray` has no NaN: everything that computes with one relies on it. So missing values are marked in
+a separate mask.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ class Incomplete:
 
 
 GaussianRows: TypeAlias = GaussianArray | Incomplete
-"""Rows without gaps, or with some."""
+"""Rows without missing values, or with some."""
 
 
 def gaussians_of(rows: GaussianRows) -> GaussianArray:
@@ -192,7 +193,7 @@ def limits_of(rows: GaussianRows) -> Limits:
 
 
 def like(rows: GaussianRows, made: GaussianArray) -> GaussianRows:
-    """What was made of the Gaussians of some rows, with the gaps of these."""
+    """Transformed Gaussians with the missing values of the rows that they come from."""
     return Incomplete(made, rows.missing) if isinstance(rows, Incomplete) else made
 
 

@@ -41,7 +41,7 @@ def find_mask(values: object) -> Booleans | None:
 
 
 def unmasked(values: Any) -> Array:
-    """The numbers of a masked array, also where they mean nothing."""
+    """The numbers of a masked array, also where they are masked."""
     return values.data if isinstance(values, np.ma.MaskedArray) else values.unmasked
 
 

@@ -9,7 +9,7 @@ from ..exceptions import ParameterError
 
 
 def check_option(name: str, value: object, options: Sequence[str]) -> None:
-    """Refuse what is none of the options."""
+    """Refuse a value that is none of the options."""
     if value not in options:
         listed = ", ".join(f'"{option}"' for option in options)
         raise ParameterError(f"{name}={value!r}: must be one of {listed}")

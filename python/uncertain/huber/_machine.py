@@ -1,4 +1,4 @@
-"""What Huber regressor and classifier share: parameters, rows, and what a fit leaves."""
+"""Shared by Huber regressor and classifier: parameters, rows, and the fitted attributes."""
 
 from __future__ import annotations
 

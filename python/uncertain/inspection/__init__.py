@@ -1,7 +1,7 @@
-"""What a fitted model makes of its features, each of them a value together with its error bar.
+"""How a fitted model uses its features, each of them a value together with its error bar.
 
 scikit-learn's `permutation_importance` and `partial_dependence` move values in plain arrays: the error bar of
-a moved value would stay behind with a row that it does not belong to. These functions move both.
+a moved value would stay with the wrong row. These functions move both.
 """
 
 from ._dependence import PartialDependence, partial_dependence

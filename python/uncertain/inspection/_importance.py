@@ -39,7 +39,7 @@ class Importances:
     importances: Floats
     """Drop of the score (rise of a loss) in every repeat, shape (features, n_repeats)."""
     standard_error: Floats
-    """Of the mean drop, as another sample of rows or groups would change it; NaN for a callable score."""
+    """Standard error of the mean drop, for another sample of rows or groups; NaN for a callable score."""
     score: float
     """The score of the rows as they are."""
     scoring: str
@@ -52,7 +52,7 @@ class Importances:
 
     @property
     def importances_std(self) -> Floats:
-        """Standard deviation over the repeats: the luck of the permutations alone."""
+        """Standard deviation over the repeats, from the random permutations alone."""
         return np.asarray(self.importances.std(axis=1))
 
     def to_dict(self) -> dict[str, list[object]]:
@@ -68,7 +68,7 @@ class Importances:
         width = max(map(len, self.names))
         columns = self.to_dict()
         lines = [
-            f"Drop of the {self.scoring} ({self.score:.4g}) when a feature says nothing (+- standard error)"
+            f"Drop of the {self.scoring} ({self.score:.4g}) when a feature is permuted (+- standard error)"
         ]
         for name, mean, se in zip(*columns.values(), strict=True):
             error = "" if np.isnan(se) else f" +- {se:.2g}"

@@ -1,4 +1,4 @@
-"""What is inspected: a fitted model, the rows it takes, and their features by name."""
+"""The arguments of an inspection: a fitted model, rows that it takes, and their features by name."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Subject:
         return block
 
     def label(self, block: Block) -> str:
-        """The names of some features, for people."""
+        """The names of some features, for messages."""
         return ", ".join(self.names[j] for j in block)
 
     def _number(self, feature: object) -> int:

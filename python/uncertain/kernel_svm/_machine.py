@@ -1,4 +1,4 @@
-"""What kernel classifiers and regressors share: what X is for each kernel, and what a fit leaves."""
+"""Shared by kernel classifiers and regressors: X for each kernel, and the fitted attributes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class KernelMachine(Core, BaseEstimator):
         return parameters
 
     def _to_fit(self, X: RowsLike) -> tuple[Gaussians, GaussianArray | None]:
-        """X for the core (Gaussians, or rows of a kernel matrix), and the rows where it does not see them."""
+        """X for the core (Gaussians, or rows of a kernel matrix), and the rows for kernel values."""
         if self.kernel == "precomputed":
             gram: Floats = validate_data(self, X, reset=True, dtype=np.float64, order="C")
             if gram.shape[0] != gram.shape[1]:

@@ -1,4 +1,4 @@
-"""What a display draws: a fitted estimator with its rows, whether it came alone or in a `Model`."""
+"""The arguments of a display: a fitted estimator with its rows, alone or in a `Model`."""
 
 from __future__ import annotations
 

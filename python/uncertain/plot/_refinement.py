@@ -1,4 +1,4 @@
-"""What adaptive Huber regression did to the labels, refinement by refinement.
+"""The labels that adaptive Huber regression dropped, refinement by refinement.
 
 Idea: a refinement lowers the threshold and drops the labels whose residuals reach it. Above, the thresholds
 as a staircase and every dropped label at the refinement that dropped it, as high as its residual was then;

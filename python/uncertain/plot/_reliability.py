@@ -1,4 +1,4 @@
-"""Are probabilities what they say? Predicted against observed, with the uncertainty of the observed."""
+"""Are probabilities right? Predicted against observed frequencies, with the uncertainty of the observed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every picture shares: matplotlib only when it is needed, figures without a display, colours."""
+"""Shared by all pictures: matplotlib imported only when needed, figures without a display, colours."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def axes_for(ax: Axes | None, width: float = 8.0, height: float = 6.0) -> Axes:
 
 
 def bare(ax: Axes) -> None:
-    """Without the two spines that say nothing."""
+    """Remove the upper and the right spine."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
 
 
 def legend(ax: Axes) -> None:
-    """Beside the axes where the figure's layout makes room for it, else where it covers least."""
+    """Outside the axes if the layout of the figure has room for it, else where it covers least."""
     if getattr(ax.figure, "get_layout_engine", lambda: None)() is None:
         ax.legend(loc="best", framealpha=0.92)
     else:
@@ -65,7 +65,7 @@ def legend(ax: Axes) -> None:
 
 
 def two_features(data: GaussianArray) -> None:
-    """Refuse anything that is not flat."""
+    """Refuse rows that have not two features."""
     if data.n_features != 2:
         raise ShapeError(f"data: a picture needs 2 features, got {data.n_features}; pick two columns first")
 

@@ -1,4 +1,4 @@
-"""Asymmetric error bars: the Gaussian that replaces them, and a word about what that loses."""
+"""Asymmetric error bars: the Gaussian that replaces them, and the warning about the lost skewness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns of a table of replicates: what was measured, what describes the group, and what is neither.
+"""The columns of a table of replicates: measurements, descriptions of the group, and neither.
 
 Idea: a measurement varies within its group. A column that never does (a label, a site, an age) was not
 measured again, and as a feature it would have no error at all; it describes the group and goes along with
@@ -38,7 +38,7 @@ UNLIKELY = math.log(1000)
 """Whole numbers that rise from row to row count something, if chance does that less than once in 1000."""
 
 IDENTIFIER = re.compile(r"(?i:(?:^|[_\W])(?:id|idx|index|uuid|row|rowid|objid))$|[a-z]ID$")
-"""How columns of identifiers are called."""
+"""Usual names of columns of identifiers."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Replicates:
     codes: Codes
     """The number of each row's group, in the sorted order of the groups."""
     groups: list[str]
-    """What errors call the groups."""
+    """Names of the groups in messages."""
     features: list[str]
     values: Floats
     """The measurements, shape (n, d)."""
@@ -207,7 +207,7 @@ def _counts(values: Array, codes: Codes) -> bool:
 
 
 def _identifies(name: str, values: Array) -> bool:
-    """Whole numbers that are all different, and either called so, or without a gap, or beyond measuring."""
+    """Are all numbers different, and named like identifiers, consecutive, or too large to be measured?"""
     if len(np.unique(values)) < len(values):
         return False
     span = int(values.max()) - int(values.min())

@@ -31,7 +31,7 @@ Shrinkage: TypeAlias = Literal["ledoit-wolf", "oas", "pooled"] | float | None
 
 
 class Options(TypedDict, total=False):
-    """Keyword arguments of `from_replicates` beside `by`."""
+    """Keyword arguments of `from_replicates` except `by`."""
 
     of: Required[Literal["mean", "population"]]
     features: Sequence[str] | None

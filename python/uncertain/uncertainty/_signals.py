@@ -1,4 +1,4 @@
-"""Signals: log-powers of frequency bands, with the covariance of what the windows say.
+"""Signals: log-powers of frequency bands, with their covariance over the windows.
 
 Idea: Welch's method averages the spectra of short windows; the windows are replicates, so their scatter is
 the covariance that is usually thrown away. SciPy does the spectra.
