@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 import uncertain
-from uncertain.tables._groups import Groups, groups_from
+from uncertain._tables.groups import Groups, groups_from
 
 SIGMAS = {"68.27 %": 1.0, "95.45 %": 2.0}
 

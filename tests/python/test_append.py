@@ -18,8 +18,8 @@ from test_table_kinds import KINDS
 from test_table_kinds import catalogue as numbered
 
 import uncertain
+from uncertain._tables import open_table
 from uncertain.exceptions import ColumnError, ParameterError
-from uncertain.tables import open_table
 
 APPENDED: dict[str, type] = {
     "batch": pa.Table,

@@ -23,8 +23,8 @@ from uncertain._model.leaderboard import Leaderboard
 from uncertain._model.portfolio import Member
 from uncertain._model.stacking import PRIOR, stacked
 from uncertain._model.trial import Means, Trial
+from uncertain._tables.groups import Groups
 from uncertain.exceptions import ParameterError
-from uncertain.tables._groups import Groups
 
 RNG = np.random.default_rng
 TREES = HistGradientBoostingClassifier(max_iter=20)

@@ -350,12 +350,12 @@ def test_scores_and_reports_of_partitions(client: Any, frame: pd.DataFrame, usua
 
 def test_labels_do_not_pass_through_lists(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """Strings of NumPy, pyarrow and categories, booleans and integers stay arrays."""
-    from uncertain.tables._frames import PandasTable
+    from uncertain._tables import Table
 
     def refuse(*_: Any) -> Any:
         raise AssertionError("a column of Python objects")
 
-    monkeypatch.setattr(PandasTable, "values", refuse)
+    monkeypatch.setattr(Table, "values", refuse)
     text = frame["kind"]
     columns = [text, text.astype("string[pyarrow]"), text.astype("category"), text == "nova", frame.index % 3]
     for labels in columns:

@@ -16,7 +16,7 @@ LAYERS = (
     {"_data"},
     {"_spill"},
     {"_columns"},
-    {"tables"},
+    {"_tables"},
     {"_base"},
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},
     {"_linear", "_trees", "kernel_features"},

@@ -33,7 +33,7 @@ from uncertain._trees.kept import TreesClassifier, TreesRegressor
 from uncertain._trees.scikit_learn import flat_trees, probes
 from uncertain.exceptions import UncertainError
 from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
-from uncertain.tables._groups import Groups
+from uncertain._tables.groups import Groups
 
 
 def test_the_limit_is_the_quantile_of_split_conformal_prediction() -> None:

@@ -32,7 +32,7 @@ from uncertain.exceptions import UncertainError
 from uncertain.inspection import permutation_importance
 from uncertain.inspection._importance import _dealt
 from uncertain.inspection._subject import picked, replaced
-from uncertain.tables._groups import Groups
+from uncertain._tables.groups import Groups
 
 
 class Probe(BaseEstimator):  # type: ignore[misc]

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import uncertain
+from uncertain._tables import open_table
 from uncertain.exceptions import ColumnError, ParameterError, UncertainError, UncertainWarning
-from uncertain.tables import open_table
 from uncertain.uncertainty import from_replicates
 
 PATIENTS, REPEATS = 40, 4

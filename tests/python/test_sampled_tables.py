@@ -14,9 +14,9 @@ from sklearn.metrics import accuracy_score, classification_report, mean_absolute
 
 import uncertain
 from uncertain._model import drawn, in_parts, reader
+from uncertain._tables import Table
 from uncertain.cli import main
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
-from uncertain.tables._lazy import LazyTable
 
 pa = pytest.importorskip("pyarrow")
 N, MOST = 6_000, 900
@@ -64,14 +64,13 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "in_parts", lambda numbers, size: 500)
     monkeypatch.setattr(in_parts, "LARGE", 1 << 10)
 
-    def refuse(self: LazyTable, names: Any) -> Any:
-        known = self._loaded
-        if known is None and self._stream is not None:
+    def refuse(self: Table, names: Any) -> Any:
+        if self.streams and not self._columns:
             raise AssertionError("the whole table is collected")
         return load(self, names)
 
-    load = LazyTable.load
-    monkeypatch.setattr(LazyTable, "load", refuse)
+    load = Table.load
+    monkeypatch.setattr(Table, "load", refuse)
 
 
 def sources(path: Path) -> dict[str, Any]:

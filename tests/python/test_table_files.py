@@ -22,10 +22,10 @@ from numpy.testing import assert_array_equal
 from polars.testing import assert_frame_equal
 
 import uncertain
+from uncertain._tables.files import open_files, read_table, write_table
+from uncertain._tables.formats import ENDINGS
+from uncertain._tables.text_files import separator_of
 from uncertain.exceptions import ColumnError, ParameterError, UncertainError
-from uncertain.tables._files import open_files, read_table, write_table
-from uncertain.tables._formats import ENDINGS
-from uncertain.tables._text_files import separator_of
 
 N = 30
 
@@ -282,7 +282,9 @@ def test_astropys_files_are_read_from_disk_only() -> None:
 def test_only_the_needed_columns_of_a_file_are_read(frame: pl.DataFrame, tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "t.parquet")
     table = open_files(tmp_path / "t.parquet").load(["g", "g_err"])
-    assert table._loaded.names == ["g", "g_err"] and table.names == frame.columns  # type: ignore[attr-defined]
+    others = [name for name in frame.columns if name not in ("g", "g_err")]
+    assert table.collected(["g", "g_err"]) and not any(table.collected([name]) for name in others)
+    assert table.names == frame.columns
 
 
 # astropy
@@ -320,10 +322,8 @@ def test_a_file_of_several_tables_asks_which_one(tmp_path: Path) -> None:
 def test_without_astropy_the_extra_is_named(
     frame: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from uncertain.tables import _astropy_files
-
     (tmp_path / "t.fits").touch()
-    monkeypatch.setattr(_astropy_files, "installed", lambda module: False)
+    monkeypatch.setattr("uncertain._tables.astropy_files.installed", lambda module: False)
     for act in (lambda: read_table(tmp_path / "t.fits"), lambda: write_table(frame, tmp_path / "t.ecsv")):
         with pytest.raises(UncertainError, match=r"pip install 'uncertain-learn\[astropy\]'"):
             act()

@@ -26,9 +26,9 @@ from numpy.testing import assert_array_equal
 from test_arrow import read
 
 import uncertain
+from uncertain._tables import is_table, open_table
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError
 from uncertain.preprocessing import AsGaussians
-from uncertain.tables import is_table, open_table
 
 # The tables have an identifier, which is left out.
 pytestmark = pytest.mark.filterwarnings("ignore:left out:uncertain.exceptions.UncertainWarning")
@@ -360,10 +360,10 @@ def test_datasets_and_relations_are_projected(rng: np.random.Generator, tmp_path
         frame.lazy(),
     ):
         opened = open_table(table).load(["r", 'odd "name"', "no column"])
-        assert opened._loaded.names == ["r", 'odd "name"']
+        assert opened.collected(["r", 'odd "name"']) and not opened.collected(["g"])
         assert opened.names == frame.columns and opened.n_rows == N
         assert opened.is_numeric("g") and not opened.is_numeric("kind")
-        assert opened._loaded.names == ["r", 'odd "name"']  # types are known without data
+        assert not opened.collected(["g"]) and not opened.collected(["kind"])  # types are known without data
         assert opened.values("kind") == frame["kind"].to_list()
         with pytest.raises(ColumnError, match="did you mean 'kind'"):
             opened.numbers("kin")

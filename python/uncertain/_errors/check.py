@@ -20,12 +20,12 @@ from .._data.validation import TableLike
 from .._data.warn import warn
 from .._report.html import Table
 from .._report.html import table as html_table
+from .._tables.groups import Groups
+from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import find_filled
 from ..preprocessing._error_columns import deviations
-from ..tables._groups import Groups
-from ..tables._source import Source
 from .estimate import LEVELS, Found, by_model, by_replicates
 
 REPORTED_ROWS = 2_000

@@ -23,10 +23,10 @@ from scipy.stats import chi2
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of, like
 from .._data.typing import Floats, Ints
+from .._tables.groups import Groups
 from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianDenoiser
 from ..preprocessing._error_columns import deviations
-from ..tables._groups import Groups
 from .conditionals import Conditional, conditionals
 from .profile import Interval, Profile
 

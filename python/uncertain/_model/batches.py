@@ -7,20 +7,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .._tables import BatchSize, Table
 from ..exceptions import ParameterError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import categories_of, joined_categories
-from ..tables import Table
-from ..tables._lazy import LazyTable
-from ..tables._table import BatchSize
 
 
 def collected_categories(table: Table, reading: AsGaussians, size: BatchSize) -> dict[str, list[Any]] | None:
     """Those of the whole columns, by a pass of its own over these; None without categorical columns."""
-    columns = reading.categorical or ()
+    columns = reading._asked().categorical or ()
     if not columns:
         return None
-    if isinstance(table, LazyTable) and table.once:
+    if table.door.once:
         raise ParameterError(
             f"categorical={list(columns)!r}: their categories are collected first, but this stream is read "
             "once; pass "

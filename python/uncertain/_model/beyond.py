@@ -21,13 +21,11 @@ from .._data.incomplete import Incomplete
 from .._data.warn import warn
 from .._spill import Budget
 from .._spill._folder import checked_folder
+from .._tables import BatchSize
+from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors
-from ..tables._lazy import LazyTable
-from ..tables._source import Source
-from ..tables._table import BatchSize
-from ..tables._wrapped import unwrapped
 from .choosing import IN_MEMORY, choose
 from .in_parts import fit_in_parts, is_large, read_in_parts
 from .joined import joins
@@ -87,8 +85,7 @@ def fit_large(
 ) -> Model:
     """One fit to a large table, whose rows are there once: read and moved part by part."""
     assert source.table is not None
-    if isinstance(source.table, LazyTable):
-        source.table.forget()
+    source.table.forget()
     with source.named():
         rows = read_in_parts(reading, source.table, sorted(columns.used()))
     n_rows, beside = len(known), known.arguments
@@ -119,8 +116,7 @@ def refuse(
     )
     if given is not None:
         raise ParameterError(f"memory=: {given}= must be the name of a column, which is read with the rows")
-    inner = unwrapped(table)
-    if table.origin and not (isinstance(inner, LazyTable) and inner.streams):
+    if table.origin and not table.streams:
         raise ParameterError(
             f"memory=: {table.origin} is of a format that is read as a whole; write it as Parquet first, "
             "such as by "

@@ -22,11 +22,11 @@ from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats, Ints, Labels
 from .._errors.sizes import sizes_of
 from .._report.held_out import quiet
+from .._tables.groups import Groups
 from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
 from ..preprocessing._error_columns import feature_spread
 from ..preprocessing._readings import Readings, drawn_factors
 from ..regression import GSURegressor
-from ..tables._groups import Groups
 from .conformal import LARGEST, Conformal
 from .distribution import from_errors, has_density, of_density
 from .measured import is_measured

@@ -17,9 +17,9 @@ from .._columns import Columns, find_columns
 from .._report.board import MEANS_ONLY
 from .._report.huber import MODEL, SQUARED
 from .._report.meanings import own_meaning
+from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer, GaussianScaler
-from ..tables._source import Source
 from .methods import METHODS, estimator_of
 
 LEFT_OUT = object()

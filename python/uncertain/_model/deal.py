@@ -13,8 +13,8 @@ import numpy as np
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels
+from .._tables.groups import Groups
 from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets
-from ..tables._groups import Groups
 
 FEW, SOME, MANY = 200, 1_500, 6_000
 """Rows below which a thorough choice has three repeats, up to which there are five folds, and up to which

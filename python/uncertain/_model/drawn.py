@@ -20,14 +20,12 @@ from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Ints
 from .._spill import in_parts
+from .._tables import BatchSize, Table
+from .._tables.dask import is_dask
+from .._tables.groups import groups_from
+from .._tables.source import Source
+from .._tables.targets import as_values
 from ..exceptions import ParameterError, ShapeError, UncertainError
-from ..tables import Table
-from ..tables._dask import is_dask
-from ..tables._groups import groups_from
-from ..tables._some_rows import below, some_rows, standing_for, streams
-from ..tables._source import Source
-from ..tables._table import BatchSize
-from ..tables._targets import as_values
 from .batches import numbered
 from .sampled import uniform
 
@@ -72,7 +70,7 @@ def draw(
     n_rows = table.counted()
     if n_rows is not None and n_rows <= most:
         return None
-    if streams(table):
+    if table.streams:
         with source.named():
             some, at, n_rows = _streamed(table, own, by, most)
     else:
@@ -82,8 +80,8 @@ def draw(
             return None
         values = source._values(by, "groups")[0] if isinstance(by, str) else by
         at = _chosen(_keys(values, n_rows), most / n_rows)
-        some = some_rows(table, own, at)
-    return Drawn(Source(given, standing_for(table, some)), at, n_rows, _taken(beside, at, n_rows))
+        some = table.rows(own, at)
+    return Drawn(Source(given, table.standing_for(some)), at, n_rows, _taken(beside, at, n_rows))
 
 
 def _streamed(table: Table, names: Sequence[str], groups: Any, most: int) -> tuple[Table, Ints, int]:
@@ -102,7 +100,7 @@ def _streamed(table: Table, names: Sequence[str], groups: Any, most: int) -> tup
                 here = groups[seen : seen + batch.n_rows]
             drawn = uniform(_keys(here, batch.n_rows, seen, what))
         at = np.flatnonzero(drawn < share)
-        parts.append(_Part(some_rows(batch, names, at), seen + at, drawn[at]))
+        parts.append(_Part(batch.rows(names, at), seen + at, drawn[at]))
         seen += batch.n_rows
         if n_rows is None and sum(len(part.at) for part in parts) > KEPT * most:
             share = min(share, 2.0 * most / seen)
@@ -111,7 +109,7 @@ def _streamed(table: Table, names: Sequence[str], groups: Any, most: int) -> tup
     parts = [part for part in (part.below(share) for part in parts) if len(part.at)]
     if not parts:
         raise _none_of(seen)
-    return below([part.rows for part in parts]), np.concatenate([part.at for part in parts]), seen
+    return Table.below([part.rows for part in parts]), np.concatenate([part.at for part in parts]), seen
 
 
 def _none_of(n_rows: int) -> UncertainError:
@@ -130,7 +128,7 @@ class _Part:
         kept = np.flatnonzero(self.drawn < share)
         if len(kept) == len(self.at):
             return self
-        return _Part(some_rows(self.rows, self.rows.names, kept), self.at[kept], self.drawn[kept])
+        return _Part(self.rows.rows(self.rows.names, kept), self.at[kept], self.drawn[kept])
 
 
 def _chosen(keys: NDArray[np.uint64], share: float) -> Ints:
@@ -195,7 +193,7 @@ def _of_dask(frame: Any, names: Iterable[str], beside: Mapping[str, Any], groups
     assert whole is not None
     assert opened is not None
     at = np.concatenate([numbers for _, numbers in found])
-    return Drawn(Source(some, standing_for(whole, opened)), at, n_rows, dict(beside))
+    return Drawn(Source(some, whole.standing_for(opened)), at, n_rows, dict(beside))
 
 
 def _of_partition(frame: Any, first: int, groups: str | None, share: float) -> tuple[Any, Ints]:

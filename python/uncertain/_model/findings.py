@@ -19,11 +19,11 @@ from .._report.held_out import Distribution
 from .._report.huber import HuberReport, report_of_huber
 from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport, compare_regressions
+from .._tables.dask import is_dask
+from .._tables.groups import Groups
+from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-from ..tables._dask import is_dask
-from ..tables._groups import Groups
-from ..tables._source import Source
 from .code import codes_of
 from .coefficients import feature_names, hyperplanes
 from .distribution import from_errors
@@ -186,8 +186,6 @@ class Findings(Values):
     @property
     def leaderboard_(self) -> Any:
         """Of ``method="auto"``: the candidates, a Polars DataFrame, best first; None for a named method.
-
-        Without Polars it is a pandas DataFrame, and without both a dict of columns.
 
         Columns: ``method``, ``meaning`` and ``parameters``; ``score``, the mean log loss (of numbers the root
         mean square error) of rows held out, and ``score_se``; ``behind``, by how much it is worse than the

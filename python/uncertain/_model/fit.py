@@ -27,12 +27,12 @@ from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._spill import Budget
+from .._tables.dask import is_dask
+from .._tables.sentinels import sentinel_warning, sentinels
+from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import find_filled
-from ..tables._dask import is_dask
-from ..tables._sentinels import sentinel_warning, sentinels
-from ..tables._source import Source
 from . import with_target as with_target_
 from .beyond import fit_in_file, fit_large, settled, suits_parts
 from .choosing import choose

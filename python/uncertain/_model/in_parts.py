@@ -18,14 +18,11 @@ from .._data.coded import Coded
 from .._data.incomplete import Incomplete
 from .._data.typing import Labels
 from .._spill import Parts, Spill, in_parts
+from .._tables import BatchSize, Table
+from .._tables.sentinels import Ends
+from .._tables.source import Source
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends
-from ..tables import Table
-from ..tables._lazy import LazyTable
-from ..tables._sentinels import Ends
-from ..tables._source import Source
-from ..tables._table import BatchSize
-from ..tables._wrapped import WrappedTable
 from .average import fit_arguments
 from .batches import collected_categories, numbered
 from .joined import joined
@@ -63,7 +60,7 @@ def read_in_parts(reading: AsGaussians, table: Table, names: list[str]) -> Parts
     The table is there, or gives the same rows in the same order whenever it is read.
     """
     rows, size = Parts(), BatchSize(in_parts(len(names)))
-    streams = isinstance(table, LazyTable) and not table.collected(names)
+    streams = not table.collected(names)
     if not streams:
         columns, categories = reading._settle(table)
     ends: dict[str, Ends] = {}
@@ -91,9 +88,7 @@ def is_large(source: Source, columns: Columns) -> bool:
     """Is it a table that is worth being read in parts, and can be? Lists count as one number: they are read
     in place."""
     table = source.table
-    if table is None or (isinstance(table, WrappedTable) and table.origin):
-        return False
-    if isinstance(table, LazyTable) and not (table.streams and table.repeats):
+    if table is None or not table.divisible:
         return False
     n_rows = table.counted()
     return n_rows is not None and 8 * n_rows * len(columns.used()) > LARGE

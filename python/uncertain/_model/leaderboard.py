@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..tables import installed
-
 AVERAGE = "average"
 """The method of an average."""
 LABELS = {"log_loss": "log loss", "rmse": "root mean square error"}
@@ -79,17 +77,11 @@ class Leaderboard:
             for f in fields(Entry)
             if f.name != "accuracy" or self.measure != "rmse"
         }
-        if installed("polars"):
-            import polars
+        import polars
 
-            text = {"method", "meaning", "parameters", "note"}
-            schema = {name: polars.String if name in text else polars.Float64 for name in columns}
-            return polars.DataFrame(columns, schema=schema)
-        if installed("pandas"):
-            import pandas
-
-            return pandas.DataFrame(columns)
-        return columns
+        text = {"method", "meaning", "parameters", "note"}
+        schema = {name: polars.String if name in text else polars.Float64 for name in columns}
+        return polars.DataFrame(columns, schema=schema)
 
     def lines(self) -> list[str]:
         """What `print(model)` says of it."""

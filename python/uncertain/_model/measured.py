@@ -9,11 +9,11 @@ from .._base.em import Mixture
 from .._columns.columns import Columns
 from .._columns.names import SPREAD
 from .._data.array import GaussianArray
+from .._tables.source import Source
 from ..discriminant import GaussianDiscriminant
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianDenoiser, GaussianImputer, GaussianScaler
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
-from ..tables._source import Source
 
 BY_ITSELF = (
     *(GaussianDenoiser, GaussianDiscriminant, GaussianMixtureRegressor),

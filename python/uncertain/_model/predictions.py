@@ -12,10 +12,10 @@ from sklearn.pipeline import Pipeline
 
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
+from .._tables.dask import is_dask, lazily
+from .._tables.source import Source
+from .._tables.targets import as_values, is_missing, targets_from
 from ..exceptions import ParameterError, ShapeError, UncertainError
-from ..tables._dask import is_dask, lazily
-from ..tables._source import Source
-from ..tables._targets import as_values, is_missing, targets_from
 from .distribution import from_errors, has_density, of_density
 from .reader import Reader
 from .scored import Hits, Misses, places

@@ -22,11 +22,11 @@ from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._spill import in_parts
+from .._tables import BatchSize
+from .._tables.groups import Groups
+from .._tables.source import Source
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer
-from ..tables._groups import Groups
-from ..tables._source import Source
-from ..tables._table import BatchSize
 from .batches import numbered
 from .coefficients import feature_names
 from .in_parts import is_large

@@ -15,8 +15,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from .._data.typing import Floats, Ints, Labels
 from .._data.warn import warn
+from .._tables.targets import is_missing
 from ..exceptions import NullError, UncertainError
-from ..tables._targets import is_missing
 
 
 @dataclass(frozen=True)

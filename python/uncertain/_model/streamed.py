@@ -20,16 +20,15 @@ from .._data.typing import Floats, Ints, Labels
 from .._spill import Budget, Spill
 from .._spill._column import Column
 from .._spill._folder import ask_for_space
+from .._tables import BatchSize, Table
+from .._tables.groups import Groups, groups_from
+from .._tables.plain import plain_array
+from .._tables.sentinels import Ends
+from .._tables.source import Source
+from .._tables.targets import MANY_CLASSES, is_missing, targets_from
 from ..exceptions import NullError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends
-from ..tables import Table
-from ..tables._groups import Groups, groups_from
-from ..tables._plain import plain_array
-from ..tables._sentinels import Ends
-from ..tables._source import Source
-from ..tables._table import BatchSize
-from ..tables._targets import MANY_CLASSES, is_missing, targets_from
 from .batches import collected_categories, numbered
 from .trial import Rows
 

@@ -20,8 +20,8 @@ from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels, Limits
 from .._report.board import mean_known
 from .._report.held_out import gap_of
+from .._tables.groups import Groups
 from ..exceptions import ConvergenceWarning, UncertainError
-from ..tables._groups import Groups
 from .average import fit_arguments
 from .deal import Fold
 from .sampled import sampled

@@ -27,9 +27,9 @@ from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, like
 from .._data.typing import Booleans, Floats
 from .._data.validation import TableLike
 from .._errors.sizes import sizes_of
+from .._tables import new_table
 from ..exceptions import CovarianceWarning, ParameterError
 from ..preprocessing import GaussianDenoiser
-from ..tables import new_table
 from .calibrating import shares_of
 from .measured import is_measured, true_values
 from .sets import Sets

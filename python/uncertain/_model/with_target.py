@@ -14,11 +14,11 @@ from .._columns.columns import PairsOfTarget
 from .._data.incomplete import gaussians_of
 from .._data.numbers import refuse_where
 from .._data.typing import Floats, Limits
+from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._limits import flags_from
 from ..preprocessing._reading import read_columns
-from ..tables._source import Source
 
 KINDS = ("corr", "cov")
 

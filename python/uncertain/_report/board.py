@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._data.typing import Floats, Labels
-from ..tables._groups import Groups
+from .._tables.groups import Groups
 from .held_out import standard_error
 from .metrics import Answer, Metric
 

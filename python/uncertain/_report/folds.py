@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from .._data.typing import Floats, Ints, Labels, RandomState
+from .._tables.groups import Groups, check_group_number, too_few_groups
 from ..exceptions import ParameterError, UncertainError
-from ..tables._groups import Groups, check_group_number, too_few_groups
 from .pace import Pace
 
 MOST_FITS = 10_000

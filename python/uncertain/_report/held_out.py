@@ -20,9 +20,9 @@ from sklearn.utils.validation import has_fit_parameter
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Floats, Ints, Labels
+from .._tables.groups import Groups
 from ..exceptions import ConvergenceWarning, UncertainError
 from ..preprocessing._imputer import GaussianImputer
-from ..tables._groups import Groups
 from .folds import Design, Folds
 from .metrics import Answer, Metric
 from .pace import Pace

@@ -66,20 +66,15 @@ def called(path: str | list[str]) -> str:
 
 def read(path: str | list[str]) -> polars.DataFrame:
     """All columns of a table."""
-    from ..tables import need_polars
-
-    need_polars("the command line")
-    from ..tables._files import read_table
+    from .._tables.files import read_table
 
     return from_bytes(sys.stdin.buffer.read()) if path == STANDARD else read_table(path)
 
 
 def opened(path: str | list[str]) -> Any:
     """A table that is read by column; a file may have units."""
-    from ..tables import need_polars, open_table
-
-    need_polars("the command line")
-    from ..tables._files import open_files
+    from .._tables import open_table
+    from .._tables.files import open_files
 
     return open_table(read(path)) if path == STANDARD else open_files(path)
 
@@ -89,8 +84,8 @@ def from_bytes(data: bytes) -> polars.DataFrame:
 
     Written to a file first, so that it is read exactly as that file would be.
     """
+    from .._tables.files import read_table
     from ..exceptions import UncertainError
-    from ..tables._files import read_table
 
     if not data.strip():
         raise UncertainError("standard input is empty: a table was expected")
@@ -106,9 +101,7 @@ def from_bytes(data: bytes) -> polars.DataFrame:
 
 def streams(table: Any) -> bool:
     """Is it a large file, which is processed batch by batch?"""
-    from ..tables._lazy import LazyTable
-
-    if not (isinstance(table, LazyTable) and table.streams and table.repeats):
+    if not (table.streams and table.repeats):
         return False
     n_rows = table.counted()
     return n_rows is not None and 8 * n_rows * len(table.names) > LARGE
@@ -116,7 +109,7 @@ def streams(table: Any) -> bool:
 
 def batches(table: Any) -> Iterator[Any]:
     """All columns of a large file, in batches."""
-    from ..tables._table import BatchSize
+    from .._tables import BatchSize
 
     return iter(table.batches(table.names, BatchSize(max(BATCH // (8 * len(table.names)), 1024))))
 
@@ -129,9 +122,9 @@ def write_batches(frames: Iterable[polars.DataFrame], path: str, kind: str | Non
     """
     import polars
 
-    from ..tables import installed
-    from ..tables._formats import format_of
-    from ..tables._replacing import replacing
+    from .._data.installed import installed
+    from .._tables.formats import format_of
+    from .._tables.replacing import replacing
 
     named = kind or ("csv" if path == STANDARD else format_of(path).name)
     named = {"arrow": "ipc"}.get(named, named)
@@ -189,8 +182,8 @@ def _refuse_lists(frame: polars.DataFrame, kind: str) -> None:
 
 def write(frame: polars.DataFrame, path: str, kind: str | None) -> None:
     """To a file, or to standard output."""
-    from ..tables._files import write_table
-    from ..tables._replacing import replacing
+    from .._tables.files import write_table
+    from .._tables.replacing import replacing
 
     if path != STANDARD and kind is None:
         return write_table(frame, Path(path))

@@ -23,7 +23,7 @@ from ._tables import (
 if TYPE_CHECKING:
     import polars
 
-    from ..tables import Table
+    from .._tables import Table
 
 
 @click.command(short_help="Predict every row of a table.")

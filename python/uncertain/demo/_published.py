@@ -28,7 +28,6 @@ from .._data.typing import Floats, Labels
 from .._report.held_out import standard_error
 from ..preprocessing import GaussianDenoiser, GaussianScaler
 from ..svm import GSUClassifier
-from ..tables import need_polars
 
 if TYPE_CHECKING:
     import polars
@@ -66,8 +65,9 @@ def wdbc() -> polars.DataFrame:
     for j, name in enumerate(names):
         columns[name] = data.data[:, j]
         columns[f"{name}_se"] = data.data[:, 10 + j]
-    frame: polars.DataFrame = need_polars("the table of the demo").DataFrame(columns)
-    return frame
+    import polars
+
+    return polars.DataFrame(columns)
 
 
 def badly_measured(data: GaussianArray, noise: float = 2.0, seed: int = 0) -> GaussianArray:

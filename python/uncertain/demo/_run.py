@@ -12,14 +12,12 @@ from pathlib import Path
 from textwrap import indent
 
 from .._model.fit import fit
-from ..tables import need_polars
 from . import _growing as growing
 from ._published import race, table, wdbc
 
 
 def run(out: Path | None, say: Callable[[str], object], *, splits: int = 5) -> None:
     """The whole demonstration; `say` gets the text, `out` is the picture's path (None: no picture)."""
-    need_polars("the table of the demo")
     start = time.perf_counter()
     say("1. 569 biopsies, 30 features; every value is read with an error of known size (simulated noise).")
     say("   Models learn from such readings. New rows are measured worse: a random half of the values of")

@@ -13,8 +13,8 @@ from .._base.docs import documented
 from .._base.progress import Callback
 from .._data.typing import Floats, RandomState
 from .._data.validation import RowsLike, check_sample_weight
+from .._tables.groups import groups_of_fit
 from ..exceptions import UncertainError
-from ..tables._groups import groups_of_fit
 from ._machine import AdaptiveHuber
 from ._targets import partial_labels
 from ._views import Columns, Graph, Kernel

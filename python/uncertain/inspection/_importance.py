@@ -23,8 +23,8 @@ from .._data.validation import TableLike
 from .._report.folds import check_counts
 from .._report.held_out import OF_ALL_CLASSES, answer_of, standard_error
 from .._report.metrics import OF_CLASSES, OF_NUMBERS, Metric, chosen_metrics
+from .._tables.groups import Groups
 from ..exceptions import ParameterError, UncertainError
-from ..tables._groups import Groups
 from ._subject import Feature, Subject, picked, replaced
 
 Scorer = Callable[[Estimator, GaussianRows, Labels], float]

@@ -14,9 +14,9 @@ from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
 from .._data.typing import ColumnOrValues, Estimator, Floats, Labels, Predictor
 from .._data.validation import TableLike
 from .._model.model import Model
+from .._tables.groups import Groups, groups_from
+from .._tables.targets import as_list
 from ..exceptions import ParameterError, ShapeError
-from ..tables._groups import Groups, groups_from
-from ..tables._targets import as_list
 
 Feature: TypeAlias = str | int
 Block: TypeAlias = tuple[int, ...]

@@ -33,6 +33,8 @@ from .._data.options import check_option
 from .._data.typing import Floats
 from .._data.validation import RowsLike
 from .._data.warn import warn
+from .._tables import Table, is_table, open_table
+from .._tables.sentinels import Ends, Sentinel, sentinel_warning
 from ..exceptions import (
     ColumnError,
     NotFiniteError,
@@ -41,8 +43,6 @@ from ..exceptions import (
     ShapeError,
     UncertainWarning,
 )
-from ..tables import Table, in_units, is_table, open_table
-from ..tables._sentinels import Ends, Sentinel, sentinel_warning
 from ._categories import categories_of, names_of
 from ._empty import find_filled
 from ._limits import read_rows
@@ -177,7 +177,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         check_is_fitted(self, "columns_")
         source = _opened(X)
         if isinstance(source, Table):
-            source = in_units(source, self.units_)
+            source = source.in_units(self.units_)
         gaussians = self._read(source, self.columns_, self.categories_)
         if gaussians.n_features != self.n_features_in_:
             raise ShapeError(

@@ -14,9 +14,9 @@ import numpy as np
 
 from .._columns.bars import listing
 from .._data.typing import Floats
+from .._tables import Table
+from .._tables.targets import is_missing
 from ..exceptions import NullError, UncertainError
-from ..tables import Table
-from ..tables._targets import is_missing
 
 Categories: TypeAlias = Mapping[str, Sequence[Any]]
 """The categories of each categorical column, sorted; None stands for what is missing."""

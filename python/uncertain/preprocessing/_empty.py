@@ -6,9 +6,9 @@ import numpy as np
 
 from .._columns import Columns, find_columns
 from .._data.warn import warn
+from .._tables import Table
+from .._tables.targets import is_missing
 from ..exceptions import UncertainWarning
-from ..tables import Table
-from ..tables._targets import is_missing
 from ._reading import read_columns
 
 

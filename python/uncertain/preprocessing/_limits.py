@@ -15,9 +15,9 @@ from .._columns.bars import error_bars_from
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats, Labels, Limits
+from .._tables import Table
+from .._tables.targets import is_missing
 from ..exceptions import NullError, UncertainError
-from ..tables import Table
-from ..tables._targets import is_missing
 from ._categories import Categories, names_of
 from ._error_columns import deviations
 from ._reading import read_columns, read_gaussians

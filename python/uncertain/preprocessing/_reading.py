@@ -20,10 +20,10 @@ from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import refuse_where
 from .._data.typing import Booleans, Floats
+from .._tables import Table
+from .._tables.targets import is_missing
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
-from ..tables import Table
-from ..tables._targets import is_missing
 from ._categories import Categories, one_hot
 
 _POWERS = {"std": 1, "var": 2, "cov": 2, "precision": -2, "factor": 1}

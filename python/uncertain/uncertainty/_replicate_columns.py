@@ -21,6 +21,8 @@ from .._columns.bars import listing, require
 from .._data.numbers import float_array
 from .._data.typing import Array, Floats, Keywords
 from .._data.warn import warn
+from .._tables import Table
+from .._tables.targets import is_missing
 from ..exceptions import (
     ColumnError,
     NotFiniteError,
@@ -30,7 +32,6 @@ from ..exceptions import (
     UncertainError,
     UncertainWarning,
 )
-from ..tables import Table
 
 Codes = NDArray[np.intp]
 
@@ -136,7 +137,7 @@ def _codes(table: Table, by: Sequence[str]) -> tuple[Codes, Codes]:
     codes = np.zeros(table.n_rows, dtype=np.intp)
     for name in by:
         values = table.values(name)
-        missing = next((i for i, value in enumerate(values) if value is None), None)
+        missing = next((i for i, value in enumerate(values) if is_missing(value)), None)
         if missing is not None:
             raise NullError(f"column {name!r}, row {missing} is null; every replicate needs its group")
         keys, mine = np.unique(np.asarray(values), return_inverse=True)

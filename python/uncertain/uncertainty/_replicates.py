@@ -21,9 +21,9 @@ from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import ArrowStream, Floats, Ints, Keywords, NativeTable
+from .._tables import is_table, new_table, open_table
+from .._tables.units import as_unit
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
-from ..tables import is_table, new_table, open_table
-from ..tables._units import as_unit
 from ._replicate_columns import finite, read_replicates
 
 Frame = TypeVar("Frame", bound=ArrowStream)

@@ -18,10 +18,10 @@ from ..._data.options import check_option
 from ..._data.typing import RandomState
 from ..._data.validation import seed_from
 from ..._data.warn import warn
+from ..._tables.dask import is_dask
+from ..._tables.source import Source
 from ...exceptions import ParameterError, UncertainWarning
 from ...preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
-from ...tables._dask import is_dask
-from ...tables._source import Source
 from ..average import fit_arguments
 from ..beyond import settled
 from ..measured import are_readings

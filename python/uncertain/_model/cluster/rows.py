@@ -12,11 +12,11 @@ import numpy as np
 
 from ..._data.incomplete import GaussianRows
 from ..._data.typing import Floats, Ints, Labels
+from ..._tables.groups import Groups
+from ..._tables.source import Source
+from ..._tables.targets import targets_from
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
-from ...tables._groups import Groups
-from ...tables._source import Source
-from ...tables._targets import targets_from
 from ..trial import Rows
 from .passes import Cluster, Passes
 from .work import MANY_LABELS, Facts, Roles, Seen, check_categories, facts, joined, read, sampled, seen

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ..._data.incomplete import Incomplete, gaussians_of, vstack
 from ..._data.typing import Codes, Floats, Ints
+from ..._tables.source import Source
+from ..._tables.targets import is_missing
 from ..._uncertain import partial_sums
 from ...exceptions import NullError, UncertainError
 from ...preprocessing import AsGaussians
 from ...preprocessing._categories import MANY, categories_of
-from ...tables._source import Source
-from ...tables._targets import is_missing
 from .piece import Piece
 
 MANY_LABELS = 1_000

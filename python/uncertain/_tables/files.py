@@ -12,17 +12,17 @@ import polars as pl
 
 from .._columns import Columns, find_columns
 from ..exceptions import ColumnError, ParameterError, UncertainError
-from ._astropy import AstropyTable
-from ._astropy_files import check_same, read_astropy, to_polars, write_astropy
-from ._blocks import blocks_of
-from ._formats import ASTROPY, TEXT, Format, format_of, is_remote
-from ._frames import PolarsTable
-from ._lazy import lazy_polars
-from ._paths import Paths, files_of, said
-from ._replacing import replacing
-from ._table import BatchSize, Table
-from ._text_files import scan_text
-from ._wrapped import WrappedTable
+from .astropy_files import check_same, read_astropy, to_polars, write_astropy
+from .blocks import blocks_of
+from .door import BatchSize
+from .exits import WrappedExit
+from .formats import ASTROPY, TEXT, Format, format_of, is_remote
+from .lazy import lazy_polars
+from .opening import open_astropy
+from .paths import Paths, files_of, said
+from .replacing import replacing
+from .table import Table
+from .text_files import scan_text
 
 
 def open_files(given: Paths) -> Table:
@@ -43,7 +43,9 @@ def open_files(given: Paths) -> Table:
         remote = next(filter(is_remote, files), None)
         if remote is not None:
             raise ParameterError(f"{remote}: {kind.name} files are read from disk only; download it first")
-        return _called(said(given), WrappedTable(AstropyTable(read_astropy(files, kind.name)), to_polars))
+        table = open_astropy(read_astropy(files, kind.name))
+        table.exit = WrappedExit(table.exit, to_polars)
+        return _called(said(given), table)
     hive = isinstance(given, (str, os.PathLike)) and os.path.isdir(given)
     where = said(given)
 
@@ -59,8 +61,8 @@ def open_files(given: Paths) -> Table:
         def count() -> int:
             return int(whole.select(pl.len()).collect().item())
 
-        def batches(names: Sequence[str], size: BatchSize) -> Iterator[Table]:
-            return map(PolarsTable, _blocks(files, whole, names, size, hive=hive))
+        def batches(names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
+            return _blocks(files, whole, names, size, hive=hive)
 
         def collect(query: pl.LazyFrame) -> pl.DataFrame:
             names = query.collect_schema().names()
@@ -188,7 +190,7 @@ def pack_columns(frame: pl.DataFrame, target: str) -> pl.DataFrame:
 
     Columns that are neither stay as they are, in front.
     """
-    columns = find_columns(Columns(target if target in frame.columns else None), PolarsTable(frame))
+    columns = find_columns(Columns(target if target in frame.columns else None), Table.of_frame(frame))
     if columns.mean is not None:
         raise ColumnError(f"the table already has a column {columns.mean!r} of lists")
     features, bars = list(columns.features or ()), columns.bars()

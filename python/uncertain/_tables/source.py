@@ -11,12 +11,12 @@ from .._columns.bars import require
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ColumnError, ParameterError
-from ._groups import Groups, groups_from
-from ._nulls import need_polars
-from ._open import is_table, open_table, refuse_strange
-from ._paths import are_paths
-from ._table import Table
-from ._targets import as_values, errors_from, targets_from, weights_from
+from .groups import Groups, groups_from
+from .opening import is_table, open_table
+from .paths import are_paths
+from .recognise import refuse_strange
+from .table import Table
+from .targets import as_values, errors_from, targets_from, weights_from
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,7 @@ class Source:
     def of(cls, data: TableLike) -> Source:
         """A table of any library, the path of one, or rows without columns."""
         if are_paths(data):
-            need_polars("reading files")
-            from ._files import open_files
+            from .files import open_files
 
             return cls(data, open_files(data))
         if is_table(data):
@@ -137,7 +136,7 @@ class Source:
         """One new column as the caller's library has it; the values themselves without a table."""
         if self.table is None:
             return values
-        return self.table.series(name, values)
+        return self.table.answer(name, values)
 
     def check_new(self, names: Iterable[str], instead: str) -> Self:
         """Refuse new columns for what is no table, or whose names are taken; load all columns otherwise."""

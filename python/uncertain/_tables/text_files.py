@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from ..exceptions import UncertainError
-from ._formats import Format, is_remote
+from .formats import Format, is_remote
 
 MISSING = ("NA", "N/A", "NULL", "null", "nan", "NAN", "--")
 """Words that stand for a missing value in files of other tools; NaN is a number, and null to most readers."""

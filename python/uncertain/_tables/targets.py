@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .._data.numbers import refuse_where
 from .._data.typing import Floats, Ints
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
-from ._plain import KINDS, numbers_of, targets_of
+from .plain import KINDS, numbers_of, targets_of
 
 MANY_CLASSES = 20
 """Integer targets with more distinct values than this are taken for quantities, not classes."""

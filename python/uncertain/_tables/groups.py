@@ -19,8 +19,8 @@ from sklearn.utils import check_random_state
 from .._data.typing import Codes, Floats, Ints, Labels, RandomState
 from .._uncertain import group_folds
 from ..exceptions import NullError, ParameterError, UncertainError
-from ._plain import codes_of
-from ._targets import as_values, is_missing, plain_values
+from .plain import codes_of
+from .targets import as_values, is_missing, plain_values
 
 
 @dataclass(frozen=True)

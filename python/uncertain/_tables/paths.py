@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
 
 from ..exceptions import ParameterError
-from ._formats import ENDINGS, format_of, is_remote
+from .formats import ENDINGS, format_of, is_remote
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One path or several; each the name of a file or folder, a pattern with * or an address."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import polars as pl
 
-from ._formats import is_remote
-from ._table import BatchSize
+from .door import BatchSize
+from .formats import is_remote
 
 READ_BYTES = 40 << 20
 """Of a slice that Polars reads."""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from .._data.installed import installed
 from ..exceptions import ColumnError, UncertainError
-from ._arrays import pieces
-from ._astropy import AstropyTable, only_table
-from ._formats import FormatName
-from ._nulls import installed
+from .astropy import only_table
+from .formats import FormatName
+from .opening import open_astropy
 
 READERS: dict[str, dict[str, Any]] = {
     "votable": {"format": "votable", "use_names_over_ids": True},
@@ -58,13 +58,8 @@ def to_polars(table: Any) -> pl.DataFrame:
     """
     from astropy.table.serialize import represent_mixins_as_columns
 
-    plain = AstropyTable(represent_mixins_as_columns(table))
-    series = []
-    for name in plain.names:
-        data = pieces(plain.native_column(name), name).data
-        values = plain.numbers(name) if data.dtype.kind in "fiu" else pl.Series(plain.values(name))
-        series.append(pl.Series(name, values))
-    return pl.DataFrame(series)
+    plain = open_astropy(represent_mixins_as_columns(table))
+    return plain.frame(plain.names)
 
 
 def write_astropy(frame: pl.DataFrame, path: Path, kind: FormatName) -> None:

@@ -22,7 +22,7 @@ def unit_name(unit: Any) -> str | None:
 
 
 def converted(values: Any, own: Any, wanted: str | None, power: int, name: str) -> Any:
-    """`values`, which are in the unit `own`, in ``wanted ** power``; the same array where nothing changes.
+    """`values`, which are in the unit `own`, in ``wanted ** power``; the same column where nothing changes.
 
     A column without a unit is in the unit that is wanted. Only factors convert error bars as they convert
     values: Celsius and Kelvin, or magnitudes and fluxes, are not converted. Error bars of a logarithmic unit
@@ -46,4 +46,4 @@ def converted(values: Any, own: Any, wanted: str | None, power: int, name: str) 
             f"column {name!r} is in {str(own) or 'a number without unit'}, but is needed in {needed}, and no "
             "factor leads from one to the other: convert the column, or name its true unit"
         )
-    return values if factor == 1.0 else values * factor
+    return values if factor == 1.0 else values * float(factor)

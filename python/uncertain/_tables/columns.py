@@ -1,0 +1,214 @@
+"""From a column of any library, or an array, to a column of Polars.
+
+Arrow columns and the numbers of NumPy arrays are taken over without a copy; strided ones, those of another
+byte order and Python objects are copied. Arrays and astropy's columns come down to a plain array and a mask
+(`pieces`). A column of shape (n, d) or (n, d, d) is one of lists; what is masked is null.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from .._data.typing import ArrowStream, Booleans
+from ..exceptions import ColumnError
+from .door import TypeName
+from .units import as_unit
+
+
+class Pieces(NamedTuple):
+    """A column of an array type."""
+
+    data: Any
+    """The plain array, without unit and mask."""
+    mask: Booleans | None
+    """True where a value is missing; None if none is."""
+
+
+def to_series(column: Any, name: str) -> pl.Series:
+    """The column; ColumnError for what has no values of one type per row."""
+    library = _library(column)
+    if library == "polars":
+        return column.alias(name)  # type: ignore[no-any-return]
+    if library == "pyarrow":
+        return _of_arrow(column, name)
+    if library == "pandas":
+        return _of_pandas(column, name)
+    data, mask = pieces(column, name)
+    if data.dtype.kind in "fiub":
+        numbers = pl.Series(name, native_numbers(data))
+        return numbers if mask is None else _with_nulls(numbers, mask)
+    if data.dtype.kind == "S":  # FITS has bytes for text
+        data = np.char.rstrip(np.char.decode(data, "utf-8", "replace"))
+    if mask is None and data.dtype.kind in "UMm" and data.ndim == 1:
+        return pl.Series(name, data)
+    values = data.tolist()
+    if mask is not None:  # of several values in a row all are
+        values = [None if np.all(gone) else value for value, gone in zip(values, mask, strict=True)]
+    return of_objects(values, name)
+
+
+def as_numbers(column: pl.Series, name: str) -> pl.Series:
+    """A column of numbers, or lists of them, as the extension reads it; it refuses other types by name."""
+    dtype = column.dtype
+    if dtype == pl.Object:
+        raise ColumnError(
+            f"{name}: cannot be read as numbers or lists of them: its values are of several types"
+        )
+    # A column of nothing but nulls has no Arrow buffers to hand over; decimals are no floats yet.
+    if dtype == pl.Null or isinstance(dtype, pl.Decimal):
+        return column.cast(pl.Float64)
+    if str(dtype) == "Float16":  # which older versions do not have
+        return column.cast(pl.Float32)
+    return column
+
+
+def type_of(column: Any) -> TypeName:
+    """What a column holds in each row, by its type; of Python objects, by the first of them."""
+    library = _library(column)
+    if library == "polars":
+        dtype = column.dtype
+        return "number" if dtype.is_numeric() else "list" if dtype.is_nested() else "other"
+    if library == "pyarrow":
+        return _type_of_arrow(column.type)
+    if library == "pandas":
+        if getattr(column.dtype, "kind", "O") in "fiu":
+            return "number"
+        first = next(iter(column[:1]), None)
+        nested = isinstance(first, (list, tuple, np.ndarray)) or "list" in str(column.dtype)
+        return "list" if nested else "other"
+    if not isinstance(column, (np.ndarray, list, tuple, range)):  # mixin columns of astropy, such as Time
+        return "other"
+    data = pieces(column, "").data
+    if data.ndim > 1 or (
+        data.dtype.kind == "O" and isinstance(next(iter(data), 0), (list, tuple, np.ndarray))
+    ):
+        return "list"
+    return "number" if data.dtype.kind in "fiu" else "other"
+
+
+def unit_of(column: Any) -> Any:
+    """astropy's unit of a column of its own, or of an array; None without."""
+    if _library(column) in ("polars", "pyarrow", "pandas"):
+        return None
+    return as_unit(getattr(getattr(column, "unmasked", column), "unit", None))
+
+
+def sliced(column: Any, start: int, stop: int) -> Any:
+    """Some rows of a column of any kind."""
+    return column.iloc[start:stop] if hasattr(column, "iloc") else column[start:stop]
+
+
+def pieces(column: Any, name: str) -> Pieces:
+    """Array and mask of an array, a masked array, a Quantity, an astropy Column or a list."""
+    mask = getattr(column, "mask", None)
+    data = getattr(column, "unmasked", column)
+    if isinstance(data, np.ndarray):
+        data = np.asarray(np.ma.getdata(getattr(data, "value", data)))
+    elif isinstance(data, (list, tuple, range)) or hasattr(data, "__array__"):
+        try:
+            data = np.asarray(data)
+        except ValueError:  # lists of different lengths
+            data = np.fromiter(data, dtype=object, count=len(data))
+    else:
+        raise not_numbers(column, name)
+    mask = None if mask is None else np.broadcast_to(np.asarray(mask), data.shape)
+    return Pieces(data, mask if mask is not None and mask.any() else None)
+
+
+def of_objects(values: Iterable[Any], name: str) -> pl.Series:
+    """Python objects, None for what is missing; objects they stay if they are of no one type."""
+    values = list(values)
+    try:
+        if any(isinstance(value, Decimal) for value in values):  # of which Polars reads no NaN
+            values = [float(value) if isinstance(value, Decimal) else value for value in values]
+        return pl.Series(name, values)
+    except (TypeError, ValueError, ArithmeticError, pl.exceptions.PolarsError):
+        return pl.Series(name, values, dtype=pl.Object)
+
+
+def native_numbers(values: Any) -> Any:
+    """Numbers as Polars takes them over: contiguous, in this machine's byte order, 4 or 8 bytes wide if they
+    are floats, and aligned, which memory from another process need not be."""
+    if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
+        values = values.astype(np.float64)
+    return np.require(values, values.dtype.newbyteorder("="), ["C", "A"])
+
+
+def refuse_no_numbers(column: Any, name: str) -> None:
+    """ColumnError for arrays of times, and the like."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "VMm":
+        raise not_numbers(column, name)
+
+
+def not_numbers(column: Any, name: str) -> ColumnError:
+    """Why a column of another type (astropy's Time, SkyCoord, ...) cannot be read."""
+    kind = type(column).__name__ if type(column) is not np.ndarray else f"array of {column.dtype}"
+    make = {"Time": f"table[{name!r}].jd", "SkyCoord": f"table[{name!r}].ra.deg"}.get(kind)
+    how = f", such as {make}" if make else ""
+    return ColumnError(
+        f"column {name!r} is of type {kind}, not numbers: make a column of numbers of it first{how}"
+    )
+
+
+class _Stream:
+    """An Arrow column, whose other interfaces Polars is not to see: by this one it keeps the chunks."""
+
+    def __init__(self, column: ArrowStream) -> None:
+        self._column = column
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._column.__arrow_c_stream__(requested_schema)
+
+
+def _of_arrow(column: Any, name: str) -> pl.Series:
+    import pyarrow as pa
+
+    chunks = [column] if isinstance(column, pa.Array) else column.chunks
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        kind = kind.storage_type
+        chunks = [chunk.storage for chunk in chunks]
+    if pa.types.is_float16(kind):
+        kind, chunks = pa.float32(), [chunk.cast(pa.float32()) for chunk in chunks]
+    return pl.Series(name, _Stream(pa.chunked_array(chunks, kind)))
+
+
+def _type_of_arrow(kind: Any) -> TypeName:
+    from pyarrow import types
+
+    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    return "list" if "list" in str(getattr(kind, "storage_type", kind)) else "other"
+
+
+def _of_pandas(column: Any, name: str) -> pl.Series:
+    pandas = sys.modules["pandas"]
+    if not isinstance(column, pandas.Series):
+        column = pandas.Series(column)
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
+        return pl.Series(name, native_numbers(column.to_numpy()))
+    if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
+        try:  # by pyarrow
+            return pl.Series(name, _Stream(column) if hasattr(column, "__arrow_c_stream__") else column)
+        except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
+            pass
+    return of_objects(column.astype(object).where(column.notna(), None), name)
+
+
+def _with_nulls(numbers: pl.Series, mask: Booleans) -> pl.Series:
+    """Null where `mask` is True."""
+    gaps = pl.Series(np.ascontiguousarray(mask).ravel())
+    flat = numbers if numbers.dtype != pl.Array else numbers.reshape((-1,))
+    holed = flat.set(gaps, None)
+    return holed if flat is numbers else holed.reshape((len(numbers), -1))
+
+
+def _library(column: Any) -> str:
+    return type(column).__module__.partition(".")[0]

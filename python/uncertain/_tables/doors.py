@@ -1,0 +1,171 @@
+"""How columns come in: those that are there one by one, those of queries all at once or in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from .columns import sliced, to_series, type_of
+from .door import BatchSize, Door, TypeName
+
+Stream = Callable[[Sequence[str], BatchSize], Iterator[pl.DataFrame]]
+"""Reads these columns of a query in batches of rows, in an order that is always the same."""
+Collect = Callable[[Sequence[str] | None], pl.DataFrame]
+"""Reads these columns (None: all) of a query."""
+
+
+@dataclass
+class InMemory:
+    """Columns in the memory of any library."""
+
+    names: list[str]
+    column: Callable[[int], Any]
+    n_rows: Callable[[], int]
+    """Raises if columns differ."""
+    units: Callable[[int], Any]
+    once: bool = False
+    late: bool = False
+    streams: bool = False
+
+    def type_of(self, place: int) -> TypeName:
+        """By the type, of objects by the first of them."""
+        return type_of(self.column(place))
+
+    def unit(self, place: int) -> Any:
+        """Of columns of astropy, or arrays with a unit."""
+        return self.units(place)
+
+    def native(self, place: int) -> Any:
+        """The column as its library has it."""
+        return self.column(place)
+
+    def read(self, names: Sequence[str] | None) -> list[pl.Series]:
+        """Without a copy where the memory is as Polars has it."""
+        return [to_series(self.column(self.names.index(name)), name) for name in names or self.names]
+
+    def slice(self, start: int, stop: int) -> InMemory:
+        """The same rows of every column, when they are asked for."""
+        stop = min(stop, self.n_rows())
+        return InMemory(
+            self.names,
+            lambda place: sliced(self.column(place), start, stop),
+            lambda: stop - start,
+            self.units,
+        )
+
+    def stream(self, names: Sequence[str], size: BatchSize) -> None:
+        """What is there is sliced."""
+
+    def count(self) -> int:
+        """The number of rows."""
+        return self.n_rows()
+
+
+def in_memory(
+    names: Sequence[str],
+    column: Callable[[int], Any],
+    n_rows: Callable[[], int],
+    units: Callable[[int], Any] = lambda place: None,
+) -> InMemory:
+    """Columns of these names, by their numbers; with units where there are some."""
+    return InMemory(list(names), column, n_rows, units)
+
+
+@dataclass
+class Query:
+    """A query, which is collected when it is asked; names and types come from its schema."""
+
+    schema: pl.DataFrame
+    """A frame without rows."""
+    collect: Collect
+    batches: Stream | None = None
+    counted: Callable[[], int] | None = None
+    """Of what gives its rows in the same order whenever it is read."""
+    once: bool = False
+    late: bool = True
+    _count: int | None = field(default=None, init=False)
+
+    @property
+    def names(self) -> list[str]:
+        """Column names, in order."""
+        return self.schema.columns
+
+    @property
+    def streams(self) -> bool:
+        """Can it be read in batches?"""
+        return self.batches is not None
+
+    def type_of(self, place: int) -> TypeName:
+        """By the schema."""
+        return type_of(self.schema.to_series(place))
+
+    def unit(self, place: int) -> None:
+        """Queries know no units."""
+
+    def native(self, place: int) -> Any:
+        """The column without rows."""
+        return self.schema.to_series(place)
+
+    def read(self, names: Sequence[str] | None) -> list[pl.Series]:
+        """Collected at once."""
+        return self.collect(names).get_columns()
+
+    def slice(self, start: int, stop: int) -> Door:
+        """Of a query nothing is there."""
+        raise NotImplementedError
+
+    def stream(self, names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame] | None:
+        """One batch after the other."""
+        return None if self.batches is None else self.batches(names, size)
+
+    def count(self) -> int | None:
+        """From what files say, once."""
+        if self._count is None and self.counted is not None:
+            self._count = self.counted()
+        return self._count
+
+
+@dataclass
+class Standing:
+    """Some rows in the place of a whole table; its other columns are names and types alone."""
+
+    whole: Door
+    columns: list[pl.Series]
+    once: bool = False
+    late: bool = True
+    streams: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """Those of the whole table."""
+        return self.whole.names
+
+    def type_of(self, place: int) -> TypeName:
+        """As the whole table knows it."""
+        return self.whole.type_of(place)
+
+    def unit(self, place: int) -> Any:
+        """As the whole table knows it."""
+        return self.whole.unit(place)
+
+    def native(self, place: int) -> Any:
+        """As the whole table has it."""
+        return self.whole.native(place)
+
+    def read(self, names: Sequence[str] | None) -> list[pl.Series]:
+        """What there is of some rows."""
+        return self.columns
+
+    def slice(self, start: int, stop: int) -> Door:
+        """It is loaded when it is made."""
+        raise NotImplementedError
+
+    def stream(self, names: Sequence[str], size: BatchSize) -> None:
+        """It is there."""
+
+    def count(self) -> int | None:
+        """The number of these rows is known from the columns."""
+        return None

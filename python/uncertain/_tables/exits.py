@@ -1,0 +1,211 @@
+"""How answers go back: new tables, columns and rows in the caller's library.
+
+An answer is made of arrays, one value per row, or of what `Exit.take` gives. List columns of Gaussians are
+fixed-size lists where the library has them. pandas gets object columns of flat arrays, and what is made of
+arrays gets columns of shape (n, d) and (n, d, d).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .._data.array import GaussianArray
+from .._data.typing import Floats, Ints, Labels
+
+
+class Exit:
+    """The caller's kind of table; `whole` gives the table itself, of a query with all columns."""
+
+    def __init__(self, whole: Callable[[], Any]) -> None:
+        self.whole = whole
+
+    def frame(self, columns: Mapping[str, Labels]) -> Any:
+        """New columns as a table, with the index of the caller's."""
+        raise NotImplementedError
+
+    def append(self, columns: Mapping[str, Labels]) -> Any:
+        """The caller's columns and the new ones behind them."""
+        raise NotImplementedError
+
+    def take(self, column: Any, rows: Ints) -> Any:
+        """Some rows of a column of the library."""
+        return column[rows]
+
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+        """A new table: of what `take` gave, of arrays, and of list columns of `rows`."""
+        return self.frame(dict(columns) | _arrays_of(rows))
+
+
+class PolarsExit(Exit):
+    """DataFrames of Polars."""
+
+    def frame(self, columns: Mapping[str, Labels]) -> Any:
+        import polars
+
+        return polars.DataFrame(_plain(columns))
+
+    def append(self, columns: Mapping[str, Labels]) -> Any:
+        return self.whole().with_columns(self.frame(columns).get_columns())
+
+    def take(self, column: Any, rows: Ints) -> Any:
+        return column.gather(rows)
+
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+        import polars
+
+        return polars.DataFrame(dict(columns) | ({} if rows is None else polars.DataFrame(rows).to_dict()))
+
+
+class PandasExit(Exit):
+    """DataFrames of pandas, with the caller's index."""
+
+    def frame(self, columns: Mapping[str, Labels]) -> Any:
+        import pandas
+
+        return pandas.DataFrame(dict(columns), index=self.whole().index)
+
+    def append(self, columns: Mapping[str, Labels]) -> Any:
+        """New names stand in the first level of several."""
+        import pandas
+
+        added, levels = self.frame(columns), self.whole().columns.nlevels
+        if levels > 1:
+            added.columns = pandas.MultiIndex.from_tuples(
+                [(name, *[""] * (levels - 1)) for name in added.columns], names=self.whole().columns.names
+            )
+        return pandas.concat([self.whole(), added], axis=1)
+
+    def take(self, column: Any, rows: Ints) -> Any:
+        """A Series with an index of its own."""
+        return column.iloc[rows].reset_index(drop=True)
+
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+        import pandas
+
+        cells = {name: list(part.reshape(len(part), -1)) for name, part in _arrays_of(rows).items()}
+        return pandas.DataFrame(dict(columns) | cells)
+
+
+class ArrowExit(Exit):
+    """Tables of pyarrow; also for a RecordBatch, and for what only gives a stream of them."""
+
+    def frame(self, columns: Mapping[str, Labels]) -> Any:
+        import pyarrow
+
+        return pyarrow.table({name: pyarrow.array(v) for name, v in _plain(columns).items()})
+
+    def append(self, columns: Mapping[str, Labels]) -> Any:
+        import pyarrow
+
+        table, added = self.whole(), self.frame(columns)
+        if isinstance(table, pyarrow.RecordBatch):
+            table = pyarrow.Table.from_batches([table])
+        for name in added.column_names:
+            table = table.append_column(name, added.column(name))
+        return table
+
+    def take(self, column: Any, rows: Ints) -> Any:
+        return column.take(rows) if hasattr(column, "take") else column.gather(rows).to_arrow()
+
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+        import pyarrow
+
+        made = pyarrow.table(dict(columns))
+        lists: Any = pyarrow.table({} if rows is None else rows)
+        for name, column in zip(lists.column_names, lists.columns, strict=True):
+            made = made.append_column(name, column)
+        return made
+
+
+class DictExit(Exit):
+    """Dicts of arrays."""
+
+    def frame(self, columns: Mapping[str, Labels]) -> Any:
+        return dict(columns)
+
+    def append(self, columns: Mapping[str, Labels]) -> Any:
+        return {**self.whole(), **columns}
+
+    def take(self, column: Any, rows: Ints) -> Any:
+        """An array, or a part of a Series."""
+        from .columns import pieces
+
+        exits: dict[str, type[Exit]] = {"polars": PolarsExit, "pandas": PandasExit, "pyarrow": ArrowExit}
+        library = exits.get(type(column).__module__.partition(".")[0])
+        if library is not None:
+            return library(self.whole).take(column, rows)
+        return column[rows] if isinstance(column, np.ndarray) else pieces(column, "").data[rows]
+
+
+class StructuredExit(Exit):
+    """Structured arrays of NumPy, masked if a column is, records if the caller's are."""
+
+    def frame(self, columns: Mapping[str, Labels]) -> Any:
+        fields = [(name, column.dtype, column.shape[1:]) for name, column in columns.items()]
+        masked = any(isinstance(column, np.ma.MaskedArray) for column in columns.values())
+        n_rows = len(next(iter(columns.values())))
+        made: Any = np.ma.empty(n_rows, dtype=fields) if masked else np.empty(n_rows, dtype=fields)
+        for name, column in columns.items():
+            made[name] = column
+        return made.view(np.recarray) if isinstance(self.whole(), np.recarray) else made
+
+    def append(self, columns: Mapping[str, Labels]) -> Any:
+        table = self.whole()
+        return self.frame({name: table[name] for name in table.dtype.names} | dict(columns))
+
+
+class AstropyExit(Exit):
+    """Tables of astropy."""
+
+    def frame(self, columns: Mapping[str, Labels]) -> Any:
+        return type(self.whole())(dict(columns))
+
+    def append(self, columns: Mapping[str, Labels]) -> Any:
+        """A copy of the table, its columns shared."""
+        table = self.whole().copy(copy_data=False)
+        for name, values in columns.items():
+            table[name] = values
+        return table
+
+
+class WrappedExit(Exit):
+    """Answers of another kind, wrapped."""
+
+    def __init__(self, inner: Exit, wrap: Callable[[Any], Any]) -> None:
+        super().__init__(inner.whole)
+        self._inner, self._wrap = inner, wrap
+
+    def frame(self, columns: Mapping[str, Labels]) -> Any:
+        return self._wrap(self._inner.frame(columns))
+
+    def append(self, columns: Mapping[str, Labels]) -> Any:
+        return self._wrap(self._inner.append(columns))
+
+    def take(self, column: Any, rows: Ints) -> Any:
+        return self._inner.take(column, rows)
+
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+        return self._wrap(self._inner.new(columns, rows))
+
+
+def _arrays_of(rows: GaussianArray | None) -> dict[str, Floats]:
+    """The columns that ``GaussianArray.to_arrow`` gives, as arrays (n, d), (n, d, d) or (n, d, r)."""
+    if rows is None:
+        return {}
+    parts = {"mean" if name == "means" else name: part for name, part in rows._core.parts().items()}
+    if rows.kind == "shared":
+        parts["cov"] = rows.covariances()
+    return {name: part.reshape(len(part), -1) if part.ndim == 1 else part for name, part in parts.items()}
+
+
+def _plain(columns: Mapping[str, Labels]) -> dict[str, Any]:
+    """Arrays of numbers, and everything else as lists; integers are 64 bits wide, as they are in lists."""
+    plain: dict[str, Any] = {}
+    for name, values in columns.items():
+        if values.dtype.kind in "iu":
+            values = values.astype(np.int64, copy=False)
+        plain[name] = values if values.dtype.kind in "ifb" else values.tolist()
+    return plain

@@ -1,0 +1,133 @@
+"""Queries: lazy frames of Polars, and what pyarrow and DuckDB read when they are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from ..exceptions import ParameterError
+from .door import BatchSize
+from .doors import Query, Stream
+from .exits import ArrowExit, PolarsExit
+from .recognise import kind_of
+from .table import Table
+
+FEW_AHEAD: dict[str, int] = {"batch_readahead": 1, "fragment_readahead": 1}
+"""Batches and files that pyarrow reads before they are asked for: its default of 16 batches needs the
+memory."""
+
+
+def open_lazy(X: Any) -> Table:
+    """A lazy frame of Polars, a Dataset, Scanner or RecordBatchReader of pyarrow, or a relation of DuckDB."""
+    kind = kind_of(X)
+    if kind == "polars query":
+        return lazy_polars(X)
+    if kind == "duckdb":
+        return _by_arrow(
+            Query(
+                read_stream(X.limit(0)),
+                lambda names: read_stream(_projected(X, names)),
+                lambda names, size: _frames(_duckdb_reader(_projected(X, names), size.rows), names),
+            )
+        )
+    if kind == "arrow dataset":
+        return _by_arrow(
+            Query(
+                _frame(X.schema.empty_table()),
+                lambda names: _frame(X.to_table(columns=None if names is None else list(names))),
+                lambda names, size: _frames(
+                    X.scanner(list(names), batch_size=size.rows, **FEW_AHEAD).to_batches(), names
+                ),
+                X.count_rows,
+            )
+        )
+    if kind == "arrow scanner":
+        return _by_arrow(
+            Query(
+                _frame(X.projected_schema.empty_table()),
+                lambda names: _frame(X.to_table()),
+                lambda names, size: _frames(X.to_batches(), names),
+            )
+        )
+    return _by_arrow(
+        Query(
+            _frame(X.schema.empty_table()),
+            lambda names: _frame(X.read_all()),
+            lambda names, size: _frames(X, names),
+            once=True,
+        )
+    )
+
+
+def lazy_polars(
+    frame: pl.LazyFrame,
+    collect: Callable[[pl.LazyFrame], pl.DataFrame] = lambda query: query.collect(),
+    stream: Stream | None = None,
+    count: Callable[[], int] | None = None,
+    *,
+    whole: bool = False,
+) -> Table:
+    """A lazy frame of Polars; `collect` runs a query of it. `whole`: it cannot be read in batches."""
+
+    def batches(names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
+        # Polars 1.34 or newer.
+        found = frame.select(names).collect_batches(chunk_size=size.rows, maintain_order=True)
+        return (batch for batch in found if batch.height)
+
+    if stream is None and not whole and hasattr(frame, "collect_batches"):
+        stream = batches
+    query = Query(
+        frame.collect_schema().to_frame(),
+        lambda names: collect(frame if names is None else frame.select(names)),
+        stream,
+        count,
+    )
+    table = Table(query, PolarsExit(lambda: table.frame(table.names)))
+    return table
+
+
+def read_stream(X: Any) -> pl.DataFrame:
+    """The rows of a stream; ParameterError for whatever goes wrong in the code of `X`."""
+    kind = f"{type(X).__module__}.{type(X).__name__}"
+    try:
+        return pl.DataFrame(X)
+    except MemoryError:
+        raise
+    except Exception as error:
+        words = str(error).partition(". Detail: ")[0]  # where pyarrow begins to quote a traceback
+        raise ParameterError(
+            f"data of type {kind} could not be read through __arrow_c_stream__ "
+            f"({type(error).__name__}: {words}): pass a table of Polars, pandas or pyarrow instead"
+        ) from error
+
+
+def _by_arrow(query: Query) -> Table:
+    """Answered by pyarrow, as it came."""
+    table = Table(query, ArrowExit(lambda: table.frame(table.names).to_arrow()))
+    return table
+
+
+def _frame(table: Any) -> pl.DataFrame:
+    return pl.DataFrame(pl.from_arrow(table, rechunk=False))
+
+
+def _frames(batches: Any, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The batches that have rows."""
+    return (_frame(batch.select(names)) for batch in batches if batch.num_rows)
+
+
+def _duckdb_reader(relation: Any, rows: int) -> Any:
+    """Its rows in batches, by the name of this version."""
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+    return read(rows)
+
+
+def _projected(relation: Any, names: Sequence[str] | None) -> Any:
+    return relation if names is None else relation.project(", ".join(map(_quoted, names)))
+
+
+def _quoted(name: str) -> str:
+    """A name in SQL."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,184 @@
+"""The door: tables of every library, opened once, and not touched."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._data.array import GaussianArray
+from .._data.installed import installed
+from .._data.typing import Labels
+from ..exceptions import ColumnError, ShapeError
+from .exits import (
+    ArrowExit,
+    AstropyExit,
+    DictExit,
+    Exit,
+    PandasExit,
+    StructuredExit,
+    WrappedExit,
+)
+from .recognise import KINDS_OF_TABLES, Kind, kind_of
+from .table import Table
+
+
+def is_table(X: object) -> bool:
+    """Does `X` have named columns? False for arrays, lists and GaussianArray."""
+    return isinstance(X, Table) or kind_of(X) is not None
+
+
+def open_table(X: Any) -> Table:
+    """`X` as a Table; queries are collected when they are asked. TypeError for what is not a table."""
+    if isinstance(X, Table):
+        return X
+    kind = kind_of(X)
+    if kind is None:
+        raise TypeError(f"expected {KINDS_OF_TABLES}, got {type(X).__module__}.{type(X).__name__}")
+    return OPENERS[kind](X)
+
+
+def result_like(X: Any, columns: Mapping[str, Labels | Sequence[Any]]) -> Any:
+    """`columns` as a table of the same kind as `X`, with its index if it has one.
+
+    A query is answered eagerly; foreign streams by `pyarrow.Table` (by Polars without pyarrow).
+    """
+    return open_table(X).result({name: np.asarray(values) for name, values in columns.items()})
+
+
+def new_table(like: Table, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
+    """A new table of the library of `like`: columns by `Table.take`, arrays, and lists of `rows`."""
+    return like.exit.new(columns, rows)
+
+
+def open_astropy(X: Any, exit: Exit | None = None) -> Table:
+    """A table of astropy."""
+    from .columns import unit_of
+    from .doors import in_memory
+
+    names = X.colnames
+    door = in_memory(
+        names, lambda place: X[names[place]], lambda: len(X), lambda place: unit_of(X[names[place]])
+    )
+    return Table(door, exit or AstropyExit(lambda: X))
+
+
+def _polars(X: Any) -> Table:
+    return Table.of_frame(X)
+
+
+def _lazy(X: Any) -> Table:
+    from .lazy import open_lazy
+
+    return open_lazy(X)
+
+
+def _pandas(X: Any) -> Table:
+    """The names of a column index of several levels are joined by "_"."""
+    from .doors import in_memory
+
+    names = [_joined(label) for label in X.columns]
+    return Table(in_memory(names, lambda place: X.iloc[:, place], lambda: len(X)), PandasExit(lambda: X))
+
+
+def _arrow(X: Any) -> Table:
+    from .doors import in_memory
+
+    return Table(in_memory(X.schema.names, X.column, lambda: X.num_rows), ArrowExit(lambda: X))
+
+
+def _fits(X: Any) -> Table:
+    from .astropy import read_fits
+
+    return open_astropy(read_fits(X))
+
+
+def _dict(X: Mapping[str, Any]) -> Table:
+    from .columns import unit_of
+    from .doors import in_memory
+
+    names = list(X)
+
+    def column(place: int) -> Any:
+        values = X[names[place]]
+        if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
+            raise ColumnError(f"column {names[place]!r} is {values!r}: a column has one value per row")
+        return values
+
+    def n_rows() -> int:
+        sizes = {name: len(values) for name, values in X.items()}
+        other = next((name for name in names if sizes[name] != sizes[names[0]]), None)
+        if other is not None:
+            raise ShapeError(
+                f"columns of one length make a table, but {names[0]!r} has {sizes[names[0]]} values and "
+                f"{other!r} {sizes[other]}"
+            )
+        return sizes[names[0]]
+
+    return Table(in_memory(names, column, n_rows, lambda place: unit_of(column(place))), DictExit(lambda: X))
+
+
+def _structured(X: Any) -> Table:
+    from .doors import in_memory
+
+    if X.ndim != 1:
+        raise ShapeError(f"a structured array of one dimension is a table, got shape {X.shape}")
+    names = X.dtype.names
+    door = in_memory(names, lambda place: X[names[place]], lambda: len(X))
+    return Table(door, StructuredExit(lambda: X))
+
+
+def _narwhals(X: Any) -> Table:
+    """What a frame of narwhals wraps, answered wrapped again by the same of narwhals' stable interfaces."""
+    narwhals = sys.modules["narwhals"]
+    wrap: Callable[[Any], Any] = getattr(sys.modules[type(X).__module__], "from_native", narwhals.from_native)
+    native = X.to_native()
+    table = _by_narwhals(X) if kind_of(native) is None else open_table(native)
+    table.exit = WrappedExit(table.exit, wrap)
+    return table
+
+
+def _by_narwhals(X: Any) -> Table:
+    """A frame of a library that only narwhals knows, as a pyarrow table."""
+    narwhals = sys.modules["narwhals"]
+    frame = narwhals.from_native(X, pass_through=True)
+    eager = frame.collect("pyarrow") if isinstance(frame, narwhals.LazyFrame) else frame
+    return _arrow(eager.to_arrow())
+
+
+def _stream(X: Any) -> Table:
+    """A stream of record batches of another library, read once."""
+    from .lazy import read_stream
+
+    frame = read_stream(X)
+    table = Table.of_frame(frame)
+    if installed("pyarrow"):
+        table.exit = ArrowExit(frame.to_arrow)
+    return table
+
+
+def _joined(label: Any) -> str:
+    """The name of a pandas column: the parts of a tuple that are not empty, joined by "_"."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return "_".join(str(part) for part in parts if part is not None and part != "")
+
+
+OPENERS: dict[Kind, Callable[[Any], Table]] = {
+    "polars": _polars,
+    "polars query": _lazy,
+    "pandas": _pandas,
+    "arrow": _arrow,
+    "arrow dataset": _lazy,
+    "arrow scanner": _lazy,
+    "arrow reader": _lazy,
+    "duckdb": _lazy,
+    "narwhals": _narwhals,
+    "astropy": open_astropy,
+    "fits": _fits,
+    "dict": _dict,
+    "structured": _structured,
+    "stream": _stream,
+    "known to narwhals": _by_narwhals,
+}

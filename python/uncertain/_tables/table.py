@@ -1,0 +1,310 @@
+"""`Table`: the columns of any table, in Polars, asked for by name.
+
+Design: every table is columns of Polars inside. How they come in is a `Door`: columns that are there, taken
+over one by one when they are asked for (`InMemory`), or a query that is collected late and can be read in
+batches (`Query`). How answers go back to the caller's kind is an `Exit`. Code for other libraries stands in
+these two alone. A table is never asked for everything at once: a Polars frame rechunks itself then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from .._columns.bars import require
+from .._data.typing import Ints, Labels
+from ..exceptions import ColumnError, ShapeError
+from .door import BatchSize, Door, TypeName
+from .plain import decoded
+from .units import as_unit, converted, unit_name
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from .exits import Exit
+
+
+class Table:
+    """The caller's table, untouched, and the few questions asked of it."""
+
+    def __init__(
+        self, door: Door, exit: Exit, *, origin: str = "", units: Mapping[str, str] | None = None
+    ) -> None:
+        self.door = door
+        self.exit = exit
+        self.origin = origin
+        self._units = units or {}
+        self._columns: dict[str, pl.Series] = {}
+
+    @classmethod
+    def of_frame(cls, frame: pl.DataFrame) -> Table:
+        """A frame of Polars."""
+        from .doors import in_memory
+        from .exits import PolarsExit
+
+        return cls(in_memory(frame.columns, frame.to_series, lambda: frame.height), PolarsExit(lambda: frame))
+
+    @property
+    def native(self) -> Any:
+        """The table as the caller's library has it, all columns of a query."""
+        if self.door.late:
+            self.load(self.names)
+        return self.exit.whole()
+
+    # -- names, types, rows
+
+    @property
+    def names(self) -> list[str]:
+        """Column names, in order."""
+        return self.door.names
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        known = self.counted()
+        if known is None:
+            known = len(next(iter(self.load(self.names)._columns.values())))
+        return known
+
+    def counted(self) -> int | None:
+        """Number of rows, if it is known without reading them."""
+        first = next(iter(self._columns.values()), None)
+        return self.door.count() if first is None else len(first)
+
+    def type_of(self, name: str) -> TypeName:
+        """What the column holds in each row, by its type; "other" for what is no column."""
+        return self.door.type_of(self.names.index(name)) if self.names.count(name) == 1 else "other"
+
+    def is_numeric(self, name: str) -> bool:
+        """Does the column hold one real number per row, by its type?"""
+        return self.door.type_of(self._place(name)) == "number"
+
+    def unit(self, name: str) -> str | None:
+        """The name of the column's unit; None where the kind of table, or this column, knows none."""
+        place = self._place(name)
+        return self._units.get(name) or unit_name(as_unit(self.door.unit(place)))
+
+    def units(self, names: Iterable[str]) -> dict[str, str]:
+        """The units of those of the columns that have one."""
+        return {name: unit for name in names if (unit := self.unit(name))}
+
+    def in_units(self, units: Mapping[str, str]) -> Table:
+        """The table with its values in these units, such as those that a model was fitted in."""
+        if not units:
+            return self
+        table = Table(self.door, self.exit, origin=self.origin, units=units)
+        table._columns = self._columns
+        return table
+
+    # -- reading
+
+    def load(self, names: Iterable[str]) -> Self:
+        """Say which columns will be asked for: a query collects them at once, with its rows in one order.
+
+        Names that are no columns are passed over: the later question raises.
+        """
+        if not self.door.late:
+            return self
+        known, wanted, present = self.names, set(names), self._columns.keys()
+        if not present or wanted & set(known) - present:
+            chosen = [name for name in known if name in wanted or name in present]
+            # No column at all has no rows, and names that are there twice are told apart by nothing.
+            whole = not chosen or len(chosen) == len(known) or len(set(known)) < len(known)
+            read = self.door.read(None if whole else chosen)
+            before = self.counted() if present else None
+            if before is not None and read and len(read[0]) != before:
+                raise ShapeError(
+                    f"the query gave {before} rows and then {len(read[0])}: collect it once, and pass the "
+                    "table"
+                )
+            self._columns = {column.name: column for column in read}
+        return self
+
+    def forget(self) -> None:
+        """Let go of what was collected of files, which are read again when they are asked."""
+        if self.repeats:
+            self._columns = {}
+
+    def collected(self, names: Iterable[str]) -> bool:
+        """Are these columns in memory?"""
+        return not self.door.late or {*names} <= self._columns.keys()
+
+    @property
+    def streams(self) -> bool:
+        """Is it a query that can be read in batches?"""
+        return self.door.streams
+
+    @property
+    def repeats(self) -> bool:
+        """Is it a query that gives its rows in the same order whenever it is read? A file does."""
+        return self.door.late and self.door.count() is not None
+
+    @property
+    def divisible(self) -> bool:
+        """Can it be read in parts, as often as one likes?"""
+        return self.streams and self.repeats if self.door.late else not self.origin
+
+    def series(self, name: str) -> pl.Series:
+        """The column; ColumnError if it is not there or there twice."""
+        self._place(name)
+        if name not in self._columns:
+            if self.door.late:
+                self.load([name] if self._columns else self.names)
+                if name not in self._columns:
+                    raise ColumnError(f"column {name!r} was not read of these rows")
+            else:
+                self._columns[name] = self.door.read([name])[0]
+        return self._columns[name]
+
+    def native_column(self, name: str) -> Any:
+        """The column as the table's library has it."""
+        place = self._place(name)
+        return self.series(name) if self.door.late else self.door.native(place)
+
+    def numbers(self, name: str, unit: str | None = None, power: int = 1) -> pl.Series:
+        """The column as something whose Arrow memory the extension reads; nulls stay nulls.
+
+        With `unit`, a column that knows its own unit is converted to ``unit ** power``: the unit of the
+        values, and 2 for the variances of such values. ColumnError, with both units, if it cannot be.
+        """
+        from .columns import as_numbers, refuse_no_numbers
+
+        place = self._place(name)
+        if not self.door.late:
+            refuse_no_numbers(self.door.native(place), name)
+        column = as_numbers(self.series(name), name)
+        numbers: pl.Series = self._converted(column, place, name, unit or self._units.get(name), power)
+        return numbers
+
+    def values(self, name: str, unit: str | None = None) -> list[Any]:
+        """The column as Python objects, missing values as None (or NaN): for labels, of any type.
+
+        With `unit`, numbers are converted to it as by `numbers`.
+        """
+        column = self.series(name)
+        if column.dtype.is_numeric():
+            column = self._converted(column, self._place(name), name, unit)
+        return list(column.to_list())
+
+    def array(self, name: str, unit: str | None = None) -> Labels | None:
+        """The column as booleans, integers, floats or strings, if no row is without one; else None.
+
+        Strings by the places of their distinct values. With `unit` as in `values`.
+        """
+        import polars as pl
+
+        column = self.series(name)
+        dtype = column.dtype
+        if column.null_count() or not len(column):
+            return None
+        if dtype in (pl.String, pl.Categorical, pl.Enum):
+            distinct = (text := column.cast(pl.String)).unique()
+            places = text.replace_strict(distinct, range(len(distinct)), return_dtype=pl.Int64)
+            return decoded(places.to_numpy(), distinct.to_list())
+        if dtype == pl.Boolean:
+            return np.asarray(column.to_numpy())
+        if not (dtype.is_float() or (dtype.is_integer() and dtype != pl.Int128)):
+            return None
+        return np.asarray(self._converted(column, self._place(name), name, unit).to_numpy())
+
+    def slice(self, start: int, stop: int) -> Table:
+        """Rows `start` to `stop` of what is in memory."""
+        if self.door.late:
+            self.load(self._columns.keys() or self.names)
+            import polars as pl
+
+            return Table.of_frame(pl.DataFrame(list(self._columns.values())).slice(start, stop - start))
+        return Table(self.door.slice(start, stop), self.exit, units=self._units)
+
+    def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
+        """These columns in batches of rows, in order; queries read one after the other."""
+        read = None if self.collected(names) else self.door.stream(names, size)
+        if read is not None:
+            for name in names:
+                self._place(name)
+            for frame in read:
+                yield Table.of_frame(frame).in_units(self._units)
+            return
+        self.load(names)
+        start, n_rows = 0, self.n_rows
+        while start < n_rows:
+            stop = min(start + size.rows, n_rows)
+            yield self.slice(start, stop)
+            start = stop
+
+    def rows(self, names: Sequence[str], at: Ints) -> Table:
+        """These rows of these columns."""
+        from .doors import in_memory
+        from .exits import PolarsExit
+
+        frame = self.frame(names)[at]
+        units = [self.door.unit(self._place(name)) for name in names]
+        door = in_memory(frame.columns, frame.to_series, lambda: frame.height, units.__getitem__)
+        return Table(door, PolarsExit(lambda: frame), units=self._units)
+
+    def frame(self, names: Sequence[str]) -> pl.DataFrame:
+        """These columns."""
+        import polars as pl
+
+        self.load(names)
+        return pl.DataFrame([self.series(name) for name in names])
+
+    @classmethod
+    def below(cls, tables: Sequence[Table]) -> Table:
+        """The rows of tables below each other, which are batches of one stream."""
+        import polars as pl
+
+        return tables[0] if len(tables) == 1 else cls.of_frame(pl.concat([t.frame(t.names) for t in tables]))
+
+    def standing_for(self, some: Table) -> Table:
+        """`some` under the names and types of this table, of whose other columns nothing is read."""
+        from .doors import Standing
+
+        columns = [some.series(name) for name in some.names]
+        table = Table(Standing(self.door, columns), self.exit, origin=self.origin, units=self._units)
+        return table.load(some.names)
+
+    # -- answers
+
+    def result(self, columns: Mapping[str, Any]) -> Any:
+        """New columns, one value per row, as a table of the same kind, with the index that this one has."""
+        return self.exit.frame({name: np.asarray(values) for name, values in columns.items()})
+
+    def answer(self, name: str, values: Labels) -> Any:
+        """One new column as the table's library has it."""
+        return self.result({name: values})[name]
+
+    def appended(self, columns: Mapping[str, Labels]) -> Any:
+        """A table of the same kind with this one's columns and the new ones behind them."""
+        if self.door.late:
+            self.load(self.names)
+        return self.exit.append({name: np.asarray(values) for name, values in columns.items()})
+
+    def take(self, name: str, rows: Ints) -> Any:
+        """Some rows of a column, as the table's library has it."""
+        return self.exit.take(self.native_column(name), rows)
+
+    def refuse_existing(self, names: Iterable[str], instead: str) -> None:
+        """ColumnError if the table has a column of one of these names, which would be replaced."""
+        present = set(self.names)
+        clash = next((name for name in names if name in present), None)
+        if clash is not None:
+            raise ColumnError(
+                f"append=True adds a column {clash!r}, but the table has one: rename or drop it, or take the "
+                f"predictions by themselves with {instead}"
+            )
+
+    def _converted(self, column: Any, place: int, name: str, unit: str | None, power: int = 1) -> Any:
+        return converted(column, as_unit(self.door.unit(place)), unit, power, name)
+
+    def _place(self, name: str) -> int:
+        """The number of the column, from 0."""
+        names = self.names
+        count = names.count(name)
+        if count == 0:
+            require(name, names)
+        if count > 1:
+            raise ColumnError(f"there are {count} columns {name!r}; rename them so that the choice is clear")
+        return names.index(name)
