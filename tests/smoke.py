@@ -94,8 +94,8 @@ def check_tables() -> list[str]:
     return present
 
 
-def check_command_line(with_polars: bool) -> None:
-    """Fit and predict from files, or one sentence that says what to install."""
+def check_command_line() -> None:
+    """Fit and predict from files."""
     means, std, y = rows(60)
     text = ["x,x_err,kind"] + [
         f"{m},{s},{'ab'[k]}" for m, s, k in zip(means[:, 0], std[:, 0], y, strict=True)
@@ -109,9 +109,6 @@ def check_command_line(with_polars: bool) -> None:
 
         assert uncertain.__version__ in command("--version").stdout
         done = command("fit", "table.csv", "--target", "kind", "--method", "gsu")
-        if not with_polars:
-            assert done.returncode == 2 and "uncertain-learn[polars]" in done.stderr, done
-            return
         assert not done.returncode, done.stderr
         done = command("predict", "model.safetensors", "table.csv")
         assert not done.returncode and len(done.stdout.splitlines()) == 61, done
@@ -121,7 +118,7 @@ def main() -> None:
     check_package()
     check_numbers()
     present = check_tables()
-    check_command_line("polars" in present)
+    check_command_line()
     names = ("numpy", "scipy", "scikit-learn", *present)
     found = {"python": sys.version.split()[0]} | {name: version(name) for name in names}
     sys.stdout.write(f"smoke tests passed: {json.dumps(found)}\n")

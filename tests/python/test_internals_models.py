@@ -29,11 +29,11 @@ from uncertain._model.conformal import Conformal
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
 from uncertain._report.coefficients import coefficients_of
+from uncertain._tables.groups import Groups
 from uncertain._trees.kept import TreesClassifier, TreesRegressor
 from uncertain._trees.scikit_learn import flat_trees, probes
 from uncertain.exceptions import UncertainError
 from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
-from uncertain._tables.groups import Groups
 
 
 def test_the_limit_is_the_quantile_of_split_conformal_prediction() -> None:

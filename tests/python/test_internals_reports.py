@@ -28,11 +28,11 @@ from uncertain._report.meanings import Meanings
 from uncertain._report.metrics import OF_CLASSES, OF_NUMBERS, Answer, Metric
 from uncertain._report.pace import Pace
 from uncertain._report.regression import compare_regressions
+from uncertain._tables.groups import Groups
 from uncertain.exceptions import UncertainError
 from uncertain.inspection import permutation_importance
 from uncertain.inspection._importance import _dealt
 from uncertain.inspection._subject import picked, replaced
-from uncertain._tables.groups import Groups
 
 
 class Probe(BaseEstimator):  # type: ignore[misc]
