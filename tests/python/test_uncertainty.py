@@ -255,7 +255,7 @@ def test_replicates_in_a_table(constructor: Any) -> None:
     made = uncertainty.from_replicates(
         constructor(columns), by="sample", of="mean", keep=["label"], shrinkage=None, columns="lists"
     )
-    opened = uncertain.tables.open_table(made)
+    opened = uncertain._tables.open_table(made)
     assert opened.names == ["sample", "label", "n", "mean", "cov"]
     assert opened.values("sample") == ["a", "b"] and opened.values("label") == [0, 1]
     assert opened.values("n") == [3, 2]

@@ -57,8 +57,8 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     """
     names = table.names
     if asked.found is not None:
-        for column in asked.needed():
-            require(column, names)
+        for name in asked.needed():
+            require(name, names)
         if asked.target_corr or asked.target_cov:
             return asked.with_found(
                 target_pairs=PairsOfTarget(asked.target_corr, asked.target_cov, named=True)
