@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from catalogues import quick
 from model_files import description, redescribed
 
 import uncertain
@@ -49,7 +50,7 @@ def test_a_method_that_minds_warns_once_with_numbers() -> None:
 
 @pytest.mark.parametrize("method", ["gsu", "discriminant", "remeasured"])
 def test_a_method_that_does_not_mind_is_silent_in_its_range(method: str) -> None:
-    model = uncertain.fit(stars(500, 0), target="kind", method=method, meaning="measurement")  # type: ignore[arg-type]
+    model = uncertain.fit(stars(500, 0), target="kind", meaning="measurement", **quick(method))
     if method == "remeasured":
         ends = model.pipeline_[-1].factors_
         model.predict(stars(200, 1, 0.9 * ends[1]))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from catalogues import METHODS
+from catalogues import METHODS, quick
 
 import uncertain
 from uncertain import GaussianArray
@@ -36,7 +36,7 @@ def test_probabilities_are_probabilities(method: str, options: dict[str, Any], k
     if "kernel" in options and method not in ("gsu", "usvc"):
         pytest.skip("a kernel of its own, or none")
     X, y = rows(k)
-    model = uncertain.fit(X, y, method=method, **options)  # type: ignore[arg-type]
+    model = uncertain.fit(X, y, **quick(method), **options)
     for size in (1e2, 1e5, 1e8, 1e16, 1e30):
         prob = model.predict_proba(extremes(size))
         assert np.isfinite(prob).all() and (prob >= 0).all() and (prob <= 1).all()
@@ -52,7 +52,7 @@ def test_probabilities_are_probabilities(method: str, options: dict[str, Any], k
 def test_far_rows_are_not_on_the_wrong_side(method: str) -> None:
     """A row a hundred deviations into a class, and exact, is not given to the other one."""
     X, y = rows(2)
-    model = uncertain.fit(X, y, method=method)  # type: ignore[arg-type]
+    model = uncertain.fit(X, y, **quick(method))
     direction = np.array([1.0, -1.0, 0.5])
     far = GaussianArray(np.array([-100.0 * direction, 100.0 * direction]))
     prob = model.predict_proba(far)

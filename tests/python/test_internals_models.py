@@ -219,10 +219,10 @@ def test_smaller_errors_keep_the_slope(kind: str) -> None:
 
 def test_intervals_cover_as_they_say() -> None:
     inside = []
-    for seed in range(60):
+    for seed in range(40):
         found = by_model(readings(250, np.array([1.0, 1.0]), seed), n_components=1)
         inside += [[i.lower <= 1.0 <= i.upper for i in f.intervals] for f in found]
-    share = np.mean(inside, axis=0)  # of 120; standard errors 0.04, 0.02 and 0.003
+    share = np.mean(inside, axis=0)  # of 80; standard errors 0.05, 0.02 and 0.004
     assert abs(share[0] - 0.68) < 0.11
     assert 0.90 < share[1] <= 0.99
     assert share[2] > 0.98

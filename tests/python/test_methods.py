@@ -8,7 +8,7 @@ import click
 import numpy as np
 import polars as pl
 import pytest
-from catalogues import METHODS, METHODS_OF_NUMBERS
+from catalogues import METHODS, METHODS_OF_NUMBERS, quick
 
 import uncertain
 from uncertain.cli import main
@@ -56,7 +56,7 @@ def test_the_names_are_the_same_everywhere() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_classes(method: str, table: pl.DataFrame) -> None:
     rows = table.drop("height")
-    model = uncertain.fit(rows, method=method)  # type: ignore[arg-type]
+    model = uncertain.fit(rows, **quick(method))
     assert isinstance(model.pipeline_[-1], KINDS[method][0])
     assert model.score(rows) > 0.75
     report = model.report(rows, folds=2, repeats=1)
@@ -76,7 +76,7 @@ def test_numbers(method: str, table: pl.DataFrame) -> None:
         with pytest.raises(uncertain.UncertainError, match=f'"{method}" is for classes; numbers .* "huber"'):
             uncertain.fit(rows, target="height", method=method)  # type: ignore[arg-type]
         return
-    model = uncertain.fit(rows, target="height", method=method)  # type: ignore[arg-type]
+    model = uncertain.fit(rows, target="height", **quick(method, regression=True))
     assert isinstance(model.pipeline_[-1], kind)
     assert model.score(rows) > 0.4
     assert model.report(rows, folds=2, repeats=1).n_rows == len(rows)
