@@ -56,7 +56,7 @@ dev: ## build the extension in place, incrementally: for work on the Rust code, 
 	cp target/release/lib_uncertain.so $(EXTENSION).new
 	mv $(EXTENSION).new $(EXTENSION)
 
-lint: install ## rustfmt, clippy (also without optional features) and rustdoc with warnings as errors, ruff, docstrings
+lint: install ## rustfmt, clippy (also without optional features) and rustdoc with warnings as errors, ruff, docstrings, torn sentences
 	cargo fmt --all --check
 	$(CHECK_ENV) cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked -p uncertain-learn --no-default-features -- -D warnings
@@ -64,6 +64,7 @@ lint: install ## rustfmt, clippy (also without optional features) and rustdoc wi
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python tools/check_docstrings.py
+	$(BIN)/python tools/check_torn.py
 
 format: install ## write what `make lint` wants, where a tool can
 	cargo fmt --all

@@ -415,9 +415,8 @@ def _no_error_bar(feature: str) -> str:
     endings = ", ".join(feature + s for s in SUFFIXES)
     return (
         f"feature {feature!r} has no error column (looked for {endings} and the like); name them with a "
-        "pattern, "
-        f'such as std="{{}}_uncertainty", or a dictionary, such as std={{{feature!r}: "my_column"}}; '
-        f"exact=[{feature!r}] takes it as exact values"
+        f'pattern, such as std="{{}}_uncertainty", or a dictionary, such as std={{{feature!r}: '
+        f'"my_column"}}; exact=[{feature!r}] takes it as exact values'
     )
 
 

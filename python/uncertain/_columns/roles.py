@@ -70,8 +70,7 @@ def check_roles(roles: Mapping[str, Any]) -> None:
         if kind == "bounds" and isinstance(roles[kind], str):
             raise ParameterError(
                 f'bounds={roles[kind]!r}: must be a pair of patterns, such as ("{{}}_lower", "{{}}_upper"), '
-                "or "
-                "a dictionary {feature: (lower, upper)}"
+                "or a dictionary {feature: (lower, upper)}"
             )
     patterns = [kind for kind in scalar if kind in OF_SCALARS and is_pattern(roles[kind])]
     if len(patterns) > 1:
@@ -117,8 +116,7 @@ def _check_bars(name: str, value: Any, roles: Mapping[str, Any]) -> None:
         if "features" not in roles:
             raise ParameterError(
                 f"{name}={value!r}: a list of columns needs features= in the same order; or pass a "
-                "dictionary "
-                "{feature: column}"
+                "dictionary {feature: column}"
             )
         items = [("feature", column) for column in value]
     else:

@@ -21,8 +21,7 @@ def collected_categories(table: Table, reading: AsGaussians, size: BatchSize) ->
     if table.door.once:
         raise ParameterError(
             f"categorical={list(columns)!r}: their categories are collected first, but this stream is read "
-            "once; pass "
-            "a dataset or a path"
+            "once; pass a dataset or a path"
         )
     found: dict[str, list[Any]] = {}
     n_rows = 0

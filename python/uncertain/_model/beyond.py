@@ -108,8 +108,7 @@ def refuse(
     if table is None:
         raise ParameterError(
             f"memory=: data of type {type(source.given).__name__} is in memory already; pass a table, a "
-            "path, a dataset "
-            "or a reader of batches"
+            "path, a dataset or a reader of batches"
         )
     given = next(
         (role for role, value in beside.items() if value is not None and not isinstance(value, str)), None
@@ -119,8 +118,7 @@ def refuse(
     if table.origin and not table.streams:
         raise ParameterError(
             f"memory=: {table.origin} is of a format that is read as a whole; write it as Parquet first, "
-            "such as by "
-            f"uncertain convert {table.origin} table.parquet"
+            f"such as by uncertain convert {table.origin} table.parquet"
         )
     if columns.target_limit is not None:
         raise ParameterError(
@@ -142,8 +140,7 @@ def refuse(
     if penalty is not None:
         raise ParameterError(
             f'memory=: {penalty}="auto" fits a path to copies of the rows; method="auto" chooses it on a '
-            "sample, or "
-            f'fit a sample with {penalty}="auto" first, and pass what it finds'
+            f'sample, or fit a sample with {penalty}="auto" first, and pass what it finds'
         )
     if options.effort == "high":
         raise ParameterError('memory=: effort="high" averages many fits; use effort="normal" or "fast"')
@@ -221,10 +218,8 @@ def _chosen(read: Streamed, columns: Columns, options: Options) -> tuple[Pipelin
     if better:
         warn(
             f"on the sample of {len(some):,} rows that the choice was made on {better[0].text} is better "
-            "than the "
-            f'chosen {board.chosen}, but it learns from rows in memory: fit method="{better[0].method}" to '
-            "as many "
-            "rows as fit there, and compare",
+            f"than the chosen {board.chosen}, but it learns from rows in memory: fit "
+            f'method="{better[0].method}" to as many rows as fit there, and compare',
             UncertainWarning,
         )
     return pipeline, board

@@ -87,8 +87,8 @@ class Findings(Values):
         scorers : names of the measures to take; all by default. Of classes: "accuracy", "balanced_accuracy",
             "roc_auc" (of more than two classes the mean of each against the rest), "log_loss" and "brier"
             (both of calibrated probabilities, in the first repeat only: calibrating costs five more fits); of
-            numbers: "mae", "rmse", "r2" and, where there is
-            `predict_distribution`, "coverage_68" and "coverage_95".
+            numbers: "mae", "rmse", "r2" and, where there is `predict_distribution`, "coverage_68" and
+            "coverage_95".
         scoring : the measure that ranks and that the verdict is about: by default "accuracy", or "mae".
         max_rows : of a larger table (a frame, a path, a query, a Dask DataFrame) about so many rows are
             compared, drawn by a hash of their numbers, or of whole groups by a hash of their names, so that

@@ -94,11 +94,11 @@ def fit(
         y_error, y_std, y_se or y_sigma for a target y. Such columns are never features.
     sample_weight : how much each row counts, >= 0: a column, or the values, one per row. Not a feature. It
         counts in every step (scales, distributions of true values, the fit, probabilities, the scatter of a
-        regression); a row of weight 0 is as good as absent.
-    groups : what rows of one object share, such as the name of a patient measured three times: a column, or
-        the values, one per row. Not a feature. Rows of one group are held out together where probabilities
-        are calibrated, where the scatter of a regression is measured, and by `Model.report`; without it, all
-        of these take such rows for independent ones.
+        regression); rows of weight 0 are ignored.
+    groups : the object that each row belongs to, such as the name of a patient measured three times: a
+        column, or the values, one per row. Not a feature. Rows of one group are held out together where
+        probabilities are calibrated, where the scatter of a regression is measured, and by `Model.report`.
+        Without it, such rows are taken as independent.
     mean : column with a list of d numbers per row.
     std, var, cov, precision, factor : column with the uncertainty of `mean`: one number, d numbers (diagonal)
         or d * d numbers (row-major matrix) per row. At most one, except a factor with a diagonal var.
@@ -110,8 +110,8 @@ def fit(
     bounds : {feature: (lower, upper)}, limits one standard deviation below and above the value, or a pair of
         patterns. A Gaussian keeps mean and variance of an asymmetric error bar, see
         :func:`uncertain.uncertainty.from_bounds`.
-    exact : scalar columns without error bars, which are features all the same; "all": every numeric column
-        that has no other role.
+    exact : scalar columns without error bars that are features, too; "all": every numeric column without
+        another role.
     categorical : columns of categories (strings, booleans, integers): a feature of zeros and ones for each.
     corr : pattern of the correlation columns of scalar features, such as ``"{}_{}_corr"``, or
         {(a, b): column}; columns such as a_b_corr and cov_a_b are also found by name. With
@@ -120,65 +120,65 @@ def fit(
         scalar columns and of a target of numbers. A flag is -1, "<" or True where the reading lies below the
         value (an upper limit, flux < 3.2), 1 or ">" where it lies above, and 0, "=", "", False or null where
         it was read. These are the signs of VizieR's ``l_`` columns; where an archive writes 1 for upper
-        limits, negate its column. A limit without error bar is one of the true value. Features may be limits
-        with ``method="mixture"``, "discriminant" and ``meaning="measurement"``, targets with "mixture" for
-        numbers; all else refuses them, and "auto" chooses among these.
+        limits, negate its column. A limit without an error bar is a limit of the true value. Features may be
+        limits with ``method="mixture"``, "discriminant" and ``meaning="measurement"``, targets with "mixture"
+        for numbers. Other methods refuse them, and "auto" chooses among these.
     columns : all of these roles in one object, `uncertain.Columns`, for which the arguments are shortcuts. A
         role is given in one of the two.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
-        all whole numbers); "classification" also takes many integers, and whole floats, for labels.
-    method : what learns; in brackets, for a target of numbers.
-        "auto": a choice among several of the following by rows that are held out, see below; every other
-        method is one fit;
+        all whole numbers); "classification" also accepts many integers, and whole floats, as labels.
+    method : the model; in brackets, for a target of numbers.
+        "auto": a choice among several of the following on held-out rows, see below; every other method is one
+        fit;
         "gsu": `GSUClassifier` (`GSURegressor`), linear unless ``kernel=`` is given;
         "kernel": `ProbabilisticKernelSVC` (`ProbabilisticKernelSVR`), curved, up to some ten thousand rows;
         "huber": `AdaptiveHuberClassifier` (`AdaptiveHuberRegressor`, also for more than 20 different
         integers), which drops labels inconsistent with the fit; rows whose target is null are unlabelled;
         "usvc", "tsvc", "ausvc", "mpsvc", "psvm": the `RobustSVC` of that name;
-        "minimax": `MinimaxProbabilityClassifier`; "discriminant": `GaussianDiscriminant`, which takes the
-        error bars for measurement error by itself;
+        "minimax": `MinimaxProbabilityClassifier`; "discriminant": `GaussianDiscriminant`, which treats error
+        bars as measurement error by itself;
         "mixture": the same [`GaussianMixtureRegressor`, errors in x and y: the slopes between true values; it
         also uses columns of covariances between the target's errors and the features'];
         "remeasured": `RemeasuredClassifier` (`RemeasuredRegressor`): boosted trees, or any ``estimator=``,
-        taught what error bars mean by copies with larger and smaller ones.
-    meaning : "spread": a row stands for all points of its Gaussian, of which each should be classified well.
-        "measurement": a row is one noisy reading of a true value, so that the noise is in the mean already; a
+        trained on copies of the rows with larger and smaller errors.
+    meaning : "spread": a row stands for all points of its Gaussian, each of which should be classified well.
+        "measurement": a row is one noisy reading of a true value, so the noise is in the mean already; a
         `GaussianDenoiser` in front replaces each reading by the posterior of its true value. A regression is
         fitted to the posterior means alone (`GaussianCollapser`), and its coefficients are then those of the
         law between true values.
-        "auto": both are tried by ``method="auto"``; else measurement for scalar columns with error columns,
+        "auto": ``method="auto"`` compares both. Other methods take measurement for scalar error columns,
         which is what these hold in nearly every table; spread for columns of lists (covariances, deviations),
-        for error columns that are called x_spread, and for a GaussianArray.
+        for error columns called x_spread, and for a GaussianArray.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
-    on_missing : what a missing value or error bar means: "error" refuses it; "point" calls a value without
-        error bar exact; "impute" takes a feature whose value or error bar is missing for unknown. Its
+    on_missing : what a missing value or error bar means: "error" refuses it; "point" takes a value without an
+        error bar as exact; "impute" takes a feature whose value or error bar is missing as unknown. Its
         conditional Gaussian given the others replaces it (`GaussianImputer`), except with
         ``meaning="measurement"`` and the discriminant: for them it is a reading with infinite noise, and they
-        use what the row has.
-    handle_unknown : what a category means that was not there in the fit: "error" refuses it, "ignore" calls
-        it none of the known ones.
+        use the features that are present.
+    handle_unknown : what to do with a category that was not in the fit: "error" refuses it, "ignore" treats
+        it as none of the known ones.
     effort : of ``method="auto"``: "fast" follows a rule and fits once (the linear SVM-GSU); "normal" is
-        seconds for small tables and about a minute for 20,000 rows; "high" takes kernel machines of up to
-        20,000 rows, more folds, and an average of models whatever the number of rows.
+        seconds for small tables and about a minute for 20,000 rows; "high" includes kernel machines of up to
+        20,000 rows, uses more folds, and always averages models.
     noise : the range of errors expected of new rows, as factors of those in the table: ``(1, 4)`` for errors
         up to four times as large. "auto" chooses by held-out rows that are re-measured in this range (at its
         ends and its geometric middle), and re-measured learners get it as ``factors``, with
         ``per_feature=0``. Methods that are neither "auto" nor "remeasured" refuse it. By default the choice
-        is made for errors as they are.
-    memory : how much memory the fit may take above what is in use, such as "2GB" or "500MB" (in powers of
-        2), for tables that are larger: the rows are read once, batch by batch, into a temporary file, which
-        every pass reads in place. For a path, pattern, folder or list of Parquet and Arrow files, a pyarrow
-        Dataset, Scanner or RecordBatchReader, a lazy frame of Polars, a DuckDB relation, or a table that is
-        there; `target`, `sample_weight`, `groups` and `target_std` must be names of columns. Methods that do
-        not reduce to sums over rows ("kernel" without `n_components`, "huber", "remeasured", "tsvc",
-        "ausvc", "mpsvc", "psvm", ``kernel=`` of "gsu") are refused; "auto" chooses among the others, on a
-        sample of about 20,000 rows. See the guide, "Larger than memory".
+        is made for errors of the present size.
+    memory : how much memory the fit may take above what is in use, such as "2GB" or "500MB" (in powers of 2),
+        for tables that are larger: the rows are read once, batch by batch, into a temporary file, which every
+        pass reads in place. For a path, pattern, folder or list of Parquet and Arrow files, a pyarrow
+        Dataset, Scanner or RecordBatchReader, a lazy frame of Polars, a DuckDB relation, or a table in
+        memory; `target`, `sample_weight`, `groups` and `target_std` must be names of columns. Methods that do
+        not reduce to sums over rows ("kernel" without `n_components`, "huber", "remeasured", "tsvc", "ausvc",
+        "mpsvc", "psvm", ``kernel=`` of "gsu") are refused; "auto" chooses among the others, on a sample of
+        about 20,000 rows. See the guide, "Larger than memory".
     spill : the folder of that file, on a local disk; by default the system's folder for temporary files. It
-        needs the room of the numbers that are read, 8 bytes each.
-    random_state : seed of all that draws, also of the folds of a choice; a fit repeats itself bit for bit.
+        needs 8 bytes for every number that is read.
+    random_state : seed of everything random, also of the folds of a choice; a fit repeats itself bit for bit.
     **params : parameters of the method's estimator, such as ``alpha=1e-2`` or ``C=10.0``. Where there are
         such parameters `probability` is True, and `sigma` of kernels is "median", unless given. With "auto"
-        only `n_jobs`, ``verbose=1`` (a line of progress), `callback` (hears of every fit, as that of
+        only `n_jobs`, ``verbose=1`` (a line of progress), `callback` (called after every fit, as that of
         `Model.report`), and `estimator`, the learner of the re-measured candidate.
 
     Returns
@@ -198,19 +198,19 @@ def fit(
     -----
     The choice. Candidates are the linear SVM-GSU and kernel machines with a penalty from a path, for both
     meanings unless `meaning` is given, Gaussian discriminants with 1 to 8 Gaussians per class (for numbers,
-    mixtures of 1 to 16 Gaussians of features and target), and boosted
-    trees on re-measured rows. All are tried on the same held-out rows (whole `groups`, weighted, at most
-    20,000 rows) by log loss, for numbers by squared error. From 1,000 rows on the simplest within one
-    standard error (of the paired difference) of the best is fitted to all rows; below, several good ones are
-    averaged, with weights of least held-out loss. ``model.leaderboard_`` lists all, those that could not take
-    part with the reason, and the best of each kind without error bars. With fewer than 20 rows nothing is
-    held out, and the rule of "fast" serves.
+    mixtures of 1 to 16 Gaussians of features and target), and boosted trees on re-measured rows. All are
+    compared on the same held-out rows (whole `groups`, weighted, at most 20,000 rows) by log loss, for
+    numbers by squared error. With 1,000 rows or more the simplest within one standard error (of the paired
+    difference) of the best is fitted to all rows. With fewer rows several good ones are averaged, with the
+    weights of least held-out loss. ``model.leaderboard_`` lists all of them, those that could not take part
+    with the reason, and the best of each kind without error bars. With fewer than 20 rows nothing is held
+    out, and the rule of "fast" is used.
 
     Without column arguments, `mean` and the one of `cov`, `std`, `var`, `precision`, `factor` that exists are
-    taken; else every scalar column with an error column: x_err, x_error, x_std, x_se, x_sigma, x_unc, xErr,
-    e_x, sigma_x, dx and the like for x, also inside a name (psfMagErr_u for psfMag_u), or two for the arms or
-    limits of asymmetric ones (x_err1 and x_err2, x_upper and x_lower). ``model.columns_`` says what was
-    chosen and what was ignored; numeric columns among these are named in a warning.
+    taken; otherwise every scalar column with an error column: x_err, x_error, x_std, x_se, x_sigma, x_unc,
+    xErr, e_x, sigma_x, dx and the like for x, also inside a name (psfMagErr_u for psfMag_u), or two for the
+    arms or limits of asymmetric ones (x_err1 and x_err2, x_upper and x_lower). ``model.columns_`` says what
+    was chosen and what was ignored; numeric columns among these are named in a warning.
 
     Examples
     --------

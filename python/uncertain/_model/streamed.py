@@ -202,8 +202,7 @@ class _Targets:
         if len(self._places) > DISTINCT:
             raise UncertainError(
                 f"{self._name}: more than {DISTINCT:,} different labels are no classes; for a target of "
-                "numbers "
-                "make the column one of floats"
+                "numbers make the column one of floats"
             )
         self._column.append(np.asarray(places, dtype=np.float64)[codes])
 

@@ -50,8 +50,7 @@ class Budget:
         if memory < LEAST:
             raise ParameterError(
                 f"memory={given!r}: at least {said(LEAST)} are needed for one batch of rows and the "
-                "libraries that "
-                "read it"
+                "libraries that read it"
             )
         return cls(int(memory), said(int(memory)))
 
@@ -70,9 +69,8 @@ class Budget:
             enough = -(-(needed * 11 // 10) // UNITS["MB"])
             raise ParameterError(
                 f"memory={self.said!r} is too little: {n_rows:,} rows need about {said(needed)} beside the "
-                "file "
-                f"({beside} bytes each for targets, weights and the like, and a sample to start from); pass "
-                f'memory="{enough}MB", or take fewer rows'
+                f"file ({beside} bytes each for targets, weights and the like, and a sample to start from); "
+                f'pass memory="{enough}MB", or take fewer rows'
             )
         return self.bytes - needed
 

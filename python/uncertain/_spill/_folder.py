@@ -36,14 +36,12 @@ def checked_folder(spill: object) -> Path:
     if kind in IN_MEMORY:
         raise ParameterError(
             f"{name} is in memory ({kind}), which is what the rows are to be kept out of: pass spill= a "
-            "folder on a "
-            "local disk"
+            "folder on a local disk"
         )
     if kind in OVER_NETWORK:
         raise ParameterError(
             f"{name} is on a network file system ({kind}), from which every pass over the rows would come "
-            "again: pass "
-            "spill= a folder on a local disk"
+            "again: pass spill= a folder on a local disk"
         )
     return folder
 
@@ -75,7 +73,6 @@ def ask_for_space(folder: Path, needed: int) -> None:
 def no_space(folder: Path, needed: int, free: int) -> UncertainError:
     """What to do about a full disk."""
     return UncertainError(
-        f"the rows need {said(needed)} in {folder}, where {said(free)} are free: make room, or pass spill= "
-        "a folder on "
-        "another disk"
+        f"the rows need {said(needed)} in {folder}, where {said(free)} are free: make room, or pass spill= a "
+        "folder on another disk"
     )

@@ -112,8 +112,7 @@ class _Written:
         if not self._shared and not self.like(rows):
             raise UncertainError(
                 f"a batch of rows has {gaussians_of(rows)!r}, but the rows before it {self.kind} covariances "
-                "of other "
-                "widths: write the columns of error bars alike in all files"
+                "of other widths: write the columns of error bars alike in all files"
             )
         self._put(rows, self._means.n_rows, grow=True)
 

@@ -33,8 +33,7 @@ class Sentinel(NamedTuple):
     def __str__(self) -> str:
         return (
             f"{self.column} is {self.value:g} in {self.n_rows:,} rows (all others lie between {self.low:g} "
-            "and "
-            f"{self.high:g})"
+            f"and {self.high:g})"
         )
 
 
@@ -108,9 +107,8 @@ def sentinel_warning(found: Iterable[Sentinel]) -> str | None:
     if not texts:
         return None
     return (
-        f"looks like a code for missing values: {listing(texts, 5)}; turn such numbers into nulls and "
-        "choose what "
-        'they mean with on_missing="impute" (or "point" for error bars), or drop these rows'
+        f"looks like a code for missing values: {listing(texts, 5)}; turn such numbers into nulls and choose "
+        'what they mean with on_missing="impute" (or "point" for error bars), or drop these rows'
     )
 
 

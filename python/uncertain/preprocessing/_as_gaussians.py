@@ -67,11 +67,11 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         (isotropic) or d numbers (diagonal) per row. cov, precision: d * d numbers (a row-major matrix), d
         (its diagonal) or one (isotropic). factor: d * r numbers, row-major.
     features : list of str
-        Scalar columns with error bars, instead of `mean`. For them
-        std, var : a pattern such as ``"{}_err"``, a dictionary {feature: column}, or a list of columns in the
-        order of `features`; in `std` a pair (upper arm, lower arm) in place of a column, with or without
-        signs, is an asymmetric error bar. cov : a pattern such as ``"{}_{}_cov"``, or {(a, b): column}, of
-        covariances. Without any of these they are exact.
+        Scalar columns with error bars, instead of `mean`. For them, std, var : a pattern such as
+        ``"{}_err"``, a dictionary {feature: column}, or a list of columns in the order of `features`; in
+        `std` a pair (upper arm, lower arm) in place of a column, with or without signs, is an asymmetric
+        error bar. cov : a pattern such as ``"{}_{}_cov"``, or {(a, b): column}, of covariances. Without any
+        of these they are exact.
     bounds : dict or pair of patterns
         {feature: (lower, upper)}: limits one standard deviation below and above the value. The Gaussian of
         asymmetric limits or arms is that of :func:`uncertain.uncertainty.from_bounds`.
@@ -262,8 +262,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if empty:
             raise ColumnError(
                 f"{listing(empty)}: in every row the value or its error bar is missing; leave such columns "
-                "out, "
-                f"or take their values as exact with exact={empty!r}"
+                f"out, or take their values as exact with exact={empty!r}"
             )
 
     def _keep(

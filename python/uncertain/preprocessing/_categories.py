@@ -51,8 +51,7 @@ def _ordered(column: str, distinct: set[Any]) -> list[Any]:
     if len(distinct) > MANY:
         raise UncertainError(
             f"{column}: {len(distinct)} different values are no categories (at most {MANY}); leave it out, "
-            "group rare "
-            f"ones, or take numbers as exact=[{column!r}]"
+            f"group rare ones, or take numbers as exact=[{column!r}]"
         )
     order = sorted((v for v in distinct if v is not None), key=lambda v: (str(type(v)), v))
     return order + [None] * (None in distinct)
@@ -93,7 +92,6 @@ def _values(table: Table, column: str, on_missing: str) -> list[Any]:
     if on_missing == "error" and None in plain:
         raise NullError(
             f'{column}: row {plain.index(None)} has no category; with on_missing="point" that is a category '
-            "of "
-            "its own, or drop such rows"
+            "of its own, or drop such rows"
         )
     return plain

@@ -162,8 +162,7 @@ def _exact(table: Table, column: str, missing: str) -> Floats:
         if any(isinstance(value, str) for value in values):
             raise ColumnError(
                 f"{column}: exact= takes numbers, and this column holds strings; categorical=[{column!r}] "
-                "makes "
-                "a feature of zeros and ones for each of its values"
+                "makes a feature of zeros and ones for each of its values"
             )
         if values and all(value is None or isinstance(value, (bool, np.bool_)) for value in values):
             if missing == "refuse" and None in values:
@@ -196,9 +195,8 @@ def arms_of(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[F
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise UncertainError(
-            f"{bar}: row {row} is {first[row]} and {second[row]}; expected the upper and the lower arm of "
-            "an error "
-            "bar, such as +0.3 and -0.2, or 0.3 and 0.2"
+            f"{bar}: row {row} is {first[row]} and {second[row]}; expected the upper and the lower arm of an "
+            "error bar, such as +0.3 and -0.2, or 0.3 and 0.2"
         )
     return below, above
 

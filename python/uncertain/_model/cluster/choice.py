@@ -27,8 +27,7 @@ def chosen_steps(
     """The steps behind the reader, unfitted, and how they were chosen; `asked`: fields of a `Request`.
 
     Trees on re-measured rows take part to be compared with: if they win, a warning says so. An average is
-    made of few
-    rows, which are all here.
+    made of few rows, which are all here.
     """
     known = sample.known(rows)
     request = Request(rows=rows, y=sample.y, among=(*IN_SUMS, "remeasured"), **asked)
@@ -37,8 +36,7 @@ def chosen_steps(
         fitted, ours = choose(replace(request, among=IN_SUMS), known)
         warn(
             f"on a sample of {len(rows):,} rows {board.chosen} is clearly better than what is fitted on a "
-            "cluster, "
-            f'which is {ours.chosen} here; fit(sample, method="remeasured") is another way',
+            f'cluster, which is {ours.chosen} here; fit(sample, method="remeasured") is another way',
             UncertainWarning,
         )
         board = ours

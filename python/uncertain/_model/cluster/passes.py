@@ -131,9 +131,8 @@ class Cluster:
         except distributed.scheduler.KilledWorker as error:
             self.cancel(futures)
             raise ClusterError(
-                f"{what}: workers died again and again over the same rows ({error}). Such rows may not "
-                "fit into the "
-                "memory of a worker: make the partitions smaller, or group_bytes="
+                f"{what}: workers died again and again over the same rows ({error}). Such rows may not fit "
+                "into the memory of a worker: make the partitions smaller, or group_bytes="
             ) from None
         except (distributed.client.FutureCancelledError, distributed.comm.CommClosedError) as error:
             raise ClusterError(
@@ -190,10 +189,9 @@ class Passes:
             if before != now:
                 raise ClusterError(
                     f"group {group} of the rows had {before[0]:.0f} rows and is another one now, with "
-                    f"{now[0]:.0f}: it "
-                    "was lost with a worker, and its source gave other rows (or the same in another "
-                    "order) the second "
-                    "time. Write the table to files first, or persist it, and fit that"
+                    f"{now[0]:.0f}: it was lost with a worker, and its source gave other rows (or the same "
+                    "in another order) the second time. Write the table to files first, or persist it, and "
+                    "fit that"
                 )
 
     def behind(self, work: Callable[..., Any], **same: Any) -> Passes:

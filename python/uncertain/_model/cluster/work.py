@@ -279,16 +279,14 @@ def check_categories(found: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]
         different = set(values)
         if len(different) > MANY:
             raise UncertainError(
-                f"{column}: {len(different)} different values are no categories (at most {MANY}); leave "
-                "it out, "
-                f"group rare ones, or take numbers as exact=[{column!r}]"
+                f"{column}: {len(different)} different values are no categories (at most {MANY}); leave it "
+                f"out, group rare ones, or take numbers as exact=[{column!r}]"
             )
         kinds = {type(value).__name__ for value in different if value is not None}
         if len(kinds) > 1:
             raise UncertainError(
-                f"{column}: its categories are {' and '.join(sorted(kinds))} in different partitions; "
-                "give the column "
-                "one type"
+                f"{column}: its categories are {' and '.join(sorted(kinds))} in different partitions; give "
+                "the column one type"
             )
         order = sorted(value for value in different if value is not None)
         merged[column] = order + [None] * (None in different)
