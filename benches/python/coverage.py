@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from sklearn.model_selection import GroupKFold
 
 import uncertain
-from uncertain._tables.groups import Groups, groups_from
 
 SIGMAS = {"68.27 %": 1.0, "95.45 %": 2.0}
 
@@ -171,7 +171,7 @@ def main() -> None:
     if not (folder / "pantheon_plus_supernovae.parquet").exists():
         return
     table = supernovae(folder)
-    folds = Groups(groups_from(table["CID"], "CID", len(table))).splits(5, 1, 0)
+    folds = list(GroupKFold(5, shuffle=True, random_state=0).split(table, groups=table["CID"]))
     for meaning in ("spread", "measurement"):
         found = []
         for train, test in folds:

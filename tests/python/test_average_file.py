@@ -30,7 +30,7 @@ from uncertain import (
     RemeasuredClassifier,
     RemeasuredRegressor,
 )
-from uncertain._model.average import AveragedClassifier, AveragedRegressor
+from uncertain._choice.average import AveragedClassifier, AveragedRegressor
 from uncertain._uncertain import average, members_of
 from uncertain.exceptions import ModelFileError, UncertainError
 

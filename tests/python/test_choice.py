@@ -13,16 +13,20 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold
 
 import uncertain
 from uncertain import GaussianArray, GaussianDiscriminant, RemeasuredClassifier
-from uncertain._model.average import AveragedClassifier, AveragedRegressor
-from uncertain._model.deal import dealt, plan, read_again, sizes_of
-from uncertain._model.deciding import Ranking, Tried
-from uncertain._model.leaderboard import Leaderboard
-from uncertain._model.portfolio import Member
-from uncertain._model.stacking import PRIOR, stacked
-from uncertain._model.trial import Means, Trial
+from uncertain._choice.average import AveragedClassifier, AveragedRegressor
+from uncertain._choice.comparison import Comparison, plan, read_with, sizes_of_errors
+from uncertain._choice.leaderboard import Leaderboard
+from uncertain._choice.portfolio import Member
+from uncertain._choice.rule import Ranking
+from uncertain._choice.stacking import PRIOR, stacked
+from uncertain._choice.trial import Trial
+from uncertain._held_out.folds import split
+from uncertain._held_out.means import weighted_mean
+from uncertain._rows.training import TrainingRows
 from uncertain._tables.groups import Groups
 from uncertain.exceptions import ParameterError
 
@@ -218,12 +222,12 @@ def test_noise_reaches_remeasured_learners(method: Any) -> None:
 
 
 def test_rows_are_read_again_with_errors_of_a_range() -> None:
-    np.testing.assert_allclose(sizes_of((1, 4)), [1.0, 2.0, 4.0])
-    assert sizes_of(None).tolist() == [1.0]
+    np.testing.assert_allclose(sizes_of_errors((1, 4)), [1.0, 2.0, 4.0])
+    assert sizes_of_errors(None).tolist() == [1.0]
     X, y = readings(4000)
     for size, again in zip(
         (0.5, 1.0, 2.0),
-        read_again(X, np.array([0.5, 1.0, 2.0]), y, False, None, np.random.RandomState(0)),
+        read_with(X, np.array([0.5, 1.0, 2.0]), y, False, None, np.random.RandomState(0)),
         strict=True,
     ):
         assert isinstance(again, GaussianArray)
@@ -241,7 +245,9 @@ def test_no_group_is_on_both_sides_and_every_row_is_held_out_once() -> None:
     random = np.random.RandomState(0)
     for groups in (None, Groups(codes)):
         seen = np.zeros(300)
-        for _, train, test in dealt(y, groups, counted, 300, folds=5, repeats=2, random=random):
+        for _, train, test in split(
+            300, random, folds=5, repeats=2, classes=y, groups=groups, counted=counted
+        ):
             assert not set(train) & set(test)
             seen[test] += 1
             if groups is not None:
@@ -253,7 +259,7 @@ def test_no_group_is_on_both_sides_and_every_row_is_held_out_once() -> None:
                 assert np.abs(shares).max() < 0.05
         assert (seen[counted] == 2).all() and seen.sum() == 2 * len(counted)
     alone = np.append(np.zeros(9, dtype=int), 1)
-    tests = [test for _, _, test in dealt(alone, None, np.arange(10), 10, folds=3, repeats=1, random=random)]
+    tests = [test for _, _, test in split(10, random, folds=3, classes=alone)]
     assert 9 not in np.concatenate(tests)  # the only row of its class is always learned from
     assert plan(100, thorough=False) == (5, 5, 1) and plan(20_000, thorough=False) == (3, 1, 1)
 
@@ -274,34 +280,37 @@ def test_groups_keep_a_memory_from_winning() -> None:
 def test_means_count_weights_and_groups() -> None:
     rng = RNG(8)
     losses, weights = rng.normal(size=50), rng.uniform(0.5, 2.0, size=50)
-    mean, se = Means(weights).of(losses)
+    mean, se = weighted_mean(losses, weights)
     assert mean == pytest.approx(np.average(losses, weights=weights))
     # A weight of two is the row twice, in the mean; a group of two rows alike is one row, in the error.
-    assert Means(np.ones(50)).of(losses)[1] == pytest.approx(losses.std(ddof=1) / np.sqrt(50))
+    assert weighted_mean(losses, np.ones(50))[1] == pytest.approx(losses.std(ddof=1) / np.sqrt(50))
     twice = np.repeat(losses, 2)
-    doubled = Means(np.ones(100), Groups(np.repeat(np.arange(50), 2).astype(np.uint32))).of(twice)
-    assert doubled == pytest.approx(Means(np.ones(50)).of(losses))
-    assert Means(weights).of(np.where(np.arange(50) < 25, losses, np.nan)) == pytest.approx(
-        Means(weights[:25]).of(losses[:25])
+    doubled = weighted_mean(twice, np.ones(100), Groups(np.repeat(np.arange(50), 2).astype(np.uint32)))
+    assert doubled == pytest.approx(weighted_mean(losses, np.ones(50)))
+    assert weighted_mean(np.where(np.arange(50) < 25, losses, np.nan), weights) == pytest.approx(
+        weighted_mean(losses[:25], weights[:25])
     )
     assert se > 0
+
+
+COMPARED = Comparison(TrainingRows(None, np.zeros(400)), (), (), np.arange(2))
 
 
 def test_the_simplest_within_one_standard_error() -> None:
     noise = RNG(9).normal(size=400)
 
-    def tried(shift: float, spread: float) -> Tried:
+    def tried(shift: float, spread: float) -> Trial:
         losses = shift + spread * noise
-        return Tried(Member("gsu", "spread"), Trial(np.exp(-losses)[None]), losses)
+        return Trial(Member("gsu", "spread"), np.exp(-losses)[None], losses)
 
     # (mean difference, its standard error): 0.03 +- 0.05, 0.5 +- 0.05, the best.
     centred = noise - noise.mean()
     noise = centred / centred.std(ddof=1)
-    ranking = Ranking([tried(0.5, 1.0), tried(0.03, 1.0), tried(0.0, 0.0)], Means(np.ones(400)), None)
+    ranking = Ranking([tried(0.5, 1.0), tried(0.03, 1.0), tried(0.0, 0.0)], COMPARED)
     assert ranking.best == 2 and ranking.simplest == 1
     mean, se = ranking.behind(1)
     assert (mean, se) == (pytest.approx(0.03), pytest.approx(0.05))
-    worse = Ranking([tried(0.06, 1.0), tried(0.0, 0.0)], Means(np.ones(400)), None)
+    worse = Ranking([tried(0.06, 1.0), tried(0.0, 0.0)], COMPARED)
     assert worse.simplest == 1
 
 
@@ -316,8 +325,8 @@ def test_what_falls_with_larger_errors_must_be_clearly_better() -> None:
             ("remeasured", kernels_lead * 0.05 + noise),
             ("kernel", 0.0 * noise),
         ]
-        found = [Tried(Member(name, ""), Trial(np.exp(-losses)[None]), losses) for name, losses in trials]
-        return found[Ranking(found, Means(np.ones(400)), None).simplest].member.method
+        found = [Trial(Member(name, ""), np.exp(-losses)[None], losses) for name, losses in trials]
+        return found[Ranking(found, COMPARED).simplest].member.method
 
     assert (chosen(0.5), chosen(2.5), chosen(3.5)) == ("remeasured", "remeasured", "kernel")
 
@@ -354,9 +363,9 @@ def test_the_score_is_that_of_scikit_learn(model: uncertain.Model) -> None:
         pl.col("method") == "discriminant", pl.col("parameters") == "", pl.col("meaning") == "measurement"
     ).to_dicts()
     X, y = readings(150)
-    folds = dealt(y, None, np.arange(150), 150, folds=5, repeats=1, random=np.random.RandomState(0))
+    folds = StratifiedKFold(5, shuffle=True, random_state=np.random.RandomState(0)).split(y, y)
     losses = []
-    for _, train, test in folds:
+    for train, test in folds:
         learner = uncertain.GaussianScaler().fit(X[train])
         fitted = GaussianDiscriminant(random_state=0).fit(learner.transform(X[train]), y[train])
         losses.append(log_loss(y[test], fitted.predict_proba(learner.transform(X[test]))))

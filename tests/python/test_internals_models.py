@@ -24,11 +24,12 @@ import uncertain
 from uncertain import GaussianArray, GaussianDenoiser, Incomplete, RemeasuredRegressor, check_errors
 from uncertain._errors.estimate import by_model, by_replicates
 from uncertain._errors.sizes import ErrorSizes
-from uncertain._model.calibrating import Training, calibrated, noise_levels
+from uncertain._model.calibrating import calibrate, noise_levels
 from uncertain._model.conformal import Conformal
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
 from uncertain._report.coefficients import coefficients_of
+from uncertain._rows.training import TrainingRows
 from uncertain._tables.groups import Groups
 from uncertain._trees.kept import TreesClassifier, TreesRegressor
 from uncertain._trees.scikit_learn import flat_trees, probes
@@ -138,9 +139,7 @@ def test_weights_count_in_the_scatter() -> None:
     weights = np.ones(4_000)
     weights[::4] = 0.0
     y[::4] += 1000.0
-    name = f"{model.pipeline_.steps[-1][0]}__sample_weight"
-    training = Training(rows=rows, y=y, known={name: weights}, weights=weights)
-    found = calibrated(model.pipeline_[1:], training).residual_std
+    found = calibrate(model.pipeline_[1:], TrainingRows(rows, y, weights)).residual_std
     assert_allclose(found, SIGMA, rtol=0.25)
 
 

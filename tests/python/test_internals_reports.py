@@ -18,11 +18,13 @@ from test_report_scores import catalogue
 
 import uncertain
 from uncertain import AdaptiveHuberClassifier, GaussianArray, GSUClassifier
+from uncertain._held_out.folds import split
+from uncertain._held_out.means import standard_error
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._report.board import board_of
 from uncertain._report.classes import compare
 from uncertain._report.coefficients import compared
-from uncertain._report.held_out import standard_error, with_scatter
+from uncertain._report.held_out import with_scatter
 from uncertain._report.huber import report_of_huber
 from uncertain._report.meanings import Meanings
 from uncertain._report.metrics import OF_CLASSES, OF_NUMBERS, Answer, Metric
@@ -335,7 +337,7 @@ def test_probabilities_of_groups_are_calibrated_on_whole_groups() -> None:
     report = model.report(table, folds=2, repeats=1, meanings=False, scorers="log_loss")
     data, codes = model.gaussians(table), table["patient"].to_numpy().astype(np.uint32)
     losses = []
-    for train, test in Groups(codes).splits(2, 1, 0, kinds):
+    for _, train, test in split(120, np.random.RandomState(0), folds=2, classes=kinds, groups=Groups(codes)):
         fitted = clone(model.pipeline_[1:])
         fitted.fit(data[train], kinds[train], classify__groups=codes[train])
         losses.append(skm.log_loss(kinds[test], fitted.predict_proba(data[test])))

@@ -16,7 +16,7 @@ import pytest
 import uncertain
 from uncertain import GaussianArray
 from uncertain._model import beyond, in_parts, reader
-from uncertain._model.sampled import sampled
+from uncertain._rows.sampled import sampled
 from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError, UncertainWarning
 
 pa = pytest.importorskip("pyarrow")
@@ -310,7 +310,7 @@ def test_the_choice_is_made_on_a_sample_among_what_reduces(monkeypatch: pytest.M
         frame, "kind", method="gsu" if hasattr(chosen, "coef_") else "discriminant",
         meaning="spread" if len(model.pipeline_) == 3 and hasattr(chosen, "coef_") else "measurement",
         **{name: value for name, value in chosen.get_params().items() if name in ("alpha",
-        "shared_covariance", "n_components", "random_state")},
+        "shared_covariance", "n_components", "random_state", "tol")},
     )  # fmt: skip
     assert again.predict_proba(frame).equals(model.predict_proba(frame))
 

@@ -23,6 +23,8 @@ from scipy.stats import chi2
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of, like
 from .._data.typing import Floats, Ints
+from .._held_out.equal import equal_rows
+from .._held_out.folds import Fold, split
 from .._tables.groups import Groups
 from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianDenoiser
@@ -109,24 +111,27 @@ def by_model(
     random_state: int = 0,
 ) -> list[Found]:
     """The factor of every feature, by held-out likelihood under a denoiser; `groups` are held out whole."""
-    together = Groups(np.arange(len(rows), dtype=np.uint32)) if groups is None else groups
     counted = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0.0)
     if len(counted) > most_rows:
         counted = np.sort(np.random.default_rng(random_state).permutation(counted)[:most_rows])
-    together, weights = together.take(counted), None if weights is None else weights[counted]
-    rows = _standardised(rows[counted])
+    rows, weights = rows[counted], None if weights is None else weights[counted]
+    groups = None if groups is None else groups.take(counted)
+    equal = equal_rows(rows) if groups is None else None
+    groups = groups if equal is None else equal.groups
+    rows = _standardised(rows)
     std = np.where(gaps_of(rows), np.nan, deviations(gaussians_of(rows)))
     found = [_not_told(of_feature) for of_feature in std.T]
-    if together.count < 2 * FOLDS:
-        few = unknown(f"too few rows or groups for a model of them ({together.count})")
+    count = len(rows) if groups is None else groups.count
+    if count < 2 * FOLDS:
+        few = unknown(f"too few rows or groups for a model of them ({count})")
         return [few if f is None else f for f in found]
     read = np.flatnonzero((~np.isnan(std)).sum(axis=0) >= LEAST_ROWS)
     asked = [k for k, j in enumerate(read) if found[j] is None]
     if asked:
         held_out = _HeldOut(
             rows[:, read],
-            together.splits(FOLDS, 1, random_state),
-            None if groups is None else together,
+            split(len(rows), np.random.RandomState(random_state), folds=FOLDS, groups=groups),
+            groups,
             weights,
             _components(rows[:, read], n_components, weights, random_state),
             random_state,
@@ -142,7 +147,7 @@ class _HeldOut:
     """Rows, and the folds that hold each of them out once."""
 
     rows: GaussianRows
-    folds: Sequence[tuple[Ints, Ints]]
+    folds: Sequence[Fold]
     groups: Groups | None
     weights: Floats | None
     components: int
@@ -151,7 +156,7 @@ class _HeldOut:
     @property
     def order(self) -> Ints:
         """The rows in the order in which they are held out."""
-        return np.concatenate([test for _, test in self.folds])
+        return np.concatenate([fold.test for fold in self.folds])
 
     def profiles(self, asked: Sequence[int]) -> dict[int, Profile]:
         """Of these features, each with the errors of the others as large as they were found to be."""
@@ -170,10 +175,10 @@ class _HeldOut:
         """The conditional law of every feature, by denoisers that have not seen the row."""
         scaled = _scaled(self.rows, factors)
         parts = []
-        for train, test in self.folds:
+        for fold in self.folds:
             denoiser = GaussianDenoiser(self.components, tol=1e-5, random_state=self.random_state)
-            _quietly(denoiser, scaled[train], None if self.weights is None else self.weights[train])
-            parts.append(conditionals(denoiser, self.rows[test], factors))
+            _quietly(denoiser, scaled[fold.train], None if self.weights is None else self.weights[fold.train])
+            parts.append(conditionals(denoiser, self.rows[fold.test], factors))
         return [Conditional.concat(of_feature) for of_feature in zip(*parts, strict=True)]
 
     def _profile(self, law: Conditional) -> Profile:

@@ -16,9 +16,17 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._choice.choose import IN_MEMORY, Choice, choose
+from .._choice.leaderboard import Leaderboard
+from .._choice.methods import AUTO, METHODS, estimator_of
+from .._choice.portfolio import Options, reduces
+from .._choice.settings import settings_of_choice
 from .._columns.columns import Columns
 from .._data.incomplete import Incomplete
 from .._data.warn import warn
+from .._held_out.fits import FoldModels
+from .._rows.sampled import CHOSEN_ROWS, REMEMBERED_ROWS
+from .._rows.training import TrainingRows
 from .._spill import Budget
 from .._spill._folder import checked_folder
 from .._tables import BatchSize
@@ -26,17 +34,10 @@ from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors
-from .choosing import IN_MEMORY, choose
 from .in_parts import fit_in_parts, is_large, read_in_parts
 from .joined import joins
-from .leaderboard import Leaderboard
-from .methods import AUTO, METHODS, estimator_of
 from .model import Model
-from .portfolio import Options, reduces
-from .sampled import CHOSEN_ROWS, REMEMBERED_ROWS
-from .settings import settings_of_choice
 from .streamed import Streamed, streamed
-from .trial import Rows
 
 LOOKED_AT = 1_000
 """Rows in which an error column of a large table has to hold something."""
@@ -80,7 +81,7 @@ def fit_large(
     columns: Columns,
     reading: AsGaussians,
     behind: Pipeline,
-    known: Rows,
+    known: TrainingRows,
     start: float,
 ) -> Model:
     """One fit to a large table, whose rows are there once: read and moved part by part."""
@@ -186,8 +187,9 @@ def fit_in_file(
     n_rows = len(known)
     sample = known.sampled(REMEMBERED_ROWS)
     board: Leaderboard | None = None
+    held_out: FoldModels | None = None
     if entry is None:
-        pipeline, board = _chosen(read, columns, options)
+        pipeline, board, held_out = _chosen(read, columns, options)
         pipeline = pipeline if n_rows <= CHOSEN_ROWS else clone(pipeline)  # of few rows it has seen all
     else:
         estimator = estimator_of(
@@ -205,15 +207,16 @@ def fit_in_file(
             fit_in_parts(read.rows, read.y, pipeline, arguments)
     pipeline = Pipeline([("gaussians", reading), *pipeline.steps])
     model = Model(pipeline, settled(columns, reading), n_rows=n_rows, leaderboard=board)
-    return model._remember(sample, start)
+    return model._remember(sample, start, held_out)
 
 
-def _chosen(read: Streamed, columns: Columns, options: Options) -> tuple[Pipeline, Leaderboard]:
+def _chosen(read: Streamed, columns: Columns, options: Options) -> Choice:
     """The choice, on a sample of the rows, among what reduces to sums."""
     some = read.known().sampled(CHOSEN_ROWS)
     able = reduces if len(read.y) > CHOSEN_ROWS else None
     asked = options.request(some, regression=read.regression, limits=bool(columns.limits), able=able)
-    pipeline, board = choose(asked, some)
+    choice = choose(asked, some)
+    board = choice.leaderboard
     better = [entry for entry in board.entries if entry.note == IN_MEMORY and entry.behind < -entry.behind_se]
     if better:
         warn(
@@ -222,7 +225,7 @@ def _chosen(read: Streamed, columns: Columns, options: Options) -> tuple[Pipelin
             f'method="{better[0].method}" to as many rows as fit there, and compare',
             UncertainWarning,
         )
-    return pipeline, board
+    return choice
 
 
 def _beside(read: Streamed, estimator: BaseEstimator) -> int:

@@ -1,29 +1,29 @@
 """What held-out rows say of a model: scatter and spread of a regression, scores for sets and intervals.
 
-A `GSURegressor` has its scatter measured in 5 folds anyway, and the same predictions give the scores. Other
-methods are fitted once more, to two thirds of the rows, and the rest is held out: that is less than a second
-fit, and some hundred rows are enough. Up to 1,000 rows each third is held out in turn. The model itself
-learns from all rows.
+A choice has held rows out, and the models of its folds are at hand. Where nothing was chosen there are folds
+of their own: a `GSURegressor` is fitted in 5 of them, and other methods once more, to two thirds of the rows
+(up to 1,000 rows three times, so that each third is held out): some hundred held-out rows are enough. The
+model itself learns from all rows.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.base import clone, is_regressor
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats, Ints, Labels
 from .._errors.sizes import sizes_of
-from .._report.held_out import quiet
-from .._tables.groups import Groups
-from ..exceptions import ConvergenceWarning, UncertainError, UncertainWarning
+from .._held_out.equal import equal_rows
+from .._held_out.fits import FoldModels, fit_folds, silenced, with_chosen_penalty
+from .._held_out.folds import Fold, split
+from .._rows.training import TrainingRows
+from ..exceptions import UncertainError
 from ..preprocessing._error_columns import feature_spread
 from ..preprocessing._readings import Readings, drawn_factors
 from ..regression import GSURegressor
@@ -32,7 +32,6 @@ from .distribution import from_errors, has_density, of_density
 from .measured import is_measured
 from .scatter import FOLDS, MANY_ROWS, most_likely_scatter
 from .spread import Spread, parts_of, widths_of
-from .trial import Rows
 
 FEW_ROWS = 1_000
 """Up to so many rows each third of them is held out in turn, whatever the method; of more only one."""
@@ -55,68 +54,85 @@ class Calibrated(NamedTuple):
     """Of a classifier: the spread of every feature, in whose units noise levels are."""
 
 
-@dataclass(frozen=True)
-class Training(Rows):
-    """The rows of a fit, as they come behind the reading steps, and what was known of them."""
+def calibrate(fitted: Pipeline, training: TrainingRows, held_out: FoldModels | None = None) -> Calibrated:
+    """What held-out rows say of a fitted pipeline that takes Gaussians.
 
-    known: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments of the pipeline's `fit`, one value per row."""
-
-    @property
-    def labelled(self) -> Booleans:
-        """Rows that have a target which is no limit."""
-        if self.y_limit is not None:
-            return np.asarray(self.y_limit == 0)
-        if self.y.dtype.kind == "f":
-            return ~np.isnan(self.y)
-        if self.y.dtype.kind != "O":
-            return np.ones(len(self.y), dtype=bool)
-        return np.array([label is not None for label in self.y.tolist()])
-
-    @property
-    def counted(self) -> Booleans:
-        """Rows that count and have a target."""
-        return self.labelled if self.weights is None else self.labelled & (self.weights > 0.0)
-
-    def held_out(self, fitted: Pipeline) -> Iterator[tuple[Pipeline, GaussianRows, Ints]]:
-        """For every fold a model that has not seen some rows, these rows, and their numbers."""
-        unfitted = quiet(fitted, probability=True)
-        for chosen in ("alpha", "C"):
-            if chosen in unfitted[-1].get_params() and hasattr(fitted[-1], f"{chosen}_"):
-                unfitted[-1].set_params(**{chosen: getattr(fitted[-1], f"{chosen}_")})  # chosen once
-        unlabelled = np.flatnonzero(~self.labelled)
-        always = isinstance(fitted[-1], GSURegressor)
-        for train, test in splits(self.counted, self.groups, self._classes(fitted), folds=always):
-            seen = np.concatenate([train, unlabelled])
-            some = {name: values[seen] for name, values in self.known.items()}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # the fit to all rows has said so
-                warnings.simplefilter("ignore", UncertainWarning)
-                model = clone(unfitted).fit(self.rows[seen], self.y[seen], **some)
-            yield model, self.rows[test], test
-
-    def _classes(self, fitted: Pipeline) -> Labels | None:
-        if is_regressor(fitted):
-            return None
-        places = {label: k for k, label in enumerate(fitted.classes_.tolist())}
-        return np.array([places.get(label, -1) for label in self.y.tolist()])
-
-
-def calibrated(fitted: Pipeline, training: Training) -> Calibrated:
-    """What held-out rows say of a fitted pipeline that takes Gaussians."""
+    `held_out` are models of the folds of a choice; without them there are folds of the training rows.
+    """
     try:
+        held_out = _refit(fitted, training) if held_out is None else held_out
         if is_regressor(fitted):
-            return _of_numbers(fitted, training)
-        return _of_classes(fitted, training)
+            return _calibrate_numbers(fitted, training, held_out)
+        return _calibrate_classes(fitted, training, held_out)
     except UncertainError:  # such as a feature that no row in training has, or a class with too few rows
         return Calibrated()
 
 
-def _of_numbers(fitted: Pipeline, training: Training) -> Calibrated:
+def _labelled(training: TrainingRows) -> Booleans:
+    """Rows that have a target which is no limit."""
+    if training.y_limit is not None:
+        return np.asarray(training.y_limit == 0)
+    labels = training.y[:]
+    if labels.dtype.kind == "f":
+        return ~np.isnan(labels)
+    if labels.dtype.kind != "O":
+        return np.ones(len(labels), dtype=bool)
+    return np.array([label is not None for label in labels.tolist()])
+
+
+def _codes(fitted: Pipeline, training: TrainingRows) -> Ints:
+    """The place of each row's class among those of the fit, -1 for none."""
+    places = {label: k for k, label in enumerate(fitted.classes_.tolist())}
+    return np.array([places.get(label, -1) for label in training.y[:].tolist()])
+
+
+def _refit(fitted: Pipeline, training: TrainingRows) -> FoldModels:
+    """The pipeline fitted again to the rows that folds leave."""
+    counted = np.flatnonzero(_labelled(training) & (training.counts > 0.0))
+    in_folds = isinstance(fitted[-1], GSURegressor)
+    equal = equal_rows(training.rows) if training.groups is None else None
+    groups = training.groups if equal is None else equal.groups
+    folds = split(
+        len(training),
+        np.random.RandomState(0),
+        folds=FOLDS if in_folds else THIRDS,
+        classes=None if is_regressor(fitted) else _codes(fitted, training),
+        groups=groups,
+        counted=counted,
+    )
+    if len(counted) > (MANY_ROWS if in_folds else FEW_ROWS):
+        folds = [_lessened(fold, training) for fold in folds[:1]]
+    unfitted = with_chosen_penalty(silenced(fitted, probability=True), fitted)
+    return fit_folds(unfitted, training, folds)
+
+
+def _lessened(fold: Fold, training: TrainingRows) -> Fold:
+    """Some of the rows of a fold, and every row without a target."""
+    random = np.random.default_rng(0)
+    labelled = _labelled(training)[fold.train]
+    train, unlabelled = fold.train[labelled], fold.train[~labelled]
+    train = random.permutation(train)[:MANY_ROWS]
+    test = np.sort(random.permutation(fold.test)[:MOST_HELD_OUT])
+    return Fold(fold.repeat, np.sort(np.concatenate([train, unlabelled])), test)
+
+
+def _tested(held_out: FoldModels) -> list[tuple[Pipeline, GaussianRows, Ints]]:
+    """Every model of the first repeat with the rows that it has not seen and that have a target."""
+    labelled = _labelled(held_out.training)
+    tested = []
+    for model, fold in held_out:
+        test = fold.test[labelled[fold.test]]
+        if fold.repeat == 0 and len(test):
+            tested.append((model, held_out.training.rows[test], test))
+    return tested
+
+
+def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
     widths = widths_of(fitted, training.rows)
     exact, dense = isinstance(fitted[-1], GSURegressor), has_density(fitted)
+    training = held_out.training
     residuals, parts, numbers, again = [], [], [], []
-    for model, rows, test in training.held_out(fitted):
+    for model, rows, test in _tested(held_out):
         for copy, read in enumerate(_readings(fitted, rows)):
             if exact:
                 mean, std = from_errors(model, read)
@@ -133,13 +149,14 @@ def _of_numbers(fitted: Pipeline, training: Training) -> Calibrated:
     if not residuals:
         return Calibrated()
     r, v, at, copied = (np.concatenate(each) for each in (residuals, parts, numbers, again))
-    weights = np.ones(len(at)) if training.weights is None else training.weights[at]
-    own = np.zeros(len(at)) if training.y_std is None else training.y_std[at]
+    weights = training.counts[at]
+    target_std = np.zeros(len(at)) if training.y_std is None else training.y_std[at]
     residual_std = spread = None
     enough = np.count_nonzero(~copied) >= LEAST_SCORES
     if exact:
         first = ~copied
-        residual_std = most_likely_scatter(r[first], v[first, 0] + own[first] ** 2, weights[first])
+        variances = v[first, 0] + target_std[first] ** 2
+        residual_std = most_likely_scatter(r[first], variances, weights[first])
         std = np.sqrt(residual_std**2 + v[:, 0])
     elif dense:
         std = np.sqrt(v[:, 0])
@@ -149,17 +166,17 @@ def _of_numbers(fitted: Pipeline, training: Training) -> Calibrated:
     if not enough:
         return Calibrated(residual_std)
     std = np.maximum(std, 1e-12 * np.abs(training.y[at]).max())
-    whole = np.hypot(std, own)
+    whole = np.hypot(std, target_std)
     scores = np.divide(np.abs(r), whole, out=np.zeros(len(r)), where=whole > 0.0)
     return Calibrated(residual_std, spread, Conformal.of(scores, log(std), weights))
 
 
-def _of_classes(fitted: Pipeline, training: Training) -> Calibrated:
+def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
     widths = feature_spread(gaussians_of(training.rows).means, ~gaps_of(training.rows))
+    training = held_out.training
     scores, levels, numbers = [], [], []
-    codes = training._classes(fitted)
-    assert codes is not None
-    for model, rows, test in training.held_out(fitted):
+    codes = _codes(fitted, training)
+    for model, rows, test in _tested(held_out):
         for read in _readings(fitted, rows):
             at = test[: len(read)]
             shares = shares_of(model, read, fitted.classes_)
@@ -168,9 +185,8 @@ def _of_classes(fitted: Pipeline, training: Training) -> Calibrated:
             numbers.append(at)
     if not numbers or len(np.unique(np.concatenate(numbers))) < LEAST_SCORES:
         return Calibrated()
-    weights = np.ones(len(codes)) if training.weights is None else training.weights
-    at = np.concatenate(numbers)
-    conformal = Conformal.of(np.concatenate(scores), np.concatenate(levels), weights[at])
+    weights = training.counts[np.concatenate(numbers)]
+    conformal = Conformal.of(np.concatenate(scores), np.concatenate(levels), weights)
     return Calibrated(None, None, conformal, widths)
 
 
@@ -214,23 +230,3 @@ def _readings(fitted: Pipeline, rows: GaussianRows) -> Sequence[GaussianRows]:
     random = np.random.RandomState(0)
     factors = drawn_factors((count, rows.n_features), (1.0, LARGEST), 0.0, random)
     return [rows, Readings(rows[:count], random).again(factors)]
-
-
-def splits(
-    counted: Booleans, groups: Groups | None, classes: Labels | None, *, folds: bool
-) -> list[tuple[Ints, Ints]]:
-    """(train, test) of whole groups, of rows that count: five `folds` of up to 20,000 rows, else thirds."""
-    at = np.flatnonzero(counted)
-    together = Groups(np.arange(len(counted), dtype=np.uint32)) if groups is None else groups
-    together = together.take(at)
-    some = None if classes is None else classes[at]
-    if together.count < 2:
-        return []
-    parts = together.splits(min(FOLDS if folds else THIRDS, together.count), 1, 0, some)
-    if len(at) > (MANY_ROWS if folds else FEW_ROWS):
-        rng = np.random.default_rng(0)
-        parts = [
-            (np.sort(rng.permutation(train)[:MANY_ROWS]), np.sort(rng.permutation(test)[:MOST_HELD_OUT]))
-            for train, test in parts[:1]
-        ]
-    return [(at[train], at[test]) for train, test in parts]

@@ -13,6 +13,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from .._choice.methods import METHODS, estimator_of
 from .._columns import Columns, find_columns
 from .._report.board import MEANS_ONLY
 from .._report.huber import MODEL, SQUARED
@@ -20,7 +21,6 @@ from .._report.meanings import own_meaning
 from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer, GaussianScaler
-from .methods import METHODS, estimator_of
 
 LEFT_OUT = object()
 """The value of an argument that is not written."""

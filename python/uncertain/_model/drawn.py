@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Ints
+from .._rows.sampled import uniform
 from .._spill import in_parts
 from .._tables import BatchSize, Table
 from .._tables.dask import is_dask
@@ -27,7 +28,6 @@ from .._tables.source import Source
 from .._tables.targets import as_values
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .batches import numbered
-from .sampled import uniform
 
 BATCH_BYTES = 32 << 20
 KEPT = 4

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from sklearn.pipeline import Pipeline
 
+from .._choice.leaderboard import Leaderboard
 from .._columns.columns import Columns
 from .._uncertain import Fitted, model_from_bytes, model_to_bytes, read_model, write_model
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
-from .leaderboard import Leaderboard
 from .pipeline_file import (
     altered,
     checked_steps,

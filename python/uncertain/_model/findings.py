@@ -19,6 +19,7 @@ from .._report.held_out import Distribution
 from .._report.huber import HuberReport, report_of_huber
 from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport, compare_regressions
+from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask
 from .._tables.groups import Groups
 from .._tables.source import Source
@@ -29,7 +30,6 @@ from .coefficients import feature_names, hyperplanes
 from .distribution import from_errors
 from .drawn import Drawn, draw
 from .measured import is_measured
-from .sampled import REMEMBERED_ROWS
 from .scatter import most_likely_scatter
 from .summary import Summary, summarised
 from .values import Values

@@ -17,6 +17,12 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._choice.choose import choose
+from .._choice.leaderboard import Leaderboard
+from .._choice.methods import MethodName, chosen, estimator_of
+from .._choice.portfolio import Effort, Options
+from .._choice.settings import check_choice, re_measured_in, settings_of_choice
+from .._choice.steps import takes_gaps
 from .._columns import Columns, find_columns, left_out
 from .._columns.columns import OF_ROWS
 from .._columns.roles import ErrorColumns
@@ -26,6 +32,8 @@ from .._data.options import check_option
 from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
 from .._data.warn import warn
+from .._held_out.fits import FoldModels
+from .._rows.training import TrainingRows
 from .._spill import Budget
 from .._tables.dask import is_dask
 from .._tables.sentinels import sentinel_warning, sentinels
@@ -35,15 +43,8 @@ from ..preprocessing import AsGaussians
 from ..preprocessing._empty import find_filled
 from . import with_target as with_target_
 from .beyond import fit_in_file, fit_large, settled, suits_parts
-from .choosing import choose
-from .leaderboard import Leaderboard
 from .measured import are_readings
-from .methods import MethodName, chosen, estimator_of
 from .model import Model
-from .portfolio import Effort, Options
-from .settings import check_choice, re_measured_in, settings_of_choice
-from .steps import takes_gaps
-from .trial import Rows
 
 
 def fit(
@@ -158,7 +159,7 @@ def fit(
     handle_unknown : what to do with a category that was not in the fit: "error" refuses it, "ignore" treats
         it as none of the known ones.
     effort : of ``method="auto"``: "fast" follows a rule and fits once (the linear SVM-GSU); "normal" is
-        seconds for small tables and about a minute for 20,000 rows; "high" includes kernel machines of up to
+        seconds for small tables and ten seconds or so for 20,000; "high" includes kernel machines of up to
         20,000 rows, uses more folds, and always averages models.
     noise : the range of errors expected of new rows, as factors of those in the table: ``(1, 4)`` for errors
         up to four times as large. "auto" chooses by held-out rows that are re-measured in this range (at its
@@ -204,7 +205,9 @@ def fit(
     difference) of the best is fitted to all rows. With fewer rows several good ones are averaged, with the
     weights of least held-out loss. ``model.leaderboard_`` lists all of them, those that could not take part
     with the reason, and the best of each kind without error bars. With fewer than 20 rows nothing is held
-    out, and the rule of "fast" is used.
+    out, and the rule of "fast" is used. Rows with equal means and error bars are held out together (unless
+    more than a twentieth of the rows are all equal), and ``print(model)`` says so. The models of the folds
+    also calibrate sets, intervals and scatter.
 
     Without column arguments, `mean` and the one of `cov`, `std`, `var`, `precision`, `factor` that exists are
     taken; otherwise every scalar column with an error column: x_err, x_error, x_std, x_se, x_sigma, x_unc,
@@ -312,16 +315,17 @@ def fit(
     if found:
         _warn_of_left_out(source, columns)
     reading = AsGaussians(columns=columns, on_missing=on_missing, handle_unknown=handle_unknown)
-    known = Rows(None, y, weights, together, y_std, xy_cov, y_limit)
+    known = TrainingRows(None, y, weights, together, y_std, xy_cov, y_limit)
     start = time.perf_counter()
     board: Leaderboard | None = None
+    held_out: FoldModels | None = None
     if entry is None or estimator is None:
         rows = reading.fit_transform(source.rows)
         request = replace(options, params=params).request(
             replace(known, rows=rows), regression=regression, limits=bool(columns.limits),
             target_limits=y_limit is not None,
         )  # fmt: skip
-        chosen_one, board = choose(request, replace(known, rows=rows))
+        chosen_one, board, held_out = choose(request, replace(known, rows=rows))
         pipeline = Pipeline([("gaussians", reading), *chosen_one.steps])
     else:
         steps = options.steps(estimator, columns.flags())
@@ -335,7 +339,7 @@ def fit(
             steps.insert(0, ("gaussians", reading))
         pipeline = replace(known, rows=source.rows).fit(Pipeline(steps))
     model = Model(pipeline, settled(columns, reading), n_rows=len(y), leaderboard=board)
-    return model._remember(replace(known, rows=model._rows(source)), start)
+    return model._remember(replace(known, rows=model._rows(source)), start, held_out)
 
 
 def _on_cluster(given: dict[str, Any]) -> Model:

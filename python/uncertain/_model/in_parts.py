@@ -17,13 +17,13 @@ from .._columns.columns import Columns
 from .._data.coded import Coded
 from .._data.incomplete import Incomplete
 from .._data.typing import Labels
+from .._rows.training import fit_arguments
 from .._spill import Parts, Spill, in_parts
 from .._tables import BatchSize, Table
 from .._tables.sentinels import Ends
 from .._tables.source import Source
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends
-from .average import fit_arguments
 from .batches import collected_categories, numbered
 from .joined import joined
 

@@ -10,19 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sklearn import config_context
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import Incomplete
 from .._errors.sizes import ErrorSizes
+from .._held_out.fits import FoldModels
+from .._rows.training import TrainingRows
 from ..exceptions import ModelFileError, UncertainError
-from .average import fit_arguments
-from .calibrating import Training, calibrated
+from .calibrating import calibrate
 from .file import Beside, from_bytes, read, to_bytes, write
 from .findings import Findings
 from .remembered import Remembered
 from .text import text_of
-from .trial import Rows
 
 
 class Model(Findings):
@@ -45,13 +44,14 @@ class Model(Findings):
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
     """
 
-    def _remember(self, some: Rows, start: float) -> Model:
-        """Keep what later rows are compared with, what held-out rows say, and the seconds since `start`."""
+    def _remember(self, some: TrainingRows, start: float, held_out: FoldModels | None = None) -> Model:
+        """Keep what later rows are compared with, what held-out rows say, and the seconds since `start`.
+
+        `held_out` are the models of the folds of a choice.
+        """
         if isinstance(some.rows, Incomplete) and not some.rows.missing.any():
             some = replace(some, rows=some.rows.gaussians)
-        with config_context(enable_metadata_routing=False):
-            known = fit_arguments(self.pipeline_, some.arguments)
-            found = calibrated(self.pipeline_[self._n_reading :], Training(**vars(some), known=known))
+        found = calibrate(self.pipeline_[self._n_reading :], some, held_out)
         self.residual_std_ = found.residual_std
         sizes = ErrorSizes.of(some.rows, some.weights)
         self._remembered = Remembered(sizes, found.spread, found.conformal, found.widths)

@@ -13,11 +13,11 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._base.core import NOT_SAVED, Core, class_of, decoded
+from .._choice.average import AveragedClassifier, AveragedRegressor
 from .._linear.kernelized import Kernelized
 from .._uncertain import Fitted, average, members_of
 from ..exceptions import ModelFileError, UncertainError
 from ..preprocessing import AsGaussians, KernelMap
-from .average import AveragedClassifier, AveragedRegressor
 
 Averaged = AveragedClassifier | AveragedRegressor
 

@@ -107,7 +107,8 @@ class Predictions(Reader):
 
         A `GaussianMixtureRegressor` has a density of its own, of the true target; s_i^2 is what the
         errors add to the scatter of its laws. Other methods have none, and their spread is that of held-out
-        residuals (of a third of the rows, or all in turn up to 1,000) by noise level,
+        residuals (of the folds of a choice; else of a third of the rows, or all in turn up to 1,000) by noise
+        level,
 
         .. code-block:: text
 

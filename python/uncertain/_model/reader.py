@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
+from .._choice.leaderboard import Leaderboard
 from .._columns.bars import listing
 from .._columns.columns import Columns
 from .._data.array import GaussianArray
@@ -30,7 +31,6 @@ from ..preprocessing import AsGaussians, GaussianImputer
 from .batches import numbered
 from .coefficients import feature_names
 from .in_parts import is_large
-from .leaderboard import Leaderboard
 from .measured import advice, tolerated, true_values
 from .remembered import Remembered
 from .scored import unknown

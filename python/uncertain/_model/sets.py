@@ -33,9 +33,10 @@ class Sets(Predictions):
             set of a row = {k : 1 - P(k) <= q_b} and the most probable class
 
         where b is the bin of the row's noise level, the root mean square of its errors in units of the spread
-        of the features. The held-out rows are a third of those of the fit (all of them in turn up to 1,000
-        rows; whole groups, if the fit had groups; by their weights), and if error bars are measurement errors
-        each is there twice, as it was read and as it would have been read with errors up to 4 times as large.
+        of the features. The held-out rows are those of the folds that ``method="auto"`` chose on; other
+        methods hold out a third of the rows (up to 1,000 rows each third in turn). Whole groups stay
+        together, and so do equal rows; rows count by their weights. If error bars are measurement errors each
+        is there twice, as it was read and as it would have been read with errors up to 4 times as large.
         So coverage holds for precise rows, for poor ones, and for larger errors than those of the fit. It is
         an average over rows of a noise level, not a promise for each class.
 

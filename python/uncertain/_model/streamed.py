@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .._columns.columns import Columns
 from .._data.coded import Coded
 from .._data.typing import Floats, Ints, Labels
+from .._rows.training import TrainingRows
 from .._spill import Budget, Spill
 from .._spill._column import Column
 from .._spill._folder import ask_for_space
@@ -30,7 +31,6 @@ from ..exceptions import NullError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends
 from .batches import collected_categories, numbered
-from .trial import Rows
 
 DISTINCT = 100_000
 """So many different targets are remembered; of more, the rules only need to know that there are many."""
@@ -49,10 +49,10 @@ class Streamed:
     groups: Groups | None = None
     y_std: Floats | None = None
 
-    def known(self) -> Rows:
+    def known(self) -> TrainingRows:
         """The rows, read where they lie, with what is known of them."""
         y: Any = self.y
-        return Rows(self.rows.rows(), y, self.weights, self.groups, self.y_std)
+        return TrainingRows(self.rows.rows(), y, self.weights, self.groups, self.y_std)
 
 
 def streamed(

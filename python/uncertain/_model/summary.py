@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from .._data.array import GaussianArray
 from .._data.incomplete import gaussians_of
 from .._data.typing import Floats
-from .._report.held_out import gap_of
+from .._held_out.fits import certified_gap
 from ..preprocessing import GaussianScaler
 from .coefficients import feature_names, hyperplanes, reading_steps
 
@@ -211,7 +211,7 @@ def _facts(last: Any, classes: Any) -> tuple[str, ...]:
 
 def ending_of(last: Any) -> str:
     """How a fit ended, and its certificate; empty for another library's learner, which has no status."""
-    status, gap = "/".join(map(str, np.unique(getattr(last, "status_", [])))), gap_of([last])
+    status, gap = "/".join(map(str, np.unique(getattr(last, "status_", [])))), certified_gap([last])
     return (
         status
         if np.isnan(gap)

@@ -54,6 +54,8 @@ class BaseReport:
     """The candidate that is the model."""
     codes: Mapping[str, str] = field(default_factory=dict)
     """For each candidate the line of Python that fits it."""
+    n_equal: int = 0
+    """Rows that were held out together because they equal one another."""
     n_table: int | None = None
     """Rows of the table, where those that were compared are a sample of them; None where they are all."""
 
@@ -158,6 +160,7 @@ class BaseReport:
         """The headline of the text, with the folds."""
         groups = "" if self.n_groups is None else f", rows of one {self.group} kept together "
         groups += "" if self.n_groups is None else f"({self.n_groups:,} groups)"
+        groups += f", {self.n_equal:,} equal ones kept together " if self.n_equal else ""
         done = self.folds_done
         short = "" if done == self.folds * self.repeats else f" (the time was over after {done} of them)"
         sample = "" if self.n_table is None else f" (a sample of the {self.n_table:,} in the table)"

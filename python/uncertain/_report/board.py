@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._data.typing import Floats, Labels
+from .._held_out.means import mean_known, mean_of, standard_error
 from .._tables.groups import Groups
-from .held_out import standard_error
 from .metrics import Answer, Metric
 
 
@@ -141,18 +141,3 @@ def rows_by_fold(folds: Sequence[Answer], truth: Labels, metric: Metric, classes
             if found is not None:
                 table[k, answer.rows] = found
     return table
-
-
-def mean_known(table: Floats, axis: int) -> Floats:
-    """Means along an axis over what is not NaN; NaN where nothing is."""
-    taken = ~np.isnan(table)
-    counts = taken.sum(axis=axis)
-    sums = np.where(taken, table, 0.0).sum(axis=axis)
-    means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-    return means
-
-
-def mean_of(values: Floats) -> float:
-    """Over the folds in which the measure was taken."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")

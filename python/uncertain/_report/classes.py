@@ -21,12 +21,14 @@ from sklearn.pipeline import Pipeline
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Booleans, Floats, Ints, Labels, RandomState
+from .._held_out.fits import means_alone
+from .._rows.training import TrainingRows
 from ..exceptions import ParameterError
 from .base import aligned, amount, common
 from .beside import BesideMeans
 from .board import MEANS_ONLY, board_of
 from .folds import Design, Folds, check_counts
-from .held_out import Candidate, Timed, cross_validate, means_alone
+from .held_out import Candidate, Timed, cross_validate
 from .html import Table
 from .meanings import Meanings, alternatives, own_meaning
 from .metrics import OF_CLASSES, Answer, chosen_metrics
@@ -126,7 +128,7 @@ def compare(
 
     `given` are the fields of a `Design`.
     """
-    design = Design(**given)
+    design = Design(**given).with_equal_rows(data, y)
     check_counts(listed=(listed, 0))
     metrics, ranks = chosen_metrics(design.scorers, design.scoring, OF_CLASSES)
     if ranks.needs == "probabilities" and not hasattr(fitted, "predict_proba"):
@@ -136,12 +138,13 @@ def compare(
         )
     dealt = design.dealt(len(data), y, design.groups)
     own, exact = own_meaning(fitted), means_alone(data)
-    candidates = {MEANS_ONLY: Candidate.of(design, fitted, exact), own: Candidate.of(design, fitted, data)}
+    training = TrainingRows(data, y, design.weights, design.groups)
+    candidates = {MEANS_ONLY: Candidate(fitted, training.instead(exact)), own: Candidate(fitted, training)}
     if meanings and data.kind != "zero":
         others = alternatives(fitted, gaps=isinstance(data, Incomplete))
-        candidates |= {name: Candidate.of(design, p, data, optional=True) for name, p in others.items()}
-    fits = [Timed.of(candidates[name], y) for name in (own, MEANS_ONLY)]
-    answers = cross_validate(candidates, y, dealt, metrics, design.pace)
+        candidates |= {name: Candidate(p, training, optional=True) for name, p in others.items()}
+    fits = [Timed.of(candidates[name]) for name in (own, MEANS_ONLY)]
+    answers = cross_validate(candidates, dealt, metrics, design.pace)
     first, first_means = (first_repeat(answers[name], y, dealt) for name in (own, MEANS_ONLY))
     flipped = np.flatnonzero(first != first_means)
     rows, flips, changes = _doubtful(fitted, data, exact, listed, design.random_state)

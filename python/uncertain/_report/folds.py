@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+from sklearn.utils import check_random_state
 
+from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels, RandomState
+from .._held_out.equal import equal_rows
+from .._held_out.folds import split
 from .._tables.groups import Groups, check_group_number, too_few_groups
 from ..exceptions import ParameterError, UncertainError
 from .pace import Pace
@@ -48,6 +51,19 @@ class Design:
     codes: Mapping[str, str] = field(default_factory=dict)
     """For each candidate the line of Python that fits it."""
     random_state: RandomState = 0
+    n_equal: int = 0
+    """Rows that are held out together because they equal one another."""
+
+    def with_equal_rows(self, rows: GaussianRows, classes: Labels | None) -> Self:
+        """The same with equal rows as groups, where the caller named no groups and that leaves folds."""
+        equal = equal_rows(rows) if self.groups is None else None
+        if equal is None:
+            return self
+        sets = np.zeros(len(rows)) if classes is None else classes
+        fewest = equal.groups.counts_of(sets)[1].min()
+        if fewest < (2 if classes is not None else 2 * self.folds):
+            return self
+        return replace(self, groups=equal.groups, n_equal=equal.n_together)
 
     def dealt(self, n: int, classes: Labels | None, groups: Groups | None, noun: str = "rows") -> Folds:
         """Folds of `n` labelled rows, stratified by their classes if they have some; of whole groups."""
@@ -78,13 +94,14 @@ class Design:
                     if groups is None
                     else too_few_groups(rare, groups)
                 )
-        about = {"folds": folds, "repeats": repeats}
-        if groups is not None:
-            splits = groups.splits(folds, repeats, random_state, classes)
-            return Folds(splits, about | {"n_groups": groups.count, "group": groups.name})
-        kind = RepeatedKFold if classes is None else RepeatedStratifiedKFold
-        splitter = kind(n_splits=folds, n_repeats=repeats, random_state=random_state)
-        return Folds(list(splitter.split(np.empty(n), classes)), about)
+        about: dict[str, Any] = {"folds": folds, "repeats": repeats}
+        if self.n_equal:
+            about |= {"n_equal": self.n_equal}
+        elif groups is not None:
+            about |= {"n_groups": groups.count, "group": groups.name}
+        random = check_random_state(random_state)
+        splits = split(n, random, folds=folds, repeats=repeats, classes=classes, groups=groups)
+        return Folds([(fold.train, fold.test) for fold in splits], about)
 
 
 def check_counts(**counts: tuple[Any, int]) -> None:

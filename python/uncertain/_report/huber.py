@@ -17,11 +17,13 @@ from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels
+from .._held_out.fits import means_alone
+from .._rows.training import TrainingRows
 from ..exceptions import ParameterError
 from .base import BaseReport, aligned, common, comparison, json_ready
 from .board import MEANS_ONLY, Score, board_of
 from .folds import Design, check_counts
-from .held_out import Candidate, cross_validate, means_alone
+from .held_out import Candidate, cross_validate
 from .html import Table
 from .metrics import OF_CLASSES, OF_NUMBERS, chosen_metrics
 
@@ -190,7 +192,7 @@ def report_of_huber(
 
     `given` are the fields of a `Design`.
     """
-    design = Design(**given)
+    design = Design(**given).with_equal_rows(data, None)
     quantity = is_regressor(fitted)
     known = np.flatnonzero([v is not None and v == v for v in y.tolist()])
     check_counts(listed=(listed, 0))
@@ -211,14 +213,15 @@ def report_of_huber(
         out = known[test] if groups is None else groups.members(known[test])
         return np.setdiff1d(np.arange(len(y)), out), known[test]
 
-    candidates = {MODEL: Candidate.of(design, fitted, data)}
+    training = TrainingRows(data, y, design.weights, design.groups)
+    candidates = {MODEL: Candidate(fitted, training)}
     if last.max_refinements > 0 or last.threshold is not None:
         squared = clone(fitted)
         squared[-1].set_params(max_refinements=0, threshold=None)
-        candidates[SQUARED] = Candidate.of(design, squared, data)
+        candidates[SQUARED] = Candidate(squared, training)
     if data.kind != "zero":
-        candidates[MEANS_ONLY] = Candidate.of(design, fitted, means_alone(data))
-    answers = cross_validate(candidates, y, dealt, metrics, design.pace, rows=rows_of)
+        candidates[MEANS_ONLY] = Candidate(fitted, training.instead(means_alone(data)))
+    answers = cross_validate(candidates, dealt, metrics, design.pace, rows=rows_of)
     rows, residuals = _removed(last)
     several = isinstance(last.thresholds_, list)
     return HuberReport(

@@ -16,12 +16,14 @@ from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Floats, Limits
+from .._held_out.fits import means_alone
+from .._rows.training import TrainingRows
 from .base import aligned, amount, common
 from .beside import BesideMeans
 from .board import MEANS_ONLY, board_of
 from .coefficients import Coefficients, coefficients_of, compared
 from .folds import Design
-from .held_out import Candidate, Distribution, Timed, cross_validate, means_alone, with_scatter
+from .held_out import Candidate, Distribution, Timed, cross_validate, with_scatter
 from .html import Table
 from .meanings import Meanings, own_meaning, regressions
 from .metrics import OF_NUMBERS, chosen_metrics
@@ -123,29 +125,26 @@ def compare_regressions(
     `distribution` predicts with what each row's error bars leave open; without it there are no coverages.
     `given` are the fields of a `Design`.
     """
-    design = Design(**given)
+    design = Design(**given).with_equal_rows(data, None)
     known_metrics = [m for m in OF_NUMBERS if m.needs != "std" or distribution is not None]
     metrics, ranks = chosen_metrics(design.scorers, design.scoring, known_metrics)
     dealt = design.dealt(len(data), None, design.groups)
     if y_limit is not None:
         read = y_limit == 0
         dealt = dealt._replace(splits=[(train, test[read[test]]) for train, test in dealt.splits])
-    beside = {"y_std": y_std, "xy_cov": xy_cov, "y_limit": y_limit}
-    known = {name: values for name, values in beside.items() if values is not None}
-    of_exact = {name: values for name, values in known.items() if name != "xy_cov"}
+    training = TrainingRows(data, y, design.weights, design.groups, y_std, xy_cov, y_limit)
     own = own_meaning(fitted)
     candidates = {
-        MEANS_ONLY: Candidate.of(design, fitted, means_alone(data), of_exact),
-        own: Candidate.of(design, fitted, data, known),
+        MEANS_ONLY: Candidate(fitted, training.instead(means_alone(data))),
+        own: Candidate(fitted, training),
     }
     if meanings and data.kind != "zero":
         others = regressions(fitted, gaps=isinstance(data, Incomplete))
-        candidates |= {n: Candidate.of(design, p, data, known, optional=True) for n, p in others.items()}
-    fits = {name: Timed.of(candidate, y) for name, candidate in candidates.items()}
+        candidates |= {name: Candidate(p, training, optional=True) for name, p in others.items()}
+    fits = {name: Timed.of(candidate) for name, candidate in candidates.items()}
     by_fold: dict[str, list[Floats | None]] = {name: [] for name in candidates}
     answers = cross_validate(
         candidates,
-        y,
         dealt,
         metrics,
         design.pace,

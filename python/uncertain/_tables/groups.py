@@ -14,10 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
-from .._data.typing import Codes, Floats, Ints, Labels, RandomState
-from .._uncertain import group_folds
+from .._data.typing import Codes, Floats, Ints, Labels
 from ..exceptions import NullError, ParameterError, UncertainError
 from .plain import codes_of
 from .targets import as_values, is_missing, plain_values
@@ -44,22 +42,6 @@ class Groups:
     def members(self, rows: Ints) -> Ints:
         """All rows of the groups of these rows."""
         return np.flatnonzero(np.isin(self.codes, self.codes[rows]))
-
-    def splits(
-        self, folds: int, repeats: int, random_state: RandomState, classes: Labels | None = None
-    ) -> list[tuple[Ints, Ints]]:
-        """(train, test) of each fold of each repeat, of whole groups; stratified by the rows' `classes`."""
-        codes = np.zeros(len(self.codes), dtype=np.int64)
-        if classes is not None:
-            codes = np.unique(classes, return_inverse=True)[1]
-        seeds = check_random_state(random_state).randint(2**31 - 1, size=repeats).tolist()
-        dealt = [
-            group_folds(codes.astype(np.uint32), int(codes.max()) + 1, self.codes, folds, seed)
-            for seed in seeds
-        ]
-        return [
-            (np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for fold in dealt for k in range(folds)
-        ]
 
     def counts_of(self, classes: Labels) -> tuple[Labels, Ints]:
         """The distinct classes, and in how many groups each has rows."""

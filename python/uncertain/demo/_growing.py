@@ -24,9 +24,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .._data.typing import Floats, Labels
+from .._held_out.means import standard_error
 from .._model.fit import fit
 from .._model.model import Model
-from .._report.held_out import standard_error
 from ..exceptions import ErrorSizesWarning
 
 FACTORS = (1, 2, 4, 8, 16)

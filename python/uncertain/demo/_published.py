@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from .._data.array import GaussianArray
 from .._data.typing import Floats, Labels
-from .._report.held_out import standard_error
+from .._held_out.means import standard_error
 from ..preprocessing import GaussianDenoiser, GaussianScaler
 from ..svm import GSUClassifier
 

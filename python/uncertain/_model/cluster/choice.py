@@ -8,22 +8,19 @@ from typing import Any
 
 from sklearn.base import clone
 
+from ..._choice.choose import Choice, choose
+from ..._choice.portfolio import Request
 from ..._data.incomplete import GaussianRows
 from ..._data.warn import warn
 from ...exceptions import UncertainWarning
 from ...remeasured import RemeasuredClassifier, RemeasuredRegressor
-from ..choosing import choose
-from ..leaderboard import Leaderboard
-from ..portfolio import Request
 from .rows import Sample
 
 IN_SUMS = ("gsu", "discriminant")
 """Methods of the choice that are made of sums over the rows."""
 
 
-def chosen_steps(
-    sample: Sample, rows: GaussianRows, asked: dict[str, Any]
-) -> tuple[list[tuple[str, Any]], Leaderboard]:
+def chosen_steps(sample: Sample, rows: GaussianRows, asked: dict[str, Any]) -> Choice:
     """The steps behind the reader, unfitted, and how they were chosen; `asked`: fields of a `Request`.
 
     Trees on re-measured rows take part to be compared with: if they win, a warning says so. An average is
@@ -31,13 +28,13 @@ def chosen_steps(
     """
     known = sample.known(rows)
     request = Request(rows=rows, y=sample.y, among=(*IN_SUMS, "remeasured"), **asked)
-    fitted, board = choose(request, known)
+    fitted, board, held_out = choose(request, known)
     if isinstance(fitted[-1], (RemeasuredClassifier, RemeasuredRegressor)):
-        fitted, ours = choose(replace(request, among=IN_SUMS), known)
+        fitted, ours, held_out = choose(replace(request, among=IN_SUMS), known)
         warn(
             f"on a sample of {len(rows):,} rows {board.chosen} is clearly better than what is fitted on a "
             f'cluster, which is {ours.chosen} here; fit(sample, method="remeasured") is another way',
             UncertainWarning,
         )
         board = ours
-    return clone(fitted).steps, board
+    return Choice(clone(fitted), board, held_out)

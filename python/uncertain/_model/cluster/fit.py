@@ -12,23 +12,23 @@ from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from ..._choice.methods import METHODS, estimator_of, is_denoised
+from ..._choice.settings import settings_of_choice
+from ..._choice.steps import steps_with
 from ..._columns import Columns, find_columns, left_out
 from ..._columns.columns import OF_ROWS
 from ..._data.options import check_option
 from ..._data.typing import RandomState
 from ..._data.validation import seed_from
 from ..._data.warn import warn
+from ..._rows.training import fit_arguments
 from ..._tables.dask import is_dask
 from ..._tables.source import Source
 from ...exceptions import ParameterError, UncertainWarning
 from ...preprocessing import AsGaussians, GaussianDenoiser, GaussianImputer, GaussianScaler
-from ..average import fit_arguments
 from ..beyond import settled
 from ..measured import are_readings
-from ..methods import METHODS, estimator_of, is_denoised
 from ..model import Model
-from ..settings import settings_of_choice
-from ..steps import steps_with
 from .choice import IN_SUMS, chosen_steps
 from .passes import Cluster, Passes, current
 from .rows import Distributed, Sample
@@ -193,11 +193,10 @@ def fit(
     }  # fmt: skip
     if method == "auto":
         settings = settings_of_choice(params)
-        steps, board = chosen_steps(
-            sample, reader.transform(sample.source.rows), request | {"settings": settings}
-        )
+        choice = chosen_steps(sample, reader.transform(sample.source.rows), request | {"settings": settings})
+        steps, board, held_out = choice.pipeline.steps, choice.leaderboard, choice.held_out
     else:
-        steps, board = _steps(method, params, random_state, request), None
+        steps, board, held_out = _steps(method, params, random_state, request), None, None
     pipeline = Pipeline([("gaussians", reader), *steps])
     last = pipeline[-1]
     # Nobody but the steps holds the passes: rows in front of one are let go when those behind it are there.
@@ -214,7 +213,7 @@ def fit(
     )
 
     model = Model(pipeline, settled(columns, reader), n_rows=rows.n_rows, leaderboard=board)
-    return model._remember(sample.known(model._rows(sample.source)), start)
+    return model._remember(sample.known(model._rows(sample.source)), start, held_out)
 
 
 def _steps(

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..._data.incomplete import GaussianRows
 from ..._data.typing import Floats, Ints, Labels
+from ..._rows.training import TrainingRows
 from ..._tables.groups import Groups
 from ..._tables.source import Source
 from ..._tables.targets import targets_from
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
-from ..trial import Rows
 from .passes import Cluster, Passes
 from .work import MANY_LABELS, Facts, Roles, Seen, check_categories, facts, joined, read, sampled, seen
 
@@ -58,9 +58,9 @@ class Sample:
             text = f"{str(error)[: named.start()]}row {row}{str(error)[named.end() :]}"
             raise type(error)(f"partition {partition}: {text}") from None
 
-    def known(self, rows: GaussianRows) -> Rows:
+    def known(self, rows: GaussianRows) -> TrainingRows:
         """These rows as Gaussians, with what is known of them."""
-        return Rows(rows, self.y, self.weights, self.groups, self.y_std)
+        return TrainingRows(rows, self.y, self.weights, self.groups, self.y_std)
 
 
 class Distributed:

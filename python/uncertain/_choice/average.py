@@ -14,25 +14,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import has_fit_parameter
 
 from .._data.typing import Floats, Labels
+from .._rows.training import fit_arguments
 from ..exceptions import ParameterError
-
-
-def fit_arguments(pipeline: Pipeline, known: dict[str, Any]) -> dict[str, Any]:
-    """Arguments of a pipeline's `fit`, one value per row each, for the steps that can use them.
-
-    `known` may hold "sample_weight", which every step takes that counts rows, and what only the last step may
-    take, such as "groups", "y_std", "xy_cov" and "y_limit"; None is passed over.
-    """
-    arguments: dict[str, Any] = {}
-    for name, values in known.items():
-        if values is None:
-            continue
-        able = pipeline.steps if name == "sample_weight" else pipeline.steps[-1:]
-        arguments |= {f"{step}__{name}": values for step, each in able if has_fit_parameter(each, name)}
-    return arguments
 
 
 class _Averaged(BaseEstimator):

@@ -19,10 +19,10 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._data.incomplete import GaussianRows, gaussians_of
 from .._data.typing import Labels
+from .._rows.training import TrainingRows
 from .methods import estimator_of, is_denoised
 from .settings import seed_of
 from .steps import refuse_limits, steps_with, takes_limits
-from .trial import Rows
 
 Effort: TypeAlias = Literal["fast", "normal", "high"]
 
@@ -38,6 +38,9 @@ ROWS_PER_GAUSSIAN = 10
 are features, too."""
 DISCRIMINANTS = ((True, 1), (True, 2), (False, 1), (True, 4), (False, 2), (False, 4), (False, 8))
 """(one covariance for all, Gaussians per class), the simplest first."""
+EM_TOL = 1e-4
+"""Where EM ends for several Gaussians: held-out losses are those of 1e-6 or better, in a fourth of the time
+(docs/decisions/2026-11-23-one-held-out-engine.md)."""
 NO_SUMS = "not made of sums over the rows, which are not in one memory"
 MIXTURES = (1, 2, 4, 8, 16)
 """Gaussians of features and target together."""
@@ -109,7 +112,7 @@ class Options:
         impute = self.on_missing == "impute"
         return steps_with(estimator, measured=self.denoised, scale=self.scale, impute=impute)
 
-    def request(self, known: Rows, **more: Any) -> Request:
+    def request(self, known: TrainingRows, **more: Any) -> Request:
         """What is asked of a choice on these rows."""
         return Request(
             rows=known.rows, y=known.y, meaning=self.meaning, usual=self.usual, effort=self.effort,
@@ -185,10 +188,8 @@ def _classes(asked: Request) -> Iterator[Member]:
     _, counts = np.unique(asked.y, return_counts=True)
     yield from _both(asked, "gsu", penalty="alpha")
     for shared, gaussians in DISCRIMINANTS:
-        given: dict[str, Any] = ({} if shared else {"shared_covariance": False}) | (
-            {"n_components": gaussians} if gaussians > 1 else {}
-        )
-        member = _member(asked, "discriminant", "measurement", given)
+        parameters = ({} if shared else {"shared_covariance": False}) | _several(gaussians)
+        member = _member(asked, "discriminant", "measurement", parameters)
         least = max(ROWS_PER_GAUSSIAN, 0 if shared else 2 * asked.rows.n_features)
         if (gaussians > 1 or not shared) and counts.min() < least * gaussians:
             member = member.without(f"{counts.min()} rows of a class, fewer than {least * gaussians}")
@@ -199,8 +200,7 @@ def _classes(asked: Request) -> Iterator[Member]:
 def _numbers(asked: Request) -> Iterator[Member]:
     yield from _both(asked, "gsu", penalty="alpha")
     for gaussians in MIXTURES:
-        given = {"n_components": gaussians} if gaussians > 1 else {}
-        member = _member(asked, "mixture", "measurement", given)
+        member = _member(asked, "mixture", "measurement", _several(gaussians))
         least = max(ROWS_PER_GAUSSIAN, 2 * (asked.rows.n_features + 1)) * gaussians
         if len(asked.y) < least:
             member = member.without(f"{len(asked.y)} rows, fewer than {least}")
@@ -254,6 +254,11 @@ def _member(asked: Request, method: str, meaning: str, parameters: dict[str, Any
     if asked.limits and not takes_limits(estimator, measured=measured):
         return member.without("takes no limits")
     return member
+
+
+def _several(gaussians: int) -> dict[str, Any]:
+    """Parameters of a law of so many Gaussians."""
+    return {"n_components": gaussians, "tol": EM_TOL} if gaussians > 1 else {}
 
 
 def _measured(asked: Request, member: Member) -> Member:

@@ -66,6 +66,10 @@ class Leaderboard:
     without: str = ""
     """The best candidate without error bars."""
     random_state: int = 0
+    n_together: int = 0
+    """Rows that were held out together with rows that equal them."""
+    n_apart: int = 0
+    """Rows of large sets of equal rows, which were held out one by one."""
 
     def frame(self) -> Any:
         """A Polars DataFrame, a row for each candidate; null for what does not exist.
@@ -91,6 +95,8 @@ class Leaderboard:
         tried = sum(np.isfinite(e.score) and not e.note and e.method != AVERAGE for e in self.entries)
         own = next((e for e in self.entries if e.text == self.chosen), self.entries[0])
         groups = "" if self.n_groups is None else f" of {self.n_groups:,} groups"
+        equal = f", {self.n_together:,} with others that equal them" if self.n_together else ""
+        equal += f", {self.n_apart:,} of large sets of equal rows one by one" if self.n_apart else ""
         errors = "" if self.noise is None else f", errors x {self.noise[0]:g} to {self.noise[1]:g}"
         shares = [e for e in self.entries if 0.0 < e.weight < 1.0]
         who = f"{self.chosen} of {len(shares)}" if shares else self.chosen
@@ -98,7 +104,7 @@ class Leaderboard:
             f"chosen     {who} of {tried} candidates",
             *(f"           {entry.weight:.2f} {entry.text}" for entry in shares),
             f"held out   {LABELS[self.measure]} {_pm(own.score, own.score_se)} "
-            f"({self.n_rows:,} rows{groups}, {self.folds} fits each{errors})",
+            f"({self.n_rows:,} rows{groups}{equal}, {self.folds} fits each{errors})",
         ]
         if np.isfinite(self.gain):
             better = "better" if self.gain >= 0 else "worse"
@@ -124,7 +130,8 @@ class Leaderboard:
             own["noise"] = (float(own["noise"][0]), float(own["noise"][1]))
         found = cls(**own)
         texts = (found.measure, found.chosen, found.effort, found.without)
-        counts = (found.n_rows, found.folds, found.random_state, found.n_groups or 0)
+        counts = [found.n_rows, found.folds, found.random_state, found.n_groups or 0]
+        counts += [found.n_together, found.n_apart]
         sound = all(isinstance(text, str) for text in texts) and all(type(n) is int for n in counts)
         if not sound or found.measure not in LABELS or not found.entries:
             raise ValueError(f"leaderboard = {given!r}")

@@ -1,0 +1,221 @@
+"""`method="auto"`: members of the portfolio are tried on the same held-out rows, and one is chosen.
+
+The rule. With l_mi the loss of member m at row i, c_i the weights of rows, and
+
+    mean_m = sum_i c_i l_mi / sum_i c_i,        best = argmin mean_m,
+    d_i = l_mi - l_best,i,   se_m^2 = G / (G - 1) sum_g (sum_{i in g} c_i (d_i - mean d))^2 / (sum_i c_i)^2
+
+over the G groups (rows, without groups), the simplest member with mean d <= se_m is chosen; a
+kernel machine, which falls where errors are larger, only if it is better than all others by three standard
+errors. Below 1,000 rows, and with ``effort="high"``, it is an average instead: of members within two standard
+errors of the best, with the weights w >= 0, sum w = 1, of the least held-out loss of the average itself.
+
+The chosen member's own score is a little too good, as the best of several by luck: by O(sqrt(log M / n)) for
+M members.
+
+The models of the folds come with the choice: what they say of the rows that they have not seen calibrates
+sets, intervals and the scatter of the model (`_model/calibrating`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
+
+from .._data.typing import Floats
+from .._held_out.equal import equal_rows
+from .._held_out.fits import FoldModels, certified_gap
+from .._report.pace import Pace
+from .._rows.training import TrainingRows
+from ..exceptions import UncertainError
+from .average import AveragedClassifier, AveragedRegressor
+from .comparison import Comparison
+from .leaderboard import Entry, Leaderboard
+from .portfolio import Member, Request, follows_rule, portfolio, twin_of
+from .rule import Ranking, entry, gain, skipped_entry
+from .trial import Trial, average, try_member
+
+ENOUGH_ROWS = 20
+"""With fewer rows nothing is held out."""
+AVERAGED_ROWS = 1_000
+"""Below it an average is made: with 300 rows the one member that was chosen was 0.9 points of accuracy worse
+than the truly best one, an average 0.4 (docs/decisions/2026-11-22-the-choice.md)."""
+COMPARED = "for comparison: without error bars"
+IN_MEMORY = "for comparison: learns from rows in memory"
+
+
+class Choice(NamedTuple):
+    """What came of a choice."""
+
+    pipeline: Pipeline
+    """Fitted to all rows."""
+    leaderboard: Leaderboard
+    held_out: FoldModels | None
+    """The same of each fold; None if nothing was held out."""
+
+
+def choose(request: Request, training: TrainingRows) -> Choice:
+    """The chosen pipeline, fitted to all rows, and how it came to be.
+
+    By one thread of OpenMP: the sums of scikit-learn's trees depend on the number of threads in their last
+    digits, and threads that wait for each other on a busy machine take ten times as long.
+    """
+    with threadpool_limits(1, "openmp"):
+        return _choose(request, training)
+
+
+def _choose(request: Request, training: TrainingRows) -> Choice:
+    settings = request.settings
+    pace = Pace(verbose=settings.get("verbose", 0), callback=settings.get("callback"), title="fit")
+    members = portfolio(request)
+    if all(member.pipeline is None for member in members):
+        raise UncertainError("; ".join(f"{member.text}: {member.reason}" for member in members))
+    if request.effort == "fast" or _countable(training) < ENOUGH_ROWS:
+        return _by_rule(request, members, training)
+    equal = equal_rows(training.rows) if training.groups is None else None
+    if equal is not None:
+        training = replace(training, groups=equal.groups)
+    comparison = Comparison.of(request, training)
+    if len(comparison.folds) == 0:
+        return _by_rule(request, members, training)
+    candidates = [member for member in members if member.pipeline is not None]
+    skipped = [member for member in members if member.pipeline is None]
+    pace.begin(len(comparison.folds), len(candidates) + 3)
+    trials: list[Trial] = []
+    for member in candidates:
+        try:
+            trials.append(try_member(member, comparison, pace))
+        except UncertainError as error:
+            skipped.append(member.without(str(error)))
+    passed = [t for t in trials if request.able is not None and not request.able(t.member)]
+    trials = [t for t in trials if t not in passed]
+    if not trials:
+        pace.end()
+        return _by_rule(request, members, training)
+    twins = [] if request.exact else _twins(request, trials, comparison, pace)
+    pace.end()
+    choice = _decide(request, trials, passed, twins, skipped, comparison, training)
+    if equal is None:
+        return choice
+    board = replace(choice.leaderboard, n_groups=None, n_together=equal.n_together, n_apart=equal.n_apart)
+    return choice._replace(leaderboard=board)
+
+
+def _countable(training: TrainingRows) -> int:
+    """Rows, or groups of rows, that can be held out."""
+    counted = np.flatnonzero(training.counts > 0.0)
+    return len(counted) if training.groups is None else 4 * training.groups.take(counted).count
+
+
+def _twins(request: Request, trials: Sequence[Trial], comparison: Comparison, pace: Pace) -> list[Trial]:
+    """Of each method the best member, without error bars; the best of them first."""
+    exact, twins = comparison.without_errors(), []
+    for method in dict.fromkeys(trial.member.method for trial in trials):
+        of_method = [trial for trial in trials if trial.member.method == method]
+        best = min(of_method, key=lambda trial: comparison.mean(trial.losses).value)
+        try:
+            twins.append(try_member(twin_of(request, best.member), exact, pace))
+        except UncertainError:
+            continue
+    return sorted(twins, key=lambda twin: comparison.mean(twin.losses).value)
+
+
+def _decide(
+    request: Request,
+    trials: list[Trial],
+    passed: list[Trial],
+    twins: list[Trial],
+    skipped: list[Member],
+    comparison: Comparison,
+    training: TrainingRows,
+) -> Choice:
+    """The fit to all rows, and the leaderboard."""
+    ranking = Ranking(trials, comparison)
+    weights = {ranking.simplest: 1.0}
+    if request.effort == "high" or len(training) < AVERAGED_ROWS:
+        weights = ranking.average()
+    if len(weights) > 1:
+        fitted, weights = _fit_average(trials, weights, training, request.regression)
+    else:
+        first = next(iter(weights))
+        order = [first, *(k for k in ranking.order if k != first)]
+        place, fitted = _first_fit([trials[k].member for k in order], training)
+        weights = {order[place]: 1.0}
+    chosen = trials[next(iter(weights))]
+    if len(weights) > 1:
+        chosen = average([trials[k] for k in weights], np.array(list(weights.values())), comparison)
+    best = trials[ranking.best]
+    entries = [replace(entry(trials[k], best, comparison), weight=weights.get(k, 0.0)) for k in ranking.order]
+    if len(weights) > 1:
+        entries.insert(0, replace(entry(chosen, best, comparison), weight=np.nan))
+    entries += [replace(entry(other, best, comparison), note=IN_MEMORY) for other in passed]
+    entries += [replace(entry(twin, best, comparison), note=COMPARED) for twin in twins]
+    entries += [skipped_entry(member) for member in skipped]
+    ahead = gain(chosen, twins[0], comparison) if twins else (np.nan, np.nan)
+    board = Leaderboard(
+        tuple(entries),
+        "rmse" if request.regression else "log_loss",
+        chosen.member.text,
+        request.effort,
+        request.noise,
+        n_rows=len(comparison.training),
+        folds=len(comparison.folds),
+        n_groups=None if comparison.training.groups is None else comparison.training.groups.count,
+        gain=ahead[0],
+        gain_se=ahead[1],
+        without=twins[0].member.text if twins else "",
+        random_state=request.random_state,
+    )
+    return Choice(fitted, board, FoldModels(comparison.training, comparison.folds, chosen.models))
+
+
+def _fit_average(
+    trials: Sequence[Trial], weights: dict[int, float], training: TrainingRows, regression: bool
+) -> tuple[Pipeline, dict[int, float]]:
+    """The average of members fitted to all rows; what cannot be fitted is left out."""
+    fitted: dict[int, Pipeline] = {}
+    refused: list[UncertainError] = []
+    for k in weights:
+        try:
+            fitted[k] = _first_fit([trials[k].member], training)[1]
+        except UncertainError as error:
+            refused.append(error)
+    if not fitted:
+        raise refused[0]
+    if len(fitted) == 1:
+        ((k, pipeline),) = fitted.items()
+        return pipeline, {k: 1.0}
+    kept: Floats = np.array([weights[k] for k in fitted])
+    kind = AveragedRegressor if regression else AveragedClassifier
+    pipeline = Pipeline([("average", kind.of(list(fitted.values()), kept))])
+    return pipeline, dict(zip(fitted, (kept / kept.sum()).tolist(), strict=True))
+
+
+def _by_rule(request: Request, members: Sequence[Member], training: TrainingRows) -> Choice:
+    """One fit without a choice: the first member that can be fitted, those of the rule before all others."""
+    candidates = [member for member in members if member.pipeline is not None]
+    candidates = [member for member in candidates if request.able is None or request.able(member)]
+    ordered = sorted(candidates, key=lambda member: not follows_rule(request, member))
+    place, fitted = _first_fit(ordered, training)
+    member = ordered[place]
+    line = Entry(member.method, member.meaning, member.given, gap=certified_gap(fitted), weight=1.0)
+    measure = "rmse" if request.regression else "log_loss"
+    board = Leaderboard((line,), measure, line.text, request.effort, request.noise)
+    return Choice(fitted, board, None)
+
+
+def _first_fit(members: Sequence[Member], training: TrainingRows) -> tuple[int, Pipeline]:
+    """The first one that can be fitted to all rows; the first one's error if none can."""
+    refused: list[UncertainError] = []
+    for place, member in enumerate(members):
+        assert member.pipeline is not None
+        try:
+            return place, training.fitted(member.pipeline)
+        except UncertainError as error:
+            refused.append(error)
+    raise refused[0]

@@ -1,0 +1,141 @@
+"""A member of the portfolio on held-out rows.
+
+Losses are those of rows: -log of the probability that was given to what happened, or the square of a
+residual, so that differences of members are paired.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from .._data.incomplete import GaussianRows
+from .._data.typing import Floats, Labels
+from .._held_out.fits import certified_gap, fit_fold
+from .._held_out.folds import Fold
+from .._held_out.means import mean_known
+from .._report.pace import Pace
+from ..exceptions import ConvergenceWarning, UncertainError
+from .average import AveragedClassifier, AveragedRegressor
+from .comparison import Comparison, sample
+from .leaderboard import AVERAGE
+from .portfolio import Member
+
+SMALLEST = float(np.finfo(np.float64).eps)
+"""A probability counts as this at least, as in scikit-learn."""
+PATH_ROWS = {"alpha": 5_000, "C": 1_000}
+"""Rows that a penalty is chosen on."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A member, and what it said of rows that it had not seen."""
+
+    member: Member
+    answers: Floats
+    """Shape (repeats x sizes, n): probabilities of what happened, or predicted numbers; NaN if not asked."""
+    losses: Floats
+    """Of each row, the mean over repeats and sizes of errors; NaN for rows that were never held out."""
+    right: Floats | None = None
+    """Of classes, in the shape of the answers: was the class predicted?"""
+    seconds: float = 0.0
+    """Of all fits, and of the path before."""
+    gap: float = field(default=float("nan"))
+    """The largest certified gap of the fits."""
+    models: Sequence[Pipeline] = ()
+    """Of the folds."""
+
+
+def try_member(member: Member, comparison: Comparison, pace: Pace) -> Trial:
+    """The member on all folds; its penalty is chosen once, on all rows.
+
+    UncertainError if it cannot be fitted to what some fold leaves.
+    """
+    start = time.perf_counter()
+    member = _with_penalty(member, comparison)
+    assert member.pipeline is not None
+    seconds, gap, models = time.perf_counter() - start, float("nan"), []
+    shape = comparison.repeats * len(comparison.readings), len(comparison.training)
+    answers = np.full(shape, np.nan)
+    right = None if comparison.classes is None else np.full(shape, np.nan)
+    for k, fold in enumerate(comparison.folds):
+        start = time.perf_counter()
+        model = fit_fold(member.pipeline, comparison.training, fold)
+        seconds += time.perf_counter() - start
+        gap = float(np.fmax(gap, certified_gap(model)))
+        models.append(model)
+        for j, rows in enumerate(comparison.readings):
+            line = fold.repeat * len(comparison.readings) + j
+            if right is None:
+                _predict(model, rows, fold, comparison, answers[line])
+            else:
+                _predict_class(model, rows, fold, comparison, answers[line], right[line])
+        pace.step(member.text, k)
+    return Trial(member, answers, losses(answers, comparison), right, seconds, gap, models)
+
+
+def average(trials: Sequence[Trial], weights: Floats, comparison: Comparison) -> Trial:
+    """What an average of members says of the rows held out."""
+    answers = np.tensordot(weights, np.stack([trial.answers for trial in trials]), 1)
+    kind = AveragedRegressor if comparison.classes is None else AveragedClassifier
+    models = [
+        Pipeline([("average", kind.of(members, weights))])
+        for members in zip(*(trial.models for trial in trials), strict=True)
+    ]
+    return Trial(Member(AVERAGE, ""), answers, losses(answers, comparison), models=models)
+
+
+def losses(answers: Floats, comparison: Comparison) -> Floats:
+    """The mean loss of each row."""
+    if comparison.classes is None:
+        return mean_known((answers - comparison.training.y) ** 2, 0)
+    return mean_known(-np.log(np.maximum(answers, SMALLEST)), 0)
+
+
+def _predict(
+    model: Pipeline, rows: GaussianRows, fold: Fold, comparison: Comparison, answers: Floats
+) -> None:
+    """Write down the predicted numbers of the rows held out."""
+    predicted = model.predict(rows[fold.test])
+    if not np.isfinite(predicted).all():
+        raise UncertainError("its predictions are not finite")
+    limits = comparison.training.y_limit
+    # Of a target that is a limit nobody knows how far a prediction is off.
+    read = slice(None) if limits is None else limits[fold.test] == 0
+    answers[fold.test[read]] = predicted[read]
+
+
+def _predict_class(
+    model: Pipeline, rows: GaussianRows, fold: Fold, comparison: Comparison, answers: Floats, right: Floats
+) -> None:
+    """Write down the probabilities of what happened, and whether it was the most probable class."""
+    classes = comparison.classes
+    assert classes is not None
+    probabilities = np.full((len(fold.test), len(classes)), np.nan)
+    probabilities[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(rows[fold.test])
+    truth = np.searchsorted(classes, comparison.training.y[fold.test])
+    # Of a class that no row of the training has nothing can be said.
+    answers[fold.test] = probabilities[np.arange(len(fold.test)), truth]
+    right[fold.test] = np.nanargmax(probabilities, axis=1) == truth
+
+
+def _with_penalty(member: Member, comparison: Comparison) -> Member:
+    """The member with the penalty that the path chooses."""
+    if not member.penalty or member.pipeline is None:
+        return member
+    labels: Labels | None = None if comparison.classes is None else comparison.training.y
+    some = sample(comparison.training, labels, PATH_ROWS[member.penalty], np.random.RandomState(0))
+    path = clone(member.pipeline)
+    path[-1].set_params(**{member.penalty: "auto"})
+    if "probability" in path[-1].get_params():
+        path[-1].set_params(probability=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = some.fitted(path)
+    return member.with_parameters(**{member.penalty: float(getattr(fitted[-1], f"{member.penalty}_"))})

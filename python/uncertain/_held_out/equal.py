@@ -1,0 +1,91 @@
+"""Rows that equal one another: the same reading listed twice.
+
+A learner that remembers its rows would know the labels of their copies, and held-out losses would praise it
+for that. So rows with the same means and covariances, whatever their targets, are one group, which is held
+out whole. One pass over the means finds them, by a hash of 64 bits; covariances are looked at only where
+means are equal.
+
+Where features take few values, equal rows are different objects, and their labels are what there is to learn.
+So a set of equal rows that is a large part of the table (`LARGEST_PART`) is held out row by row.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from .._data.typing import Booleans, Ints
+from .._tables.groups import Groups
+
+LARGEST_PART = 1 / 20
+"""A larger part of the rows that are all equal is held out row by row."""
+ALWAYS_TOGETHER = 5
+"""So many equal rows are held out together in any table."""
+
+
+class EqualRows(NamedTuple):
+    """Which rows of a table equal one another."""
+
+    groups: Groups
+    """Rows that are held out together."""
+    n_together: int
+    """Rows that are held out together with another one."""
+    n_apart: int
+    """Rows of sets so large that they are held out one by one."""
+
+
+def equal_rows(rows: GaussianRows) -> EqualRows | None:
+    """The equal rows of a table; None if all rows differ."""
+    n = len(rows)
+    sets, counts = _sets(rows)
+    if counts.max(initial=0) <= 1:
+        return None
+    apart = (counts > max(ALWAYS_TOGETHER, int(n * LARGEST_PART)))[sets]
+    together = (counts > 1)[sets] & ~apart
+    codes = sets.astype(np.uint32)
+    codes[apart] = len(counts) + np.arange(np.count_nonzero(apart))
+    return EqualRows(Groups(codes, "set of equal rows"), int(together.sum()), int(apart.sum()))
+
+
+def _sets(rows: GaussianRows) -> tuple[Ints, Ints]:
+    """The set of equal rows that each row is in, and how many rows each set has."""
+    gaussians = gaussians_of(rows)
+    hashes = hashed(gaussians.means)
+    if isinstance(rows, Incomplete):
+        there = ~rows.missing | (np.zeros(rows.shape, bool) if rows.limits is None else rows.limits != 0)
+        hashes = hashed(np.where(there, gaussians.means, 0.0))
+        hashes = hashes + hashed(rows.missing.astype(np.float64), seed=1)
+        if rows.limits is not None:
+            hashes = hashes + hashed(rows.limits.astype(np.float64), seed=2)
+    repeated = _repeated(hashes)
+    if repeated.any() and gaussians.kind not in ("zero", "shared"):
+        at = np.flatnonzero(repeated)
+        parts = gaussians[at]._core.parts()
+        for seed, name in enumerate(sorted(parts.keys() - {"means"}), 3):
+            hashes[at] += hashed(parts[name].reshape(len(at), -1), seed=seed)
+    _, sets, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    return sets, counts
+
+
+def _repeated(hashes: NDArray[np.uint64]) -> Booleans:
+    """Rows whose hash another row has, too."""
+    _, places, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    return np.asarray((counts > 1)[places])
+
+
+def hashed(values: NDArray[np.float64], *, seed: int = 0) -> NDArray[np.uint64]:
+    """A number of 64 bits for each row: the same in every process, and for 0 and -0."""
+    bits = np.ascontiguousarray(values + 0.0).view(np.uint64)
+    columns = np.arange(1, bits.shape[1] + 1, dtype=np.uint64) + np.uint64(seed << 32)
+    return np.asarray(mixed(bits ^ mixed(columns)).sum(axis=1, dtype=np.uint64))
+
+
+def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Bits of numbers spread over all 64: the finaliser of splitmix64."""
+    x = (keys + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(x ^ (x >> np.uint64(31)))

@@ -1,0 +1,1 @@
+"""Rows of a fit, wherever they are."""

@@ -1,0 +1,93 @@
+"""`TrainingRows`: rows in memory with what is known of each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from .._data.incomplete import GaussianRows
+from .._data.typing import Array, Floats, Ints, Labels, Limits
+from .._tables.groups import Groups
+from .sampled import sampled
+
+FitArguments: TypeAlias = Mapping[str, ArrayLike | None]
+"""What a `fit` may be told of each row, by the name of its argument; None where it is not known."""
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows with what is known of them."""
+
+    rows: Any
+    """Gaussians, with gaps or without, or an array of exact points; None where they are not read yet."""
+    y: Labels
+    """Or `Coded` labels, which are taken from like an array of them."""
+    weights: Floats | None = None
+    groups: Groups | None = None
+    y_std: Floats | None = None
+    xy_cov: Floats | None = None
+    y_limit: Limits | None = None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, at: Ints) -> Self:
+        """Some of them."""
+        groups = None if self.groups is None else self.groups.take(at)
+        arrays: dict[str, Array | None] = {**vars(self), "groups": None}
+        some = {name: values if values is None else values[at] for name, values in arrays.items()}
+        return replace(self, **some | {"groups": groups})  # type: ignore[arg-type]
+
+    def sampled(self, most: int) -> Self:
+        """A copy of at most so many of them, by a hash."""
+        return self.take(sampled(len(self), most, None if self.groups is None else self.groups.codes))
+
+    def instead(self, rows: GaussianRows) -> Self:
+        """The same with other Gaussians, and no covariances of their errors with the target's."""
+        return replace(self, rows=rows, xy_cov=None)
+
+    @property
+    def counts(self) -> Floats:
+        """How much each row counts."""
+        return np.ones(len(self)) if self.weights is None else self.weights
+
+    @property
+    def arguments(self) -> dict[str, Array | None]:
+        """What a `fit` may want to know, for `fit_arguments`."""
+        return {
+            "sample_weight": self.weights, "groups": None if self.groups is None else self.groups.codes,
+            "y_std": self.y_std, "xy_cov": self.xy_cov, "y_limit": self.y_limit,
+        }  # fmt: skip
+
+    def fit(self, pipeline: Pipeline) -> Pipeline:
+        """Fit a pipeline to all of them."""
+        # Metadata routing would take names without steps.
+        with config_context(enable_metadata_routing=False):
+            return pipeline.fit(self.rows, self.y, **fit_arguments(pipeline, self.arguments))
+
+    def fitted(self, pipeline: Pipeline) -> Pipeline:
+        """A copy of the pipeline, fitted to all of them."""
+        return self.fit(clone(pipeline))
+
+
+def fit_arguments(pipeline: Pipeline, known: FitArguments) -> dict[str, ArrayLike]:
+    """Arguments of a pipeline's `fit`, one value per row each, for the steps that can use them."""
+    return {
+        f"{name}__{argument}": values
+        for name, step in pipeline.steps
+        for argument, values in step_arguments(step, known).items()
+    }
+
+
+def step_arguments(step: BaseEstimator, known: FitArguments) -> dict[str, ArrayLike]:
+    """Those that the `fit` of one step takes."""
+    pairs = known.items()
+    return {name: values for name, values in pairs if values is not None and has_fit_parameter(step, name)}
