@@ -29,7 +29,7 @@ RULES = {
     "SS01": "no summary",
 }
 ALLOWED = {
-    ("uncertain.Incomplete.of", "PR02"),  # std, var and cov are keywords of **errors
+    ("uncertain.Incomplete.from_arrays", "PR02"),  # std, var and cov are keywords of **errors
 }
 RUN_IN = re.compile(r"(Parameters|Returns|Raises|Warns|Notes|References|Examples|Attributes) -{3,}")
 

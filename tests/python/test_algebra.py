@@ -100,7 +100,7 @@ def test_names_are_needed_to_pick_by_name(rng: np.random.Generator) -> None:
 
 
 def test_gaps_move_with_their_features() -> None:
-    rows = Incomplete.of(np.array([[1.0, np.nan, 3.0], [4.0, 5.0, 6.0]]))
+    rows = Incomplete.from_arrays(np.array([[1.0, np.nan, 3.0], [4.0, 5.0, 6.0]]))
     part = rows[:, [2, 1]]
     assert_array_equal(part.missing, [[False, True], [False, False]])
     assert_array_equal(part.gaussians.means, [[3.0, 0.0], [6.0, 5.0]])

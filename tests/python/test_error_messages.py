@@ -142,7 +142,7 @@ CASES = [
     Case("GSUClassifier().fit(X, None)", "ValueError", "requires y to be passed"),
     Case("GSUClassifier().predict(X)", "NotFittedError", "not fitted yet"),
     Case(
-        "GSUClassifier().fit(Incomplete.of([[1.0, np.nan]] * 40), y)",
+        "GSUClassifier().fit(Incomplete.from_arrays([[1.0, np.nan]] * 40), y)",
         "UncertainError",
         "row 0, feature 1 is missing...GaussianImputer",
     ),

@@ -240,7 +240,7 @@ def test_what_nobody_can_learn_is_refused(rng: np.random.Generator) -> None:
 def pierced(x: np.ndarray) -> Incomplete:
     hole = x.copy()
     hole[3, 1] = np.nan
-    return Incomplete.of(hole)
+    return Incomplete.from_arrays(hole)
 
 
 def test_the_number_of_components_needs_every_feature_in_every_fold() -> None:
@@ -303,15 +303,15 @@ def test_rows_with_gaps_from_arrays() -> None:
     values = np.where(gap, np.nan, means)
     whole = Incomplete(GaussianArray(means, std=std), gap)
     expected = GaussianDenoiser().fit_transform(whole)
-    given = Incomplete.of(values, std=np.where(gap, np.nan, std), feature_names=["a", "b", "c"])
+    given = Incomplete.from_arrays(values, std=np.where(gap, np.nan, std), feature_names=["a", "b", "c"])
     np.testing.assert_array_equal(GaussianDenoiser().fit_transform(given).means, expected.means)
     assert given.feature_names == ("a", "b", "c") and np.isnan(values[0, 0])
     hidden = gap[:, :, None] | gap[:, None, :]
-    full = Incomplete.of(values, cov=np.where(hidden, np.nan, cov * std[:, None, :]))
+    full = Incomplete.from_arrays(values, cov=np.where(hidden, np.nan, cov * std[:, None, :]))
     np.testing.assert_allclose(GaussianDenoiser().fit_transform(full).means, expected.means, rtol=1e-9)
     with pytest.raises(UncertainError, match=r"missing: must be True or False for each of 60 x 3"):
         Incomplete(GaussianArray(means), gap[:, :2])
     std[3, 1] = np.nan
     gap[3] = False
     with pytest.raises(UncertainError, match="row 3"):
-        Incomplete.of(np.where(gap, np.nan, means), std=std)
+        Incomplete.from_arrays(np.where(gap, np.nan, means), std=std)

@@ -30,7 +30,7 @@ def denoiser(components: int = 1) -> GaussianDenoiser:
 
 
 def one_row(limits: list[int], std: tuple[float, ...] = (0.3, 0.5, 0.2)) -> Incomplete:
-    return Incomplete.of([[0.9, -0.4, 1.2]], std=[std], limits=[limits])
+    return Incomplete.from_arrays([[0.9, -0.4, 1.2]], std=[std], limits=[limits])
 
 
 def test_one_limit_is_the_truncated_normal_of_scipy() -> None:
@@ -109,7 +109,7 @@ def censored(n: int, limits_per_row: int = 1) -> tuple[np.ndarray, np.ndarray, n
 def test_slopes_on_censored_features_are_unbiased(most: int) -> None:
     x, std, flags, y = censored(8000, most)
     assert 0.3 < np.mean(flags.any(axis=1)) < 0.7
-    model = GaussianMixtureRegressor().fit(Incomplete.of(x, std=std, limits=flags), y, y_std=0.0)
+    model = GaussianMixtureRegressor().fit(Incomplete.from_arrays(x, std=std, limits=flags), y, y_std=0.0)
     truth = np.array([2.0, -1.0])
     assert np.all(np.abs(model.coef_ - truth) < 3.5 * model.coef_std_), (model.coef_, model.coef_std_)
     assert abs(model.intercept_) < 3.5 * model.intercept_std_
@@ -118,14 +118,16 @@ def test_slopes_on_censored_features_are_unbiased(most: int) -> None:
     assert all(b >= a for a, b in pairwise(model.log_likelihoods_))
     as_values = GaussianMixtureRegressor().fit(GaussianArray(x, std=std), y, y_std=0.0)
     assert np.max(np.abs(as_values.coef_ - truth)) > 0.1
-    gaps = GaussianMixtureRegressor().fit(Incomplete.of(np.where(flags, np.nan, x), std=std), y, y_std=0.0)
+    gaps = GaussianMixtureRegressor().fit(
+        Incomplete.from_arrays(np.where(flags, np.nan, x), std=std), y, y_std=0.0
+    )
     assert np.max(np.abs(gaps.coef_ - truth)) > 0.05  # what is below a limit is not missing at random
 
 
 def test_predictions_given_a_limit_are_those_of_draws() -> None:
     x, std, flags, y = censored(8000)
-    model = GaussianMixtureRegressor().fit(Incomplete.of(x, std=std, limits=flags), y, y_std=0.0)
-    row = Incomplete.of([[0.3, 0.8]], std=[[0.4, 0.3]], limits=[[-1, 0]])
+    model = GaussianMixtureRegressor().fit(Incomplete.from_arrays(x, std=std, limits=flags), y, y_std=0.0)
+    row = Incomplete.from_arrays([[0.3, 0.8]], std=[[0.4, 0.3]], limits=[[-1, 0]])
     rng = np.random.default_rng(5)
     joint = rng.multivariate_normal(model.means_[0], model.covariances_[0], size=3_000_000)
     side = joint[:, 0] + 0.4 * rng.normal(size=len(joint)) < 0.3
@@ -136,8 +138,8 @@ def test_predictions_given_a_limit_are_those_of_draws() -> None:
     assert found[0] == pytest.approx(mean, abs=0.006)
     assert found_std[0] == pytest.approx(spread, rel=0.005)
     # A limit far above everything says nothing: a gap.
-    nothing = Incomplete.of([[1e3, 0.8]], std=[[0.4, 0.3]], limits=[[-1, 0]])
-    gap = Incomplete.of([[np.nan, 0.8]], std=[[0.4, 0.3]])
+    nothing = Incomplete.from_arrays([[1e3, 0.8]], std=[[0.4, 0.3]], limits=[[-1, 0]])
+    gap = Incomplete.from_arrays([[np.nan, 0.8]], std=[[0.4, 0.3]])
     np.testing.assert_allclose(
         model.predict(nothing, return_std=True), model.predict(gap, return_std=True), rtol=1e-9
     )
@@ -149,7 +151,7 @@ def test_limits_of_features_and_of_the_target_together_with_gaps() -> None:
     gone = rng.uniform(size=x.shape) < 0.1
     y_read = y + 0.2 * rng.normal(size=len(y))
     y_limit = np.where(y_read > 1.5, 1, 0)
-    rows = Incomplete.of(np.where(gone, np.nan, x), std=std, limits=flags)
+    rows = Incomplete.from_arrays(np.where(gone, np.nan, x), std=std, limits=flags)
     assert rows.missing.sum() == np.count_nonzero(gone | (flags != 0))
     model = GaussianMixtureRegressor().fit(rows, np.minimum(y_read, 1.5), y_std=0.2, y_limit=y_limit)
     assert np.all(np.abs(model.coef_ - [2.0, -1.0]) < 3.5 * model.coef_std_)
@@ -163,7 +165,7 @@ def test_limits_of_features_and_of_the_target_together_with_gaps() -> None:
 
 def test_the_denoiser_learns_the_distribution_behind_limits() -> None:
     x, std, flags, _ = censored(20_000, 2)
-    model = GaussianDenoiser().fit(Incomplete.of(x, std=std, limits=flags))
+    model = GaussianDenoiser().fit(Incomplete.from_arrays(x, std=std, limits=flags))
     np.testing.assert_allclose(model.means_[0], [0.0, 1.0], atol=0.05)
     np.testing.assert_allclose(model.covariances_[0], [[1.0, 0.5], [0.5, 1.5]], atol=0.08)
     assert all(b >= a for a, b in pairwise(model.log_likelihoods_))
@@ -173,7 +175,7 @@ def test_the_denoiser_learns_the_distribution_behind_limits() -> None:
 
 def test_exact_readings_beside_a_limit_stay_exact() -> None:
     model = denoiser()
-    row = Incomplete.of([[0.9, -0.4, 1.2]], limits=[[0, -1, 0]])
+    row = Incomplete.from_arrays([[0.9, -0.4, 1.2]], limits=[[0, -1, 0]])
     found = model.transform(row)
     assert found.means[0, 0] == 0.9 and found.means[0, 2] == 1.2 and found.means[0, 1] < -0.4
     assert not found.covariances()[0, [0, 2]].any() and found.covariances()[0, 1, 1] > 0
@@ -186,10 +188,10 @@ def test_classes_given_a_limit(shared: bool) -> None:
     z = rng.normal(size=(6000, 2)) + np.where(y[:, None] == 1, [1.5, 1.0], 0.0)
     x = z + 0.4 * rng.normal(size=z.shape)
     flags = np.where(x < [0.2, -5.0], -1, 0)
-    rows = Incomplete.of(np.where(flags, 0.2, x), std=np.full(x.shape, 0.4), limits=flags)
+    rows = Incomplete.from_arrays(np.where(flags, 0.2, x), std=np.full(x.shape, 0.4), limits=flags)
     model = GaussianDiscriminant(shared_covariance=shared).fit(rows, y)
     np.testing.assert_allclose(model.means_[:, 0], [[0.0, 0.0], [1.5, 1.0]], atol=0.1)
-    new = Incomplete.of([[0.2, 0.5]], std=[[0.4, 0.4]], limits=[[-1, 0]])
+    new = Incomplete.from_arrays([[0.2, 0.5]], std=[[0.4, 0.4]], limits=[[-1, 0]])
     joint = []
     for share, mean, cov in zip(model.priors_, model.means_[:, 0], model.covariances_[:, 0], strict=True):
         total = cov + 0.16 * np.eye(2)
@@ -205,14 +207,14 @@ def test_a_pickled_model_answers_rows_with_limits() -> None:
     import pickle
 
     x, std, flags, y = censored(500)
-    rows = Incomplete.of(x, std=std, limits=flags)
+    rows = Incomplete.from_arrays(x, std=std, limits=flags)
     model = GaussianMixtureRegressor(2).fit(rows, y, y_std=0.0)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(rows), model.predict(rows))
 
 
 def test_who_cannot_use_limits_says_who_can() -> None:
     x, std, flags, y = censored(50)
-    rows = Incomplete.of(x, std=std, limits=flags)
+    rows = Incomplete.from_arrays(x, std=std, limits=flags)
     for estimator in (
         uncertain.GSURegressor(),
         uncertain.GaussianImputer(),
@@ -222,17 +224,17 @@ def test_who_cannot_use_limits_says_who_can() -> None:
         with pytest.raises(UncertainError, match="GaussianMixtureRegressor"):
             estimator.fit(rows, y)
     with pytest.raises(UncertainError, match="limits: row 0, feature 1 is 2"):
-        Incomplete.of([[0.0, 1.0]], limits=[[0, 2]])
+        Incomplete.from_arrays([[0.0, 1.0]], limits=[[0, 2]])
     with pytest.raises(UncertainError, match="limits: expected 1 x 2"):
-        Incomplete.of([[0.0, 1.0]], limits=[0])
-    all_limits = Incomplete.of([[0.0, 1.0]] * 5, limits=[[0, 1]] * 5)
+        Incomplete.from_arrays([[0.0, 1.0]], limits=[0])
+    all_limits = Incomplete.from_arrays([[0.0, 1.0]] * 5, limits=[[0, 1]] * 5)
     with pytest.raises(UncertainError, match="feature 1 is missing or a limit in every row"):
         GaussianDenoiser().fit(all_limits)
 
 
 def test_rows_keep_their_limits_on_their_way() -> None:
     x, std, flags, _ = censored(20)
-    rows = Incomplete.of(x, std=std, limits=flags)
+    rows = Incomplete.from_arrays(x, std=std, limits=flags)
     np.testing.assert_array_equal(rows[3:9].limits, flags[3:9])
     np.testing.assert_array_equal(rows[:, [1]].limits, flags[:, [1]])
     np.testing.assert_array_equal(rows.collapse("zero").limits, flags)

@@ -51,7 +51,7 @@ LIMITS = {"flux": "l_flux", "y": "l_y"}
 def by_hand(given: dict[str, Any]) -> GaussianMixtureRegressor:
     flags = np.stack([np.where(given["l_flux"] == "<", -1, 0), np.zeros(len(given["flux"]), int)], axis=1)
     std = np.stack([np.where(flags[:, 0], 0.0, given["flux_err"]), given["colour_err"]], axis=1)
-    X = Incomplete.of(np.stack([given["flux"], given["colour"]], axis=1), std=std, limits=flags)
+    X = Incomplete.from_arrays(np.stack([given["flux"], given["colour"]], axis=1), std=std, limits=flags)
     y_limit = np.where(given["l_y"] == ">", 1, 0)
     return GaussianMixtureRegressor(random_state=0).fit(X, given["y"], y_std=given["y_err"], y_limit=y_limit)
 

@@ -26,7 +26,7 @@ class Incomplete:
     array. A missing feature has infinite variance; the number that the `GaussianArray` holds in its place is
     never used. Denoiser, imputer, discriminant, scaler, `ErrorColumns` and re-measured learners take such
     rows. ``AsGaussians(on_missing="impute")`` and ``AsGaussians(limits=...)`` make them from a table,
-    `Incomplete.of` from arrays with NaN. They have the length, the shape and the indexing of a
+    `Incomplete.from_arrays` from arrays with NaN. They have the length, the shape and the indexing of a
     `GaussianArray`.
 
     Parameters
@@ -49,7 +49,7 @@ class Incomplete:
     --------
     >>> import numpy as np
     >>> from uncertain import GaussianDenoiser, Incomplete
-    >>> X = Incomplete.of([[0.0, 0.1], [1.0, 0.9], [2.0, 2.1], [3.0, np.nan]], std=0.1)
+    >>> X = Incomplete.from_arrays([[0.0, 0.1], [1.0, 0.9], [2.0, 2.1], [3.0, np.nan]], std=0.1)
     >>> X.missing.sum()
     np.int64(1)
     >>> bool(abs(GaussianDenoiser().fit_transform(X).means[3, 1] - 3.0) < 0.5)
@@ -70,7 +70,7 @@ class Incomplete:
         self.missing: Booleans = marks if self.limits is None else marks | (self.limits != 0)
 
     @classmethod
-    def of(
+    def from_arrays(
         cls,
         means: ArrayLike,
         *,

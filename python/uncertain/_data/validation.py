@@ -132,7 +132,7 @@ def check_readings(
     missing = np.isnan(points)
     if not missing.any():
         return Gaussians(Rows.from_numpy(points, *points.shape)), None, None
-    return Incomplete.of(points).gaussians._core, missing, None
+    return Incomplete.from_arrays(points).gaussians._core, missing, None
 
 
 def _check_features(estimator: BaseEstimator, X: GaussianArray | Incomplete, *, reset: bool) -> None:

@@ -318,7 +318,7 @@ def _read(source: Source, asked: Columns, on_missing: str) -> tuple[GaussianRows
             raise ParameterError(f"{roles[0]}= names a column of a table, but these rows have none")
         data = source.data
         if not isinstance(data, (GaussianArray, Incomplete)):
-            data = Incomplete.of(gaps_as_nan(data, "table"))
+            data = Incomplete.from_arrays(gaps_as_nan(data, "table"))
         names = data.feature_names or [f"x{j}" for j in range(data.n_features)]
         return data, list(names)
     with source.named():

@@ -186,7 +186,7 @@ class Reader:
         for _, step in self.pipeline_.steps[: self._n_reading]:
             rows = step.transform(rows)
         if not isinstance(rows, (GaussianArray, Incomplete)):
-            rows = Incomplete.of(gaps_as_nan(rows, "X"))
+            rows = Incomplete.from_arrays(gaps_as_nan(rows, "X"))
         return rows.gaussians if isinstance(rows, Incomplete) and not rows.missing.any() else rows
 
     def _filled(self, rows: Incomplete) -> GaussianArray:

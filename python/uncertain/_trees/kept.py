@@ -51,7 +51,9 @@ class _Trees:
             raise UncertainError(f"X has {points.shape[1]} columns, the trees know {self.n_features_in_}")
         missing = np.isnan(points)
         if missing.any():
-            return np.asfortranarray(self._model.decision((Incomplete.of(points).gaussians._core, missing)))
+            return np.asfortranarray(
+                self._model.decision((Incomplete.from_arrays(points).gaussians._core, missing))
+            )
         rows = Gaussians(Rows.from_numpy(points, *points.shape))
         return np.asfortranarray(self._model.decision(rows))
 

@@ -323,7 +323,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return X
         if not isinstance(X, Table):
             if self.on_missing == "impute":
-                return Incomplete.of(gaps_as_nan(X, "X"))
+                return Incomplete.from_arrays(gaps_as_nan(X, "X"))
             return GaussianArray(X)
         roles = columns.roles()
         if not roles:

@@ -94,7 +94,7 @@ def _gaussians(X: Any, name: str) -> GaussianRows:
     numbers = float_array(X.toarray() if sparse.issparse(X) else X, name)
     if numbers.ndim != 2:
         raise ShapeError(f"{name}: expected an array of shape (n, d), got {numbers.shape}")
-    return Incomplete.of(numbers) if np.isnan(numbers).any() else GaussianArray(numbers)
+    return Incomplete.from_arrays(numbers) if np.isnan(numbers).any() else GaussianArray(numbers)
 
 
 def _unnamed(X: GaussianArray) -> GaussianArray:
