@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> str:
     picture(toys, counts, results, quick)
     head = ["toy", "samples per row", "median angle, degrees", "root mean square", "formula"]
     tables = {
-        "printed": printed(toys, 2 if quick else 20),
+        "printed": printed(toys, *((2, 2_000) if quick else (20, 50_000))),
         "constants": constants(2 if quick else 12),
         "solver": solver(toys["2-D"], 2 if quick else 12),
         "decay": page.table(["toy", "fitted exponent", "theory", "predicted rms at N = 1, degrees"], slopes),
@@ -89,12 +89,12 @@ def solid(seed: int, per_class: int = 20) -> tuple[GaussianArray, NDArray[np.int
     return GaussianArray(means, cov=factor @ factor.transpose(0, 2, 1)), y
 
 
-def printed(toys: dict[str, Any], repeats: int) -> str:
-    """The two angles of the text."""
+def printed(toys: dict[str, Any], repeats: int, most: int) -> str:
+    """The two angles of the text, with at most so many points per row."""
     rows = []
     for name, (n, paper) in PAPER.items():
         data, y = toys[name]
-        exact = GSUClassifier(ALPHA, n_jobs=1).fit(data, y)
+        exact, n = GSUClassifier(ALPHA, n_jobs=1).fit(data, y), min(n, most)
         draws = max(2, repeats * 1_000 // n)
         angles = np.array(
             [angle(sampled(data, y, n, seed).coef_[0], exact.coef_[0]) for seed in range(draws)]
