@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from catalogues import linear
 from model_files import description, redescribed
 from numpy.testing import assert_allclose
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -17,19 +18,6 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 import uncertain
 from uncertain import GaussianArray
 from uncertain.exceptions import ColumnError, ModelFileError, ParameterError
-
-
-def rows(n: int, seed: int, factor: float = 1.0, *, classes: bool = False) -> pl.DataFrame:
-    """y = 2 a - b + noise of 0.4, or three classes of it; errors between 0.05 and 1 times the factor."""
-    rng = np.random.default_rng(seed)
-    z = rng.normal(size=(n, 2))
-    errors = factor * rng.uniform(0.05, 1.0, size=z.shape)
-    x = z + errors * rng.normal(size=z.shape)
-    y: Any = z @ [2.0, -1.0] + 0.4 * rng.normal(size=n)
-    if classes:
-        y = np.select([y > 0.8, y < -1.2], ["high", "low"], "middle")
-    columns = {"a": x[:, 0], "a_err": errors[:, 0], "b": x[:, 1], "b_err": errors[:, 1]}
-    return pl.DataFrame(columns | {"y": y})
 
 
 def covered(model: uncertain.Model, table: pl.DataFrame, coverage: float = 0.9) -> float:
@@ -44,8 +32,8 @@ def covered(model: uncertain.Model, table: pl.DataFrame, coverage: float = 0.9) 
 def test_intervals_cover_at_the_noise_of_the_fit_and_at_twice_that(method: Any) -> None:
     found = []
     for seed in range(4):
-        model = uncertain.fit(rows(900, seed), target="y", method=method)
-        found.append([covered(model, rows(2000, 100 + seed, factor)) for factor in (1.0, 2.0)])
+        model = uncertain.fit(linear(900, seed), target="y", method=method)
+        found.append([covered(model, linear(2000, 100 + seed, factor)) for factor in (1.0, 2.0)])
     assert_allclose(np.mean(found, axis=0), 0.9, atol=0.02)
 
 
@@ -53,16 +41,16 @@ def test_intervals_cover_at_the_noise_of_the_fit_and_at_twice_that(method: Any) 
 def test_sets_cover_at_the_noise_of_the_fit_and_at_twice_that(method: Any) -> None:
     found = []
     for seed in range(4):
-        model = uncertain.fit(rows(900, seed, classes=True), target="y", method=method)
-        found.append([covered(model, rows(2000, 100 + seed, f, classes=True)) for f in (1.0, 2.0)])
+        model = uncertain.fit(linear(900, seed, classes=True), target="y", method=method)
+        found.append([covered(model, linear(2000, 100 + seed, f, classes=True)) for f in (1.0, 2.0)])
     assert_allclose(np.mean(found, axis=0), 0.9, atol=0.02)
 
 
 def test_precise_and_poor_rows_are_covered_alike() -> None:
     found = []
     for seed in range(4):
-        model = uncertain.fit(rows(2000, seed), target="y", method="gsu")
-        test = rows(6000, 100 + seed)
+        model = uncertain.fit(linear(2000, seed), target="y", method="gsu")
+        test = linear(6000, 100 + seed)
         size = test["a_err"] ** 2 * 4 + test["b_err"] ** 2
         parts = test.filter(size < size.quantile(0.3)), test.filter(size > size.quantile(0.7))
         found.append([covered(model, part, share) for part in parts for share in (0.9, 0.5)])
@@ -71,10 +59,10 @@ def test_precise_and_poor_rows_are_covered_alike() -> None:
 
 @pytest.mark.parametrize("method", ["kernel", "huber", "remeasured"])
 def test_learners_without_a_density_have_a_distribution(method: Any) -> None:
-    model = uncertain.fit(rows(600, 0), target="y", method=method)
+    model = uncertain.fit(linear(600, 0), target="y", method=method)
     assert model.has_distribution_ and model.residual_std_ is None
     for factor in (1.0, 2.0):
-        test = rows(3000, 1, factor)
+        test = linear(3000, 1, factor)
         found = model.predict_distribution(test)
         assert found.columns == ["y", "y_std", "y_std_from_errors"]
         assert (found["y_std"] > found["y_std_from_errors"]).all()
@@ -111,7 +99,7 @@ def test_groups_are_held_out_whole() -> None:
 
 
 def test_answers_in_the_callers_kind() -> None:
-    table = rows(300, 0, classes=True)
+    table = linear(300, 0, classes=True)
     model = uncertain.fit(table, target="y", method="discriminant")
     want = model.predict_set(table)
     assert want.name == "y" and want[0][0] == model.predict(table)[0]  # the most probable first
@@ -124,7 +112,7 @@ def test_answers_in_the_callers_kind() -> None:
     )
     with pytest.raises(ColumnError, match="y_predicted_set"):
         model.predict_set(appended, append=True)
-    numbers = rows(300, 0)
+    numbers = linear(300, 0)
     regression = uncertain.fit(numbers, target="y", method="gsu")
     frame = regression.predict_interval(numbers.to_pandas(), append=True)
     assert isinstance(frame, pd.DataFrame)
@@ -135,7 +123,7 @@ def test_answers_in_the_callers_kind() -> None:
 
 
 def test_refused() -> None:
-    table = rows(300, 0, classes=True)
+    table = linear(300, 0, classes=True)
     model = uncertain.fit(table, target="y", method="discriminant")
     for coverage in (0.0, 1.0, 90, "0.9"):
         with pytest.raises(ParameterError, match="share between 0 and 1"):
@@ -144,10 +132,10 @@ def test_refused() -> None:
         model.predict_interval(table)
     with pytest.raises(ParameterError, match="predict_proba"):
         model.predict_distribution(table)
-    numbers = rows(300, 0)
+    numbers = linear(300, 0)
     with pytest.raises(ParameterError, match="predict_interval"):
         uncertain.fit(numbers, target="y", method="gsu").predict_set(numbers)
-    few = uncertain.fit(rows(6, 1), target="y", method="kernel")
+    few = uncertain.fit(linear(6, 1), target="y", method="kernel")
     with pytest.raises(ParameterError, match="too few rows"):
         few.predict_interval(numbers)
     with pytest.raises(ParameterError, match="too few rows"):
@@ -158,7 +146,7 @@ def test_refused() -> None:
 def test_in_model_files(method: Any, tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
     for classes in (False, True):
-        table = rows(500, 0, classes=classes)
+        table = linear(500, 0, classes=classes)
         model = uncertain.fit(table, target="y", method=method)
         model.save(path)
         loaded = uncertain.load(path)
@@ -183,7 +171,7 @@ def test_in_model_files(method: Any, tmp_path: Path) -> None:
     ],
 )
 def test_altered_files_are_refused(name: str, value: object, tmp_path: Path) -> None:
-    model = uncertain.fit(rows(100, 0, classes=True), target="y", method="discriminant")
+    model = uncertain.fit(linear(100, 0, classes=True), target="y", method="discriminant")
     model.save(tmp_path / "model")
     about = description(tmp_path / "model")
     about["remembered"][name] = value

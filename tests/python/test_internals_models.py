@@ -9,15 +9,16 @@ import numpy as np
 import polars as pl
 import pytest
 import sklearn
+from catalogues import linear
 from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingRegressor
 from test_check_errors import Floats, readings
-from test_conformal import covered, rows
+from test_conformal import covered
 from test_remeasured import KINDS, drawn_values, noise_of, read, two_classes
 from test_report_meanings_regression import line
-from test_scatter import SIGMA, catalogue
+from test_scatter import SIGMA
 from test_trees import CLASSIFIER, REGRESSOR, columns, noisy, target_of
 
 import uncertain
@@ -63,11 +64,11 @@ def test_weights_count() -> None:
     scores, weights = np.arange(100.0), np.where(np.arange(100) < 50, 1.0, 1e-9)
     found = Conformal.of(scores, np.zeros(100), weights)
     assert len(found.scores[0]) == 50 and found.scores[0].max() < 50
-    table = rows(600, 3)
+    table = linear(600, 3)
     wrong = table.with_columns(y=pl.col("y") * 1000.0, w=pl.lit(0.0))
     both = pl.concat([table.with_columns(w=pl.lit(1.0)), wrong])
     model = uncertain.fit(both, target="y", sample_weight="w", method="gsu")
-    assert covered(model, rows(3000, 4)) == pytest.approx(0.9, abs=0.04)
+    assert covered(model, linear(3000, 4)) == pytest.approx(0.9, abs=0.04)
 
 
 def test_the_spread_is_the_most_likely_one() -> None:
@@ -82,7 +83,7 @@ def test_the_spread_is_the_most_likely_one() -> None:
 
 
 def test_gaps_and_unlabelled_rows() -> None:
-    table = rows(500, 0, classes=True).with_columns(
+    table = linear(500, 0, classes=True).with_columns(
         a=pl.when(pl.int_range(500) % 7 == 0).then(None).otherwise("a"),
         y=pl.when(pl.int_range(500) % 11 == 0).then(None).otherwise("y"),
     )
@@ -133,7 +134,7 @@ def test_the_most_likely_scatter(case: str) -> None:
 
 
 def test_weights_count_in_the_scatter() -> None:
-    table = catalogue(4_000, 11)
+    table = linear(4_000, 11)
     model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
     rows, y = model.gaussians(table), table["y"].to_numpy().copy()
     weights = np.ones(4_000)

@@ -8,7 +8,7 @@ import click
 import numpy as np
 import polars as pl
 import pytest
-from catalogues import METHODS, METHODS_OF_NUMBERS, quick
+from catalogues import METHODS, METHODS_OF_NUMBERS, quick, up_or_down
 
 import uncertain
 from uncertain.cli import main
@@ -29,21 +29,7 @@ KINDS: dict[str, tuple[type, type | None]] = {
 
 @pytest.fixture(scope="module")
 def table() -> pl.DataFrame:
-    rng = np.random.default_rng(5)
-    n = 80
-    z = rng.normal(size=(n, 2))
-    std = rng.uniform(0.05, 0.8, (n, 2))
-    x = z + std * rng.normal(size=(n, 2))
-    return pl.DataFrame(
-        {
-            "u": x[:, 0],
-            "u_err": std[:, 0],
-            "v": x[:, 1],
-            "v_err": std[:, 1],
-            "label": np.where(z.sum(axis=1) > 0, "up", "down"),
-            "height": z @ [1.0, 2.0],
-        }
-    )
+    return up_or_down(80, 5)
 
 
 def test_the_names_are_the_same_everywhere() -> None:

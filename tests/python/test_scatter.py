@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from catalogues import linear
 from model_files import redescribed
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -19,21 +20,6 @@ from uncertain.exceptions import ModelFileError, ParameterError
 SIGMA = 0.4
 
 
-def catalogue(n: int, seed: int, *, target_error: float | None = None) -> pl.DataFrame:
-    """y = 2 a - b + noise, of readings with errors between 0.05 and 1."""
-    rng = np.random.default_rng(seed)
-    z = rng.normal(size=(n, 2))
-    errors = rng.uniform(0.05, 1.0, size=z.shape)
-    x = z + errors * rng.normal(size=z.shape)
-    y = z @ [2.0, -1.0] + SIGMA * rng.normal(size=n)
-    columns = {"a": x[:, 0], "a_err": errors[:, 0], "b": x[:, 1], "b_err": errors[:, 1]}
-    if target_error is not None:
-        columns["y_err"] = rng.uniform(0.0, 2 * target_error, n)
-        columns["y_true"] = y
-        y = y + columns["y_err"] * rng.normal(size=n)
-    return pl.DataFrame(columns | {"y": y})
-
-
 def coverage(predicted: pl.DataFrame, truth: pl.Series, k: float) -> float:
     off = np.abs(truth.to_numpy() - predicted["y"].to_numpy())
     return float(np.mean(off < k * predicted["y_std"].to_numpy()))
@@ -41,8 +27,8 @@ def coverage(predicted: pl.DataFrame, truth: pl.Series, k: float) -> float:
 
 @pytest.mark.parametrize("meaning", ["spread", "measurement"])
 def test_coverage_is_what_a_gaussian_promises(meaning: Any) -> None:
-    model = uncertain.fit(catalogue(2_000, 0), target="y", meaning=meaning, method="gsu")
-    fresh = catalogue(20_000, 1)
+    model = uncertain.fit(linear(2_000, 0), target="y", meaning=meaning, method="gsu")
+    fresh = linear(20_000, 1)
     predicted = model.predict_distribution(fresh)
     assert predicted.columns == ["y", "y_std", "y_std_from_errors"]
     assert_allclose(coverage(predicted, fresh["y"], 1.0), 0.683, atol=0.025)
@@ -55,7 +41,7 @@ def test_coverage_is_what_a_gaussian_promises(meaning: Any) -> None:
 
 def test_error_bars_of_targets_are_not_scatter() -> None:
     """sigma is that of true targets; without their error bars it is that of measured ones."""
-    table, fresh = catalogue(5_000, 2, target_error=0.8), catalogue(20_000, 3, target_error=0.8)
+    table, fresh = linear(5_000, 2, target_error=0.8), linear(20_000, 3, target_error=0.8)
     known = uncertain.fit(table.drop("y_true"), target="y", meaning="measurement", method="gsu")
     assert known.columns_.target_std == "y_err"
     assert_allclose(known.residual_std_, SIGMA, rtol=0.15)
@@ -66,7 +52,7 @@ def test_error_bars_of_targets_are_not_scatter() -> None:
 
 
 def test_arrays_get_a_pair() -> None:
-    table = catalogue(300, 4)
+    table = linear(300, 4)
     X = GaussianArray(table["a", "b"].to_numpy(), std=table["a_err", "b_err"].to_numpy())
     model = uncertain.fit(X, target=table["y"].to_numpy(), scale=False, method="gsu")
     mean, std = model.predict_distribution(X)
@@ -89,7 +75,7 @@ def test_groups_are_held_out_whole() -> None:
 
 
 def test_many_rows_are_split_once() -> None:
-    table = catalogue(60_000, 6)
+    table = linear(60_000, 6)
     model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
     assert_allclose(model.residual_std_, SIGMA, rtol=0.15)
     groups = np.arange(60_000) // 3
@@ -107,7 +93,7 @@ def test_nothing_left_over_is_no_scatter() -> None:
 
 
 def test_too_few_rows_or_groups_know_no_scatter() -> None:
-    table = catalogue(30, 8)
+    table = linear(30, 8)
     model = uncertain.fit(table, target="y", groups=[1] * 30, method="gsu")
     assert model.residual_std_ is None
     assert not model.has_distribution_
@@ -119,7 +105,7 @@ def test_too_few_rows_or_groups_know_no_scatter() -> None:
 
 
 def test_files_keep_it_and_say_where_there_is_none(tmp_path: Path) -> None:
-    table = catalogue(200, 9)
+    table = linear(200, 9)
     model = uncertain.fit(table, target="y", meaning="measurement", method="gsu")
     model.save(tmp_path / "model")
     for again in (uncertain.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
@@ -141,7 +127,7 @@ def test_files_keep_it_and_say_where_there_is_none(tmp_path: Path) -> None:
 
 def test_a_fold_that_cannot_be_fitted_leaves_it_open() -> None:
     """The only group that has a feature cannot be held out."""
-    table = catalogue(60, 10).with_columns(b=pl.when(pl.int_range(60) < 10).then("b"))
+    table = linear(60, 10).with_columns(b=pl.when(pl.int_range(60) < 10).then("b"))
     model = uncertain.fit(
         table,
         target="y",

@@ -156,9 +156,8 @@ def test_the_command_line_reads_it(tmp_path: Path) -> None:
 
 def test_a_file_from_before_error_columns_had_its_name(tmp_path: Path) -> None:
     data = table(200).drop("value")
-    model = uncertain.fit(
-        data, "label", method="remeasured", on_missing="impute", error_columns="correlations"
-    )
+    settings: dict[str, Any] = {"estimator": CLASSIFIER(max_iter=8), "error_columns": "correlations"}
+    model = uncertain.fit(data, "label", method="remeasured", on_missing="impute", **settings)
     model.save(tmp_path / "m")
     about = description(tmp_path / "m")
     about["parameters"][-1]["columns"] = about["parameters"][-1].pop("error_columns")

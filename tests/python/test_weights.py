@@ -10,23 +10,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from catalogues import METHODS, METHODS_OF_NUMBERS
+from catalogues import METHODS, METHODS_OF_NUMBERS, up_or_down
 from numpy.testing import assert_allclose
 from sklearn.utils.validation import has_fit_parameter
 
 import uncertain
 from uncertain import GaussianArray
 from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError
-
-
-def rows(n: int = 120, seed: int = 0) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    z = rng.normal(size=(n, 2))
-    std = rng.uniform(0.05, 0.8, (n, 2))
-    x = z + std * rng.normal(size=(n, 2))
-    columns = {"u": x[:, 0], "u_err": std[:, 0], "v": x[:, 1], "v_err": std[:, 1]}
-    labels = np.where(z.sum(axis=1) + 0.3 * rng.normal(size=n) > 0, "up", "down")
-    return pl.DataFrame(columns | {"label": labels, "height": z @ [1.0, 2.0]})
 
 
 def scores(model: uncertain.Model, table: pl.DataFrame) -> np.ndarray:
@@ -63,7 +53,7 @@ CASES = [
 @pytest.mark.parametrize(("method", "target", "meaning"), CASES)
 def test_weights_count_rows_in_every_step(method: Any, target: str, meaning: Any) -> None:
     """Nothing of a row of weight 0 is seen, and weight 2 is the row twice."""
-    table = spoilt(rows())
+    table = spoilt(up_or_down(120, 0, 0.3))
     other = "height" if target == "label" else "label"
     params: dict[str, Any] = {}
     if target == "label" and method not in ("discriminant", "mixture"):
@@ -78,7 +68,7 @@ def test_weights_count_rows_in_every_step(method: Any, target: str, meaning: Any
     counts = table["importance"].to_numpy()
     repeated = table[np.repeat(np.arange(len(table)), counts)].drop(other, "importance")
     twice = uncertain.fit(repeated, target=target, method=method, meaning=meaning, **params)
-    clean = rows(seed=1)
+    clean = up_or_down(120, 1, 0.3)
     assert_allclose(scores(weighted, clean), scores(twice, clean), rtol=1e-2, atol=1e-2)
     assert weighted.columns_.sample_weight == "importance"
     assert "importance" not in weighted.columns_.used()
@@ -87,7 +77,7 @@ def test_weights_count_rows_in_every_step(method: Any, target: str, meaning: Any
 
 @pytest.mark.filterwarnings("ignore::uncertain.exceptions.ErrorSizesWarning")
 def test_values_frames_and_files(tmp_path: Path) -> None:
-    table = spoilt(rows())
+    table = spoilt(up_or_down(120, 0, 0.3))
     weights = table["importance"]
     named = uncertain.fit(table.drop("height"), sample_weight="importance", method="gsu")
     assert "weights    importance" in repr(named)
@@ -110,7 +100,7 @@ def test_values_frames_and_files(tmp_path: Path) -> None:
 
 
 def test_the_scatter_of_a_regression_counts_them() -> None:
-    table = spoilt(rows(1200)).drop("label")
+    table = spoilt(up_or_down(1200, 0, 0.3)).drop("label")
     weighted = uncertain.fit(table, target="height", sample_weight="importance", method="gsu")
     clean = uncertain.fit(
         table.filter(pl.col("importance") > 0).drop("importance"), target="height", method="gsu"
@@ -136,7 +126,7 @@ def test_the_scatter_of_a_regression_counts_them() -> None:
     ],
 )
 def test_wrong_weights(weights: Any, error: Any, message: str) -> None:
-    table = rows().drop("height")
+    table = up_or_down(120, 0, 0.3).drop("height")
     if error is None:
         with pytest.raises(ColumnError, match="given as features and as sample_weight"):
             uncertain.fit(table, features=["u", "v"], std="{}_err", sample_weight=weights, method="gsu")
