@@ -1,7 +1,7 @@
 """`Columns`: which columns of a table are means, error bars, exact values and target.
 
-Idea: one frozen object says it everywhere. A caller fills in some roles; `find_columns` fills in the others
-by names and types, before any number is read. `Columns.found` holds what only the table could tell.
+Idea: the same frozen object everywhere. A caller fills in some roles; `find_columns` fills in the others by
+names and types, before any number is read. `Columns.found` holds what only the table determines.
 `Model.columns_` shows the result and the model file stores it.
 """
 
@@ -37,7 +37,7 @@ class PairsOfTarget(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """What names and types of a table told beyond what was asked for."""
+    """What was found by the names and types of a table's columns."""
 
     ignored: tuple[str, ...] = ()
     """Columns without a role."""
@@ -53,7 +53,7 @@ class Found:
     """The same of covariances."""
     # What only the fit asks for: columns that have a role if the estimator knows one.
     target_stds: tuple[str, ...] = field(default=(), compare=False)
-    """Columns that are called like standard deviations of the target."""
+    """Columns named like standard deviations of the target."""
     target_pairs: PairsOfTarget = field(default=PairsOfTarget(), compare=False)
     """Columns of covariances with the target's errors."""
     unnamed: frozenset[str] = field(default=frozenset(), compare=False)
@@ -72,9 +72,8 @@ class Columns:
     ----------
     target : str
         The column that is predicted.
-    features, exact, categorical : list of str
-        Scalar columns with error bars, without, and columns of categories. ``exact="all"``: every numeric
-        column that is left.
+    features, exact, categorical : list of str Scalar columns with error bars, without, and columns of
+        categories. ``exact="all"``: every remaining numeric column.
     mean : str
         One column of lists, instead of `features`.
     std, var, cov, precision, factor, bounds : str, dict or list
@@ -85,13 +84,12 @@ class Columns:
         The columns of flags of values that are limits.
     groups, sample_weight, target_std : str
         The columns of the rows' groups, their weights, and the standard deviations of the target.
-    found : Found
-        What names and types told, in ``model.columns_``; not for callers.
+    found : Found What was found by names and types, in ``model.columns_``; not for callers.
 
     Raises
     ------
     ParameterError
-        For roles that exclude each other, and what is no name of a column.
+        For roles that exclude each other, and for anything that is no column name.
 
     Examples
     --------

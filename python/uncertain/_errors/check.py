@@ -29,9 +29,9 @@ from ..preprocessing._error_columns import deviations
 from .estimate import LEVELS, Found, by_model, by_replicates
 
 REPORTED_ROWS = 2_000
-"""Most rows that a report looks at for this."""
+"""Most rows for which a report checks error bars."""
 MOST_FEATURES = 30
-"""Of more features a report does not look at error bars, which would take longer than its fits."""
+"""With more features a report does not check error bars, which would take longer than its fits."""
 COMMON = "smaller than stated, or features have errors in common (corr=, cov=)"
 TOLERATED = 1.2
 """Error bars that are off by less than this factor change little."""
@@ -46,13 +46,13 @@ class ErrorCheck:
 
     feature_names: tuple[str, ...]
     factor: Floats
-    """k: the true errors are k times the stated ones. NaN where the table does not tell it."""
+    """k: the true errors are k times the stated ones. NaN where the table does not determine it."""
     interval_68: Floats
-    """Shape (d, 2): the ends of the interval of k at 68 %; (0, inf) where the table does not tell it."""
+    """Shape (d, 2): the ends of the interval of k at 68 %; (0, inf) where the table does not determine it."""
     interval_95: Floats
     """At 95 %."""
     by: tuple[str, ...]
-    """What tells it: "replicates", "model", or "" for nothing."""
+    """How it was estimated: by "replicates", by "model", or "" if it could not be."""
     notes: tuple[str, ...]
     """Why a factor is not known, or in doubt."""
     n_rows: int
@@ -179,11 +179,11 @@ def check_errors(
     n_components: int | Literal["auto"] = "auto",
     random_state: int = 0,
 ) -> ErrorCheck:
-    """Are the error bars right? How many times as large as stated the errors are, feature by feature.
+    """How many times as large as stated the errors are, feature by feature.
 
-    Where rows are repeated readings of the same objects (`groups`), their scatter within objects says it
-    without a model: with readings x_gi of object g, errors s_gi, weights p_gi = 1 / s_gi^2, N readings and G
-    objects
+    Where rows are repeated readings of the same objects (`groups`), the factor k follows from their scatter
+    within objects, without a model: with readings x_gi of object g, errors s_gi, weights p_gi = 1 / s_gi^2, N
+    readings and G objects
 
     .. code-block:: text
 
@@ -199,24 +199,26 @@ def check_errors(
 
     with v_c the conditional variance of the true value; k maximises the likelihood of held-out rows (5 folds,
     of whole groups) with a free, and the interval is that of the profile likelihood, adjusted for tails that
-    are not Gaussian. So k is told by rows whose error bars differ: scatter must grow as they do. Where all
-    rows have the same error bars, T + k^2 S is the same for many pairs of T and k, and no factor is given.
+    are not Gaussian. So k is determined by rows whose error bars differ: scatter must grow as they do. Where
+    all rows have the same error bars, T + k^2 S is the same for many pairs of T and k, and no factor is
+    given.
 
-    The model assumes that true values spread no more where errors are larger (given the other features).
-    Errors in proportion to the value, such as 10 %, are not like that: take logarithms first. A factor is
-    called doubtful where residuals follow the error bars. Errors that features have in common make a factor
-    too small if the table does not tell their correlations.
+    The model assumes that true values (given the other features) have the same spread where errors are
+    larger. Errors in proportion to the value, such as 10 %, violate this: take logarithms first. A factor is
+    called doubtful where residuals follow the error bars. Errors that features share make a factor too small
+    if the table lacks their correlations.
 
     Parameters
     ----------
     table : as for :func:`uncertain.fit`; no target is needed, and every column with an error column is
         checked.
-    groups : what readings of one and the same true value share: a column, or the values, one per row.
+    groups : the object of each reading; readings of one object have the same true value: a column, or the
+        values, one per row.
     sample_weight : how much each row counts for the model (not among replicates): a column, or the values.
     mean, std, var, cov, precision, factor, bounds, features, corr, columns, on_missing : as for
         :func:`uncertain.fit`.
     n_components : Gaussians of the mixture; "auto" chooses up to 5 by held-out likelihood.
-    random_state : seed of the folds, and of the 5,000 rows that are drawn of more.
+    random_state : seed of the folds, and of the sample of 5,000 rows from larger tables.
 
     Returns
     -------

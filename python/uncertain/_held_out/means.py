@@ -47,11 +47,10 @@ def standard_error(values: Floats, groups: Groups | None = None, counts: Floats 
         d_i = sum_s c_i (v_si - v) / (S C_s)
         se^2 = var(mean of each split) / splits + G / (G - 1) sum_g (sum_{i in g} d_i)^2
 
-    This is the cluster-robust variance of
-    a mean, as in A. C. Cameron and D. L. Miller, A Practitioner's Guide to Cluster-Robust Inference, Journal
-    of Human Resources 50(2), 2015, doi 10.3368/jhr.50.2.317, with the factor G / (G - 1) for G groups. For
-    groups of one row, and splits of one size, it is the formula above. With fewer than some twenty groups it
-    is itself uncertain, and on average a little too small.
+    This is the cluster-robust variance of a mean, as in A. C. Cameron and D. L. Miller, A Practitioner's
+    Guide to Cluster-Robust Inference, Journal of Human Resources 50(2), 2015, doi 10.3368/jhr.50.2.317, with
+    the factor G / (G - 1) for G groups. For groups of one row, and splits of one size, it is the formula
+    above. With fewer than some twenty groups it is itself uncertain, and on average a little too small.
     """
     tested = ~np.isnan(values)
     values, tested = values[tested.any(axis=1)], tested[tested.any(axis=1)]

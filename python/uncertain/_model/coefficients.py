@@ -63,7 +63,8 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
     if not (line or isinstance(last, (LinearClassifier, GSURegressor))):
         raise AttributeError(
             f"{name} has no coefficients of the features: its score is not linear in them; linear models are "
-            'method="gsu" (without kernel=), "usvc" and its kin, "minimax", and "mixture" of one component'
+            'method="gsu" (without kernel=), "usvc" and the other robust SVMs, "minimax", and "mixture" of '
+            "one component"
         )
     map_: KernelMap | None = getattr(last, "kernel_map_", None)
     if map_ is not None:
