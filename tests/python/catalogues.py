@@ -9,10 +9,27 @@ import polars as pl
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import uncertain
+from uncertain._tables import open_table
 
 METHODS: tuple[str, ...] = get_args(get_type_hints(uncertain.fit)["method"])[1:]
 """Every method of `uncertain.fit` but "auto"."""
 METHODS_OF_NUMBERS = ("gsu", "kernel", "huber", "mixture", "remeasured")
+
+
+def names(table: Any) -> list[str]:
+    """The columns of a table of any library."""
+    return list(open_table(table).names)
+
+
+def values(table: Any, name: str) -> list[Any]:
+    """A column of it, as Python objects."""
+    return list(open_table(table).values(name))
+
+
+def lists(table: Any) -> dict[str, list[Any]]:
+    """All columns; of a stream, which is read once."""
+    opened = open_table(table)
+    return {name: opened.values(name) for name in opened.names}
 
 
 def scalar_columns(names: str, values: np.ndarray, std: np.ndarray) -> dict[str, np.ndarray]:

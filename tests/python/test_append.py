@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+import catalogues
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -18,7 +18,6 @@ from test_table_kinds import KINDS
 from test_table_kinds import catalogue as numbered
 
 import uncertain
-from uncertain._tables import open_table
 from uncertain.exceptions import ColumnError, ParameterError
 
 APPENDED: dict[str, type] = {
@@ -41,29 +40,24 @@ def catalogue(rng: np.random.Generator) -> dict[str, np.ndarray]:
     return columns | {"objid": np.asarray([f"J{k:03}" for k in columns["objid"]])}
 
 
-def values(table: Any) -> dict[str, list[Any]]:
-    opened = open_table(table)
-    return {name: opened.values(name) for name in opened.names}
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_columns_come_back(kind: str, rng: np.random.Generator) -> None:
     columns = catalogue(rng)
     make = KINDS[kind]
     model = uncertain.fit(columns, target="kind", method="gsu")
-    before = values(make(columns))
+    before = catalogues.lists(make(columns))
     table = make(columns)
     answer = model.predict(table, append=True)
     assert isinstance(answer, APPENDED.get(kind, type(table)))
     predicted = model.predict(pl.DataFrame(columns)).to_list()
-    assert values(answer) == before | {"kind_predicted": predicted}
-    assert list(values(answer)) == [*before, "kind_predicted"]
+    assert catalogues.lists(answer) == before | {"kind_predicted": predicted}
+    assert list(catalogues.lists(answer)) == [*before, "kind_predicted"]
 
     probabilities = model.predict_proba(pl.DataFrame(columns)).to_dict(as_series=False)
     answer = model.predict_proba(make(columns), append=True)
-    assert values(answer) == before | {f"p_{name}": p for name, p in probabilities.items()}
+    assert catalogues.lists(answer) == before | {f"p_{name}": p for name, p in probabilities.items()}
     if kind not in ("reader", "HDU", "HDUList"):
-        assert values(table) == before  # the caller's is as it was
+        assert catalogues.lists(table) == before  # the caller's is as it was
 
 
 def test_regression(rng: np.random.Generator) -> None:
@@ -101,7 +95,7 @@ def test_units_and_masks_are_kept(rng: np.random.Generator) -> None:
     masked["objid"].mask[3] = True
     for given in (masked, masked.as_array()):
         answer = uncertain.fit(given, target="kind", method="gsu").predict(given, append=True)
-        assert open_table(answer).values("objid")[2:5] == ["J002", None, "J004"]
+        assert catalogues.values(answer, "objid")[2:5] == ["J002", None, "J004"]
 
 
 def test_paths_give_polars_frames(rng: np.random.Generator, tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
-"""What reports are made of: measures against scikit-learn, standard errors against simulation, folds of
-groups, moved features."""
+"""What reports are made of: measures against scikit-learn, standard errors against simulation, folds,
+equal rows, groups, moved features."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.pipeline import Pipeline
+from test_held_out import readings
 from test_inspection import KINDS, N
 from test_report_scores import catalogue
 
 import uncertain
-from uncertain import AdaptiveHuberClassifier, GaussianArray, GSUClassifier
+from uncertain import AdaptiveHuberClassifier, GaussianArray, GSUClassifier, Incomplete
+from uncertain._held_out.equal import equal_rows
 from uncertain._held_out.folds import split
 from uncertain._held_out.means import standard_error
 from uncertain._model.scatter import most_likely_scatter
@@ -402,3 +404,43 @@ def test_values_come_from_other_groups() -> None:
     model = GSUClassifier().fit(x, y)
     grouped = permutation_importance(model, x, y, groups=codes)
     assert grouped.importances.shape == (2, 5)
+
+
+@pytest.mark.parametrize("kind", ["zero", "std", "cov", "gaps"])
+def test_equal_rows_have_equal_means_and_errors(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    means = rng.normal(size=(40, 2))
+    means[10:13] = means[0]
+    means[[0, 10, 11, 12], 1] = [0.0, -0.0, 0.0, -0.0]
+    std = np.ones((40, 2))
+    std[11] = 2.0
+    cov = np.tile(np.eye(2), (40, 1, 1))
+    cov[11, 0, 1] = cov[11, 1, 0] = 0.5
+    rows: GaussianArray | Incomplete = {
+        "zero": GaussianArray(means),
+        "std": GaussianArray(means, std=std),
+        "cov": GaussianArray(means, cov=cov),
+        "gaps": GaussianArray(means),
+    }[kind]
+    if kind == "gaps":
+        missing = np.zeros((40, 2), dtype=bool)
+        missing[11, 1] = True
+        assert isinstance(rows, GaussianArray)
+        rows = Incomplete(rows, missing)
+    found = equal_rows(rows)
+    assert found is not None
+    together = np.flatnonzero(found.groups.codes == found.groups.codes[0]).tolist()
+    assert together == ([0, 10, 11, 12] if kind == "zero" else [0, 10, 12])
+    assert (found.n_together, found.n_apart) == (len(together), 0)
+    assert equal_rows(readings(500)) is None
+
+
+def test_a_rare_class_does_not_lessen_the_folds_of_groups() -> None:
+    classes = np.repeat([0, 1, 2], [40, 40, 4])
+    groups = Groups(np.repeat(np.arange(42), 2).astype(np.uint32))  # class 2 is two groups
+    folds = split(84, np.random.RandomState(0), folds=5, classes=classes, groups=groups)
+    assert len(folds) == 5
+    assert np.sort(np.concatenate([fold.test for fold in folds])).tolist() == list(range(84))
+    alone = np.repeat([0, 1, 2], [40, 42, 2])
+    folds = split(84, np.random.RandomState(0), folds=5, classes=alone, groups=groups)
+    assert all({82, 83} <= set(fold.train.tolist()) for fold in folds)  # its only group is learned from

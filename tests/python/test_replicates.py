@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import catalogues
 import numpy as np
 import polars as pl
 import pytest
 
 import uncertain
-from uncertain._tables import open_table
 from uncertain.exceptions import ColumnError, ParameterError, UncertainError, UncertainWarning
 from uncertain.uncertainty import from_replicates
 
@@ -42,15 +42,16 @@ def test_labels_and_counters_are_no_features(constructor: Any, rng: np.random.Ge
     assert "recording (counts within the group), row (counts within the group)" in text
     assert "include=['recording', 'row']" in text and "exclude=['recording', 'row']" in text
     assert caught[0].filename == __file__
-    opened = open_table(made)
     described = ["patient", "status", "age", "sex", "n"]
-    assert opened.names == [*described, "shimmer", "shimmer_se", "pitch", "pitch_se"]
-    assert opened.values("status") == [0, 1] * (PATIENTS // 2)
-    assert opened.values("sex") == columns["sex"][::REPEATS].tolist()
-    assert opened.values("age") == columns["age"][::REPEATS].tolist()
+    assert catalogues.names(made) == [*described, "shimmer", "shimmer_se", "pitch", "pitch_se"]
+    assert catalogues.values(made, "status") == [0, 1] * (PATIENTS // 2)
+    assert catalogues.values(made, "sex") == columns["sex"][::REPEATS].tolist()
+    assert catalogues.values(made, "age") == columns["age"][::REPEATS].tolist()
     repeats = columns["shimmer"].reshape(PATIENTS, REPEATS)
-    np.testing.assert_allclose(opened.values("shimmer"), repeats.mean(axis=1))
-    np.testing.assert_allclose(opened.values("shimmer_se"), repeats.std(axis=1, ddof=1) / np.sqrt(REPEATS))
+    np.testing.assert_allclose(catalogues.values(made, "shimmer"), repeats.mean(axis=1))
+    np.testing.assert_allclose(
+        catalogues.values(made, "shimmer_se"), repeats.std(axis=1, ddof=1) / np.sqrt(REPEATS)
+    )
 
 
 def test_a_fit_to_replicates_does_not_see_the_label(rng: np.random.Generator) -> None:
@@ -85,9 +86,9 @@ def test_scalars_and_lists_are_the_same_gaussians(constructor: Any, rng: np.rand
     table = constructor(columns)
     scalars = from_replicates(table, by="g", of="population")
     names = ["x", "x_spread", "y", "y_spread", "z", "z_spread", "x_y_corr", "x_z_corr", "y_z_corr"]
-    assert open_table(scalars).names == ["g", "n", *names]
+    assert catalogues.names(scalars) == ["g", "n", *names]
     lists = from_replicates(table, by="g", of="population", columns="lists")
-    assert open_table(lists).names == ["g", "n", "mean", "cov"]
+    assert catalogues.names(lists) == ["g", "n", "mean", "cov"]
     X = uncertain.AsGaussians(features=["x", "y", "z"], std="{}_spread", corr="{}_{}_corr").fit_transform(
         scalars
     )

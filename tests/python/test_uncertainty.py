@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import catalogues
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -255,10 +256,9 @@ def test_replicates_in_a_table(constructor: Any) -> None:
     made = uncertainty.from_replicates(
         constructor(columns), by="sample", of="mean", keep=["label"], shrinkage=None, columns="lists"
     )
-    opened = uncertain._tables.open_table(made)
-    assert opened.names == ["sample", "label", "n", "mean", "cov"]
-    assert opened.values("sample") == ["a", "b"] and opened.values("label") == [0, 1]
-    assert opened.values("n") == [3, 2]
+    assert catalogues.names(made) == ["sample", "label", "n", "mean", "cov"]
+    assert catalogues.values(made, "sample") == ["a", "b"] and catalogues.values(made, "label") == [0, 1]
+    assert catalogues.values(made, "n") == [3, 2]
     X = uncertain.AsGaussians(mean="mean", cov="cov").fit_transform(made)
     a = np.array([[2.0, 1.0], [4.0, 0.0], [9.0, 2.0]])
     np.testing.assert_allclose(X.means[0], a.mean(axis=0))
