@@ -48,3 +48,19 @@ def test_a_chosen_model_is_calibrated_by_the_folds_of_the_choice() -> None:
     sets = model.predict_set(fresh, coverage=0.9)
     held = np.mean([label in some for label, some in zip(truth, sets, strict=True)])
     assert 0.85 < held < 0.96
+
+
+def test_a_report_keeps_equal_rows_together() -> None:
+    """A machine with a narrow kernel knows its rows by heart, and so the labels of their copies."""
+    labels = np.random.default_rng(6).integers(0, 2, 40)
+    copies = np.tile(np.arange(40), 2)
+    X, y = readings(40, 6)[copies], labels[copies]
+    model = uncertain.fit(X, y, method="kernel", C=1e3, sigma=0.05, probability=False)
+    report = model.report(X, y, meanings=False, scorers="accuracy")
+    assert report.n_equal == 80 and "80 equal ones kept together" in str(report)
+    assert report.score < 0.75
+    assert model.score(X, y) > 0.95
+    alone = uncertain.fit(X[:40], labels, method="gsu").report(
+        X[:40], labels, folds=2, repeats=1, meanings=False
+    )
+    assert alone.n_equal == 0 and "equal" not in str(alone)

@@ -189,11 +189,11 @@ class BaseReport:
 
 
 def common(
-    design: Design, dealt: Folds, answers: Mapping[str, Sequence[Answer]], board: Board, own: str
+    design: Design, folds: Folds, answers: Mapping[str, Sequence[Answer]], board: Board, own: str
 ) -> dict[str, Any]:
     """The fields of a report that say how it was compared."""
     done = len(answers[own])
-    return {**dealt.about, "folds_done": done, "board": board, "own": own, "codes": design.codes}
+    return {**folds.about, "folds_done": done, "board": board, "own": own, "codes": design.codes}
 
 
 def comparison(

@@ -136,7 +136,7 @@ def compare(
             f"scoring={ranks.name!r}: {type(fitted[-1]).__name__} gives no probabilities here; fit with "
             "probability=True or another method, or rank by another measure"
         )
-    dealt = design.dealt(len(data), y, design.groups)
+    folds = design.split(len(data), y, design.groups)
     own, exact = own_meaning(fitted), means_alone(data)
     training = TrainingRows(data, y, design.weights, design.groups)
     candidates = {MEANS_ONLY: Candidate(fitted, training.instead(exact)), own: Candidate(fitted, training)}
@@ -144,14 +144,14 @@ def compare(
         others = alternatives(fitted, gaps=isinstance(data, Incomplete))
         candidates |= {name: Candidate(p, training, optional=True) for name, p in others.items()}
     fits = [Timed.of(candidates[name]) for name in (own, MEANS_ONLY)]
-    answers = cross_validate(candidates, dealt, metrics, design.pace)
-    first, first_means = (first_repeat(answers[name], y, dealt) for name in (own, MEANS_ONLY))
+    answers = cross_validate(candidates, folds, metrics, design.pace)
+    first, first_means = (first_repeat(answers[name], y, folds) for name in (own, MEANS_ONLY))
     flipped = np.flatnonzero(first != first_means)
     rows, flips, changes = _doubtful(fitted, data, exact, listed, design.random_state)
     board, classes = board_of(answers, y, metrics, ranks, design.groups), np.unique(y)
     return Report(
         n_rows=len(data),
-        **common(design, dealt, answers, board, own),
+        **common(design, folds, answers, board, own),
         flipped_rows=flipped,
         flipped_labels=np.stack([y[flipped], first_means[flipped], first[flipped]], axis=1),
         doubtful_rows=rows,

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels, RandomState
 from .._held_out.equal import equal_rows
-from .._held_out.folds import split
+from .._held_out.folds import split as split_rows
 from .._tables.groups import Groups, check_group_number, too_few_groups
 from ..exceptions import ParameterError, UncertainError
 from .pace import Pace
@@ -65,8 +65,8 @@ class Design:
             return self
         return replace(self, groups=equal.groups, n_equal=equal.n_together)
 
-    def dealt(self, n: int, classes: Labels | None, groups: Groups | None, noun: str = "rows") -> Folds:
-        """Folds of `n` labelled rows, stratified by their classes if they have some; of whole groups."""
+    def split(self, n: int, classes: Labels | None, groups: Groups | None, noun: str = "rows") -> Folds:
+        """The folds of `n` labelled rows, stratified by their classes if they have some; of whole groups."""
         folds, repeats, random_state = self.folds, self.repeats, self.random_state
         if repeats is None:
             repeats = 1 if n > MANY_ROWS else 4
@@ -100,7 +100,7 @@ class Design:
         elif groups is not None:
             about |= {"n_groups": groups.count, "group": groups.name}
         random = check_random_state(random_state)
-        splits = split(n, random, folds=folds, repeats=repeats, classes=classes, groups=groups)
+        splits = split_rows(n, random, folds=folds, repeats=repeats, classes=classes, groups=groups)
         return Folds([(fold.train, fold.test) for fold in splits], about)
 
 

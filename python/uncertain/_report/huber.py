@@ -206,7 +206,7 @@ def report_of_huber(
     groups = design.groups
     labelled = None if groups is None else groups.take(known)
     truth = np.asarray(y[known].tolist())
-    dealt = design.dealt(len(known), None if quantity else truth, labelled, "labels")
+    folds = design.split(len(known), None if quantity else truth, labelled, "labels")
 
     def rows_of(_: Ints, test: Ints) -> tuple[Ints, Ints]:
         # Rows of a group that is held out would tell of it through the graph, even without a label.
@@ -221,7 +221,7 @@ def report_of_huber(
         candidates[SQUARED] = Candidate(squared, training)
     if data.kind != "zero":
         candidates[MEANS_ONLY] = Candidate(fitted, training.instead(means_alone(data)))
-    answers = cross_validate(candidates, dealt, metrics, design.pace, rows=rows_of)
+    answers = cross_validate(candidates, folds, metrics, design.pace, rows=rows_of)
     rows, residuals = _removed(last)
     several = isinstance(last.thresholds_, list)
     return HuberReport(
@@ -232,7 +232,7 @@ def report_of_huber(
         removed_residuals=residuals,
         thresholds=last.thresholds_ if several else [last.thresholds_],
         status=last.status_.tolist() if several else [last.status_],
-        **common(design, dealt, answers, board_of(answers, truth, metrics, ranks, labelled), MODEL),
+        **common(design, folds, answers, board_of(answers, truth, metrics, ranks, labelled), MODEL),
         listed=listed,
     )
 

@@ -128,10 +128,10 @@ def compare_regressions(
     design = Design(**given).with_equal_rows(data, None)
     known_metrics = [m for m in OF_NUMBERS if m.needs != "std" or distribution is not None]
     metrics, ranks = chosen_metrics(design.scorers, design.scoring, known_metrics)
-    dealt = design.dealt(len(data), None, design.groups)
+    folds = design.split(len(data), None, design.groups)
     if y_limit is not None:
         read = y_limit == 0
-        dealt = dealt._replace(splits=[(train, test[read[test]]) for train, test in dealt.splits])
+        folds = folds._replace(splits=[(train, test[read[test]]) for train, test in folds.splits])
     training = TrainingRows(data, y, design.weights, design.groups, y_std, xy_cov, y_limit)
     own = own_meaning(fitted)
     candidates = {
@@ -145,21 +145,21 @@ def compare_regressions(
     by_fold: dict[str, list[Floats | None]] = {name: [] for name in candidates}
     answers = cross_validate(
         candidates,
-        dealt,
+        folds,
         metrics,
         design.pace,
         distribution=distribution,
         seen=lambda name, pipeline: by_fold[name].append(coefficients_of(pipeline)),
     )
     if distribution is not None:
-        k, scatter = dealt.per_repeat, distribution.scatter
+        k, scatter = folds.per_repeat, distribution.scatter
         answers = {name: with_scatter(a, y, k, scatter, y_std) for name, a in answers.items()}
     board = board_of(answers, y, metrics, ranks, design.groups)
     whole = {name: coefficients_of(fits[name].pipeline) for name in answers}
     linear = all(w is not None for w in whole.values())
     return RegressionReport(
         n_rows=len(data),
-        **common(design, dealt, answers, board, own),
+        **common(design, folds, answers, board, own),
         gap=fits[own].gap,
         gap_means_only=fits[MEANS_ONLY].gap,
         seconds=fits[own].seconds,
@@ -168,7 +168,7 @@ def compare_regressions(
         coefficients=compared(
             whole,  # type: ignore[arg-type]
             by_fold,  # type: ignore[arg-type]
-            dealt.per_repeat,
+            folds.per_repeat,
             features or [f"feature {j}" for j in range(data.n_features)],
         )
         if linear
