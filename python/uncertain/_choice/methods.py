@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .._data.options import check_option
-from .._data.typing import RandomState
+from .._data.typing import Keywords, RandomState
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
@@ -45,11 +45,11 @@ class Method:
 
     classifier: type[Any]
     regressor: type[Any] | None = None
-    fixed: dict[str, Any] = field(default_factory=dict)
+    fixed: Keywords = field(default_factory=dict)
     """Parameters that make the method what it is."""
-    defaults: dict[str, Any] = field(default_factory=dict)
+    defaults: Keywords = field(default_factory=dict)
     """Parameters whose default is another one here."""
-    of_numbers: dict[str, Any] = field(default_factory=dict)
+    of_numbers: Keywords = field(default_factory=dict)
     """The same for a target of numbers."""
     partial: bool = False
     """Whether it learns from rows without a target."""
@@ -92,9 +92,7 @@ def is_denoised(method: str, meaning: str, usual: str) -> bool:
     return (usual if meaning == "auto" else meaning) == "measurement" and not METHODS[method].measurement
 
 
-def estimator_of(
-    method: str, *, regression: bool, params: dict[str, Any], random_state: RandomState = 0
-) -> Any:
+def estimator_of(method: str, *, regression: bool, params: Keywords, random_state: RandomState = 0) -> Any:
     """The unfitted estimator, its parameters checked by name."""
     entry = METHODS[method]
     kind = entry.regressor if regression else entry.classifier

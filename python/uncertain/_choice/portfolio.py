@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.incomplete import GaussianRows, gaussians_of
-from .._data.typing import Labels
+from .._data.typing import Keywords, Labels
 from .._rows.training import TrainingRows
 from .methods import estimator_of, is_denoised
 from .settings import seed_of
@@ -52,7 +52,7 @@ class Member:
 
     method: str
     meaning: str
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: Keywords = field(default_factory=dict)
     """What differs from the defaults of the method."""
     pipeline: Pipeline | None = None
     """Unfitted, over Gaussians; None if it cannot take part."""
@@ -99,7 +99,7 @@ class Options:
     effort: Effort
     noise: tuple[float, float] | None
     random_state: Any
-    params: dict[str, Any]
+    params: Keywords
 
     @property
     def denoised(self) -> bool:
@@ -137,7 +137,7 @@ class Request:
     impute: bool
     noise: tuple[float, float] | None
     random_state: int
-    settings: dict[str, Any]
+    settings: Keywords
     """`n_jobs`, and `estimator` for the re-measured member; `verbose` and `callback` hear of the choice."""
     limits: bool = False
     """Are features limits?"""
@@ -230,7 +230,7 @@ def _both(asked: Request, method: str, *, penalty: str) -> Iterator[Member]:
 def _trees(asked: Request, n_classes: int) -> Member:
     """Boosted trees (or the caller's learner) on re-measured rows."""
     own = asked.settings.get("estimator")
-    known: dict[str, Any] = {} if own is None else {"estimator": own}
+    known: Keywords = {} if own is None else {"estimator": own}
     if asked.noise is not None:  # the errors of a new catalogue grow together
         known |= {"factors": asked.noise, "per_feature": 0.0}
     member = _member(asked, "remeasured", "measurement", known)
@@ -239,7 +239,7 @@ def _trees(asked: Request, n_classes: int) -> Member:
     return _measured(asked, member)
 
 
-def _member(asked: Request, method: str, meaning: str, parameters: dict[str, Any] | None = None) -> Member:
+def _member(asked: Request, method: str, meaning: str, parameters: Keywords | None = None) -> Member:
     parameters = parameters or {}
     estimator = estimator_of(
         method, regression=asked.regression, params=parameters, random_state=asked.random_state
@@ -256,7 +256,7 @@ def _member(asked: Request, method: str, meaning: str, parameters: dict[str, Any
     return member
 
 
-def _several(gaussians: int) -> dict[str, Any]:
+def _several(gaussians: int) -> Keywords:
     """Parameters of a law of so many Gaussians."""
     return {"n_components": gaussians, "tol": EM_TOL} if gaussians > 1 else {}
 

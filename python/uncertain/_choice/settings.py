@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 from .._data.options import check_option
-from .._data.typing import RandomState
+from .._data.typing import Keywords, RandomState
 from ..exceptions import ParameterError
 from .methods import AUTO, METHODS
 
@@ -40,7 +40,7 @@ def check_choice(method: str, effort: str, noise: object) -> tuple[float, float]
     return low, high
 
 
-def settings_of_choice(params: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of_choice(params: Mapping[str, Any]) -> Keywords:
     """Parameters for all candidates; ParameterError for those that belong to one method."""
     for name in params:
         if name not in ALLOWED:
@@ -56,7 +56,7 @@ def settings_of_choice(params: Mapping[str, Any]) -> dict[str, Any]:
     return dict(params)
 
 
-def re_measured_in(noise: tuple[float, float], params: Mapping[str, Any]) -> dict[str, Any]:
+def re_measured_in(noise: tuple[float, float], params: Mapping[str, Any]) -> Keywords:
     """Parameters of a re-measured learner for a range of errors, which a new catalogue shares."""
     if "factors" in params:
         raise ParameterError(f"noise={noise!r} and factors={params['factors']!r}: say one of them")

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from .._data.typing import Keywords
 from ..exceptions import ColumnError, ParameterError
 from .names import ErrorBar
 from .roles import OF_SCALARS, Pairs, is_list_column, is_pattern
@@ -35,7 +36,7 @@ def error_bars_from(features: Sequence[str], arguments: Mapping[str, Any]) -> di
     return dict(sorted(bars.items(), key=lambda item: order.get(item[0], len(order))))
 
 
-def arguments_from(bars: Mapping[str, ErrorBar]) -> dict[str, Any]:
+def arguments_from(bars: Mapping[str, ErrorBar]) -> Keywords:
     """Arguments that give every feature its error bar; one pattern where one fits all."""
     if not bars:
         return {}
@@ -45,7 +46,7 @@ def arguments_from(bars: Mapping[str, ErrorBar]) -> dict[str, Any]:
         pattern = bar.columns[0].replace(feature, "{}", 1)
         if all(pattern.replace("{}", f) == b.columns[0] for f, b in bars.items()):
             return {kinds.pop(): pattern}
-    found: dict[str, Any] = {}
+    found: Keywords = {}
     for feature, bar in bars.items():
         argument = {"arms": "std", "limits": "bounds"}.get(bar.kind, bar.kind)
         columns = bar.columns[0] if len(bar.columns) == 1 else bar.columns

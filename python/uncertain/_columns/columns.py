@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, Self
 
+from .._data.typing import Keywords
 from ..exceptions import ColumnError, ParameterError
 from .bars import error_bars_from, fill, listing
 from .names import ErrorBar
@@ -146,14 +147,14 @@ class Columns:
 
     # -- what was asked for
 
-    def asked(self) -> dict[str, Any]:
+    def asked(self) -> Keywords:
         """The roles of features that are not left open."""
         return {role: value for role in ARGUMENTS if (value := getattr(self, role)) is not None}
 
     @classmethod
     def from_arguments(
         cls, columns: object, arguments: Mapping[str, object], default: str = "label"
-    ) -> tuple[Columns, dict[str, Any]]:
+    ) -> tuple[Columns, Keywords]:
         """(the roles that are columns, those that are values), from `columns` and the shortcuts for it.
 
         The `default` of a target gives way to the target of `columns`.
@@ -262,7 +263,7 @@ class Columns:
     # -- which columns they are
 
     @property
-    def errors(self) -> dict[str, Any]:
+    def errors(self) -> Keywords:
         """A kind of uncertainty and its column, pattern, or dictionary {feature: column}."""
         return {kind: value for kind in KINDS if (value := getattr(self, kind)) is not None}
 
@@ -270,9 +271,9 @@ class Columns:
         """The same with these error bars and no others."""
         return self.changed(**dict.fromkeys(KINDS) | dict(errors))
 
-    def roles(self) -> dict[str, Any]:
+    def roles(self) -> Keywords:
         """Keyword arguments of `AsGaussians`, of columns that were found."""
-        roles: dict[str, Any] = dict(self.errors)
+        roles: Keywords = dict(self.errors)
         if self.mean is not None:
             roles["mean"] = self.mean
         for name in ("features", "exact", "categorical"):
@@ -332,9 +333,9 @@ class Columns:
 
     # -- the model file
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Keywords:
         """Plain lists, strings and dictionaries, for the model file."""
-        values: dict[str, Any] = {name: getattr(self, name) for name in ALWAYS}
+        values: Keywords = {name: getattr(self, name) for name in ALWAYS}
         values["features"] = self.features or ()
         values["errors"] = {kind: to_plain(value) for kind, value in self.errors.items()}
         values |= {name: value for name in IF_THERE if (value := getattr(self, name))}
@@ -343,7 +344,7 @@ class Columns:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Columns:
         """Inverse of `to_dict`; TypeError for what it did not write."""
-        roles: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
+        roles: Keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         if isinstance(roles.get("errors"), dict):
             roles["errors"] = {kind: from_plain(value) for kind, value in roles["errors"].items()}
         if "corr" in roles:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
+from .._data.typing import Keywords
 from ..exceptions import ColumnError
 from .bars import (
     arguments_from,
@@ -246,7 +247,7 @@ class _Choice:
         raise ColumnError(_no_errors(self.candidates))
 
     def _scalars(
-        self, features: Sequence[str] | None, errors: dict[str, Any], corr: Any, *, exact_all: bool
+        self, features: Sequence[str] | None, errors: Keywords, corr: Any, *, exact_all: bool
     ) -> Columns:
         """Scalar features, of which the caller has named some error bars."""
         named = [
@@ -293,7 +294,7 @@ class _Choice:
         columns = self._with_pairs(bars, corr, {} if cov is None else {"cov": cov})
         return replace(columns, exact=tuple(exact))
 
-    def _of_patterns(self, errors: dict[str, Any]) -> list[str]:
+    def _of_patterns(self, errors: Keywords) -> list[str]:
         """The columns for which every pattern names columns that exist."""
         pattern = next(iter(errors.values()))
         if set(errors) == {"cov"} and isinstance(pattern, str):
@@ -319,7 +320,7 @@ class _Choice:
             return {}
         return {f: fill(cov, f, f) for f in features if fill(cov, f, f) in self.names}
 
-    def _with_pairs(self, bars: dict[str, ErrorBar], corr: Any, errors: dict[str, Any]) -> Columns:
+    def _with_pairs(self, bars: dict[str, ErrorBar], corr: Any, errors: Keywords) -> Columns:
         """Scalar features with their error bars, and the correlations and covariances of pairs of them."""
         features = list(bars)
         if corr is not None:

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
-from .._data.typing import Booleans, Floats
+from .._data.typing import Booleans, Floats, Keywords
 from ..preprocessing._error_columns import deviations
 
 QUANTILES = (0.01, 0.5, 0.99)
@@ -76,7 +76,7 @@ class ErrorSizes:
         more = f" and {len(order) - NAMED} more features" if len(order) > NAMED else ""
         return f"the errors of these rows are not like those of the fit: {'; '.join(parts)}{more}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Keywords:
         """Lists of numbers, for the model file."""
         lists = {name: getattr(self, name).tolist() for name in ("lower", "middle", "upper")}
         return lists | {"n_rows": self.n_rows}

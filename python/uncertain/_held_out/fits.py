@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -13,6 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
+from .._data.typing import Keywords
 from .._rows.training import TrainingRows
 from ..exceptions import ConvergenceWarning, UncertainWarning
 from ..preprocessing._imputer import GaussianImputer
@@ -54,7 +54,7 @@ def silenced(pipeline: Pipeline, *, probability: bool = False) -> Pipeline:
     """An unfitted copy that shows no progress, and calibrates no probabilities unless it did and may."""
     (*before, (name, last)) = pipeline.steps
     parameters = last.get_params(deep=False)
-    silence: dict[str, Any] = {"callback": None, "verbose": 0}
+    silence: Keywords = {"callback": None, "verbose": 0}
     silence |= {} if probability else {"probability": False}
     changes = {key: value for key, value in silence.items() if key in parameters}
     # A clone copies parameters, and a callback may hold what cannot be copied.

@@ -14,11 +14,11 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from .._data.typing import Array
 from ..exceptions import UncertainError
 from ._folder import no_space
 
@@ -44,14 +44,14 @@ class Column:
         """Bytes of a row."""
         return self.width * self.dtype.itemsize
 
-    def append(self, rows: NDArray[Any]) -> None:
+    def append(self, rows: Array) -> None:
         """More rows at the end."""
         n_rows = len(rows)
         self._ask(n_rows)
         self.write(self.n_rows, rows)
         self.n_rows += n_rows
 
-    def write(self, first: int, rows: NDArray[Any]) -> None:
+    def write(self, first: int, rows: Array) -> None:
         """Rows in the place of those from `first` on."""
         if rows.size != len(rows) * self.width:
             raise UncertainError(f"a batch has {rows.size} numbers for {len(rows)} rows of {self.width}")
@@ -64,7 +64,7 @@ class Column:
         except OSError as error:
             raise self._failed(error, len(values)) from error
 
-    def mapped(self) -> NDArray[Any]:
+    def mapped(self) -> Array:
         """The rows, (n, width); read-only, and what `write` changes changes here."""
         if not self.n_rows:
             return np.empty((0, self.width), dtype=self.dtype)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, limits_of
+from .._data.typing import Array
 from .._uncertain import Gaussians, Rows
 from ..exceptions import UncertainError
 from ._column import Column
@@ -122,7 +122,7 @@ class _Written:
 
     def _put(self, rows: GaussianRows, first: int, *, grow: bool) -> None:
         gaussians = gaussians_of(rows)
-        pairs: list[tuple[Column, NDArray[Any]]] = [(self._means, gaussians.means)]
+        pairs: list[tuple[Column, Array]] = [(self._means, gaussians.means)]
         pairs += [
             (self._fields[name], own)
             for name, own in gaussians._core.fields().items()
@@ -140,7 +140,7 @@ class _Written:
 
     def rows(self) -> GaussianRows:
         """All of them, mapped."""
-        columns: dict[str, NDArray[Any]] = {name: column.mapped() for name, column in self._fields.items()}
+        columns: dict[str, Array] = {name: column.mapped() for name, column in self._fields.items()}
         columns |= self._shared
         fields = {name: Rows.from_numpy(own, *own.shape) for name, own in columns.items()}
         means = self._means.mapped()
