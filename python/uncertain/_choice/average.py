@@ -7,7 +7,7 @@ with weights that sum to one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +50,7 @@ class _Averaged(BaseEstimator):
 
     def fit(
         self,
-        X: Any,
+        X: object,
         y: Labels,
         sample_weight: ArrayLike | None = None,
         *,
@@ -79,7 +79,7 @@ class _Averaged(BaseEstimator):
             self.classes_ = members[0].classes_
         return self
 
-    def _mean(self, method: str, X: Any) -> Floats:
+    def _mean(self, method: str, X: object) -> Floats:
         """The weighted mean of the members' answers."""
         pairs = zip(self.weights_, self.members_, strict=True)
         mean: Floats = np.sum([weight * getattr(member, method)(X) for weight, member in pairs], axis=0)
@@ -96,16 +96,16 @@ class AveragedClassifier(ClassifierMixin, _Averaged):
 
     classes_: Labels
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: object) -> Floats:
         """sum_m w_m p_m, shape (n, K)."""
         return self._mean("predict_proba", X)
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: object) -> Labels:
         """The class of the largest probability."""
         found: Labels = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return found
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: object) -> Floats:
         """Of two classes log p / (1 - p), shape (n,); of more log p, shape (n, K)."""
         logs = np.log(np.maximum(self.predict_proba(X), np.finfo(np.float64).tiny))
         score: Floats = logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
@@ -115,6 +115,6 @@ class AveragedClassifier(ClassifierMixin, _Averaged):
 class AveragedRegressor(RegressorMixin, _Averaged):
     """Averaged predictions of regressions."""
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: object) -> Floats:
         """sum_m w_m prediction_m, shape (n,)."""
         return self._mean("predict", X)

@@ -121,7 +121,7 @@ class Leaderboard:
         return own | {"entries": entries}
 
     @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Leaderboard:
+    def from_dict(cls, given: Mapping[str, object]) -> Leaderboard:
         """Inverse of `to_dict`; TypeError or ValueError for what is none."""
         own: dict[str, Any] = dict(given)
         own["entries"] = tuple(_entry(entry) for entry in own["entries"])
@@ -138,7 +138,7 @@ class Leaderboard:
         return found
 
 
-def _entry(given: Mapping[str, Any]) -> Entry:
+def _entry(given: Mapping[str, object]) -> Entry:
     text = {f.name for f in fields(Entry) if f.type == "str"}
     values: dict[str, Any] = {
         name: value if name in text else _number(value) for name, value in given.items()
@@ -152,7 +152,7 @@ def _number(value: Any) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _known(value: Any) -> Any:
+def _known(value: object) -> Any:
     return None if isinstance(value, float) and np.isnan(value) else value
 
 

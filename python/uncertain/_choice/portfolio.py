@@ -275,5 +275,5 @@ def _em(asked: Request, member: Member) -> Member:
     return member
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)

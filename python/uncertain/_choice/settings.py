@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any
 
 from sklearn.utils import check_random_state
 
@@ -40,7 +39,7 @@ def check_choice(method: str, effort: str, noise: object) -> tuple[float, float]
     return low, high
 
 
-def settings_of_choice(params: Mapping[str, Any]) -> Keywords:
+def settings_of_choice(params: Mapping[str, object]) -> Keywords:
     """Parameters for all candidates; ParameterError for those that belong to one method."""
     for name in params:
         if name not in ALLOWED:
@@ -56,7 +55,7 @@ def settings_of_choice(params: Mapping[str, Any]) -> Keywords:
     return dict(params)
 
 
-def re_measured_in(noise: tuple[float, float], params: Mapping[str, Any]) -> Keywords:
+def re_measured_in(noise: tuple[float, float], params: Mapping[str, object]) -> Keywords:
     """Parameters of a re-measured learner for a range of errors, which a new catalogue shares."""
     if "factors" in params:
         raise ParameterError(f"noise={noise!r} and factors={params['factors']!r}: say one of them")

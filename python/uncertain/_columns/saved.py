@@ -8,7 +8,7 @@ from typing import Any
 from .roles import KINDS
 
 
-def to_plain(value: Any) -> Any:
+def to_plain(value: object) -> Any:
     """For JSON: pairs of names as a list of [a, b, column]."""
     if isinstance(value, Mapping):
         if any(isinstance(key, tuple) for key in value):
@@ -17,7 +17,7 @@ def to_plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def from_plain(value: Any) -> Any:
+def from_plain(value: object) -> Any:
     """Inverse of `to_plain`."""
     if isinstance(value, (list, tuple)):
         if all(isinstance(entry, (list, tuple)) and len(entry) == 3 for entry in value):

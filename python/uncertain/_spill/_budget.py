@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 from .._uncertain import keep_at_most
 from ..exceptions import ParameterError
@@ -36,7 +35,7 @@ class Budget:
     said: str
 
     @classmethod
-    def of(cls, memory: Any) -> Budget:
+    def of(cls, memory: object) -> Budget:
         """From ``"2GB"``, ``"500 MB"``, ``"1.5GiB"``, or a number of bytes; ParameterError for anything
         else."""
         given = memory
