@@ -79,17 +79,17 @@ def one(path: str, source: str, arguments: dict[str, Any]) -> None:
     import polars
 
     import uncertain
-    import uncertain._model.beyond as beyond
+    from uncertain._rows.in_file import InFile
 
     importlib.import_module("uncertain._model.fit")  # as a first call would
 
     mapped: dict[str, Any] = {}
-    fit_in_parts = beyond.fit_in_parts
+    fit_steps = InFile.fit_steps
 
-    def timed(rows: Any, y: Any, pipeline: Any, known: Any) -> Any:
+    def timed(store: InFile, pipeline: Any) -> Any:
         begun = time.perf_counter()
-        whole = rows.rows()
-        bytes_ = rows.row_bytes * len(whole)
+        whole = store.rows()
+        bytes_ = store._spill.row_bytes * len(whole)
         views = [whole.means, *whole._core.fields().values()]
         read = time.perf_counter()
         for view in views:
@@ -108,10 +108,10 @@ def one(path: str, source: str, arguments: dict[str, Any]) -> None:
 
         last.fit = inner
         mapped["reading"] = round(begun - mapped.pop("begun"), 1)
-        return fit_in_parts(rows, y, pipeline, known)
+        return fit_steps(store, pipeline)
 
     if "memory" in arguments:
-        beyond.fit_in_parts = timed
+        InFile.fit_steps = timed  # type: ignore[method-assign]
     table: Any = polars.read_parquet(path) if source == "frame" else path
     mapped["begun"] = time.perf_counter()
     model, seconds, peak = measured(lambda: uncertain.fit(table, "label", **arguments))

@@ -61,7 +61,7 @@ def cluster_of(workers: int) -> Iterator[Any]:
 
 def overhead(groups: int, repeats: int) -> tuple[float, float]:
     """Median seconds of a pass over `groups` groups of 100 rows, and of its slowest task."""
-    from uncertain._model.cluster.passes import Cluster, Passes
+    from uncertain._rows.cluster.passes import Cluster, Passes
 
     with cluster_of(2) as client:
         cluster = Cluster(client, timeout=60.0, retries=0)
@@ -80,7 +80,7 @@ def overhead(groups: int, repeats: int) -> tuple[float, float]:
 def small_piece(seed: int) -> Any:
     """A group of 100 rows of 20 features."""
     from uncertain import GaussianArray
-    from uncertain._model.cluster.piece import Piece
+    from uncertain._rows.cluster.piece import Piece
 
     rng = np.random.default_rng(seed)
     return Piece.of(GaussianArray(rng.normal(size=(100, 20)), std=rng.uniform(0.1, 1.0, (100, 20))))
@@ -88,7 +88,7 @@ def small_piece(seed: int) -> Any:
 
 def whole_fit(client: Any, data: Any, **params: Any) -> tuple[float, Any, Any]:
     """Seconds of a fit, the model, and the passes over scaled rows, which go on to answer."""
-    from uncertain._model.cluster import fit as module
+    from uncertain._rows.cluster import fit as module
     from uncertain.dask import fit
 
     kept = []

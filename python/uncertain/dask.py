@@ -6,6 +6,125 @@ one, with nothing of Dask in it; ``model.predict(table)`` of a Dask DataFrame is
 
 from __future__ import annotations
 
-from ._model.cluster.fit import fit
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from ._columns import Columns
+from ._columns.roles import ErrorColumns
+from ._data.typing import RandomState
+from ._model.fit import fit_rows
+from ._model.model import Model
+from ._model.opened import open_dask_rows
+from ._model.plan import Plan
+from ._rows.on_dask import GROUP_BYTES
 
 __all__ = ["fit"]
+
+
+def fit(
+    client: Any,
+    table: Any,
+    target: str = "label",
+    *,
+    target_std: str | None = None,
+    sample_weight: str | None = None,
+    groups: str | None = None,
+    mean: str | None = None,
+    std: ErrorColumns | None = None,
+    var: ErrorColumns | None = None,
+    cov: str | Mapping[tuple[str, str], str] | None = None,
+    precision: str | None = None,
+    factor: str | None = None,
+    bounds: ErrorColumns | None = None,
+    features: Sequence[str] | None = None,
+    exact: Sequence[str] | Literal["all"] | None = None,
+    categorical: Sequence[str] | None = None,
+    corr: str | Mapping[tuple[str, str], str] | None = None,
+    columns: Columns | None = None,
+    task: Literal["auto", "classification", "regression"] = "auto",
+    method: str = "auto",
+    meaning: Literal["auto", "spread", "measurement"] = "auto",
+    scale: bool = True,
+    on_missing: Literal["error", "point", "impute"] = "error",
+    handle_unknown: Literal["error", "ignore"] = "error",
+    effort: Literal["fast", "normal"] = "normal",
+    random_state: RandomState = 0,
+    timeout: float = 600.0,
+    retries: int = 3,
+    group_bytes: int = GROUP_BYTES,
+    **params: Any,
+) -> Model:
+    """Fit a model to a Dask DataFrame, on its cluster.
+
+    Parameters
+    ----------
+    client : dask.distributed.Client, or None for the current one.
+    table : Dask DataFrame; partitions may be empty.
+    target, target_std, sample_weight, groups : names of columns, as in `uncertain.fit`; values beside the
+        table have no place on a cluster.
+    mean, std, var, cov, precision, factor, bounds, features, exact, categorical, corr, columns : as there.
+    task, meaning, scale, on_missing, handle_unknown, random_state : as there.
+    method : "gsu"; for classes "usvc", "minimax" and "discriminant"; for numbers "mixture". "auto" chooses
+        among "gsu" and "discriminant", on the sample (of which `uncertain.fit` looks at 20,000 rows), and
+        says so if boosted trees would be better there.
+    effort : of ``method="auto"``: "fast" follows a rule, "normal" chooses.
+    timeout : seconds that a pass over the rows, or the reading of the table, may take.
+    retries : how often the reading of a partition that failed is tried again. Work whose worker dies is tried
+        again elsewhere, as often as the cluster allows.
+    group_bytes : neighbouring partitions are joined to groups of at most so many bytes (but at most 64
+        groups), each of which is one task of a pass.
+    **params : parameters of the estimator, as in `uncertain.fit`. `n_jobs` is the number of threads of every
+        task; ``verbose=1`` also prints every pass with its seconds, the bytes so far and the slowest worker.
+
+    Returns
+    -------
+    Model
+        As from `uncertain.fit`, with the same certificate; no Dask in it or in its file.
+
+    Raises
+    ------
+    UncertainError
+        As `uncertain.fit`, naming the partition; for methods that are not made of sums over the rows; for
+        rows without error bars (or a kinked loss) that passes alone do not bring to `tol`.
+    ClusterError
+        For workers of other versions, no answer in time, rows that changed when a lost worker's were read
+        again, and workers that die again and again.
+
+    Notes
+    -----
+    The rows stay on the workers, as Gaussians. The client gathers a sample of at most 100,000 rows, drawn by
+    a hash of (`random_state`, partition, row), with 5 rows of every class at least. Passes start from its
+    solution; a penalty that is "auto", the question whether two columns are limits or arms, and what held-out
+    rows say of a model (`residual_std_`, spread, sets of predictions) come from the sample alone.
+    Probabilities are calibrated in 5 folds of all rows: of each 5 rows of a class in a row, one goes to each
+    fold, or whole `groups` by a hash of their names. Above 200,000 rows, one in so many is scored for them.
+
+    Sums are added in the order of the groups. So the last digits of a model depend on the partitions and on
+    `group_bytes`, and on nothing else: not on the number of workers or threads, nor on workers that were
+    lost.
+
+    Examples
+    --------
+    >>> import pandas, uncertain, uncertain.dask
+    >>> import dask.dataframe as dd
+    >>> from dask.distributed import Client
+    >>> frame = pandas.DataFrame({"x": [1.0, 1.2, 3.1, 2.9] * 9, "x_err": [0.1, 0.3, 0.1, 0.4] * 9})
+    >>> frame["kind"] = (frame.x > 2.0).map({True: "quasar", False: "star"})
+    >>> with Client(processes=False, n_workers=1, dashboard_address="127.0.0.1:0") as client:
+    ...     model = uncertain.dask.fit(client, dd.from_pandas(frame, npartitions=3), "kind", method="gsu")
+    >>> model.predict(frame.head(3)).to_list()
+    ['star', 'star', 'quasar']
+    """
+    plan = Plan(
+        task, method, meaning, scale, on_missing, handle_unknown, effort, None, random_state, params
+    ).checked()
+    roles: dict[str, object] = {
+        "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,
+        "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
+        "bounds": bounds, "features": features, "exact": exact, "categorical": categorical, "corr": corr,
+    }  # fmt: skip
+    asked, values = Columns.from_arguments(columns, roles)
+    reader, plan = open_dask_rows(
+        client, table, asked, values, plan, timeout=timeout, retries=retries, group_bytes=group_bytes
+    )
+    return fit_rows(reader, plan)

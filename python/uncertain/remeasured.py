@@ -11,6 +11,7 @@ a bad one looks like; 3 points worse on Kepler's catalogue).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
 from ._base.docs import documented
+from ._base.sums import BeyondSums, Need
 from ._data.array import GaussianArray
 from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from ._data.options import check_option
@@ -81,6 +83,13 @@ class _Remeasured(SavedTrees, BaseEstimator):
         self.n_components = n_components
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        yield BeyondSums(
+            Need.MEMORY,
+            f"{type(self).__name__} learns from copies of the rows",
+            'use method="gsu" or "discriminant", or fit a sample of the rows',
+        )
 
     def _fit(
         self, X: RowsLike, y: Labels, sample_weight: ArrayLike | None, classes: Labels | None = None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
 from ._base.docs import documented
 from ._base.progress import Callback
+from ._base.sums import BeyondSums, Need
 from ._data.typing import ClassWeight, Floats, Header, RandomState
 from ._linear.classifier import LinearClassifier
 from ._linear.kernelized import Kernelized
@@ -193,6 +195,15 @@ class RobustSVC(Kernelized, LinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        if self.method != "usvc":
+            yield BeyondSums(
+                Need.MEMORY,
+                f'method="{self.method}" keeps numbers of its own for every row',
+                'use method="usvc"',
+            )
+        yield from super()._beyond_sums()
 
     def _attributes(self, arrays: dict[str, Floats], header: Header) -> None:
         super()._attributes(arrays, header)

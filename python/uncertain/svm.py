@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ._base.docs import documented
 from ._base.progress import Callback
+from ._base.sums import BeyondSums, Need
 from ._data.typing import ClassWeight, RandomState
 from ._data.validation import RowsLike, check_gaussians, check_targets, check_weights, codes_among
 from ._linear.classifier import LinearClassifier
@@ -178,6 +180,13 @@ class GSUClassifier(Kernelized, LinearClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        yield from super()._beyond_sums()
+        if self.solver == "sgd":
+            yield BeyondSums(
+                Need.IN_PLACE, 'solver="sgd" goes through the rows in an order', 'use solver="auto"'
+            )
 
     @available_if(_in_batches)  # type: ignore[untyped-decorator]
     def partial_fit(

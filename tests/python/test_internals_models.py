@@ -93,7 +93,7 @@ def test_gaps_and_unlabelled_rows() -> None:
     known = table.filter(pl.col("y").is_not_null())
     assert covered(model, known) > 0.85
     remembered = uncertain.fit(known, target="y", method="discriminant", on_missing="impute")
-    levels = noise_levels(remembered._rows(remembered._source(table)), np.ones(2))
+    levels = noise_levels(remembered._reader.rows(remembered._reader.source(table)), np.ones(2))
     assert levels[0] > levels[1]  # a missing value is a large error
 
 

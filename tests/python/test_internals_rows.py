@@ -25,8 +25,8 @@ pytest.importorskip("distributed")
 
 from dask.sizeof import sizeof
 
-from uncertain._model.cluster.piece import Piece
-from uncertain._model.cluster.work import check_categories, hashes
+from uncertain._rows.cluster.piece import Piece
+from uncertain._rows.cluster.work import check_categories, hashes
 
 N, D = 500, 4
 COUNTS = np.array([1.0, 1.0, 0.0, 2.0, 2.0, 1.0])

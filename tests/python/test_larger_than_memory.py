@@ -15,9 +15,17 @@ import pytest
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._model import beyond, in_parts, reader
+from uncertain._model import plan, reader
+from uncertain._rows import in_memory as memory_store
+from uncertain._rows import in_parts
 from uncertain._rows.sampled import sampled
-from uncertain.exceptions import ColumnError, NullError, ParameterError, UncertainError, UncertainWarning
+from uncertain.exceptions import (
+    ColumnError,
+    NullError,
+    ParameterError,
+    UncertainError,
+    UncertainWarning,
+)
 
 pa = pytest.importorskip("pyarrow")
 MEMORY = "128MB"
@@ -250,7 +258,7 @@ def test_targets_that_are_none_are_refused(target: Any, words: str) -> None:
     [
         ({"method": "kernel"}, "random features"),
         ({"method": "huber"}, 'method="gsu"'),
-        ({"method": "remeasured"}, "does not reduce to sums"),
+        ({"method": "remeasured"}, "not made of sums"),
         ({"method": "tsvc"}, 'method="usvc"'),
         ({"method": "gsu", "kernel": "rbf"}, "compares rows with one another"),
         ({"method": "gsu", "alpha": "auto"}, "chooses it on a sample"),
@@ -294,7 +302,7 @@ def test_the_choice_is_made_on_a_sample_among_what_reduces(monkeypatch: pytest.M
     x = rng.uniform(-2.0, 2.0, (n, 2))
     ring = np.where((np.hypot(*x.T) > 1.2) ^ (x[:, 0] > 1.0), "in", "out")
     frame = pl.DataFrame({"a": x[:, 0], "a_err": 0.05, "b": x[:, 1], "b_err": 0.05, "kind": ring})
-    monkeypatch.setattr(beyond, "CHOSEN_ROWS", 1500)
+    monkeypatch.setattr(plan, "CHOSEN_ROWS", 1500)
     with pytest.warns(UncertainWarning, match=r"sample of 1,\d+ rows .* learns from rows in memory"):
         model = uncertain.fit(frame, "kind", memory=MEMORY)
     board = model.leaderboard_
@@ -348,7 +356,7 @@ def test_large_tables_are_read_in_parts_with_the_same_bits(
 
     monkeypatch.setattr(in_parts, "LARGE", 1 << 10)
     monkeypatch.setattr(in_parts, "in_parts", lambda numbers: 400)
-    monkeypatch.setattr("uncertain._model.beyond.read_in_parts", counting)
+    monkeypatch.setattr(memory_store, "read_in_parts", counting)
     model = uncertain.fit(folder if path else TABLE, "kind", **known)
     assert len(calls[0]._parts) >= 6
     assert np.array_equal(coefficients(model), coefficients(expected))
@@ -373,14 +381,14 @@ def test_answers_come_in_blocks(
     monkeypatch.setattr(reader, "in_parts", lambda numbers, size: 400)
     monkeypatch.setattr(in_parts, "LARGE", 1 << 10)
     sizes = []
-    read = type(model)._rows
+    read = reader.Reader.rows
 
     def counting(self: Any, source: Any) -> Any:
         rows = read(self, source)
         sizes.append(len(rows))
         return rows
 
-    monkeypatch.setattr(type(model), "_rows", counting)
+    monkeypatch.setattr(reader.Reader, "rows", counting)
     for method, whole in zip(methods, expected, strict=True):
         found = getattr(model, method)(given)
         pairs = zip(found, whole, strict=True) if isinstance(whole, tuple) else [(found, whole)]

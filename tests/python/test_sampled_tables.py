@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from sklearn.metrics import accuracy_score, classification_report, mean_absolute_error, r2_score
 
 import uncertain
-from uncertain._model import drawn, in_parts, reader
+from uncertain._model import drawn, reader
+from uncertain._rows import in_parts
 from uncertain._tables import Table
 from uncertain.cli import main
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
@@ -180,7 +181,7 @@ def test_scores_come_by_blocks(
     assert model.score(sources(folder)[kind]) == accuracy_score(TABLE["kind"].to_list(), predicted)
     values = numbers.predict(TABLE).to_numpy()
     assert numbers.score(sources(folder)[kind]) == pytest.approx(r2_score(TABLE["z"], values), rel=1e-12)
-    found = numbers._worth(sources(folder)[kind])
+    found = numbers._score_counts(sources(folder)[kind])
     assert found.n_rows == N
     assert found.error == pytest.approx(mean_absolute_error(TABLE["z"], values), rel=1e-12)  # type: ignore[union-attr]
     if kind not in ("reader", "query"):

@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -27,6 +27,7 @@ from .._uncertain import Fitted, check_parameters, fit, parameter_names
 from ..exceptions import ParameterError
 from .penalty import FitRows, choose, is_auto
 from .progress import reporter
+from .sums import BeyondSums, Need
 
 CLASSES: dict[str, list[type[Core]]] = {}
 
@@ -73,6 +74,22 @@ class Core:
     def _tuned(self) -> bool:
         """Is the penalty chosen by cross-validation?"""
         return bool(self._penalty) and is_auto(self._penalty, getattr(self, self._penalty))
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        """What the fit needs of its rows beside sums over them; see `_base.sums`."""
+        if self._tuned:
+            yield BeyondSums(
+                Need.COPIES,
+                f'{self._penalty}="auto" fits a path to copies of the rows',
+                f'method="auto" chooses it on a sample, or fit a sample with {self._penalty}="auto" first, '
+                "and pass what it finds",
+            )
+        if getattr(self, "class_weight", None) is not None:
+            yield BeyondSums(
+                Need.IN_PLACE,
+                "class_weight= makes a weight of its own for each row",
+                "pass the weights as a column, sample_weight=",
+            )
 
     @classmethod
     def _arguments(cls, parameters: Keywords) -> Keywords:

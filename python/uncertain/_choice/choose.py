@@ -46,7 +46,7 @@ AVERAGED_ROWS = 1_000
 """Below it an average is made: with 300 rows the one member that was chosen was 0.9 points of accuracy worse
 than the truly best one, an average 0.4 (docs/decisions/2026-11-22-the-choice.md)."""
 COMPARED = "for comparison: without error bars"
-IN_MEMORY = "for comparison: learns from rows in memory"
+IN_MEMORY = "for comparison: learns from rows in memory, and is not made of sums over them"
 
 
 class Choice(NamedTuple):
@@ -137,7 +137,8 @@ def _decide(
     """The fit to all rows, and the leaderboard."""
     ranking = Ranking(trials, comparison)
     weights = {ranking.simplest: 1.0}
-    if request.effort == "high" or len(training) < AVERAGED_ROWS:
+    whole = request.able is None  # else these rows are a sample, and one fit to all follows
+    if whole and (request.effort == "high" or len(training) < AVERAGED_ROWS):
         weights = ranking.average()
     if len(weights) > 1:
         fitted, weights = _fit_average(trials, weights, training, request.regression)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from .._data.options import check_option
 from .._data.typing import Keywords, RandomState
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
@@ -81,12 +80,6 @@ AUTO = "auto"
 """The method that is a choice among others."""
 
 
-def chosen(method: str) -> Method | None:
-    """The method of a name, None for "auto"; ParameterError for a name that is none."""
-    check_option("method", method, (AUTO, *METHODS))
-    return None if method == AUTO else METHODS[method]
-
-
 def is_denoised(method: str, meaning: str, usual: str) -> bool:
     """Does a step in front take off the noise, in this meaning ("auto": the usual one)?"""
     return (usual if meaning == "auto" else meaning) == "measurement" and not METHODS[method].measurement
@@ -99,9 +92,9 @@ def estimator_of(method: str, *, regression: bool, params: Keywords, random_stat
     if kind is None:
         able = _listed([name for name, m in METHODS.items() if m.regressor])
         raise ParameterError(f'method="{method}" is for classes; numbers are predicted by {able}')
-    known = set(kind(**entry.fixed).get_params())
+    known = set(kind._get_param_names())
     valid = sorted(known - set(entry.fixed))
-    of_classes = set(entry.classifier().get_params()) - known
+    of_classes = set(entry.classifier._get_param_names()) - known
     for name, value in params.items():
         if regression and entry.partial and name in of_classes:
             raise ParameterError(f"{name}= is for classes; missing numbers are null or NaN")

@@ -9,7 +9,7 @@ loses most (docs/papers/kepler.md), comes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
@@ -19,10 +19,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._data.incomplete import GaussianRows, gaussians_of
 from .._data.typing import Keywords, Labels
-from .._rows.training import TrainingRows
 from .methods import estimator_of, is_denoised
-from .settings import seed_of
-from .steps import refuse_limits, steps_with, takes_limits
+from .steps import steps_with, takes_limits
 
 Effort: TypeAlias = Literal["fast", "normal", "high"]
 
@@ -41,7 +39,6 @@ DISCRIMINANTS = ((True, 1), (True, 2), (False, 1), (True, 4), (False, 2), (False
 EM_TOL = 1e-4
 """Where EM ends for several Gaussians: held-out losses are those of 1e-6 or better, in a fourth of the time
 (docs/decisions/2026-11-23-one-held-out-engine.md)."""
-NO_SUMS = "not made of sums over the rows, which are not in one memory"
 MIXTURES = (1, 2, 4, 8, 16)
 """Gaussians of features and target together."""
 
@@ -85,43 +82,6 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Options:
-    """The arguments of `uncertain.fit` that are not about columns."""
-
-    task: str
-    method: str
-    meaning: str
-    usual: str
-    """What the meaning "auto" stands for where nothing is tried."""
-    scale: bool
-    on_missing: str
-    handle_unknown: str
-    effort: Effort
-    noise: tuple[float, float] | None
-    random_state: Any
-    params: Keywords
-
-    @property
-    def denoised(self) -> bool:
-        """Does a step in front of the named method take off the noise?"""
-        return is_denoised(self.method, self.meaning, self.usual)
-
-    def steps(self, estimator: Any, limits: Mapping[str, str]) -> list[tuple[str, Any]]:
-        """The estimator of the named method behind the steps that it needs; `limits`: columns of flags."""
-        refuse_limits(estimator, limits, measured=self.denoised)
-        impute = self.on_missing == "impute"
-        return steps_with(estimator, measured=self.denoised, scale=self.scale, impute=impute)
-
-    def request(self, known: TrainingRows, **more: Any) -> Request:
-        """What is asked of a choice on these rows."""
-        return Request(
-            rows=known.rows, y=known.y, meaning=self.meaning, usual=self.usual, effort=self.effort,
-            scale=self.scale, impute=self.on_missing == "impute", noise=self.noise,
-            random_state=seed_of(self.random_state), settings=self.params, **more,
-        )  # fmt: skip
-
-
-@dataclass(frozen=True)
 class Request:
     """What the members must be able to do."""
 
@@ -143,9 +103,6 @@ class Request:
     """Are features limits?"""
     target_limits: bool = False
     """Are targets?"""
-    among: tuple[str, ...] | None = None
-    """The methods that may take part, those of sums over the rows where these are not in one memory; None:
-    all."""
     able: Callable[[Member], bool] | None = None
     """Which members may be chosen; others are tried to be compared with."""
 
@@ -156,17 +113,9 @@ class Request:
         return rows.kind == "zero" or not rows.trace().any()
 
 
-def reduces(member: Member) -> bool:
-    """Does its fit reduce to sums over rows, which may then be in a file or on other machines?"""
-    return member.method not in ("kernel", "remeasured", "mixture")
-
-
 def portfolio(asked: Request) -> list[Member]:
     """All members, the simplest first; those that cannot take part say why."""
-    members = list(_numbers(asked) if asked.regression else _classes(asked))
-    if asked.among is None:
-        return members
-    return [m if m.method in asked.among else m.without(NO_SUMS) for m in members]
+    return list(_numbers(asked) if asked.regression else _classes(asked))
 
 
 def follows_rule(asked: Request, member: Member) -> bool:

@@ -8,34 +8,23 @@ from numbers import Integral, Real
 
 from sklearn.utils import check_random_state
 
-from .._data.options import check_option
 from .._data.typing import Keywords, RandomState
 from ..exceptions import ParameterError
-from .methods import AUTO, METHODS
+from .methods import METHODS
 
 EFFORTS = ("fast", "normal", "high")
 ALLOWED = ("estimator", "n_jobs", "verbose", "callback")
 """Parameters that make sense without a method."""
 
 
-def check_choice(method: str, effort: str, noise: object) -> tuple[float, float] | None:
-    """The range of errors as two floats; ParameterError for what the method cannot use."""
-    check_option("effort", effort, EFFORTS)
-    if method != AUTO and effort != "normal":
-        raise ParameterError(f'effort={effort!r}: method="{method}" is one fit; effort is for method="auto"')
-    if noise is None:
-        return None
+def checked_noise(noise: object) -> tuple[float, float]:
+    """The range of errors as two floats; ParameterError for what is none."""
     pair = isinstance(noise, (tuple, list)) and len(noise) == 2
     if not pair or not all(isinstance(f, Real) and not isinstance(f, bool) for f in noise):  # type: ignore[attr-defined]
         raise ParameterError(f"noise={noise!r}: must be the smallest and the largest factor, such as (1, 4)")
     low, high = (float(f) for f in noise)  # type: ignore[attr-defined]
     if not 0.0 < low <= high < math.inf:
         raise ParameterError(f"noise={noise!r}: must be two factors with 0 < smallest <= largest")
-    if method not in (AUTO, "remeasured"):
-        raise ParameterError(
-            f'noise={noise!r}: method="{method}" learns from the errors as they are; only "remeasured" is '
-            'fitted to a range of errors, and "auto" chooses by one'
-        )
     return low, high
 
 

@@ -8,6 +8,12 @@ from numbers import Real
 from ..exceptions import ParameterError
 
 
+def check_options(**given: tuple[object, Sequence[str]]) -> None:
+    """`check_option` of several parameters: their values and options."""
+    for name, (value, options) in given.items():
+        check_option(name, value, options)
+
+
 def check_option(name: str, value: object, options: Sequence[str]) -> None:
     """Refuse a value that is none of the options."""
     if value not in options:

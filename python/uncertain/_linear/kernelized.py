@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.core import Core
+from .._base.sums import BeyondSums, Need
 from .._data.typing import Floats, Keywords
 from .._data.validation import RowsLike, check_gaussians
 from .._uncertain import Fitted, Gaussians
@@ -29,6 +31,16 @@ class Kernelized(Core):
     def _core_parameters(self) -> Keywords:
         check_kernel(self.kernel, self.gamma)
         return super()._core_parameters()
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        if self.kernel != "linear":
+            yield BeyondSums(
+                Need.MEMORY,
+                f"kernel={self.kernel!r} compares rows with one another in one memory",
+                'leave it out, or use method="kernel" with n_components= (random features) where memory= is '
+                "enough",
+            )
+        yield from super()._beyond_sums()
 
     def _to_fit(self, data: Gaussians, weights: Floats | None) -> Gaussians:
         """The rows for the linear fit; the map is learned from those of positive weight."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from .._data.array import GaussianArray
 from .._data.incomplete import Incomplete
 from .._data.typing import Floats, Ints
+from .._rows.batches import numbered
 from .._rows.sampled import uniform
 from .._spill import in_parts
 from .._tables import BatchSize, Table
@@ -27,7 +28,6 @@ from .._tables.groups import groups_from
 from .._tables.source import Source
 from .._tables.targets import as_values
 from ..exceptions import ParameterError, ShapeError, UncertainError
-from .batches import numbered
 
 BATCH_BYTES = 32 << 20
 KEPT = 4

@@ -38,7 +38,7 @@ OPTIONS = ("on_missing", "handle_unknown")
 """Parameters of `AsGaussians` beside its columns, which the file holds once."""
 
 
-class Beside(NamedTuple):
+class ModelMetadata(NamedTuple):
     """What a model knows beside its pipeline."""
 
     columns: Columns
@@ -50,27 +50,27 @@ class Beside(NamedTuple):
     """Of the rows of the fit."""
 
 
-def to_bytes(pipeline: Pipeline, beside: Beside) -> bytes:
+def to_bytes(pipeline: Pipeline, metadata: ModelMetadata) -> bytes:
     """The bytes of the model file."""
-    return model_to_bytes(*_parts(pipeline, beside))
+    return model_to_bytes(*_parts(pipeline, metadata))
 
 
-def from_bytes(data: bytes) -> tuple[Pipeline, Beside]:
+def from_bytes(data: bytes) -> tuple[Pipeline, ModelMetadata]:
     """Inverse of `to_bytes`; ModelFileError for anything else."""
     return _assembled(*model_from_bytes(data))
 
 
-def write(path: str | os.PathLike[str], pipeline: Pipeline, beside: Beside) -> None:
+def write(path: str | os.PathLike[str], pipeline: Pipeline, metadata: ModelMetadata) -> None:
     """Write the model file; it appears complete or not at all."""
-    write_model(path, *_parts(pipeline, beside))
+    write_model(path, *_parts(pipeline, metadata))
 
 
-def read(path: str | os.PathLike[str]) -> tuple[Pipeline, Beside]:
+def read(path: str | os.PathLike[str]) -> tuple[Pipeline, ModelMetadata]:
     """Inverse of `write`."""
     return _assembled(*read_model(path))
 
 
-def _parts(pipeline: Pipeline, beside: Beside) -> tuple[list[Fitted], list[Any], list[str], str]:
+def _parts(pipeline: Pipeline, metadata: ModelMetadata) -> tuple[list[Fitted], list[Any], list[str], str]:
     """Steps, classes, feature names and the JSON object, as the extension takes them."""
     features: list[str] = []
     categories: dict[str, list[Any]] = {}
@@ -86,16 +86,16 @@ def _parts(pipeline: Pipeline, beside: Beside) -> tuple[list[Fitted], list[Any],
         features = first_names(first)
     steps, own_names, own_parameters = listed(rest)
     names, parameters = names + own_names, parameters + own_parameters
-    about: dict[str, Any] = {"columns": beside.columns.to_dict(), "steps": names, "parameters": parameters}
+    about: dict[str, Any] = {"columns": metadata.columns.to_dict(), "steps": names, "parameters": parameters}
     if categories:
         about["categories"] = categories
     if units:
         about["units"] = units
-    if beside.residual_std is not None:
-        about["residual_std"] = beside.residual_std
-    if beside.leaderboard is not None:
-        about["leaderboard"] = beside.leaderboard.to_dict()
-    if known := beside.remembered.to_dict():
+    if metadata.residual_std is not None:
+        about["residual_std"] = metadata.residual_std
+    if metadata.leaderboard is not None:
+        about["leaderboard"] = metadata.leaderboard.to_dict()
+    if known := metadata.remembered.to_dict():
         about["remembered"] = known
     classes = pipeline[-1].classes_.tolist() if hasattr(pipeline[-1], "classes_") else []
     return steps, classes, features, json.dumps(about)
@@ -103,7 +103,7 @@ def _parts(pipeline: Pipeline, beside: Beside) -> tuple[list[Fitted], list[Any],
 
 def _assembled(
     steps: Sequence[Fitted], classes: Sequence[Any], features: Sequence[str], text: str
-) -> tuple[Pipeline, Beside]:
+) -> tuple[Pipeline, ModelMetadata]:
     """Estimators with the attributes that fitting them would have given."""
     about = About.of(text)
     columns, parameters = about.columns, about.parameters
@@ -125,7 +125,7 @@ def _assembled(
         estimators.insert(0, first)
     pipeline = named(estimators, about.steps)
     name_features(estimators, features)
-    return pipeline, Beside(columns, about.residual_std, about.leaderboard, about.remembered)
+    return pipeline, ModelMetadata(columns, about.residual_std, about.leaderboard, about.remembered)
 
 
 class About(NamedTuple):

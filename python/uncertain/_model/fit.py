@@ -1,7 +1,9 @@
 """`uncertain.fit`: from a table with error bars to a fitted model, in one call.
 
-Everything that can be wrong with names, options and labels is checked before a number is read; the
-numbers themselves are checked on their way into the first step of the pipeline.
+Columns, rows, plan, fit, model: the roles of columns are settled by names and types, the rows are read into a
+store (memory, a file, a cluster), and the plan is fitted there. Everything that can be wrong with names,
+options and labels is checked before a number is read; the numbers themselves are checked on their way into
+the first step of the pipeline.
 """
 
 from __future__ import annotations
@@ -9,42 +11,24 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
-from .._choice.choose import choose
-from .._choice.leaderboard import Leaderboard
-from .._choice.methods import MethodName, chosen, estimator_of
-from .._choice.portfolio import Effort, Options
-from .._choice.settings import check_choice, re_measured_in, settings_of_choice
-from .._choice.steps import takes_gaps
-from .._columns import Columns, find_columns, left_out
-from .._columns.columns import OF_ROWS
+from .._choice.methods import MethodName
+from .._choice.portfolio import Effort
+from .._columns import Columns
 from .._columns.roles import ErrorColumns
-from .._data.array import GaussianArray
-from .._data.coded import coded
-from .._data.options import check_option
 from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
-from .._data.warn import warn
-from .._held_out.fits import FoldModels
-from .._rows.training import TrainingRows
-from .._spill import Budget
+from .._rows.reader import RowReader
+from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask
-from .._tables.sentinels import sentinel_warning, sentinels
-from .._tables.source import Source
-from ..exceptions import ParameterError, UncertainWarning
-from ..preprocessing import AsGaussians
-from ..preprocessing._empty import find_filled
-from . import with_target as with_target_
-from .beyond import fit_in_file, fit_large, settled, suits_parts
-from .measured import are_readings
+from ..exceptions import ParameterError
 from .model import Model
+from .opened import open_dask_rows, open_rows
+from .plan import Plan
+from .remember import remember
 
 
 def fit(
@@ -227,164 +211,38 @@ def fit(
     >>> model.predict(table).to_list()
     ['star', 'star', 'quasar', 'quasar']
     """
-    arguments = locals()
+    plan = Plan(
+        task, method, meaning, scale, on_missing, handle_unknown, effort, noise, random_state, params
+    ).checked()
+    roles: dict[str, object] = {
+        "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,
+        "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
+        "bounds": bounds, "features": features, "exact": exact, "categorical": categorical, "corr": corr,
+        "limits": limits,
+    }  # fmt: skip
+    asked, values = Columns.from_arguments(columns, roles)
     if is_dask(table):
-        return _on_cluster(arguments)
-    entry = chosen(method)
-    check_option("task", task, ("auto", "classification", "regression"))
-    check_option("meaning", meaning, ("auto", "spread", "measurement"))
-    check_option("on_missing", on_missing, ("error", "point", "impute"))
-    noise = check_choice(method, effort, noise)
-    if not isinstance(scale, bool):
-        raise ParameterError(f"scale={scale!r}: must be True or False")
-
-    budget = None if memory is None else Budget.of(memory)
-    if budget is None and spill is not None:
-        raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
-    source = Source.of(table)
-    asked, values = Columns.from_arguments(columns, arguments)
-    with source.named():
-        columns = _found_columns(source, asked)
-    beside: dict[str, Any] = {role: values.get(role, getattr(columns, role)) for role in OF_ROWS}
-    target, target_std, groups, sample_weight = beside.values()
-    with_target = columns.known.target_pairs
-    beside_target = {*columns.known.target_stds, *with_target.columns}
-    in_parts = budget is None and entry is not None and suits_parts(source, columns, named=bool(asked.errors))
-    if in_parts:
-        source.load(columns.beside() | beside_target)
-    elif budget is None:
-        source.load({*source.names} - {*columns.ignored} | beside_target)
-        if source.table is not None:
-            with source.named():
-                columns = find_filled(asked, source.table, columns)
-            source.load({*source.names} - {*columns.ignored} | beside_target)
-    usual = "measurement" if are_readings(source, columns) else "spread"
-    options = Options(
-        task, method, meaning, usual, scale, on_missing, handle_unknown, effort, noise, random_state, params
-    )  # fmt: skip
-    found = asked.exact is None and asked.features is None and asked.mean is None
-    if budget is not None:
-        if found:
-            _warn_of_left_out(source, columns)
-        return fit_in_file(source, columns, options, beside, budget, spill)
-    y_limit = with_target_.limits(source, columns)
-    y, regression = source.targets(target, task, partial=entry is not None and entry.partial)
-    if regression and (code := sentinel_warning(sentinels(columns.target or "target", y))):
-        warn(code, UncertainWarning)
-    if regression:
-        columns = columns.with_found(target_unit=source.unit(columns.target))
-    if entry is None:
-        params, estimator, knows_y_std = settings_of_choice(params), None, regression
+        for name, given in (("noise", noise), ("memory", memory), ("spill", spill)):
+            if given is not None:
+                raise ParameterError(f"{name}= is for tables in one memory; on a cluster leave it out")
+        reader, plan = open_dask_rows(None, table, asked, values, plan)
     else:
-        params = params if noise is None else re_measured_in(noise, params)
-        estimator = estimator_of(method, regression=regression, params=params, random_state=random_state)
-        knows_y_std = has_fit_parameter(estimator, "y_std")
-    if target_std is None and knows_y_std:
-        columns = columns.with_target_std()
-        target_std = columns.target_std
-    y_std = None
-    if target_std is not None:
-        if not knows_y_std:
-            raise _no_target_std(estimator)
-        missing = 0.0 if on_missing == "point" else None
-        y_std = source.target_stds(target_std, missing, unit=columns.target_unit)
-    xy_cov = None
-    if regression if estimator is None else has_fit_parameter(estimator, "xy_cov"):
-        if with_target.columns and (with_target.named or y_std is not None):
-            columns = columns.with_pairs_of_target(with_target.corr, with_target.cov)
-            reader = AsGaussians(columns=columns, on_missing=on_missing, handle_unknown=handle_unknown)
-            reader.fit(source.rows)
-            xy_cov = with_target_.covariances(source, reader, with_target, str(target), y_std)
-    elif with_target.named and with_target.columns:
-        raise ParameterError(
-            f"{next(iter(with_target.columns))} is given for the target {target!r}: covariances with its "
-            'errors are used by method="mixture" for numbers'
-        )
-    of_numbers = regression if estimator is None else has_fit_parameter(estimator, "y_limit")
-    if y_limit is not None and not of_numbers:
-        raise ParameterError(
-            f"limits={{{target!r}: {columns.target_limit!r}}}: targets may be limits where they are numbers, "
-            'with method="mixture"'
-        )
-    together = None if groups is None else source.groups(groups)
-    if together is not None and not isinstance(groups, str):
-        columns = replace(columns, groups=True)
-    weights = None if sample_weight is None else source.weights(sample_weight)
-    if weights is not None and not isinstance(sample_weight, str):
-        columns = replace(columns, sample_weight=True)
-    if found:
-        _warn_of_left_out(source, columns)
-    reading = AsGaussians(columns=columns, on_missing=on_missing, handle_unknown=handle_unknown)
-    known = TrainingRows(None, y, weights, together, y_std, xy_cov, y_limit)
+        reader, plan = open_rows(table, asked, values, plan, memory=memory, spill=spill)
+    return fit_rows(reader, plan)
+
+
+def fit_rows(reader: RowReader, plan: Plan) -> Model:
+    """Read the rows of a table whose columns are known, and fit a plan to them."""
     start = time.perf_counter()
-    board: Leaderboard | None = None
-    held_out: FoldModels | None = None
-    if entry is None or estimator is None:
-        rows = reading.fit_transform(source.rows)
-        request = replace(options, params=params).request(
-            replace(known, rows=rows), regression=regression, limits=bool(columns.limits),
-            target_limits=y_limit is not None,
-        )  # fmt: skip
-        chosen_one, board, held_out = choose(request, replace(known, rows=rows))
-        pipeline = Pipeline([("gaussians", reading), *chosen_one.steps])
-    else:
-        steps = options.steps(estimator, columns.flags())
-        if in_parts:
-            codes: Any = coded(y)
-            known = replace(known, y=codes)
-            del y  # eight bytes a row
-            return fit_large(source, columns, reading, Pipeline(steps), known, start)
-        # Of arrays NaN is a gap for what takes gaps, which only the caller may say.
-        if source.table is not None or takes_gaps(estimator, measured=options.denoised):
-            steps.insert(0, ("gaussians", reading))
-        pipeline = replace(known, rows=source.rows).fit(Pipeline(steps))
-    model = Model(pipeline, settled(columns, reading), n_rows=len(y), leaderboard=board)
-    return model._remember(replace(known, rows=model._rows(source)), start, held_out)
-
-
-def _on_cluster(given: dict[str, Any]) -> Model:
-    """`fit`, with its arguments, of a table on a cluster."""
-    from .cluster.fit import fit as fit_on_cluster  # which imports Dask
-
-    for name in ("noise", "limits", "memory", "spill"):
-        if given.pop(name) is not None:
-            raise ParameterError(f"{name}= is for tables in one memory; on a cluster leave it out")
-    params = given.pop("params")
-    return fit_on_cluster(None, **given, **params)
-
-
-def _warn_of_left_out(source: Source, columns: Columns) -> None:
-    """One warning about the numeric columns that were found, but not taken."""
-    message = None if source.table is None else left_out(columns, source.table.type_of)
-    if message is not None:
-        warn(message, UncertainWarning)
-
-
-def _found_columns(source: Source, asked: Columns) -> Columns:
-    """The columns of a table by role; arrays have none that could be named."""
-    if source.table is not None:
-        return find_columns(asked, source.table)
-    data = source.data
-    if not isinstance(data, (GaussianArray, np.ndarray)) and asked.target is not None:
-        raise ParameterError(
-            f"data of type {type(data).__name__} is no table: pass a table (Polars, pandas, pyarrow, DuckDB, "
-            "astropy, a dictionary of columns, the path of a file), or an array with the labels as target="
-        )
-    kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
-    named = {role: name for role in OF_ROWS[1:] if (name := getattr(asked, role)) is not None}
-    role = next(iter(asked.asked() | named), None)
-    if role is not None:
-        raise ParameterError(
-            f"{role}= names a column of a table, but {kind} has none; see GaussianArray(means, ...)"
-        )
-    if asked.target is not None:
-        raise ParameterError(f"{kind} has no column {asked.target!r}: pass the labels themselves as target=")
-    return Columns.of_array()
-
-
-def _no_target_std(estimator: BaseEstimator | None) -> ParameterError:
-    """The estimator does not know error bars of the target."""
-    return ParameterError(
-        "target_std=: only GSURegressor and GaussianMixtureRegressor know error bars of the target; "
-        f'they are the methods "gsu" and "mixture" for numbers, but this is {type(estimator).__name__}'
-    )
+    plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
+    rows = reader.read(plan.uses())
+    reader.warn_of_left_out()
+    some = rows.sample(REMEMBERED_ROWS)
+    pipeline, board, held_out = plan.fit(rows, reader.columns.flags())
+    reading = [] if reader.reading is None else [("gaussians", reader.reading)]
+    whole = Pipeline([*reading, *pipeline.steps])
+    residual_std, remembered = remember(pipeline, some, held_out)
+    return Model(
+        whole, reader.settled_columns(), residual_std, remembered,
+        n_rows=len(rows), seconds=time.perf_counter() - start, leaderboard=board,
+    )  # fmt: skip

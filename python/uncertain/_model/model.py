@@ -1,30 +1,50 @@
-"""`Model`: what `uncertain.fit` returns and `uncertain.load` reads back."""
+"""`Model`: what `uncertain.fit` returns and `uncertain.load` reads back.
+
+The class holds parts, and its methods say what they promise and who keeps it: a `Reader` turns tables into
+rows, a `Predictor` answers for every row, `report`, `values` and `summary` say what has been learned, and
+`file` writes all of it down.
+"""
 
 from __future__ import annotations
 
 import copyreg
 import html
 import os
-import time
-from dataclasses import replace
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from .._data.incomplete import Incomplete
-from .._errors.sizes import ErrorSizes
-from .._held_out.fits import FoldModels
-from .._rows.training import TrainingRows
+from .._choice.leaderboard import Leaderboard
+from .._columns import Columns
+from .._data.array import GaussianArray
+from .._data.incomplete import GaussianRows
+from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
+from .._data.validation import TableLike
+from .._report.classes import Report
+from .._report.huber import HuberReport
+from .._report.pace import Pace, ReportCallback
+from .._report.regression import RegressionReport
+from .._rows.sampled import REMEMBERED_ROWS
+from .._tables.dask import is_dask, lazily
+from .._tables.groups import Groups
+from .._tables.source import Source
 from ..exceptions import ModelFileError, UncertainError
-from .calibrating import calibrate
-from .file import Beside, from_bytes, read, to_bytes, write
-from .findings import Findings
+from .coefficients import hyperplanes
+from .file import ModelMetadata, from_bytes, read, to_bytes, write
+from .predictor import Predictor
+from .reader import Reader
 from .remembered import Remembered
+from .report import ReportOptions, report
+from .score import Counts, count_scores
+from .summary import Summary, summarised
 from .text import text_of
+from .values import value_of_remeasuring
 
 
-class Model(Findings):
+class Model:
     """A fitted pipeline together with the columns it reads.
 
     Attributes
@@ -44,40 +64,503 @@ class Model(Findings):
     Tables may be of any library, or a path; they need the columns the model was fitted on, in any order.
     """
 
-    def _remember(self, some: TrainingRows, start: float, held_out: FoldModels | None = None) -> Model:
-        """Keep what later rows are compared with, what held-out rows say, and the seconds since `start`.
-
-        `held_out` are the models of the folds of a choice.
-        """
-        if isinstance(some.rows, Incomplete) and not some.rows.missing.any():
-            some = replace(some, rows=some.rows.gaussians)
-        found = calibrate(self.pipeline_[self._n_reading :], some, held_out)
-        self.residual_std_ = found.residual_std
-        sizes = ErrorSizes.of(some.rows, some.weights)
-        self._remembered = Remembered(sizes, found.spread, found.conformal, found.widths)
-        self._seconds = time.perf_counter() - start
-        return self
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        columns: Columns,
+        residual_std: float | None = None,
+        remembered: Remembered | None = None,
+        *,
+        n_rows: int | None = None,
+        seconds: float | None = None,
+        leaderboard: Leaderboard | None = None,
+    ) -> None:
+        self.pipeline_ = pipeline
+        self.columns_ = columns
+        self.residual_std_ = residual_std
+        self._remembered = remembered or Remembered()
+        self._n_rows = n_rows
+        self._seconds = seconds
+        self._leaderboard = leaderboard
+        self._reader = Reader(pipeline, columns, self._remembered.sizes)
+        self.is_regression_ = self._reader.is_regression
+        self.classes_: Any = self._reader.classes  # an array for all who ask a classifier
 
     @property
-    def _beside(self) -> Beside:
-        return Beside(self.columns_, self.residual_std_, self._leaderboard, self._remembered)
+    def _predictor(self) -> Predictor:
+        return Predictor(self._reader, self.residual_std_, self._remembered)
+
+    @property
+    def feature_names_(self) -> list[str]:
+        """Names of the d features, in the order of `coef_`: the columns, or x0, x1, ... without names."""
+        return self._reader.feature_names
+
+    @property
+    def has_distribution_(self) -> bool:
+        """Does it answer `predict_distribution`?"""
+        return self._predictor.has_distribution
+
+    def predict(self, table: TableLike, *, append: bool = False) -> Any:
+        """The class of every row, in row order, with labels of their original type; or the predicted number.
+
+        A Polars, pandas or narwhals table gives a Series named like the target, pyarrow, DuckDB and other
+        streams a ChunkedArray, astropy (also FITS) a Column, paths a Polars Series, all else a NumPy array.
+
+        With ``append=True`` it is the table itself, a new one of the same kind with the new column
+        ``<target>_predicted`` at its end (``prediction`` if the target was no column). Lazy tables are
+        collected, paths give a Polars DataFrame, and FITS tables an astropy one. A column of that name is an
+        error: nothing is replaced.
+
+        A Dask DataFrame gives a lazy Series (with `append` a lazy DataFrame), partition by partition.
+        """
+        ask = self._predictor
+        if is_dask(table):
+            return lazily(table, partial(self.predict, append=append), partial(ask.like, append, None))
+        return ask.predict(table, append=append)
+
+    def predict_proba(self, table: TableLike, *, append: bool = False) -> Any:
+        """The probability of every class, averaged over each row's own uncertainty.
+
+        A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
+        With ``append=True`` the caller's table as by `predict`, with columns ``p_<class>`` at its end.
+        """
+        ask = self._predictor
+        names = ask.class_names(append=append)
+        if is_dask(table):
+            return lazily(table, partial(self.predict_proba, append=append), partial(ask.like, append, names))
+        return ask.predict_proba(table, append=append)
+
+    def predict_distribution(self, table: TableLike, *, append: bool = False) -> Any:
+        """Of a regression: the prediction, and its standard deviation.
+
+        A table of the caller's kind with the columns
+
+        - ``<target>``: the prediction;
+        - ``<target>_std``: the standard deviation of the true target around it;
+        - ``<target>_std_from_errors``: s_i, the part of it that the row's own error bars make, such as
+          sqrt(w'S_i w); with ``meaning="measurement"`` S_i is what a `GaussianDenoiser` leaves open.
+
+        For arrays, the pair of arrays (prediction, whole standard deviation).
+        With ``append=True`` the caller's table as by `predict`, with these columns at its end; their names
+        begin with ``<target>_predicted``.
+
+        Of a `GSURegressor` it is sqrt(sigma^2 + s_i^2). sigma is ``residual_std_``, the scatter of targets
+        that no error bar explains. It was measured while the model was fitted, as the most likely one of
+
+        .. code-block:: text
+
+            y_i - prediction_i ~ N(0, sigma^2 + s_i^2 + t_i^2)
+
+        over rows held out in 5 folds (of whole groups, if the fit had groups; rows count by their weights),
+        where t_i is the error bar of the target, if there is one. So the distribution is that of a *true*
+        target where the targets had error bars in the fit: to compare with a target measured to +- t, add t
+        in quadrature. Where they had none, their noise is in sigma, and the distribution is that of a target
+        as it would be measured. For more than 20,000 rows one split takes the place of the folds, whose model
+        is fitted to at most 20,000 rows.
+
+        A `GaussianMixtureRegressor` has a density of its own, of the true target; s_i^2 is what the
+        errors add to the scatter of its laws. Other methods have none, and their spread is that of held-out
+        residuals (of the folds of a choice; else of a third of the rows, or all in turn up to 1,000) by noise
+        level,
+
+        .. code-block:: text
+
+            y_i - prediction_i ~ N(0, a + sum_j b_j v_ij),    s_i^2 = sum_j b_j v_ij
+
+        with v_ij the variance that the row's errors leave open of feature j (behind a `GaussianDenoiser` that
+        of the posterior, else s^2 t^2 / (s^2 + t^2) for an error s and a feature of spread t), and a > 0,
+        b_j >= 0 the most likely ones. If error bars are measurement errors every held-out row is there twice,
+        also as it would have been read with errors up to 4 times as large.
+
+        Raises `ParameterError` for classes, and for a model that does not know its scatter: its file was
+        written in Rust or by an older version, or it was fitted to too few rows (or groups) to hold any out.
+        """
+        ask = self._predictor
+        ask.check_distribution()
+        if is_dask(table):
+            names = ask.distribution_names(append=append)
+            return lazily(
+                table, partial(self.predict_distribution, append=append), partial(ask.like, append, names)
+            )
+        return ask.predict_distribution(table, append=append)
+
+    def predict_set(self, table: TableLike, *, coverage: float = 0.9, append: bool = False) -> Any:
+        """For every row the classes that it may have: a share `coverage` of the sets hold the true one.
+
+        A column of lists of labels (a Series, a ChunkedArray, ... as by `predict`; for arrays an array of
+        lists), the most probable label first. A list is never empty, so coverage is larger where the model is
+        right more often than was asked; a list of all classes says that the row tells nothing.
+
+        With q_b the ceil((m + 1) coverage)-th smallest of the scores 1 - P(true class) of m held-out rows in
+        bin b of noise levels,
+
+        .. code-block:: text
+
+            set of a row = {k : 1 - P(k) <= q_b} and the most probable class
+
+        where b is the bin of the row's noise level, the root mean square of its errors in units of the spread
+        of the features. The held-out rows are those of the folds that ``method="auto"`` chose on; other
+        methods hold out a third of the rows (up to 1,000 rows each third in turn). Whole groups stay
+        together, and so do equal rows; rows count by their weights. If error bars are measurement errors each
+        is there twice, as it was read and as it would have been read with errors up to 4 times as large.
+        So coverage holds for precise rows, for poor ones, and for larger errors than those of the fit. It is
+        an average over rows of a noise level, not a promise for each class.
+
+        Parameters
+        ----------
+        table : rows, as for `predict`.
+        coverage : share of the sets that shall hold the true class, between 0 and 1.
+        append : True gives the caller's table with the sets in a new column ``<target>_predicted_set``.
+
+        Raises
+        ------
+        UncertainError
+            A ``ValueError``: for a regression, which has `predict_interval`; if the model holds no scores
+            (its file was written in Rust or by an older version, or there were too few rows).
+
+        References
+        ----------
+        V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World, 2005, sections 2.2 and 4.5.
+        M. Sadinle, J. Lei, L. Wasserman, Least ambiguous set-valued classifiers with bounded error levels,
+        JASA 114, 2019.
+
+        Examples
+        --------
+        >>> import numpy as np, uncertain
+        >>> rng = np.random.default_rng(0)
+        >>> kind = np.arange(400) % 2
+        >>> std = rng.uniform(0.1, 2.0, (400, 1))
+        >>> X = uncertain.GaussianArray(4.0 * kind[:, None] + std * rng.normal(size=(400, 1)), std=std)
+        >>> model = uncertain.fit(X, np.array(["star", "quasar"])[kind], method="discriminant")
+        >>> rows = uncertain.GaussianArray([[0.0], [2.0]], std=[[0.1], [3.0]])
+        >>> model.predict_set(rows, coverage=0.95).tolist()
+        [['star'], ['star', 'quasar']]
+        """
+        return self._predictor.predict_set(table, coverage, append=append)
+
+    def predict_interval(self, table: TableLike, *, coverage: float = 0.9, append: bool = False) -> Any:
+        """For every row an interval, so that a share `coverage` of the intervals hold the true target.
+
+        A table of the caller's kind with the columns ``<target>_lower`` and ``<target>_upper``; for arrays
+        the pair of arrays (lower, upper). With ``append=True`` the caller's table with
+        ``<target>_predicted_lower`` and ``<target>_predicted_upper`` at its end.
+
+        With s the standard deviation that `predict_distribution` gives, and q_b the ceil((m + 1) coverage)-th
+        smallest of the scores ``|y - prediction| / s`` of m held-out rows in bin b of log s,
+
+        .. code-block:: text
+
+            prediction - q_b s  to  prediction + q_b s
+
+        The held-out rows are those of `predict_distribution`, and if error bars are measurement errors each
+        is there twice, as it was read and as it would have been read with errors up to 4 times as large. So
+        coverage holds for precise rows, for poor ones, and for larger errors than those of the fit, and needs
+        no Gaussian residuals. Where targets had error bars in the fit the interval is that of the true
+        target.
+
+        Parameters
+        ----------
+        table : rows, as for `predict`.
+        coverage : share of the intervals that shall hold the true target, between 0 and 1. With too few
+            held-out rows for it an interval is infinite.
+        append : whether the answer is the caller's table with new columns.
+
+        Raises
+        ------
+        UncertainError
+            A ``ValueError``: for classes, which have `predict_set`; if the model holds no scores (its file
+            was written in Rust or by an older version, or there were too few rows).
+
+        References
+        ----------
+        H. Papadopoulos, K. Proedrou, V. Vovk, A. Gammerman, Inductive confidence machines for regression,
+        ECML 2002.
+
+        Examples
+        --------
+        >>> import numpy as np, uncertain
+        >>> rng = np.random.default_rng(0)
+        >>> z, std = rng.normal(size=(500, 1)), rng.uniform(0.1, 1.0, (500, 1))
+        >>> X = uncertain.GaussianArray(z + std * rng.normal(size=z.shape), std=std)
+        >>> y = 3.0 * z[:, 0] + rng.normal(size=500)
+        >>> model = uncertain.fit(X, y, method="gsu", meaning="measurement")
+        >>> lower, upper = model.predict_interval(X, coverage=0.9)
+        >>> bool(0.85 < np.mean((lower < y) & (y < upper)) <= 1.0)
+        True
+        """
+        return self._predictor.predict_interval(table, coverage, append=append)
+
+    def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
+        """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.
+
+        Pass `y` if the target is not a column. Files, queries and Dask DataFrames are read in blocks, each
+        once, and nothing of them is kept.
+        """
+        return self._score_counts(table, y).score
+
+    def _score_counts(self, table: TableLike, y: ColumnOrValues | None = None) -> Counts:
+        """How good the predictions are, in counts that `score` and the command line show."""
+        return count_scores(self._reader, table, y)
+
+    def report(
+        self,
+        table: TableLike,
+        y: ColumnOrValues | None = None,
+        *,
+        folds: int = 5,
+        repeats: int | None = None,
+        listed: int = 10,
+        meanings: bool = True,
+        groups: ColumnOrValues | bool | None = None,
+        sample_weight: ColumnOrValues | bool | None = None,
+        scorers: Sequence[str] | str | None = None,
+        scoring: str | None = None,
+        max_rows: int | None = REMEMBERED_ROWS,
+        max_seconds: float | None = None,
+        verbose: int = 0,
+        callback: ReportCallback = None,
+        random_state: RandomState = 0,
+    ) -> Report | RegressionReport | HuberReport:
+        """Did the error bars change anything? A fit to the means alone, beside the same model, on this table.
+
+        Of a value that is missing the "means alone" know the conditional mean given the rest of the row.
+
+        Also compared, on the same folds: the error bars as spread, as measurement error, and in a Gaussian
+        discriminant; ``Report.meanings`` says which one wins and by how much. Of linear regressions also the
+        coefficients, because attenuation does not show in predictions of equally noisy rows.
+
+        Of ``method="huber"``: which labels were dropped, and the held-out errors of the model, of the plain
+        squared-loss fit to all labels, and of the model without error bars.
+
+        Parameters
+        ----------
+        table, y : labelled rows, as for `score`; for ``method="huber"`` some may have no label.
+        folds, repeats : of the cross-validation; by default 4 repeats, 1 beyond 10,000 rows.
+        listed : how many of the rows whose error bars matter most are listed (classifiers).
+        meanings : False leaves out the comparison of meanings, more than half of the work.
+        groups : what rows of one object share: a column of the table, or the values, one per row; by default
+            the column that the model was fitted with, and False for single rows in spite of it. Rows of one
+            group are held out together (and left out together, those without a label too), so that the scores
+            are those for new objects. Standard errors are then cluster-robust: with c_i for what row i adds
+            to the score's deviation, G / (G - 1) sum_g (sum_{i in g} c_i)^2 over the G groups takes the place
+            of n / (n - 1) sum_i c_i^2 (Cameron and Miller, Journal of Human Resources 50(2), 2015,
+            doi 10.3368/jhr.50.2.317).
+        sample_weight : how much each row counts in the fits: a column, or values; by default the column that
+            the model was fitted with, and False for none. Held-out rows all count once.
+        scorers : names of the measures to take; all by default. Of classes: "accuracy", "balanced_accuracy",
+            "roc_auc" (of more than two classes the mean of each against the rest), "log_loss" and "brier"
+            (both of calibrated probabilities, in the first repeat only: calibrating costs five more fits); of
+            numbers: "mae", "rmse", "r2" and, where there is `predict_distribution`, "coverage_68" and
+            "coverage_95".
+        scoring : the measure that ranks and that the verdict is about: by default "accuracy", or "mae".
+        max_rows : of a larger table (a frame, a path, a query, a Dask DataFrame) about so many rows are
+            compared, drawn by a hash of their numbers, or of whole groups by a hash of their names, so that
+            the same table gives the same rows; the report says so, and ``n_table`` is the number of all
+            rows. What is not in memory is read once, batch by batch. None: all rows.
+        max_seconds : the report begins no fold that would end later than this; at least one fold is done.
+            ``folds_done`` says how many were.
+        verbose : 1 writes a line about every fit to stderr.
+        callback : hears of every fit, with a ``ReportProgress`` (task, fold, folds, seconds, remaining).
+
+        Warns
+        -----
+        UncertainWarning : if the model takes error bars for measurement error, and errors are larger by more
+            than 20 % and beyond doubt, see :func:`uncertain.check_errors` (on up to 2,000 rows).
+        """
+        options = ReportOptions(
+            folds=folds, repeats=repeats, listed=listed, meanings=meanings, scorers=scorers, scoring=scoring,
+            max_rows=max_rows, pace=Pace(max_seconds=max_seconds, verbose=verbose, callback=callback),
+            random_state=random_state, scatter=self.residual_std_ is not None,
+        )  # fmt: skip
+        return report(self._reader, table, options, y=y, groups=groups, sample_weight=sample_weight)
+
+    def value_of_remeasuring(
+        self,
+        table: TableLike,
+        *,
+        factor: float = 0.5,
+        n_draws: int | None = None,
+        top: int | None = None,
+        random_state: int = 0,
+    ) -> Any:
+        """Which values to measure again: cells of the table by how much that is expected to lower the loss.
+
+        The gain of cell (i, j) is the mean, over what a further reading of feature j in row i may show,
+
+        .. code-block:: text
+
+            of classes:   E sum_k p'_k log(p'_k / p_k)    the drop of the log loss
+            of numbers:   E (m' - m)^2                    the drop of the squared error
+
+        with the probabilities p (the prediction m) of the row as it is, and p' (m') with the reading added,
+        whose noise is such that the feature is left with the error f s_j. Its true value is drawn from what
+        the row leaves open of it, under the distribution of the model's `GaussianDenoiser` or
+        `GaussianDiscriminant` (else of a denoiser with 3 components that is fitted to these rows). A missing
+        value is measured with the median error of the fit. If true values and targets are as the model
+        believes, the gain is the mutual information of class and new reading, or the drop of the posterior
+        variance.
+
+        Parameters
+        ----------
+        table : rows, as for `predict`.
+        factor : f, the error after the measurement in units of the present one, 0 <= f < 1; 0 is to know the
+            value.
+        n_draws : readings that are drawn for each cell, an even number; by default 8 to 64, so that not many
+            more than 500,000 rows are predicted. Gains are then known to some ten percent, and ranks better
+            than that.
+        top : only the best so many cells.
+        random_state : seed of the draws.
+
+        Returns
+        -------
+        table of the caller's kind, for arrays a dictionary of columns
+            Rows are cells, the largest gain first: "row" (from 0), "feature", "error" (the present one,
+            infinite where the value is missing), "new_error", "gain". Exact values are left out.
+
+        Raises
+        ------
+        UncertainError (a ValueError) : for a model that takes error bars for spread, which no measurement
+        makes
+            smaller.
+
+        References
+        ----------
+        H. Raiffa, R. Schlaifer, Applied Statistical Decision Theory, 1961, chapter 4. D. V. Lindley, On a
+        measure of the information provided by an experiment, Annals of Mathematical Statistics 27, 1956.
+
+        Examples
+        --------
+        >>> import numpy as np, uncertain
+        >>> rng = np.random.default_rng(0)
+        >>> z = rng.normal(size=(400, 2))
+        >>> std = rng.choice([0.1, 1.0], (400, 2))
+        >>> X = uncertain.GaussianArray(z + std * rng.normal(size=z.shape), std=std, feature_names=["a", "b"])
+        >>> model = uncertain.fit(X, 3.0 * z[:, 0] + z[:, 1], method="gsu", meaning="measurement")
+        >>> best = model.value_of_remeasuring(X, top=100)
+        >>> set(best["feature"]), bool(best["error"].min() == 1.0)
+        ({'a'}, True)
+        """
+        return value_of_remeasuring(
+            self._reader, table, factor=factor, n_draws=n_draws, top=top, random_state=random_state
+        )
+
+    @property
+    def leaderboard_(self) -> Any:
+        """Of ``method="auto"``: the candidates, a Polars DataFrame, best first; None for a named method.
+
+        Columns: ``method``, ``meaning`` and ``parameters``; ``score``, the mean log loss (of numbers the root
+        mean square error) of rows held out, and ``score_se``; ``behind``, by how much it is worse than the
+        best candidate on the same rows, and ``behind_se``; ``accuracy`` (of classes); ``seconds`` of all its
+        fits; ``gap``, the certified one; ``weight``, its share in the model; ``note``: candidates that were
+        left out, with the reason, and models without error bars, which are there for comparison.
+        """
+        return None if self._leaderboard is None else self._leaderboard.frame()
+
+    @property
+    def coef_(self) -> Floats:
+        """Of a linear model: the coefficients w in the units of the table, shape (1, d) or (K, d).
+
+        Scaling and linear maps are undone, so that ``X @ coef_.T + intercept_`` is the score of exact rows X
+        (of a regression, the prediction). Behind a `GaussianDenoiser` or `GaussianImputer` X are the true
+        values, or the completed rows. AttributeError for models that are not linear.
+        """
+        return hyperplanes(self.pipeline_).coef
+
+    @property
+    def intercept_(self) -> Floats:
+        """Of a linear model: the intercept b that belongs to `coef_`, shape (1,) or (K,)."""
+        return hyperplanes(self.pipeline_).intercept
+
+    def summary(self, table: TableLike | None = None) -> Summary:
+        """What the model has learned, as a text and as arrays.
+
+        Of a linear model the coefficients in the units of the table, and per standard deviation of the
+        feature; with rows in `table` also the share that each feature's error bars have in the uncertainty of
+        the score. Of other models the kernel, support vectors and the like, as far as there are any.
+
+        Returns
+        -------
+        Summary
+            Prints as a table. `feature_names`, `scores`, `coef`, `intercept`, `per_std`, `error_share` are
+            its columns (None where there are none), and ``to_dict()`` makes a data frame of them.
+
+        Examples
+        --------
+        >>> import numpy as np, uncertain
+        >>> rng = np.random.default_rng(0)
+        >>> x = rng.normal(size=(200, 2)) * [1.0, 100.0]
+        >>> X = uncertain.GaussianArray(x, std=[[0.1, 30.0]] * 200, feature_names=["mass", "age"])
+        >>> model = uncertain.fit(X, 5 * x[:, 0] + 0.01 * x[:, 1], method="gsu", meaning="spread")
+        >>> model.coef_.round(2)
+        array([[4.95, 0.01]])
+        >>> model.summary(X).error_share.round(2)
+        array([[0.76, 0.24]])
+        """
+        rows = None if table is None else self._reader.input(self._reader.source(table))
+        return summarised(self.pipeline_, self._reader.target_name, self.classes_, rows)
+
+    def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
+        """The targets of labelled rows, checked: the column of the fit, or `y`."""
+        source = Source.of(table).load([y, self.columns_.target])
+        return self._reader.truth(source, y)
+
+    def gaussians(self, table: TableLike) -> GaussianArray:
+        """The rows as the model reads them, before scaling.
+
+        Gaps, and limits, are filled as by a `GaussianImputer` that knows the distribution that the model has
+        learned.
+        """
+        return self._reader.gaussians(self._reader.source(table))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a safetensors file, which holds numbers and JSON and no code."""
-        write(path, self.pipeline_, self._beside)
+        write(path, self.pipeline_, self._metadata)
 
     def __reduce__(self) -> tuple[Any, ...]:
         try:
-            return _from_bytes, (to_bytes(self.pipeline_, self._beside),)
+            return _from_bytes, (to_bytes(self.pipeline_, self._metadata),)
         except UncertainError:  # a learner that model files do not hold, but pickles do
             return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if "_reader" not in state:  # of a version whose models held no parts
+            self._reader = Reader(self.pipeline_, self.columns_, self._remembered.sizes)
+
+    @property
+    def _metadata(self) -> ModelMetadata:
+        return ModelMetadata(self.columns_, self.residual_std_, self._leaderboard, self._remembered)
+
     def __repr__(self) -> str:
-        return text_of(self)
+        return text_of(self._reader, self.residual_std_, self._leaderboard, self._n_rows, self._seconds)
 
     def _repr_html_(self) -> str:
         """The same text, and scikit-learn's diagram of the pipeline."""
         return f"<pre>{html.escape(repr(self))}</pre>{self.pipeline_._repr_html_()}"
+
+    def _inspected(
+        self,
+        table: TableLike,
+        y: ColumnOrValues | None,
+        groups: ColumnOrValues | bool | None,
+        *,
+        labelled: bool,
+    ) -> tuple[Pipeline, GaussianRows, Labels | None, Groups | None]:
+        """What `uncertain.inspection` asks: the steps behind the reading ones, rows, targets and groups."""
+        source = self._reader.source(table, y, groups)
+        steps, rows = self._reader.steps, self._reader.rows(source)
+        if not labelled:
+            return steps, rows, None, None
+        return steps, rows, self._reader.truth(source, y), self._reader.groups(source, groups)
+
+    def _drawn(
+        self, table: TableLike, y: ColumnOrValues | None
+    ) -> tuple[Pipeline, GaussianArray, Labels | None, list[str]]:
+        """What `uncertain.plot` asks: the steps behind the reading ones, rows, targets if known, names."""
+        source = self._reader.source(table, y)
+        known = y is not None or self.columns_.target in source.names
+        truth = self._reader.truth(source, y) if known else None
+        return self._reader.steps, self._reader.gaussians(source), truth, self._reader.feature_names
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -88,15 +571,14 @@ def load(path: str | os.PathLike[str]) -> Model:
     if not Path(path).is_file():
         raise FileNotFoundError(f"there is no file {path}")
     try:
-        return _model_of(*read(path))
+        return _assembled(*read(path))
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from None
 
 
 def _from_bytes(data: bytes) -> Model:
-    return _model_of(*from_bytes(data))
+    return _assembled(*from_bytes(data))
 
 
-def _model_of(pipeline: Pipeline, beside: Beside) -> Model:
-    known = (beside.columns, beside.residual_std, beside.remembered)
-    return Model(pipeline, *known, leaderboard=beside.leaderboard)
+def _assembled(pipeline: Pipeline, about: ModelMetadata) -> Model:
+    return Model(pipeline, about.columns, about.residual_std, about.remembered, leaderboard=about.leaderboard)

@@ -1,4 +1,4 @@
-"""What a fitted model reads: the columns of its fit, in whatever table they come.
+"""`Reader`: what a fitted model reads, the columns of its fit in whatever table they come.
 
 Rows, targets, groups and weights of a table, checked as `uncertain.fit` checked them.
 """
@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._choice.leaderboard import Leaderboard
 from .._columns.bars import listing
 from .._columns.columns import Columns
 from .._data.array import GaussianArray
@@ -22,20 +21,20 @@ from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from .._data.warn import warn
+from .._errors.sizes import ErrorSizes
+from .._rows.batches import numbered
+from .._rows.in_parts import is_large
 from .._spill import in_parts
 from .._tables import BatchSize
 from .._tables.groups import Groups
 from .._tables.source import Source
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer
-from .batches import numbered
 from .coefficients import feature_names
-from .in_parts import is_large
 from .measured import advice, tolerated, true_values
-from .remembered import Remembered
-from .scored import unknown
+from .score_counts import unknown
 
-Found = TypeVar("Found")
+BlockAnswer = TypeVar("BlockAnswer")
 Answer: TypeAlias = Callable[[Pipeline, Any], tuple[Any, ...]]
 """Arrays with a value for each row, from steps and rows."""
 BLOCK_BYTES = 8 << 20
@@ -50,49 +49,48 @@ def _numbers(rows: Any) -> int:
 
 
 class Reader:
-    """A fitted pipeline and its columns; the base of `Model`."""
+    """A fitted pipeline and its columns."""
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        columns: Columns,
-        residual_std: float | None = None,
-        remembered: Remembered | None = None,
-        *,
-        n_rows: int | None = None,
-        seconds: float | None = None,
-        leaderboard: Leaderboard | None = None,
-    ) -> None:
-        self.pipeline_ = pipeline
-        self.columns_ = columns
-        self.is_regression_ = is_regressor(pipeline)
-        self.residual_std_ = residual_std
-        self._remembered = remembered or Remembered()
+    def __init__(self, pipeline: Pipeline, columns: Columns, sizes: ErrorSizes | None) -> None:
+        self.pipeline = pipeline
+        self.columns = columns
+        self.sizes = sizes
+        """How large errors were in the fit."""
+        self.is_regression = is_regressor(pipeline)
+        self.classes: Labels | None = getattr(pipeline[-1], "classes_", None)
         self._has_warned = False
-        self.classes_: Any = getattr(pipeline[-1], "classes_", None)
-        self._n_rows = n_rows
-        self._seconds = seconds
-        self._leaderboard = leaderboard
 
     @property
-    def feature_names_(self) -> list[str]:
-        """Names of the d features, in the order of `coef_`: the columns, or x0, x1, ... without names."""
-        return feature_names(self.pipeline_)
+    def has_reading_step(self) -> bool:
+        """Is there a step in front that makes Gaussians of what is read?"""
+        return isinstance(self.pipeline[0], AsGaussians)
 
-    def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
-        """The targets of labelled rows, checked: the column of the fit, or `y`."""
-        return self._truth(Source.of(table).load([y, self.columns_.target]), y)
+    @property
+    def steps(self) -> Pipeline:
+        """The steps behind that one."""
+        return self.pipeline[int(self.has_reading_step) :]
 
-    def gaussians(self, table: TableLike) -> GaussianArray:
-        """The rows as the model reads them, before scaling.
+    @property
+    def target_name(self) -> str:
+        """What predictions are called."""
+        return self.columns.target or "prediction"
 
-        Gaps, and limits, are filled as by a `GaussianImputer` that knows the distribution that the model has
-        learned.
-        """
-        rows = self._rows(self._source(table))
+    @property
+    def target_unit(self) -> str | None:
+        """The unit of predicted numbers."""
+        return self.columns.target_unit if self.is_regression else None
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the features: the columns, or x0, x1, ... without names."""
+        return feature_names(self.pipeline)
+
+    def gaussians(self, source: Source) -> GaussianArray:
+        """The rows, their gaps filled from what the model has learned of the features."""
+        rows = self.rows(source)
         return self._filled(rows) if isinstance(rows, Incomplete) else rows
 
-    def _source(
+    def source(
         self, table: TableLike, *labelled: object, adds: Sequence[str] | None = None, blocks: bool = False
     ) -> Source:
         """The table, of which a lazy one is collected: what the model reads.
@@ -100,8 +98,7 @@ class Reader:
         With `labelled` (columns, where they are names) also what it learned from. For an answer that `adds`
         columns, all. A large file that is to be asked in `blocks` is left where it is.
         """
-        columns = self.columns_
-        source = self._opened(table)
+        columns, source = self.columns, self.opened(table)
         if adds is not None:
             return source.check_new(adds, "append=False")
         learned = (*columns.beside(), *labelled) if labelled else ()
@@ -109,50 +106,50 @@ class Reader:
             return source.load(learned) if labelled else source
         return source.load([*columns.used(), *learned])
 
-    def _opened(self, table: TableLike) -> Source:
+    def opened(self, table: TableLike) -> Source:
         """The table, of which nothing is read; ColumnError unless it has what the model reads."""
-        reads = self.columns_.needed()
+        reads = self.columns.needed()
         return Source.of(table).require(reads, f"the model reads {listing(reads)}")
 
-    def _input(self, source: Source) -> Any:
+    def input(self, source: Source) -> Any:
         """What the pipeline takes."""
-        return source.rows if self._n_reading else source.data
+        return source.rows if self.has_reading_step else source.data
 
-    def _answers(self, source: Source, answer: Answer) -> tuple[Any, ...]:
+    def answers(self, source: Source, answer: Answer) -> tuple[Any, ...]:
         """What `answer` says of all rows, block by block: never more than a block of them is read and moved.
 
         It gets the steps behind the reading ones, and rows whose errors are looked at.
         """
-        pipeline = self.pipeline_[self._n_reading :]
-        found = self._of_blocks(source, lambda _, rows, before: answer(pipeline, rows))
-        if len(found) == 1:
-            return found[0]
-        return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+        steps = self.steps
+        blocks = self.ask_blocks(source, lambda _, rows, before: answer(steps, rows))
+        if len(blocks) == 1:
+            return blocks[0]
+        return tuple(np.concatenate(each) for each in zip(*blocks, strict=True))
 
-    def _of_blocks(
-        self, source: Source, ask: Callable[[Source, Any, int], Found], *beside: str
-    ) -> list[Found]:
+    def ask_blocks(
+        self, source: Source, ask: Callable[[Source, Any, int], BlockAnswer], *beside: str
+    ) -> list[BlockAnswer]:
         """What `ask` finds in every block, its rows and the number of those before; with these columns."""
-        found: list[Found] = []
+        answers: list[BlockAnswer] = []
         looked: list[GaussianRows] = []
         n_rows = 0
         for block, every in self._blocks(source, *beside):
             with numbered(n_rows):
-                rows = self._rows(block) if self._n_reading else block.data
-                found.append(ask(block, rows, n_rows))
+                rows = self.rows(block) if self.has_reading_step else block.data
+                answers.append(ask(block, rows, n_rows))
             n_rows += len(rows)
             if isinstance(rows, (GaussianArray, Incomplete)):
                 looked.append(rows if every == 1 else rows[np.arange(0, len(rows), every)])
         if looked:
             self._compare_errors(vstack(looked))
-        return found
+        return answers
 
     def _blocks(self, source: Source, *beside: str) -> Iterator[tuple[Source, int]]:
         """The rows in blocks, with these columns; and one in how many of them is enough to look at."""
         table = source.table
-        names = sorted(self.columns_.used() | {*beside})
+        names = sorted(self.columns.used() | {*beside})
         size = BatchSize(in_parts(len(names) or 1, BLOCK_BYTES))
-        if table is not None and self._n_reading and names:
+        if table is not None and self.has_reading_step and names:
             n_rows = table.counted()
             if n_rows is None or n_rows > size.rows:
                 every = 1 if n_rows is None else max(n_rows // LOOKED_AT, 1)
@@ -165,33 +162,31 @@ class Reader:
                 for start in range(0, n_rows, size.rows):
                     yield Source.of(source.data[start : start + size.rows]), max(n_rows // LOOKED_AT, 1)
                 return
-        if table is not None and self._n_reading:
+        if table is not None and self.has_reading_step:
             table.load(names)
         yield source, 1
 
     def _compare_errors(self, rows: Any) -> None:
         """Warn, once, of rows whose errors are unlike those of the fit, if this matters to the method."""
-        sizes = self._remembered.sizes
+        sizes = self.sizes
         if sizes is None or self._has_warned or not isinstance(rows, (GaussianArray, Incomplete)):
             return
-        times = tolerated(self.pipeline_)
-        unlike = sizes.warning(rows, self.feature_names_, times)
+        times = tolerated(self.pipeline)
+        unlike = sizes.warning(rows, self.feature_names, times)
         if unlike is not None:
             self._has_warned = True
-            warn(f"{unlike}; {advice(self.pipeline_)}", ErrorSizesWarning)
+            warn(f"{unlike}; {advice(self.pipeline)}", ErrorSizesWarning)
 
-    def _rows(self, source: Source) -> GaussianRows:
+    def rows(self, source: Source) -> GaussianRows:
         """The rows as the model reads them, with their gaps."""
-        rows = self._input(source)
-        for _, step in self.pipeline_.steps[: self._n_reading]:
+        rows = self.input(source)
+        for _, step in self.pipeline.steps[: int(self.has_reading_step)]:
             rows = step.transform(rows)
-        if not isinstance(rows, (GaussianArray, Incomplete)):
-            rows = Incomplete.from_arrays(gaps_as_nan(rows, "X"))
-        return rows.gaussians if isinstance(rows, Incomplete) and not rows.missing.any() else rows
+        return gaussian_rows(rows)
 
     def _filled(self, rows: Incomplete) -> GaussianArray:
         """Gaps filled by the first step that knows the distribution of the features, in the table's units."""
-        known = true_values(self.pipeline_[self._n_reading :])
+        known = true_values(self.steps)
         if known is not None:
             imputer = GaussianImputer()
             imputer._set(known)
@@ -200,54 +195,53 @@ class Reader:
         row, feature = np.argwhere(rows.missing)[0]
         raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')
 
-    def _target_of(self, y: ColumnOrValues | None) -> ColumnOrValues:
+    def target(self, y: ColumnOrValues | None) -> ColumnOrValues:
         """The column of the fit, unless another is named, or values are given."""
-        target = self.columns_.target if y is None else y
+        target = self.columns.target if y is None else y
         if target is None:
-            what = "numbers" if self.is_regression_ else "labels"
+            what = "numbers" if self.is_regression else "labels"
             raise ParameterError(f"the target is not a column of the table: pass the {what} as y")
         return target
 
-    def _truth(self, source: Source, y: ColumnOrValues | None, *, partial: bool = False) -> Labels:
+    def truth(self, source: Source, y: ColumnOrValues | None, *, partial: bool = False) -> Labels:
         """The targets; `partial`: NaN, or None for a label, where a row has none."""
-        target = self._target_of(y)
-        task = "regression" if self.is_regression_ else "classification"
-        unit = self.columns_.target_unit if self.is_regression_ else None
+        target = self.target(y)
+        task = "regression" if self.is_regression else "classification"
+        unit = self.columns.target_unit if self.is_regression else None
         truth, _ = source.targets(target, task, partial=partial, unit=unit)
-        if not self.is_regression_:
+        if not self.is_regression:
             self._check_classes(truth)
         return truth
 
     def _check_classes(self, labels: Labels) -> None:
         """Refuse labels that are no class of the model; None is none."""
-        known = set(self.classes_.tolist())
+        assert self.classes is not None
+        known = set(self.classes.tolist())
         if labels.dtype.kind != "O" and set(np.unique(labels).tolist()) <= known:
             return
         for row, label in enumerate(labels.tolist()):
             if label is not None and label not in known:
-                raise unknown(row, label, self.classes_, self._target_name)
+                raise unknown(row, label, self.classes, self.target_name)
 
-    def _groups(self, source: Source, groups: ColumnOrValues | bool | None) -> Groups | None:
+    def groups(self, source: Source, groups: ColumnOrValues | bool | None) -> Groups | None:
         """The groups of a report: those that were asked for, else the column of the fit; False: none."""
-        known = self.columns_.groups
+        known = self.columns.groups
         chosen = _chosen(groups, known, "groups", "groups", "take every row for an object of its own")
         advice = "the groups of the fit; pass another column or groups=False" if groups is None else ""
         return None if chosen is None else source.groups(chosen, advice)
 
-    def _weights(self, source: Source, weights: ColumnOrValues | bool | None) -> Floats | None:
+    def weights(self, source: Source, weights: ColumnOrValues | bool | None) -> Floats | None:
         """The weights of a report: those that were asked for, else the column of the fit; False: none."""
-        known = self.columns_.sample_weight
+        known = self.columns.sample_weight
         chosen = _chosen(weights, known, "weights", "sample_weight", "count every row once")
         return None if chosen is None else source.weights(chosen)
 
-    @property
-    def _n_reading(self) -> int:
-        """The number of steps in front that make Gaussians of what is read."""
-        return int(isinstance(self.pipeline_[0], AsGaussians))
 
-    @property
-    def _target_name(self) -> str:
-        return self.columns_.target or "prediction"
+def gaussian_rows(rows: Any) -> GaussianRows:
+    """Rows, or arrays of exact points, as Gaussians; with gaps only where there are some."""
+    if not isinstance(rows, (GaussianArray, Incomplete)):
+        rows = Incomplete.from_arrays(gaps_as_nan(rows, "X"))
+    return rows.gaussians if isinstance(rows, Incomplete) and not rows.missing.any() else rows
 
 
 def _chosen(asked: Any, known: str | bool | None, what: str, argument: str, without: str) -> Any:

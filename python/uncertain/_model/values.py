@@ -1,4 +1,4 @@
-"""`Values`: what to measure again, as the gain in expected loss of one better measurement.
+"""What to measure again, as the gain in expected loss of one better measurement.
 
 Idea. Before the measurement its outcome is unknown, but not its distribution: the true values are drawn from
 what the row leaves open, and the new reading from them (the preposterior analysis of Raiffa and Schlaifer).
@@ -24,7 +24,7 @@ import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, like
-from .._data.typing import Booleans, Floats
+from .._data.typing import Array, Booleans, Floats, NativeTable
 from .._data.validation import TableLike
 from .._errors.sizes import sizes_of
 from .._tables import new_table
@@ -32,7 +32,7 @@ from ..exceptions import CovarianceWarning, ParameterError
 from ..preprocessing import GaussianDenoiser
 from .calibrating import shares_of
 from .measured import is_measured, true_values
-from .sets import Sets
+from .reader import Reader
 
 PREDICTED = 500_000
 """Rows that are predicted in all, where the number of draws is left open."""
@@ -43,128 +43,71 @@ COMPONENTS = 3
 """Gaussians of the true values where the model knows none: those of the given rows."""
 
 
-class Values(Sets):
-    """The method of `Model` that says what to measure again."""
+def value_of_remeasuring(
+    reader: Reader,
+    table: TableLike,
+    *,
+    factor: float,
+    n_draws: int | None,
+    top: int | None,
+    random_state: int,
+) -> NativeTable | dict[str, Array]:
+    """Cells of the table by how much a better measurement is expected to lower the loss; as documented in
+    `Model.value_of_remeasuring`."""
+    if not isinstance(factor, (int, float)) or not 0.0 <= factor < 1.0:
+        raise ParameterError(f"factor = {factor!r}: must be at least 0 and below 1, such as 0.5")
+    if n_draws is not None and (not isinstance(n_draws, int) or n_draws < 2 or n_draws % 2):
+        raise ParameterError(f"n_draws = {n_draws!r}: must be an even number >= 2")
+    if top is not None and (not isinstance(top, int) or top < 1):
+        raise ParameterError(f"top = {top!r}: must be an integer >= 1")
+    if not is_measured(reader.pipeline):
+        raise ParameterError(
+            "value_of_remeasuring: this model takes error bars for the spread of populations, which no "
+            'measurement makes smaller; fit with meaning="measurement"'
+        )
+    source = reader.source(table)
+    rows = reader.rows(source)
+    std, known = sizes_of(rows)
+    worth = ~known | (std > 0.0)
+    sizes = reader.sizes
+    typical = np.median(std, axis=0) if sizes is None else sizes.middle
+    count = int(np.count_nonzero(worth))
+    draws = n_draws or int(np.clip(PREDICTED // max(count, 1), *DRAWS)) // 2 * 2
+    cells = _Cells(reader, rows, _posterior(reader, rows), factor, typical, draws, random_state)
+    gains = np.full(rows.shape, -np.inf)
+    for j in range(rows.n_features):
+        at = np.flatnonzero(worth[:, j])
+        for start in range(0, len(at), max(1, BLOCK // draws)):
+            some = at[start : start + max(1, BLOCK // draws)]
+            gains[some, j] = cells.gains(some, j)
+    order = np.argsort(-gains, axis=None, kind="stable")[:count][:top]
+    row, column = np.unravel_index(order, rows.shape)
+    errors = np.where(known, std, np.inf)[row, column]
+    cells_by_gain = {
+        "row": row.astype(np.int64),
+        "feature": [reader.feature_names[place] for place in column.tolist()],
+        "error": errors,
+        "new_error": np.where(np.isinf(errors), typical[column], factor * std[row, column]),
+        "gain": gains[row, column],
+    }
+    return cells_by_gain if source.table is None else new_table(source.table, cells_by_gain)
 
-    def value_of_remeasuring(
-        self,
-        table: TableLike,
-        *,
-        factor: float = 0.5,
-        n_draws: int | None = None,
-        top: int | None = None,
-        random_state: int = 0,
-    ) -> Any:
-        """Which values to measure again: cells of the table by how much that is expected to lower the loss.
 
-        The gain of cell (i, j) is the mean, over what a further reading of feature j in row i may show,
-
-        .. code-block:: text
-
-            of classes:   E sum_k p'_k log(p'_k / p_k)    the drop of the log loss
-            of numbers:   E (m' - m)^2                    the drop of the squared error
-
-        with the probabilities p (the prediction m) of the row as it is, and p' (m') with the reading added,
-        whose noise is such that the feature is left with the error f s_j. Its true value is drawn from what
-        the row leaves open of it, under the distribution of the model's `GaussianDenoiser` or
-        `GaussianDiscriminant` (else of a denoiser with 3 components that is fitted to these rows). A missing
-        value is measured with the median error of the fit. If true values and targets are as the model
-        believes, the gain is the mutual information of class and new reading, or the drop of the posterior
-        variance.
-
-        Parameters
-        ----------
-        table : rows, as for `predict`.
-        factor : f, the error after the measurement in units of the present one, 0 <= f < 1; 0 is to know the
-            value.
-        n_draws : readings that are drawn for each cell, an even number; by default 8 to 64, so that not many
-            more than 500,000 rows are predicted. Gains are then known to some ten percent, and ranks better
-            than that.
-        top : only the best so many cells.
-        random_state : seed of the draws.
-
-        Returns
-        -------
-        table of the caller's kind, for arrays a dictionary of columns
-            Rows are cells, the largest gain first: "row" (from 0), "feature", "error" (the present one,
-            infinite where the value is missing), "new_error", "gain". Exact values are left out.
-
-        Raises
-        ------
-        UncertainError (a ValueError) : for a model that takes error bars for spread, which no measurement
-        makes
-            smaller.
-
-        References
-        ----------
-        H. Raiffa, R. Schlaifer, Applied Statistical Decision Theory, 1961, chapter 4. D. V. Lindley, On a
-        measure of the information provided by an experiment, Annals of Mathematical Statistics 27, 1956.
-
-        Examples
-        --------
-        >>> import numpy as np, uncertain
-        >>> rng = np.random.default_rng(0)
-        >>> z = rng.normal(size=(400, 2))
-        >>> std = rng.choice([0.1, 1.0], (400, 2))
-        >>> X = uncertain.GaussianArray(z + std * rng.normal(size=z.shape), std=std, feature_names=["a", "b"])
-        >>> model = uncertain.fit(X, 3.0 * z[:, 0] + z[:, 1], method="gsu", meaning="measurement")
-        >>> best = model.value_of_remeasuring(X, top=100)
-        >>> set(best["feature"]), bool(best["error"].min() == 1.0)
-        ({'a'}, True)
-        """
-        if not isinstance(factor, (int, float)) or not 0.0 <= factor < 1.0:
-            raise ParameterError(f"factor = {factor!r}: must be at least 0 and below 1, such as 0.5")
-        if n_draws is not None and (not isinstance(n_draws, int) or n_draws < 2 or n_draws % 2):
-            raise ParameterError(f"n_draws = {n_draws!r}: must be an even number >= 2")
-        if top is not None and (not isinstance(top, int) or top < 1):
-            raise ParameterError(f"top = {top!r}: must be an integer >= 1")
-        if not is_measured(self.pipeline_):
-            raise ParameterError(
-                "value_of_remeasuring: this model takes error bars for the spread of populations, which no "
-                'measurement makes smaller; fit with meaning="measurement"'
-            )
-        source = self._source(table)
-        rows = self._rows(source)
-        std, known = sizes_of(rows)
-        worth = ~known | (std > 0.0)
-        sizes = self._remembered.sizes
-        typical = np.median(std, axis=0) if sizes is None else sizes.middle
-        count = int(np.count_nonzero(worth))
-        draws = n_draws or int(np.clip(PREDICTED // max(count, 1), *DRAWS)) // 2 * 2
-        cells = _Cells(self, rows, self._posterior(rows), factor, typical, draws, random_state)
-        gains = np.full(rows.shape, -np.inf)
-        for j in range(rows.n_features):
-            at = np.flatnonzero(worth[:, j])
-            for start in range(0, len(at), max(1, BLOCK // draws)):
-                some = at[start : start + max(1, BLOCK // draws)]
-                gains[some, j] = cells.gains(some, j)
-        order = np.argsort(-gains, axis=None, kind="stable")[:count][:top]
-        row, column = np.unravel_index(order, rows.shape)
-        errors = np.where(known, std, np.inf)[row, column]
-        found = {
-            "row": row.astype(np.int64),
-            "feature": [self.feature_names_[place] for place in column.tolist()],
-            "error": errors,
-            "new_error": np.where(np.isinf(errors), typical[column], factor * std[row, column]),
-            "gain": gains[row, column],
-        }
-        return found if source.table is None else new_table(source.table, found)
-
-    def _posterior(self, rows: GaussianRows) -> GaussianArray:
-        """What every row leaves open of its true values."""
-        mixture = true_values(self.pipeline_[self._n_reading :])
-        denoiser = GaussianDenoiser(COMPONENTS, tol=1e-4, random_state=0)
-        names = rows.feature_names
-        unnamed = like(rows, GaussianArray._from_core(gaussians_of(rows)._core))
-        denoiser = denoiser.fit(unnamed) if mixture is None else denoiser._set(mixture)
-        return denoiser.transform(unnamed)._named(names)
+def _posterior(reader: Reader, rows: GaussianRows) -> GaussianArray:
+    """What every row leaves open of its true values."""
+    mixture = true_values(reader.steps)
+    denoiser = GaussianDenoiser(COMPONENTS, tol=1e-4, random_state=0)
+    names = rows.feature_names
+    unnamed = like(rows, GaussianArray._from_core(gaussians_of(rows)._core))
+    denoiser = denoiser.fit(unnamed) if mixture is None else denoiser._set(mixture)
+    return denoiser.transform(unnamed)._named(names)
 
 
 @dataclass
 class _Cells:
     """Rows whose features can be read once more."""
 
-    model: Values
+    reader: Reader
     rows: GaussianRows
     posterior: GaussianArray
     factor: float
@@ -173,7 +116,7 @@ class _Cells:
     seed: InitVar[int]
 
     def __post_init__(self, draws: int, seed: int) -> None:
-        self.pipeline = self.model.pipeline_[self.model._n_reading :]
+        self.pipeline = self.reader.steps
         noise = np.random.default_rng(seed).normal(size=(len(self.rows), draws // 2))
         self.noise = np.concatenate([noise, -noise], axis=1)
         self.now = self._predicted(self.rows)
@@ -184,15 +127,15 @@ class _Cells:
         read = self._read(at, j)
         then = self._predicted(read).reshape(len(at), draws, -1)
         now = self.now[at].reshape(len(at), 1, -1)
-        if self.model.is_regression_:
+        if self.reader.classes is None:
             return np.asarray(((then - now) ** 2).mean(axis=(1, 2)))
         then, now = np.maximum(then, 1e-300), np.maximum(now, 1e-300)
         return np.asarray((then * np.log(then / now)).sum(axis=2).mean(axis=1))
 
     def _predicted(self, rows: Any) -> Floats:
-        if self.model.is_regression_:
+        if self.reader.classes is None:
             return np.asarray(self.pipeline.predict(rows))
-        return shares_of(self.pipeline, rows, self.model.classes_)
+        return shares_of(self.pipeline, rows, self.reader.classes)
 
     def _read(self, at: Any, j: int) -> GaussianRows:
         """Every row of `at` with each of its drawn readings of feature j added."""

@@ -67,6 +67,10 @@ class TrainingRows:
             "y_std": self.y_std, "xy_cov": self.xy_cov, "y_limit": self.y_limit,
         }  # fmt: skip
 
+    def step_arguments(self, step: BaseEstimator) -> dict[str, ArrayLike]:
+        """What the `fit` of one step takes."""
+        return step_arguments(step, self.arguments)
+
     def fit(self, pipeline: Pipeline) -> Pipeline:
         """Fit a pipeline to all of them."""
         # Metadata routing would take names without steps.

@@ -12,7 +12,7 @@ from ._tables import opened, table_argument
 
 if TYPE_CHECKING:
     from .._data.typing import Floats
-    from .._model.scored import Hits
+    from .._model.score_counts import ConfusionCounts
 
 
 @click.command(short_help="Score a model on labelled rows.")
@@ -30,12 +30,12 @@ def evaluate(model: str, table: str | list[str], progress: bool | None) -> None:
       cat labelled.csv | uncertain evaluate model.safetensors -
     """
     from .._model.model import load
-    from .._model.scored import Hits
+    from .._model.score_counts import ConfusionCounts
 
     fitted = load(model)
     with Progress("predicting", progress):
-        worth = fitted._worth(opened(table))
-    if isinstance(worth, Hits):
+        worth = fitted._score_counts(opened(table))
+    if isinstance(worth, ConfusionCounts):
         click.echo("\n".join(_by_class([str(c) for c in fitted.classes_.tolist()], worth)))
         click.echo(f"\naccuracy {worth.score:.4f} on {worth.n_rows:,} rows")
         return
@@ -43,7 +43,7 @@ def evaluate(model: str, table: str | list[str], progress: bool | None) -> None:
     click.echo(f"on {worth.n_rows:,} rows")
 
 
-def _by_class(names: list[str], worth: Hits) -> list[str]:
+def _by_class(names: list[str], worth: ConfusionCounts) -> list[str]:
     """Precision, recall, F1 and number of rows of every class, and their means, as lines."""
     import numpy as np
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base.core import Core
 from .._base.progress import Callback
+from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.typing import Array, Codes, Floats, Header, Keywords
 from .._data.validation import RowsLike, check_gaussians
@@ -111,6 +112,13 @@ class AdaptiveHuber(Core, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        yield BeyondSums(
+            Need.MEMORY,
+            f"{type(self).__name__} compares rows with one another",
+            'use method="gsu" with loss="huber" for numbers, or fit a sample of the rows',
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

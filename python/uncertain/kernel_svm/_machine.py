@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal, Self, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._base.convergence import keep_reports, warn_unless_converged
 from .._base.core import Core
+from .._base.sums import BeyondSums, Need
 from .._data.array import GaussianArray
 from .._data.typing import Floats, Header, Keywords
 from .._data.validation import RowsLike, check_gaussians
@@ -49,6 +50,22 @@ class KernelMachine(Core, BaseEstimator):
         if callable(self.kernel):
             parameters["kernel"] = "precomputed"
         return parameters
+
+    def _beyond_sums(self) -> Iterator[BeyondSums]:
+        if getattr(self, "n_components", None) is None:
+            yield BeyondSums(
+                Need.MEMORY,
+                f"{type(self).__name__} compares rows with one another",
+                'use method="gsu", which is linear; where memory= is enough, n_components= (random features, '
+                'say 500; approximation="nystroem" for landmarks); or fit a sample of the rows',
+            )
+            yield from super()._beyond_sums()
+        else:
+            yield BeyondSums(
+                Need.IN_PLACE,
+                "n_components= makes features of the rows during the fit",
+                'use method="gsu", which is linear, or fit a sample of the rows',
+            )
 
     def _to_fit(self, X: RowsLike) -> tuple[Gaussians, GaussianArray | None]:
         """X for the core (Gaussians, or rows of a kernel matrix), and the rows for kernel values."""

@@ -15,14 +15,14 @@ from sklearn.utils.validation import has_fit_parameter
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from .._data.typing import Floats
-from .._spill import Parts, Spill
+from .._spill import Spill
 from .._uncertain import Part
 
 
 @contextmanager
-def joined(estimator: Any, rows: Parts | Spill, y: Any, y_std: Floats | None) -> Iterator[None]:
+def joined(estimator: Any, rows: Spill, y: Any, y_std: Floats | None) -> Iterator[None]:
     """While this estimator is fitted to these rows, it reads features and target from a file of both."""
-    if not (isinstance(rows, Spill) and joins(estimator, rows.rows())):
+    if not joins(estimator, rows.rows()):
         yield
         return
     estimator._joint = rows.copied(_WithTarget(y, y_std)).rows()

@@ -7,9 +7,8 @@ or from the first so many.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 from .._columns.columns import Columns
 from .._data.coded import Coded
 from .._data.typing import Floats, Ints, Labels
-from .._rows.training import TrainingRows
 from .._spill import Budget, Spill
 from .._spill._column import Column
 from .._spill._folder import ask_for_space
@@ -31,6 +29,7 @@ from ..exceptions import NullError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends
 from .batches import collected_categories, numbered
+from .training import TrainingRows
 
 DISTINCT = 100_000
 """So many different targets are remembered; of more, the rules only need to know that there are many."""
@@ -38,21 +37,13 @@ FIRST_ROWS = 16_384
 """Rows of a first batch whose lists are of unknown lengths."""
 
 
-@dataclass
-class Streamed:
+class Streamed(NamedTuple):
     """What a pass over a table leaves in files."""
 
     rows: Spill
-    y: Labels | Coded
     regression: bool
-    weights: Floats | None = None
-    groups: Groups | None = None
-    y_std: Floats | None = None
-
-    def known(self) -> TrainingRows:
-        """The rows, read where they lie, with what is known of them."""
-        y: Any = self.y
-        return TrainingRows(self.rows.rows(), y, self.weights, self.groups, self.y_std)
+    known: TrainingRows
+    """What is known of the rows, without the rows."""
 
 
 def streamed(
@@ -86,9 +77,11 @@ def streamed(
     for batch in table.batches(names, size):
         with numbered(n_rows):
             if not n_rows:
-                found, known = reading._settle(batch, categories)
+                found, of_columns = reading._settle(batch, categories)
             read = (
-                reading.transform(batch) if n_rows else reading._read_first(batch, found, known, whole=False)
+                reading.transform(batch)
+                if n_rows
+                else reading._read_first(batch, found, of_columns, whole=False)
             )
             watch_ends(ends, batch, reading.columns_)
             kept = None if weights is None else weights.positive(batch)
@@ -104,9 +97,14 @@ def streamed(
         raise UncertainError(f"{columns.target}: the table has no rows")
     reading._warn_of(codes_of(ends))
     y, regression = target.finished(task)
-    of_columns = {"weights": weights, "groups": groups, "y_std": stds}
-    beside_y: dict[str, Any] = {name: own.finished() for name, own in of_columns.items() if own is not None}
-    return Streamed(rows, y, regression, **beside_y)
+    known = TrainingRows(
+        None,
+        y,
+        weights=None if weights is None else weights.finished(),
+        groups=None if groups is None else groups.finished(),
+        y_std=None if stds is None else stds.finished(),
+    )
+    return Streamed(rows, regression, known)
 
 
 Kept: TypeAlias = Ints | None
@@ -232,7 +230,7 @@ class _Targets:
     def _mixed(self) -> UncertainError:
         return UncertainError(f"{self._name}: labels must be of one type, got numbers and others")
 
-    def finished(self, task: str) -> tuple[Labels | Coded, bool]:
+    def finished(self, task: str) -> tuple[Any, bool]:
         """(targets, are they quantities?), by the rules of `targets_from` for the distinct values."""
         if self._places is not None:
             labels = list(self._places)

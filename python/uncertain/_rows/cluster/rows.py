@@ -12,12 +12,12 @@ import numpy as np
 
 from ..._data.incomplete import GaussianRows
 from ..._data.typing import Floats, Ints, Labels
-from ..._rows.training import TrainingRows
 from ..._tables.groups import Groups
 from ..._tables.source import Source
 from ..._tables.targets import targets_from
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
+from ..training import TrainingRows
 from .passes import Cluster, Passes
 from .work import MANY_LABELS, Facts, Roles, Seen, check_categories, facts, joined, read, sampled, seen
 
@@ -46,7 +46,7 @@ class Sample:
     """Is it all rows?"""
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def with_row_locations(self) -> Iterator[None]:
         """Errors about a row say where it comes from."""
         try:
             yield

@@ -20,7 +20,7 @@ from ..exceptions import NullError, UncertainError
 
 
 @dataclass(frozen=True)
-class Hits:
+class ConfusionCounts:
     """Of classes."""
 
     cells: Ints
@@ -63,7 +63,7 @@ class Hits:
 
 
 @dataclass(frozen=True)
-class Misses:
+class ResidualSums:
     """Of numbers."""
 
     n_rows: int

@@ -1,0 +1,42 @@
+"""What a fit needs of its rows beside sums over them.
+
+A fit that is made of sums over its rows can be made wherever they are: in parts of memory, in a mapped file,
+on other machines. An estimator says what else it needs, in one place (`_beyond_sums`), and a store of rows
+refuses what it cannot give. The messages of `memory=` and of clusters, the notes of the leaderboard and the
+tables of the guides follow from that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+
+class Need(Enum):
+    """What a fit may need of its rows."""
+
+    IN_PLACE = "the rows one after the other"
+    COPIES = "several fits to copies of the rows"
+    MEMORY = "all rows in memory"
+
+
+class BeyondSums(NamedTuple):
+    """One such need: why, as a clause, and what to do where the rows cannot give it."""
+
+    need: Need
+    why: str
+    instead: str
+
+
+def beyond_sums(estimator: object) -> Iterator[BeyondSums]:
+    """What this estimator needs; a learner of another library may do anything with its rows."""
+    stated = getattr(estimator, "_beyond_sums", None)
+    if stated is not None:
+        yield from stated()
+        return
+    yield BeyondSums(
+        Need.MEMORY,
+        f"{type(estimator).__name__} learns from rows in memory",
+        "fit it to a sample of the rows",
+    )

@@ -1,0 +1,148 @@
+"""Which columns of a table a fit uses, by names and types, and into which store its rows go."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import numpy as np
+
+from .._columns import Columns, find_columns
+from .._columns.columns import OF_ROWS
+from .._columns.find import TypeOf
+from .._data.array import GaussianArray
+from .._data.typing import Keywords, NativeTable
+from .._data.validation import TableLike, seed_from
+from .._rows.in_file import FileReader, InFile
+from .._rows.in_memory import MemoryReader
+from .._rows.in_parts import suits_parts
+from .._rows.reader import PerRow, RowReader
+from .._spill import Budget
+from .._tables.dask import is_dask
+from .._tables.source import Source
+from ..exceptions import ParameterError
+from ..preprocessing._empty import find_filled
+from .measured import are_readings
+from .plan import Plan
+
+
+def open_rows(
+    table: TableLike,
+    asked: Columns,
+    values: Keywords,
+    plan: Plan,
+    *,
+    memory: str | int | None,
+    spill: str | os.PathLike[str] | None,
+) -> tuple[RowReader, Plan]:
+    """What reads the rows of a table of this process; and the plan for such columns.
+
+    `values`: roles of rows that are not columns, but values.
+    """
+    budget = None if memory is None else Budget.of(memory)
+    if budget is None and spill is not None:
+        raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
+    if budget is not None:
+        plan.refuse(InFile)
+    source = Source.of(table)
+    with source.named():
+        columns = _find_columns(source, asked)
+        in_parts = (
+            budget is None and not plan.is_choice and suits_parts(source, columns, named=bool(asked.errors))
+        )
+        if budget is None:
+            columns = _load(source, asked, columns, in_parts=in_parts)
+    plan = replace(plan, usual="measurement" if are_readings(source, columns) else "spread")
+    per_row = PerRow.of(columns, values)
+    reader: RowReader
+    if budget is None:
+        reader = MemoryReader(source, columns, per_row, plan.policy, in_parts=in_parts)
+    else:
+        reader = FileReader(
+            source, columns, per_row, plan.policy, budget=budget, spill=spill, may_use=plan.may_use()
+        )
+    reader.types = _types(source, asked)
+    return reader, plan
+
+
+def open_dask_rows(
+    client: object,
+    table: NativeTable,
+    asked: Columns,
+    values: Keywords,
+    plan: Plan,
+    *,
+    timeout: float = 600.0,
+    retries: int = 3,
+    group_bytes: int | None = None,
+) -> tuple[RowReader, Plan]:
+    """What reads the rows of a Dask DataFrame on its cluster; and the plan for such columns."""
+    from .._rows.cluster.passes import Cluster, current  # which import Dask
+    from .._rows.on_dask import GROUP_BYTES, DaskReader, OnDask
+
+    plan.refuse(OnDask)
+    for role, value in values.items():
+        raise ParameterError(
+            f"{role}: of a Dask DataFrame it is the name of a column, got {type(value).__name__}"
+        )
+    if asked.limits is not None:
+        raise ParameterError("limits= is for tables in one memory; on a cluster leave it out")
+    if not is_dask(table):
+        raise ParameterError(
+            f"expected a Dask DataFrame, got {type(table).__name__}; uncertain.fit takes other tables"
+        )
+    cluster = Cluster(current() if client is None else client, timeout=timeout, retries=retries)
+    empty = Source.of(table._meta)
+    columns = _find_columns(empty, asked)
+    plan = replace(plan, usual="measurement" if are_readings(empty, columns) else "spread")
+    reader = DaskReader(
+        cluster, table, empty.names, columns, plan.policy, seed=seed_from(plan.random_state),
+        group_bytes=GROUP_BYTES if group_bytes is None else group_bytes,
+        verbose=bool(plan.params.get("verbose", 0)),
+    )  # fmt: skip
+    reader.types = _types(empty, asked)
+    return reader, plan
+
+
+def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -> Columns:
+    """Collect what is read at once; the columns without those that hold nothing."""
+    if source.table is None:
+        return columns
+    known, names = columns.known, source.names
+    of_target = {*known.target_stds, *known.target_pairs.columns}
+    if in_parts:
+        source.load(columns.beside() | of_target)
+        return columns
+    source.load({*names} - {*known.ignored} | of_target)
+    filled = find_filled(asked, source.table, columns)
+    if filled is not columns:
+        source.load({*names} - {*filled.ignored} | of_target)
+    return filled
+
+
+def _types(source: Source, asked: Columns) -> TypeOf | None:
+    """What the columns of a table hold, if the features were left to be found; None if they were named."""
+    named = asked.exact is not None or asked.features is not None or asked.mean is not None
+    return None if named or source.table is None else source.table.type_of
+
+
+def _find_columns(source: Source, asked: Columns) -> Columns:
+    """The columns of a table by role; arrays have none that could be named."""
+    if source.table is not None:
+        return find_columns(asked, source.table)
+    data = source.data
+    if not isinstance(data, (GaussianArray, np.ndarray)) and asked.target is not None:
+        raise ParameterError(
+            f"data of type {type(data).__name__} is no table: pass a table (Polars, pandas, pyarrow, DuckDB, "
+            "astropy, a dictionary of columns, the path of a file), or an array with the labels as target="
+        )
+    kind = "a GaussianArray" if isinstance(data, GaussianArray) else f"data of type {type(data).__name__}"
+    named = {role: name for role in OF_ROWS[1:] if (name := getattr(asked, role)) is not None}
+    role = next(iter(asked.asked() | named), None)
+    if role is not None:
+        raise ParameterError(
+            f"{role}= names a column of a table, but {kind} has none; see GaussianArray(means, ...)"
+        )
+    if asked.target is not None:
+        raise ParameterError(f"{kind} has no column {asked.target!r}: pass the labels themselves as target=")
+    return Columns.of_array()

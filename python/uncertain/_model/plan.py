@@ -1,0 +1,201 @@
+"""`Plan`: what is to be fitted to the rows, whatever store holds them.
+
+A plan is a named method behind the steps that it needs, or a choice among several on a sample of the rows.
+All that can be wrong with its options is checked before a number is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, Self
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from .._base.sums import Need
+from .._choice.choose import IN_MEMORY, choose
+from .._choice.leaderboard import Leaderboard
+from .._choice.methods import AUTO, METHODS, estimator_of, is_denoised
+from .._choice.portfolio import Effort, Member, Request
+from .._choice.settings import EFFORTS, checked_noise, re_measured_in, seed_of, settings_of_choice
+from .._choice.steps import refuse_limits, steps_with, takes_gaps
+from .._data.options import check_options
+from .._data.typing import Keywords, RandomState
+from .._data.warn import warn
+from .._held_out.fits import FoldModels
+from .._rows.reader import Policy, Uses
+from .._rows.sampled import CHOSEN_ROWS
+from .._rows.store import RowStore, refusal
+from .._rows.training import TrainingRows
+from ..exceptions import ParameterError, UncertainWarning
+
+
+class Fitted(NamedTuple):
+    """What came of a plan."""
+
+    pipeline: Pipeline
+    leaderboard: Leaderboard | None = None
+    held_out: FoldModels | None = None
+    """Models of the folds of a choice."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The arguments of `uncertain.fit` that are not about columns."""
+
+    task: Literal["auto", "classification", "regression"] = "auto"
+    method: str = "auto"
+    meaning: Literal["auto", "spread", "measurement"] = "auto"
+    scale: bool = True
+    on_missing: Literal["error", "point", "impute"] = "error"
+    handle_unknown: Literal["error", "ignore"] = "error"
+    effort: Effort = "normal"
+    noise: tuple[float, float] | None = None
+    random_state: RandomState = 0
+    params: Keywords = field(default_factory=dict)
+    usual: str = "spread"
+    """What the meaning "auto" stands for where nothing is tried."""
+    regression: bool = False
+    """Are the targets numbers?"""
+    estimator: BaseEstimator | None = None
+    """Of a named method, unfitted, once it is known what the targets are."""
+
+    def checked(self) -> Self:
+        """The plan with its parameters as the method takes them; ParameterError for what cannot be."""
+        check_options(
+            method=(self.method, (AUTO, *METHODS)),
+            task=(self.task, ("auto", "classification", "regression")),
+            meaning=(self.meaning, ("auto", "spread", "measurement")),
+            on_missing=(self.on_missing, ("error", "point", "impute")),
+            effort=(self.effort, EFFORTS),
+        )
+        if not isinstance(self.scale, bool):
+            raise ParameterError(f"scale={self.scale!r}: must be True or False")
+        if self.method == AUTO:
+            noise = None if self.noise is None else checked_noise(self.noise)
+            return replace(self, noise=noise, params=settings_of_choice(self.params))
+        if self.effort != "normal":
+            raise ParameterError(
+                f'effort={self.effort!r}: method="{self.method}" is one fit; effort is for method="auto"'
+            )
+        if self.noise is None:
+            return self
+        noise = checked_noise(self.noise)
+        if self.method != "remeasured":
+            raise ParameterError(
+                f'noise={self.noise!r}: method="{self.method}" learns from the errors as they are; only '
+                '"remeasured" is fitted to a range of errors, and "auto" chooses by one'
+            )
+        return replace(self, noise=noise, params=re_measured_in(noise, self.params))
+
+    @property
+    def is_choice(self) -> bool:
+        """Is it `method="auto"`?"""
+        return self.method == AUTO
+
+    @property
+    def policy(self) -> Policy:
+        """How rows are read."""
+        return Policy(self.on_missing, self.handle_unknown)
+
+    @property
+    def partial(self) -> bool:
+        """May rows have no target?"""
+        return self.method != AUTO and METHODS[self.method].partial
+
+    @property
+    def denoised(self) -> bool:
+        """Does a step in front of the named method take off the noise?"""
+        return is_denoised(self.method, self.meaning, self.usual)
+
+    def settled(self, *, regression: bool) -> Self:
+        """The plan for targets that are numbers, or classes."""
+        if self.method == AUTO:
+            return replace(self, regression=regression)
+        estimator = estimator_of(
+            self.method, regression=regression, params=self.params, random_state=self.random_state
+        )
+        return replace(self, regression=regression, estimator=estimator)
+
+    def uses(self) -> Uses:
+        """What the fit can use of its rows."""
+        known, estimator = self.regression, self.estimator
+        if estimator is None:
+            return Uses('method="auto"', y_std=known, xy_cov=known, y_limit=known)
+        return Uses(
+            type(estimator).__name__,
+            y_std=has_fit_parameter(estimator, "y_std"),
+            xy_cov=has_fit_parameter(estimator, "xy_cov"),
+            y_limit=has_fit_parameter(estimator, "y_limit"),
+            gaps=takes_gaps(estimator, measured=self.denoised),
+        )
+
+    def may_use(self) -> Uses:
+        """The same as long as it is not known whether the targets are numbers."""
+        numbers = self.method == AUTO or METHODS[self.method].regressor is not None
+        return replace(self, params={}).settled(regression=numbers).uses()
+
+    def refuse(self, kind: type[RowStore]) -> None:
+        """ParameterError for a method that no store of this kind can fit, whatever the targets."""
+        if self.is_choice:
+            if self.effort == "high" and Need.MEMORY not in kind.gives:
+                raise ParameterError(
+                    f'{kind.where}: effort="high" averages many fits; use effort="normal" or "fast"'
+                )
+            return
+        method = METHODS[self.method]
+        kinds = (False, True) if method.regressor is not None else (False,)
+        reasons = [refusal(kind, self._known_part(regression)) for regression in kinds]
+        if all(reasons):
+            raise ParameterError(str(reasons[0]))
+
+    def _known_part(self, regression: bool) -> BaseEstimator:
+        """The estimator with those of its parameters that it has."""
+        plain = replace(self, params={}).settled(regression=regression).estimator
+        assert plain is not None
+        own = plain.get_params(deep=False)
+        return plain.set_params(**{name: value for name, value in self.params.items() if name in own})
+
+    def fit(self, rows: RowStore, limits: Mapping[str, str]) -> Fitted:
+        """The pipeline behind the reading step, and how it was chosen; `limits`: columns of flags."""
+        if self.estimator is not None:
+            measured, impute = self.denoised, self.on_missing == "impute"
+            refuse_limits(self.estimator, limits, measured=measured)
+            steps = steps_with(self.estimator, measured=measured, scale=self.scale, impute=impute)
+            return Fitted(rows.fit_steps(Pipeline(steps)))
+        in_memory = Need.MEMORY in rows.gives
+        some = rows.sample(len(rows) if in_memory else CHOSEN_ROWS)
+        whole = len(some) == len(rows)
+        request = self._request(some, rows, limits=bool(limits), whole=whole)
+        pipeline, board, held_out = choose(request, some)
+        if whole:
+            return Fitted(pipeline, board, held_out)
+        _warn_of_better(board, len(some))
+        return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
+
+    def _request(self, some: TrainingRows, rows: RowStore, *, limits: bool, whole: bool) -> Request:
+        """What is asked of a choice on these rows."""
+
+        def able(member: Member) -> bool:
+            return member.pipeline is None or refusal(rows, member.pipeline[-1]) is None
+
+        return Request(
+            rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,
+            effort=self.effort, scale=self.scale, impute=self.on_missing == "impute", noise=self.noise,
+            random_state=seed_of(self.random_state), settings=self.params, limits=limits,
+            target_limits=some.y_limit is not None, able=None if whole else able,
+        )  # fmt: skip
+
+
+def _warn_of_better(board: Leaderboard, n_rows: int) -> None:
+    """A warning, where what learns from rows in memory is better on the sample than what is chosen."""
+    better = [entry for entry in board.entries if entry.note == IN_MEMORY and entry.behind < -entry.behind_se]
+    if better:
+        warn(
+            f"on the sample of {n_rows:,} rows that the choice was made on {better[0].text} is better than "
+            f"the chosen {board.chosen}, but it learns from rows in memory: fit "
+            f'method="{better[0].method}" to as many rows as fit there, and compare',
+            UncertainWarning,
+        )

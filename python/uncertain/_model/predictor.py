@@ -1,0 +1,200 @@
+"""`Predictor`: what a model says of new rows, in the caller's kind of table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from .._data.typing import Floats, Labels, NativeColumn, NativeTable
+from .._data.validation import TableLike
+from .._tables.source import Source
+from ..exceptions import ParameterError
+from .calibrating import log, noise_levels, shares_of
+from .conformal import Conformal
+from .distribution import from_errors, has_density, of_density
+from .reader import Reader
+from .remembered import Remembered
+from .spread import parts_of
+
+DISTRIBUTION = ("", "_std", "_std_from_errors")
+INTERVAL = ("_lower", "_upper")
+
+
+class Predictor:
+    """A reader, and what held-out rows say of predictions."""
+
+    def __init__(self, reader: Reader, residual_std: float | None, remembered: Remembered) -> None:
+        self._reader = reader
+        self._residual_std = residual_std
+        self._remembered = remembered
+
+    @property
+    def has_distribution(self) -> bool:
+        """Is the distribution of a prediction known?"""
+        known = self._residual_std is not None or self._remembered.spread is not None
+        return known or has_density(self._reader.pipeline)
+
+    def predict(self, table: TableLike, *, append: bool) -> NativeColumn | NativeTable:
+        """Classes, or numbers."""
+        predicted = self._asked(table, lambda steps, rows: (steps.predict(rows),), [""], append=append)
+        return self._one(*predicted, "", append=append)
+
+    def predict_proba(self, table: TableLike, *, append: bool) -> NativeTable | Floats:
+        """Probabilities of the classes."""
+        names = self.class_names(append=append)
+        source = self._reader.source(table, adds=names if append else None, blocks=True)
+        (shares,) = self._reader.answers(source, lambda steps, rows: (steps.predict_proba(rows),))
+        if source.table is None:
+            return shares
+        columns = dict(zip(names, shares.T, strict=True))
+        return source.append(columns) if append else source.answer(columns)
+
+    def predict_distribution(self, table: TableLike, *, append: bool) -> NativeTable | tuple[Floats, ...]:
+        """Of a regression, the prediction and its standard deviations."""
+        source, values = self._asked(table, self._distribution, DISTRIBUTION, append=append)
+        if source.table is None:
+            return values[:2]
+        return self._several(source, dict(zip(DISTRIBUTION, values, strict=True)), append=append)
+
+    def predict_set(self, table: TableLike, coverage: float, *, append: bool) -> NativeColumn | NativeTable:
+        """Lists of classes that hold the true one as often as asked."""
+        if self._reader.is_regression:
+            raise ParameterError("predict_set is for classes; a regression has predict_interval")
+        conformal, widths, classes = self._scores(coverage), self._remembered.widths, self._reader.classes
+        assert widths is not None
+        assert classes is not None
+
+        def sets(steps: Pipeline, rows: Any) -> tuple[Labels]:
+            shares = shares_of(steps, rows, classes)
+            limits = conformal.limits(noise_levels(rows, widths), coverage)
+            return (_listed(shares, 1.0 - shares <= limits[:, None], classes),)
+
+        return self._one(*self._asked(table, sets, ["_set"], append=append), "_set", append=append)
+
+    def predict_interval(
+        self, table: TableLike, coverage: float, *, append: bool
+    ) -> NativeTable | tuple[Floats, ...]:
+        """Intervals that hold the true target as often as asked."""
+        if not self._reader.is_regression:
+            raise ParameterError("predict_interval is for numbers; a classifier has predict_set")
+        conformal = self._scores(coverage)
+        source, (mean, std, _) = self._asked(table, self._distribution, INTERVAL, append=append)
+        half = conformal.limits(log(std), coverage) * std
+        return self._several(
+            source, dict(zip(INTERVAL, (mean - half, mean + half), strict=True)), append=append
+        )
+
+    def class_names(self, *, append: bool) -> list[str]:
+        """Names of the columns of probabilities; ParameterError if there are none."""
+        if not hasattr(self._reader.pipeline, "predict_proba"):
+            hint = (
+                "a regression has predict_distribution"
+                if self._reader.is_regression
+                else 'fit with probability=True, or with another method such as "gsu"'
+            )
+            raise ParameterError(f"{self._estimator_name} gives no probabilities here; {hint}")
+        assert self._reader.classes is not None
+        return [f"p_{label}" if append else str(label) for label in self._reader.classes.tolist()]
+
+    def distribution_names(self, *, append: bool) -> list[str]:
+        """Names of the columns of a distribution."""
+        return [self._name(ending, append=append) for ending in DISTRIBUTION]
+
+    def check_distribution(self) -> None:
+        """ParameterError for a model without a distribution."""
+        if not self._reader.is_regression:
+            raise ParameterError(
+                f"{self._estimator_name} predicts classes, and no distribution of a number: "
+                "a classifier has predict_proba"
+            )
+        if not self.has_distribution:
+            raise ParameterError(
+                "the model does not know the scatter of targets around its predictions (its file was written "
+                "in Rust or by an older version, or there were too few rows or groups to hold any out): fit "
+                "it again, or ask pipeline_[-1].predict(rows, return_std=True) what the error bars alone do"
+            )
+
+    def like(self, append: bool, names: Sequence[str] | None, empty: NativeTable) -> Any:
+        """The answer to a table without rows; `names` of the columns of numbers, None for predictions."""
+        source, classes = Source.of(empty), self._reader.classes
+        numbers = np.empty(0)
+        predicted = numbers if classes is None else np.empty(0, dtype=classes.dtype)
+        columns = dict.fromkeys(names or [self._name("", append=True)], numbers if names else predicted)
+        if append:
+            return source.check_new(columns, "append=False").append(columns)
+        if names:
+            return source.answer(columns)
+        return source.answer_one(self._reader.target_name, predicted)
+
+    def _asked(
+        self,
+        table: TableLike,
+        ask: Callable[[Pipeline, Any], tuple[Any, ...]],
+        endings: Sequence[str],
+        *,
+        append: bool,
+    ) -> tuple[Source, tuple[Any, ...]]:
+        """The table, and what `ask` says of its rows; `endings` of the columns that are to be appended."""
+        adds = [self._name(ending, append=True) for ending in endings] if append else None
+        source = self._reader.source(table, adds=adds, blocks=True)
+        return source, self._reader.answers(source, ask)
+
+    def _one(self, source: Source, values: tuple[Any], ending: str, *, append: bool) -> Any:
+        """One new column, in the caller's kind; the values themselves without a table."""
+        if append:
+            return source.append({self._name(ending, append=True): values[0]})
+        return source.answer_one(self._reader.target_name, values[0])
+
+    def _several(self, source: Source, values: Mapping[str, Floats], *, append: bool) -> Any:
+        """New columns, named by their endings, in the caller's kind; the arrays without a table."""
+        if source.table is None:
+            return tuple(values.values())
+        columns = {self._name(ending, append=append): column for ending, column in values.items()}
+        return source.append(columns) if append else source.answer(columns)
+
+    def _name(self, ending: str, *, append: bool) -> str:
+        """The name of a column: that of the target, or one beside the caller's own columns."""
+        if not append:
+            return self._reader.target_name + ending
+        target = self._reader.columns.target
+        return ("prediction" if target is None else f"{target}_predicted") + ending
+
+    def _distribution(self, steps: Pipeline, rows: Any) -> tuple[Floats, Floats, Floats]:
+        """Prediction, whole standard deviation, and the part of it that errors make."""
+        if self._residual_std is not None:
+            mean, from_rows = from_errors(steps, rows)
+            return mean, np.hypot(from_rows, self._residual_std), from_rows
+        if has_density(steps):
+            return of_density(steps, rows)
+        spread = self._remembered.spread
+        assert spread is not None
+        parts = parts_of(steps, rows, spread.widths)
+        return steps.predict(rows), spread.std(parts), spread.from_errors(parts)
+
+    def _scores(self, coverage: float) -> Conformal:
+        if not isinstance(coverage, (int, float)) or not 0.0 < coverage < 1.0:
+            raise ParameterError(f"coverage = {coverage!r}: must be a share between 0 and 1, such as 0.9")
+        if self._remembered.conformal is None:
+            raise ParameterError(
+                "the model holds no scores of held-out rows (its file was written in Rust or by an older "
+                "version, or there were too few rows or groups to hold any out): fit it again, to more rows"
+            )
+        return self._remembered.conformal
+
+    @property
+    def _estimator_name(self) -> str:
+        return type(self._reader.pipeline[-1]).__name__
+
+
+def _listed(shares: Floats, inside: Any, classes: Labels) -> Labels:
+    """Lists of labels, the largest share first; the first always."""
+    order = np.argsort(-shares, axis=1, kind="stable")
+    kept = np.take_along_axis(inside, order, axis=1)
+    kept[:, 0] = True
+    labels = np.asarray(classes, dtype=object)[order]
+    lists = np.empty(len(shares), dtype=object)
+    lists[:] = [row[some].tolist() for row, some in zip(labels, kept, strict=True)]
+    return lists

@@ -1,0 +1,131 @@
+"""The report of a model: whether error bars helped, on rows that are held out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .._columns.columns import PairsOfTarget
+from .._data.typing import ColumnOrValues, Keywords, RandomState
+from .._data.validation import TableLike
+from .._errors.check import warn_if_off
+from .._report.classes import Report, compare
+from .._report.folds import check_counts
+from .._report.held_out import Distribution
+from .._report.huber import HuberReport, report_of_huber
+from .._report.pace import Pace
+from .._report.regression import RegressionReport, compare_regressions
+from .._rows.with_target import covariances, limits
+from .._tables.dask import is_dask
+from .._tables.source import Source
+from ..exceptions import UncertainError
+from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
+from .code import codes_of
+from .distribution import from_errors
+from .drawn import Drawn, draw
+from .measured import is_measured
+from .reader import Reader
+from .scatter import most_likely_scatter
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """What is compared, and how thoroughly; see `Model.report`."""
+
+    folds: int
+    repeats: int | None
+    listed: int
+    meanings: bool
+    scorers: Sequence[str] | str | None
+    scoring: str | None
+    max_rows: int | None
+    pace: Pace
+    random_state: RandomState
+    scatter: bool
+    """Is the scatter of targets known, so that distributions are compared as well?"""
+
+    def common(self) -> Keywords:
+        """What every kind of report takes."""
+        names = ("folds", "repeats", "scorers", "scoring", "pace", "random_state")
+        return {name: getattr(self, name) for name in names}
+
+
+def report(
+    reader: Reader,
+    table: TableLike,
+    options: ReportOptions,
+    *,
+    y: ColumnOrValues | None,
+    groups: ColumnOrValues | bool | None,
+    sample_weight: ColumnOrValues | bool | None,
+) -> Report | RegressionReport | HuberReport:
+    """The model beside itself without error bars, on rows of this table."""
+    per_row: Keywords = {"y": y, "groups": groups, "sample_weight": sample_weight}
+    some = _sample(reader, table, per_row, options.max_rows)
+    if some is None:
+        return _compared(reader, reader.source(table, y, groups, sample_weight), table, per_row, options)
+    try:
+        compared = _compared(reader, some.source, table, some.beside, options)
+    except UncertainError as error:
+        if len(some.at) == some.n_rows:
+            raise
+        about = f"{len(some.at):,} of {some.n_rows:,} rows were drawn, see max_rows="
+        raise type(error)(f"{error} ({about})") from error
+    return compared if len(some.at) == some.n_rows else compared.of_sample(some.at, some.n_rows)
+
+
+def _sample(reader: Reader, table: Any, per_row: Keywords, most: int | None) -> Drawn | None:
+    """Some of the rows of a large table; None for all rows."""
+    if most is None:
+        return None
+    check_counts(max_rows=(most, 1))
+    columns, groups = reader.columns, per_row["groups"]
+    names = {*columns.used(), *columns.beside(), *(v for v in per_row.values() if isinstance(v, str))}
+    by = columns.groups if groups is None else groups
+    opened = reader.opened(table._meta if is_dask(table) else table)
+    rows = table if is_dask(table) else opened
+    return draw(rows, sorted(names), per_row, None if isinstance(by, bool) else by, most)
+
+
+def _compared(
+    reader: Reader, source: Source, table: TableLike, per_row: Keywords, options: ReportOptions
+) -> Report | RegressionReport | HuberReport:
+    """The report of the rows of this source, which is (of) the caller's table."""
+    y, steps, rows = per_row["y"], reader.steps, reader.rows(source)
+    by_column = y is None and source.table is not None
+    common = options.common() | {
+        "groups": reader.groups(source, per_row["groups"]),
+        "weights": reader.weights(source, per_row["sample_weight"]),
+        "codes": codes_of(reader.pipeline, reader.columns, source, table, by_column=by_column),
+    }
+    if is_measured(reader.pipeline):
+        warn_if_off(rows, reader.feature_names, common["groups"], common["weights"])
+    if isinstance(steps[-1], (AdaptiveHuberClassifier, AdaptiveHuberRegressor)):
+        truth = reader.truth(source, y, partial=True)
+        return report_of_huber(steps, rows, truth, listed=options.listed, **common)
+    truth = reader.truth(source, y)
+    if not reader.is_regression:
+        return compare(steps, rows, truth, listed=options.listed, meanings=options.meanings, **common)
+    common |= _about_target(reader, source, limited=y is None)
+    distribution = Distribution(from_errors, most_likely_scatter) if options.scatter else None
+    return compare_regressions(
+        steps, rows, truth, meanings=options.meanings, features=reader.feature_names,
+        distribution=distribution, **common,
+    )  # fmt: skip
+
+
+def _about_target(reader: Reader, source: Source, *, limited: bool) -> Keywords:
+    """Error bars of the targets, their covariances with those of features, and which are limits."""
+    columns = reader.columns
+    if columns.target_std is None:
+        y_std = None
+    else:
+        y_std = source.target_stds(columns.target_std, missing=0.0, unit=columns.target_unit)
+    about: Keywords = {"y_std": y_std}
+    if limited:
+        about["y_limit"] = limits(source, columns)
+    pairs = PairsOfTarget(columns.target_corr, columns.target_cov)
+    if pairs.columns and y_std is not None:
+        about["xy_cov"] = covariances(source, reader.pipeline[0], pairs, reader.target_name, y_std)
+    return about

@@ -1,0 +1,141 @@
+"""Rows of a table, or arrays, in the memory of this process."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from .._columns import Columns
+from .._data.coded import coded
+from .._data.typing import ColumnOrValues, Floats
+from .._data.warn import warn
+from .._tables.sentinels import sentinel_warning, sentinels
+from .._tables.source import Source
+from ..exceptions import ParameterError, UncertainWarning
+from ..preprocessing import AsGaussians
+from . import with_target as with_target_
+from .in_parts import InParts, read_in_parts
+from .local import LocalRows
+from .reader import PerRow, Policy, RowReader, Uses, no_target_std
+from .training import TrainingRows
+
+
+class InMemory(LocalRows):
+    """Rows that are there at once: Gaussians, or an array of exact points."""
+
+    def __init__(self, training: TrainingRows) -> None:
+        self.known = replace(training, rows=None)
+        self._rows = training.rows
+
+    def rows(self) -> Any:
+        """The rows."""
+        return self._rows
+
+    def sample(self, most: int) -> TrainingRows:
+        """All rows are not copied."""
+        whole = replace(self.known, rows=self._rows)
+        return whole if len(self.known.y) <= most else whole.sampled(most)
+
+    def transform(self, step: BaseEstimator) -> None:
+        """In new memory; what a sample holds stays."""
+        self._rows = step.transform(self._rows)
+
+
+class MemoryReader(RowReader):
+    """Reads a table at once, or a large one part by part."""
+
+    def __init__(
+        self,
+        source: Source,
+        columns: Columns,
+        per_row: PerRow,
+        policy: Policy,
+        *,
+        in_parts: bool,
+    ) -> None:
+        self._source = source
+        self.columns = columns
+        self._per_row = per_row
+        self._policy = policy
+        self._in_parts = in_parts
+        self.reading: AsGaussians | None = None
+
+    def settle(self, task: str, *, partial: bool) -> bool:
+        source = self._source
+        self._y, self._regression = source.targets(self._per_row.target, task, partial=partial)
+        if self._regression:
+            columns = self.columns
+            if code := sentinel_warning(sentinels(columns.target or "target", self._y)):
+                warn(code, UncertainWarning)
+            self.columns = columns.with_found(target_unit=source.unit(columns.target))
+        return self._regression
+
+    def read(self, uses: Uses) -> LocalRows:
+        source, per_row = self._source, self._per_row
+        if uses.y_std and per_row.target_std is None:
+            self.columns = self.columns.with_target_std()
+        y_std = self._y_std(uses)
+        xy_cov = self._xy_cov(uses, y_std)
+        y_limit = self._y_limit(uses)
+        groups = None if per_row.groups is None else source.groups(per_row.groups)
+        weights = None if per_row.sample_weight is None else source.weights(per_row.sample_weight)
+        self.columns = replace(
+            self.columns,
+            groups=_name_or_true(per_row.groups),
+            sample_weight=_name_or_true(per_row.sample_weight),
+        )
+        y: Any = coded(self._y) if self._in_parts else self._y
+        del self._y  # eight bytes a row
+        known = TrainingRows(None, y, weights, groups, y_std, xy_cov, y_limit)
+        if source.table is None and not uses.gaps:
+            return InMemory(replace(known, rows=source.rows))
+        self.reading = self._policy.reading(self.columns)
+        if self._in_parts:
+            with source.named():
+                return InParts(read_in_parts(self.reading, source, sorted(self.columns.used())), known)
+        return InMemory(replace(known, rows=self.reading.fit_transform(source.rows)))
+
+    def _y_std(self, uses: Uses) -> Floats | None:
+        given = self._per_row.target_std
+        given = self.columns.target_std if given is None else given
+        if given is None:
+            return None
+        if not uses.y_std:
+            raise no_target_std(uses)
+        return self._source.target_stds(given, self._policy.missing_std, unit=self.columns.target_unit)
+
+    def _xy_cov(self, uses: Uses, y_std: Floats | None) -> Floats | None:
+        pairs, target = self.columns.known.target_pairs, self._per_row.target
+        if not pairs.columns:
+            return None
+        if not uses.xy_cov:
+            if pairs.named:
+                raise ParameterError(
+                    f"{next(iter(pairs.columns))} is given for the target {target!r}: covariances with its "
+                    'errors are used by method="mixture" for numbers'
+                )
+            return None
+        if not pairs.named and y_std is None:
+            return None
+        self.columns = self.columns.with_pairs_of_target(pairs.corr, pairs.cov)
+        reading = self._policy.reading(self.columns).fit(self._source.rows)
+        return with_target_.covariances(self._source, reading, pairs, str(target), y_std)
+
+    def _y_limit(self, uses: Uses) -> Any:
+        column = self.columns.target_limit
+        if column is None:
+            return None
+        limits = with_target_.limits(self._source, self.columns)
+        if limits is not None and not uses.y_limit:
+            raise ParameterError(
+                f"limits={{{self._per_row.target!r}: {column!r}}}: targets may be limits where they are "
+                'numbers, with method="mixture"'
+            )
+        return limits
+
+
+def _name_or_true(given: ColumnOrValues | None) -> str | bool | None:
+    """The column; True for what was given as values."""
+    return given if given is None or isinstance(given, str) else True

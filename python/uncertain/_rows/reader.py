@@ -1,0 +1,102 @@
+"""`RowReader`: a table on its way into a `RowStore`, in two steps.
+
+First the targets are looked at, because what a fit can use of its rows depends on whether they are numbers
+(error bars of the target, say). Then the rows are read, with all that is known of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .._columns import Columns, left_out
+from .._columns.find import TypeOf
+from .._data.typing import ColumnOrValues, Keywords
+from .._data.warn import warn
+from ..exceptions import ParameterError, UncertainWarning
+from ..preprocessing import AsGaussians
+from .store import RowStore
+
+
+class PerRow(NamedTuple):
+    """What the caller gave for each row beside its features: names of columns, or the values themselves."""
+
+    target: ColumnOrValues
+    target_std: ColumnOrValues | None = None
+    sample_weight: ColumnOrValues | None = None
+    groups: ColumnOrValues | None = None
+
+    @classmethod
+    def of(cls, columns: Columns, values: Keywords) -> PerRow:
+        """The values where there are some, else the columns."""
+        return cls(**{role: values.get(role, getattr(columns, role)) for role in cls._fields})
+
+
+class Policy(NamedTuple):
+    """How `AsGaussians` reads what is missing or unknown."""
+
+    on_missing: str = "error"
+    handle_unknown: str = "error"
+
+    def reading(self, columns: Columns) -> AsGaussians:
+        """The step that reads these columns, unfitted."""
+        return AsGaussians(columns=columns, on_missing=self.on_missing, handle_unknown=self.handle_unknown)
+
+    @property
+    def missing_std(self) -> float | None:
+        """The error bar of a target that has none."""
+        return 0.0 if self.on_missing == "point" else None
+
+
+@dataclass(frozen=True)
+class Uses:
+    """What a fit can use of its rows beside features, targets, weights and groups."""
+
+    name: str
+    """The estimator, for errors."""
+    y_std: bool = False
+    xy_cov: bool = False
+    y_limit: bool = False
+    gaps: bool = True
+    """May features of arrays be NaN?"""
+
+
+class RowReader(ABC):
+    """A table whose columns are known, and whose rows are not read yet."""
+
+    columns: Columns
+    """As far as they are settled: reading a table may tell more of them."""
+    reading: AsGaussians | None
+    """The step that reads the rows, fitted by `read`; None for arrays that need none."""
+
+    types: TypeOf | None = None
+    """What a column of the table holds; None where the caller named all features."""
+
+    @abstractmethod
+    def settle(self, task: str, *, partial: bool) -> bool:
+        """Are the targets numbers? `partial`: some rows may have none."""
+
+    @abstractmethod
+    def read(self, uses: Uses) -> RowStore:
+        """Read the rows."""
+
+    def warn_of_left_out(self) -> None:
+        """One warning about the numeric columns that were found, but have no role."""
+        message = None if self.types is None else left_out(self.columns, self.types)
+        if message is not None:
+            warn(message, UncertainWarning)
+
+    def settled_columns(self) -> Columns:
+        """The columns, with what was learned from rows: whether two columns are limits or arms."""
+        if self.reading is None or not self.columns.features:
+            return self.columns
+        return self.columns.with_errors(self.reading.columns_.errors)
+
+
+def no_target_std(uses: Uses) -> ParameterError:
+    """The estimator does not know error bars of the target."""
+    return ParameterError(
+        "target_std=: only GSURegressor and GaussianMixtureRegressor know error bars of the target; "
+        f'they are the methods "gsu" and "mixture" for numbers, but this is {uses.name}'
+    )
