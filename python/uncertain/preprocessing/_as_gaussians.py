@@ -384,7 +384,11 @@ def _settled(table: Table, columns: Columns) -> Columns:
 
 
 def watch_ends(ends: dict[str, Ends], table: Table, columns: Columns) -> None:
-    """Add the numbers of a part of a table."""
+    """Add the numbers of a part of a table.
+
+    They are looked at where they lie, column by column. (The rows that were made of them lie side by side:
+    going through those takes three times as long.)
+    """
     names = [*columns.scalars(), *(c for bar in columns.bars().values() for c in bar.columns)]
     for column in (name for name in names if table.type_of(name) == "number"):
         values = read_columns(table, [column], "nan").to_numpy()

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._columns import Columns, find_columns
 from .._data.warn import warn
 from .._tables import Table
 from .._tables.targets import is_missing
 from ..exceptions import UncertainWarning
-from ._reading import read_columns
 
 
 def empty_errors(table: Table, columns: Columns) -> dict[str, tuple[str, ...]]:
@@ -20,8 +17,12 @@ def empty_errors(table: Table, columns: Columns) -> dict[str, tuple[str, ...]]:
 
 def is_empty(table: Table, name: str) -> bool:
     """Is there no number in the column? Some readers call such a column one of strings."""
+    column = table.series(name)
+    if column.null_count() == len(column):
+        return True
     if table.is_numeric(name):
-        return bool(np.isnan(read_columns(table, [name], "nan").to_numpy()).all())
+        first = column[0]  # which a column that holds something nearly always has
+        return is_missing(first) and column.dtype.is_float() and bool(column.drop_nulls().is_nan().all())
     return table.type_of(name) == "other" and all(map(is_missing, table.values(name)))
 
 
