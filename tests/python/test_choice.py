@@ -24,10 +24,10 @@ from uncertain._choice.portfolio import Member
 from uncertain._choice.rule import Ranking
 from uncertain._choice.stacking import PRIOR, stacked
 from uncertain._choice.trial import Trial
+from uncertain._data.groups import Groups
 from uncertain._held_out.folds import split
 from uncertain._held_out.means import weighted_mean
 from uncertain._rows.training import TrainingRows
-from uncertain._tables.groups import Groups
 from uncertain.exceptions import ParameterError
 
 RNG = np.random.default_rng

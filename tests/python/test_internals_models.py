@@ -23,6 +23,7 @@ from test_trees import CLASSIFIER, REGRESSOR, columns, noisy, target_of
 
 import uncertain
 from uncertain import GaussianArray, GaussianDenoiser, Incomplete, RemeasuredRegressor, check_errors
+from uncertain._data.groups import Groups
 from uncertain._errors.estimate import by_model, by_replicates
 from uncertain._errors.sizes import ErrorSizes
 from uncertain._model.calibrating import calibrate, noise_levels
@@ -31,7 +32,6 @@ from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
 from uncertain._report.coefficients import coefficients_of
 from uncertain._rows.training import TrainingRows
-from uncertain._tables.groups import Groups
 from uncertain._trees.kept import TreesClassifier, TreesRegressor
 from uncertain._trees.scikit_learn import flat_trees, probes
 from uncertain.exceptions import UncertainError

@@ -19,6 +19,7 @@ from test_report_scores import catalogue
 
 import uncertain
 from uncertain import AdaptiveHuberClassifier, GaussianArray, GSUClassifier, Incomplete
+from uncertain._data.groups import Groups
 from uncertain._held_out.equal import equal_rows
 from uncertain._held_out.folds import split
 from uncertain._held_out.means import standard_error
@@ -32,7 +33,6 @@ from uncertain._report.meanings import Meanings
 from uncertain._report.metrics import OF_CLASSES, OF_NUMBERS, Answer, Metric
 from uncertain._report.pace import Pace
 from uncertain._report.regression import compare_regressions
-from uncertain._tables.groups import Groups
 from uncertain.exceptions import UncertainError
 from uncertain.inspection import permutation_importance
 from uncertain.inspection._importance import _dealt

@@ -25,15 +25,15 @@ from numpy.testing import assert_array_equal
 from uncertain import Columns
 from uncertain._columns import find_columns
 from uncertain._columns.names import ErrorBar, error_bars, looks_like_error, pair_columns
+from uncertain._data.groups import groups_from
+from uncertain._data.replacing import replacing
+from uncertain._data.targets import errors_from, targets_from, weights_from
 from uncertain._tables import BatchSize, Table, open_table
 from uncertain._tables.blocks import blocks_of
 from uncertain._tables.files import open_files, write_table
-from uncertain._tables.groups import groups_from
-from uncertain._tables.replacing import replacing
-from uncertain._tables.sentinels import Ends, Sentinel, _is_nines
 from uncertain._tables.source import Source
-from uncertain._tables.targets import errors_from, targets_from, weights_from
 from uncertain.exceptions import UncertainError
+from uncertain.preprocessing._sentinels import Ends, Sentinel, _is_nines
 
 N = 5000
 

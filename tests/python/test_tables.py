@@ -20,8 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from uncertain import GaussianArray
-from uncertain._tables import is_table, open_table, result_like
-from uncertain._tables.targets import is_missing
+from uncertain._data.targets import is_missing
+from uncertain._tables import is_table, open_table
 from uncertain.exceptions import ColumnError, ParameterError
 from uncertain.preprocessing import AsGaussians, GaussianScaler
 
@@ -201,7 +201,7 @@ def test_without_pyarrow_polars_reads_the_rest(
     for table in (foreign, CONSTRUCTORS["pandas"](columns)):
         g = AsGaussians(mean="mean", cov="cov").fit_transform(table)
         assert_allclose(g.covariances(), columns["cov"], rtol=1e-12)
-    assert isinstance(result_like(foreign, {"label": ["u"]}), pl.DataFrame)
+    assert isinstance(open_table(foreign).result({"label": ["u"]}), pl.DataFrame)
     mixed = CONSTRUCTORS["pandas"]({"x": np.asarray([1.0, 2.0])})
     mixed["x"] = [[1.0], "a"]
     with pytest.raises(ColumnError, match=r"^x: cannot be read"):
@@ -308,7 +308,7 @@ def test_labels_of_any_type() -> None:
 
 def test_results_in_the_kind_of_the_table(constructor: Constructor, columns: dict[str, Any]) -> None:
     table = constructor(columns)
-    result = result_like(table, {"label": np.array(["u", "v", "u"] * 3), "p": np.linspace(0, 1, N)})
+    result = open_table(table).result({"label": np.array(["u", "v", "u"] * 3), "p": np.linspace(0, 1, N)})
     module = type(table).__module__.split(".")[0]
     if module == "pandas":
         assert result.index.equals(table.index) and list(result.columns) == ["label", "p"]
@@ -330,9 +330,9 @@ def test_names_that_do_not_lead_to_one_column() -> None:
 
     frame = pl.DataFrame({"alpha": [1.0], "beta": [2.0]})
     with pytest.raises(ColumnError, match="no column 'alpa'; did you mean 'alpha'"):
-        open_table(frame).native_column("alpa")
+        open_table(frame).series("alpa")
     with pytest.raises(ColumnError, match="the columns are alpha, beta"):
-        open_table(frame.to_arrow()).native_column("x")
+        open_table(frame.to_arrow()).series("x")
     twice = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
     with pytest.raises(ColumnError, match="2 columns 'a'"):
-        open_table(twice).native_column("a")
+        open_table(twice).series("a")

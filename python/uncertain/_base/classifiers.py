@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
+from .._data.groups import groups_from, groups_of_fit
 from .._data.typing import Floats, Keywords, Labels
 from .._data.validation import RowsLike, check_labels, check_numbers, check_sample_weight, check_weights
-from .._tables.groups import groups_from, groups_of_fit
 from .._uncertain import Fitted, Gaussians
 from .docs import documented
 from .penalty import FitRows

@@ -12,6 +12,7 @@ from .._columns import Columns, find_columns
 from .._columns.columns import OF_ROWS
 from .._columns.roles import ErrorColumns
 from .._data.array import GaussianArray
+from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
@@ -20,7 +21,6 @@ from .._data.validation import TableLike
 from .._data.warn import warn
 from .._report.html import Table
 from .._report.html import table as html_table
-from .._tables.groups import Groups
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians

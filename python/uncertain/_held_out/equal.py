@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
 from .._data.typing import Booleans, Ints
-from .._tables.groups import Groups
 
 LARGEST_PART = 1 / 20
 """A larger part of the rows that are all equal is held out row by row."""

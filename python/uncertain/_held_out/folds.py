@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from .._data.groups import Groups
 from .._data.typing import Ints, Labels
-from .._tables.groups import Groups
 from .._uncertain import group_folds
 
 

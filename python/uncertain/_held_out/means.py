@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._data.groups import Groups
 from .._data.typing import Floats
-from .._tables.groups import Groups
 
 
 class Mean(NamedTuple):

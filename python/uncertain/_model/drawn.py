@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._data.array import GaussianArray
+from .._data.groups import groups_from
 from .._data.incomplete import Incomplete
+from .._data.targets import as_values
 from .._data.typing import Floats, Ints
 from .._rows.batches import numbered
 from .._rows.sampled import uniform
 from .._spill import in_parts
 from .._tables import BatchSize, Table
 from .._tables.dask import is_dask
-from .._tables.groups import groups_from
 from .._tables.source import Source
-from .._tables.targets import as_values
 from ..exceptions import ParameterError, ShapeError, UncertainError
 
 BATCH_BYTES = 32 << 20

@@ -29,7 +29,7 @@ from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport
 from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask, lazily
-from .._tables.groups import Groups
+from .._data.groups import Groups
 from .._tables.source import Source
 from ..exceptions import ModelFileError, UncertainError
 from .coefficients import hyperplanes

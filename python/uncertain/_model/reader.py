@@ -16,6 +16,7 @@ from .._columns.bars import listing
 from .._columns.columns import Columns
 from .._data.array import GaussianArray
 from .._data.features import check_fitted_names
+from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.numbers import gaps_as_nan
 from .._data.typing import ColumnOrValues, Floats, Labels
@@ -26,7 +27,6 @@ from .._rows.batches import numbered
 from .._rows.in_parts import is_large
 from .._spill import in_parts
 from .._tables import BatchSize
-from .._tables.groups import Groups
 from .._tables.source import Source
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer

@@ -12,7 +12,7 @@ from .._data.typing import ColumnOrValues, Labels, NativeTable
 from .._data.validation import TableLike
 from .._tables.dask import is_dask
 from .._tables.source import Source
-from .._tables.targets import as_values, is_missing, targets_from
+from .._data.targets import as_values, is_missing, targets_from
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .reader import Reader
 from .score_counts import ConfusionCounts, ResidualSums, places

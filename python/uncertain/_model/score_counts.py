@@ -13,9 +13,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from .._data.targets import is_missing
 from .._data.typing import Floats, Ints, Labels
 from .._data.warn import warn
-from .._tables.targets import is_missing
 from ..exceptions import NullError, UncertainError
 
 

@@ -27,7 +27,6 @@ from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, like
 from .._data.typing import Array, Booleans, Floats, NativeTable
 from .._data.validation import TableLike
 from .._errors.sizes import sizes_of
-from .._tables import new_table
 from ..exceptions import CovarianceWarning, ParameterError
 from ..preprocessing import GaussianDenoiser
 from .calibrating import shares_of

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._data.groups import Groups
 from .._data.typing import Floats, Labels
 from .._held_out.means import mean_known, mean_of, standard_error
-from .._tables.groups import Groups
 from .metrics import Answer, Metric
 
 

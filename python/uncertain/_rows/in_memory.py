@@ -11,7 +11,7 @@ from .._columns import Columns
 from .._data.coded import coded
 from .._data.typing import ColumnOrValues, Floats
 from .._data.warn import warn
-from .._tables.sentinels import sentinel_warning, sentinels
+from ..preprocessing._sentinels import sentinel_warning, sentinels
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians

@@ -12,7 +12,7 @@ from .._columns import Columns
 from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import Parts, in_parts
 from .._tables import BatchSize
-from .._tables.sentinels import Ends
+from ..preprocessing._sentinels import Ends
 from .._tables.source import Source
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends

@@ -15,19 +15,19 @@ from numpy.typing import NDArray
 
 from .._columns.columns import Columns
 from .._data.coded import Coded
+from .._data.groups import Groups, groups_from
+from .._data.plain import plain_array
+from .._data.targets import MANY_CLASSES, is_missing, targets_from
 from .._data.typing import Floats, Ints, Labels
 from .._spill import Budget, Spill
 from .._spill._column import Column
 from .._spill._folder import ask_for_space
 from .._tables import BatchSize, Table
-from .._tables.groups import Groups, groups_from
-from .._tables.plain import plain_array
-from .._tables.sentinels import Ends
 from .._tables.source import Source
-from .._tables.targets import MANY_CLASSES, is_missing, targets_from
 from ..exceptions import NullError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends
+from ..preprocessing._sentinels import Ends
 from .batches import collected_categories, numbered
 from .training import TrainingRows
 

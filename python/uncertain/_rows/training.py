@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from .._data.groups import Groups
 from .._data.incomplete import GaussianRows
 from .._data.typing import Array, Floats, Ints, Labels, Limits
-from .._tables.groups import Groups
 from .sampled import sampled
 
 FitArguments: TypeAlias = Mapping[str, ArrayLike | None]

@@ -1,7 +1,7 @@
 """Tables of every library: opened once, read in Polars by column, answered in the caller's kind."""
 
 from .door import BatchSize
-from .opening import is_table, new_table, open_table, result_like
+from .opening import is_table, open_table
 from .table import Table
 
-__all__ = ["BatchSize", "Table", "is_table", "new_table", "open_table", "result_like"]
+__all__ = ["BatchSize", "Table", "is_table", "open_table"]

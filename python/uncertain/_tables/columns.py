@@ -127,6 +127,8 @@ def of_objects(values: Iterable[Any], name: str) -> pl.Series:
     try:
         if any(isinstance(value, Decimal) for value in values):  # of which Polars reads no NaN
             values = [float(value) if isinstance(value, Decimal) else value for value in values]
+        if any(value is None for value in values):  # nor gaps among arrays
+            values = [value.tolist() if isinstance(value, np.ndarray) else value for value in values]
         return pl.Series(name, values)
     except (TypeError, ValueError, ArithmeticError, pl.exceptions.PolarsError):
         return pl.Series(name, values, dtype=pl.Object)

@@ -25,7 +25,8 @@ class InMemory:
     column: Callable[[int], Any]
     n_rows: Callable[[], int]
     """Raises if columns differ."""
-    units: Callable[[int], Any]
+    unit: Callable[[int], Any] = lambda place: None
+    """astropy's, where the library has units."""
     once: bool = False
     late: bool = False
     streams: bool = False
@@ -33,10 +34,6 @@ class InMemory:
     def type_of(self, place: int) -> TypeName:
         """By the type, of objects by the first of them."""
         return type_of(self.column(place))
-
-    def unit(self, place: int) -> Any:
-        """Of columns of astropy, or arrays with a unit."""
-        return self.units(place)
 
     def native(self, place: int) -> Any:
         """The column as its library has it."""
@@ -53,7 +50,7 @@ class InMemory:
             self.names,
             lambda place: sliced(self.column(place), start, stop),
             lambda: stop - start,
-            self.units,
+            self.unit,
         )
 
     def stream(self, names: Sequence[str], size: BatchSize) -> None:
@@ -62,16 +59,6 @@ class InMemory:
     def count(self) -> int:
         """The number of rows."""
         return self.n_rows()
-
-
-def in_memory(
-    names: Sequence[str],
-    column: Callable[[int], Any],
-    n_rows: Callable[[], int],
-    units: Callable[[int], Any] = lambda place: None,
-) -> InMemory:
-    """Columns of these names, by their numbers; with units where there are some."""
-    return InMemory(list(names), column, n_rows, units)
 
 
 @dataclass
@@ -126,46 +113,3 @@ class Query:
         if self._count is None and self.counted is not None:
             self._count = self.counted()
         return self._count
-
-
-@dataclass
-class Standing:
-    """Some rows in the place of a whole table; its other columns are names and types alone."""
-
-    whole: Door
-    columns: list[pl.Series]
-    once: bool = False
-    late: bool = True
-    streams: bool = False
-
-    @property
-    def names(self) -> list[str]:
-        """Those of the whole table."""
-        return self.whole.names
-
-    def type_of(self, place: int) -> TypeName:
-        """As the whole table knows it."""
-        return self.whole.type_of(place)
-
-    def unit(self, place: int) -> Any:
-        """As the whole table knows it."""
-        return self.whole.unit(place)
-
-    def native(self, place: int) -> Any:
-        """As the whole table has it."""
-        return self.whole.native(place)
-
-    def read(self, names: Sequence[str] | None) -> list[pl.Series]:
-        """What there is of some rows."""
-        return self.columns
-
-    def slice(self, start: int, stop: int) -> Door:
-        """It is loaded when it is made."""
-        raise NotImplementedError
-
-    def stream(self, names: Sequence[str], size: BatchSize) -> None:
-        """It is there."""
-
-    def count(self) -> int | None:
-        """The number of these rows is known from the columns."""
-        return None

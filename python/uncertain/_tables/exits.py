@@ -34,7 +34,7 @@ class Exit:
         """Some rows of a column of the library."""
         return column[rows]
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
         """A new table: of what `take` gave, of arrays, and of list columns of `rows`."""
         return self.frame(dict(columns) | _arrays_of(rows))
 
@@ -53,7 +53,7 @@ class PolarsExit(Exit):
     def take(self, column: Any, rows: Ints) -> Any:
         return column.gather(rows)
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
         import polars
 
         return polars.DataFrame(dict(columns) | ({} if rows is None else polars.DataFrame(rows).to_dict()))
@@ -82,7 +82,7 @@ class PandasExit(Exit):
         """A Series with an index of its own."""
         return column.iloc[rows].reset_index(drop=True)
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
         import pandas
 
         cells = {name: list(part.reshape(len(part), -1)) for name, part in _arrays_of(rows).items()}
@@ -110,7 +110,7 @@ class ArrowExit(Exit):
     def take(self, column: Any, rows: Ints) -> Any:
         return column.take(rows) if hasattr(column, "take") else column.gather(rows).to_arrow()
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
         import pyarrow
 
         made = pyarrow.table(dict(columns))
@@ -187,7 +187,7 @@ class WrappedExit(Exit):
     def take(self, column: Any, rows: Ints) -> Any:
         return self._inner.take(column, rows)
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None) -> Any:
+    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
         return self._wrap(self._inner.new(columns, rows))
 
 

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from .._data.array import GaussianArray
 from .._data.installed import installed
-from .._data.typing import Labels
 from ..exceptions import ColumnError, ShapeError
 from .exits import (
     ArrowExit,
@@ -40,26 +36,13 @@ def open_table(X: Any) -> Table:
     return OPENERS[kind](X)
 
 
-def result_like(X: Any, columns: Mapping[str, Labels | Sequence[Any]]) -> Any:
-    """`columns` as a table of the same kind as `X`, with its index if it has one.
-
-    A query is answered eagerly; foreign streams by `pyarrow.Table` (by Polars without pyarrow).
-    """
-    return open_table(X).result({name: np.asarray(values) for name, values in columns.items()})
-
-
-def new_table(like: Table, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
-    """A new table of the library of `like`: columns by `Table.take`, arrays, and lists of `rows`."""
-    return like.exit.new(columns, rows)
-
-
 def open_astropy(X: Any, exit: Exit | None = None) -> Table:
     """A table of astropy."""
     from .columns import unit_of
-    from .doors import in_memory
+    from .doors import InMemory
 
-    names = X.colnames
-    door = in_memory(
+    names = list(X.colnames)
+    door = InMemory(
         names, lambda place: X[names[place]], lambda: len(X), lambda place: unit_of(X[names[place]])
     )
     return Table(door, exit or AstropyExit(lambda: X))
@@ -77,16 +60,16 @@ def _lazy(X: Any) -> Table:
 
 def _pandas(X: Any) -> Table:
     """The names of a column index of several levels are joined by "_"."""
-    from .doors import in_memory
+    from .doors import InMemory
 
     names = [_joined(label) for label in X.columns]
-    return Table(in_memory(names, lambda place: X.iloc[:, place], lambda: len(X)), PandasExit(lambda: X))
+    return Table(InMemory(names, lambda place: X.iloc[:, place], lambda: len(X)), PandasExit(lambda: X))
 
 
 def _arrow(X: Any) -> Table:
-    from .doors import in_memory
+    from .doors import InMemory
 
-    return Table(in_memory(X.schema.names, X.column, lambda: X.num_rows), ArrowExit(lambda: X))
+    return Table(InMemory(list(X.schema.names), X.column, lambda: X.num_rows), ArrowExit(lambda: X))
 
 
 def _fits(X: Any) -> Table:
@@ -97,7 +80,7 @@ def _fits(X: Any) -> Table:
 
 def _dict(X: Mapping[str, Any]) -> Table:
     from .columns import unit_of
-    from .doors import in_memory
+    from .doors import InMemory
 
     names = list(X)
 
@@ -117,16 +100,16 @@ def _dict(X: Mapping[str, Any]) -> Table:
             )
         return sizes[names[0]]
 
-    return Table(in_memory(names, column, n_rows, lambda place: unit_of(column(place))), DictExit(lambda: X))
+    return Table(InMemory(names, column, n_rows, lambda place: unit_of(column(place))), DictExit(lambda: X))
 
 
 def _structured(X: Any) -> Table:
-    from .doors import in_memory
+    from .doors import InMemory
 
     if X.ndim != 1:
         raise ShapeError(f"a structured array of one dimension is a table, got shape {X.shape}")
-    names = X.dtype.names
-    door = in_memory(names, lambda place: X[names[place]], lambda: len(X))
+    names = list(X.dtype.names)
+    door = InMemory(names, lambda place: X[names[place]], lambda: len(X))
     return Table(door, StructuredExit(lambda: X))
 
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from .._columns.bars import require
+from .._data.groups import Groups, groups_from
+from .._data.targets import as_values, errors_from, targets_from, weights_from
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ColumnError, ParameterError
-from .groups import Groups, groups_from
 from .opening import is_table, open_table
 from .paths import are_paths
 from .recognise import refuse_strange
 from .table import Table
-from .targets import as_values, errors_from, targets_from, weights_from
 
 
 @dataclass(frozen=True)

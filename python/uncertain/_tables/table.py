@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._columns.bars import require
+from .._data.plain import decoded
 from .._data.typing import Ints, Labels
 from ..exceptions import ColumnError, ShapeError
 from .door import BatchSize, Door, TypeName
-from .plain import decoded
 from .units import as_unit, converted, unit_name
 
 if TYPE_CHECKING:
@@ -37,14 +37,15 @@ class Table:
         self.origin = origin
         self._units = units or {}
         self._columns: dict[str, pl.Series] = {}
+        self._stands = False  # are some rows in the place of a whole table, of which nothing more is read?
 
     @classmethod
     def of_frame(cls, frame: pl.DataFrame) -> Table:
         """A frame of Polars."""
-        from .doors import in_memory
+        from .doors import InMemory
         from .exits import PolarsExit
 
-        return cls(in_memory(frame.columns, frame.to_series, lambda: frame.height), PolarsExit(lambda: frame))
+        return cls(InMemory(frame.columns, frame.to_series, lambda: frame.height), PolarsExit(lambda: frame))
 
     @property
     def native(self) -> Any:
@@ -64,9 +65,7 @@ class Table:
     def n_rows(self) -> int:
         """Number of rows."""
         known = self.counted()
-        if known is None:
-            known = len(next(iter(self.load(self.names)._columns.values())))
-        return known
+        return len(next(iter(self.load(self.names)._columns.values()))) if known is None else known
 
     def counted(self) -> int | None:
         """Number of rows, if it is known without reading them."""
@@ -105,7 +104,7 @@ class Table:
 
         Names that are no columns are passed over: the later question raises.
         """
-        if not self.door.late:
+        if not self.door.late or self._stands:
             return self
         known, wanted, present = self.names, set(names), self._columns.keys()
         if not present or wanted & set(known) - present:
@@ -124,7 +123,7 @@ class Table:
 
     def forget(self) -> None:
         """Let go of what was collected of files, which are read again when they are asked."""
-        if self.repeats:
+        if self.repeats and not self._stands:
             self._columns = {}
 
     def collected(self, names: Iterable[str]) -> bool:
@@ -134,7 +133,7 @@ class Table:
     @property
     def streams(self) -> bool:
         """Is it a query that can be read in batches?"""
-        return self.door.streams
+        return self.door.streams and not self._stands
 
     @property
     def repeats(self) -> bool:
@@ -144,24 +143,19 @@ class Table:
     @property
     def divisible(self) -> bool:
         """Can it be read in parts, as often as one likes?"""
-        return self.streams and self.repeats if self.door.late else not self.origin
+        return self.streams and self.repeats if self.door.late else not (self.origin or self._stands)
 
     def series(self, name: str) -> pl.Series:
         """The column; ColumnError if it is not there or there twice."""
         self._place(name)
         if name not in self._columns:
+            if self._stands:
+                raise ColumnError(f"column {name!r} was not read of these rows")
             if self.door.late:
                 self.load([name] if self._columns else self.names)
-                if name not in self._columns:
-                    raise ColumnError(f"column {name!r} was not read of these rows")
             else:
                 self._columns[name] = self.door.read([name])[0]
         return self._columns[name]
-
-    def native_column(self, name: str) -> Any:
-        """The column as the table's library has it."""
-        place = self._place(name)
-        return self.series(name) if self.door.late else self.door.native(place)
 
     def numbers(self, name: str, unit: str | None = None, power: int = 1) -> pl.Series:
         """The column as something whose Arrow memory the extension reads; nulls stay nulls.
@@ -211,7 +205,7 @@ class Table:
 
     def slice(self, start: int, stop: int) -> Table:
         """Rows `start` to `stop` of what is in memory."""
-        if self.door.late:
+        if self.door.late or self._stands:
             self.load(self._columns.keys() or self.names)
             import polars as pl
 
@@ -236,12 +230,12 @@ class Table:
 
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
-        from .doors import in_memory
+        from .doors import InMemory
         from .exits import PolarsExit
 
         frame = self.frame(names)[at]
         units = [self.door.unit(self._place(name)) for name in names]
-        door = in_memory(frame.columns, frame.to_series, lambda: frame.height, units.__getitem__)
+        door = InMemory(frame.columns, frame.to_series, lambda: frame.height, units.__getitem__)
         return Table(door, PolarsExit(lambda: frame), units=self._units)
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
@@ -260,11 +254,9 @@ class Table:
 
     def standing_for(self, some: Table) -> Table:
         """`some` under the names and types of this table, of whose other columns nothing is read."""
-        from .doors import Standing
-
-        columns = [some.series(name) for name in some.names]
-        table = Table(Standing(self.door, columns), self.exit, origin=self.origin, units=self._units)
-        return table.load(some.names)
+        table = Table(self.door, self.exit, origin=self.origin, units=self._units)
+        table._columns, table._stands = {name: some.series(name) for name in some.names}, True
+        return table
 
     # -- answers
 
@@ -284,7 +276,8 @@ class Table:
 
     def take(self, name: str, rows: Ints) -> Any:
         """Some rows of a column, as the table's library has it."""
-        return self.exit.take(self.native_column(name), rows)
+        column = self.series(name)
+        return self.exit.take(column if self.door.late else self.door.native(self._place(name)), rows)
 
     def refuse_existing(self, names: Iterable[str], instead: str) -> None:
         """ColumnError if the table has a column of one of these names, which would be replaced."""

@@ -123,8 +123,8 @@ def write_batches(frames: Iterable[polars.DataFrame], path: str, kind: str | Non
     import polars
 
     from .._data.installed import installed
+    from .._data.replacing import replacing
     from .._tables.formats import format_of
-    from .._tables.replacing import replacing
 
     named = kind or ("csv" if path == STANDARD else format_of(path).name)
     named = {"arrow": "ipc"}.get(named, named)
@@ -182,8 +182,8 @@ def _refuse_lists(frame: polars.DataFrame, kind: str) -> None:
 
 def write(frame: polars.DataFrame, path: str, kind: str | None) -> None:
     """To a file, or to standard output."""
+    from .._data.replacing import replacing
     from .._tables.files import write_table
-    from .._tables.replacing import replacing
 
     if path != STANDARD and kind is None:
         return write_table(frame, Path(path))

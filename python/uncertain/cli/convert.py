@@ -41,7 +41,7 @@ def convert(source: str, destination: str, pack: bool, unpack: bool, target: str
     widths: list[int] = []
 
     def converted(frame: polars.DataFrame) -> polars.DataFrame:
-        from .._tables.files import pack_columns, unpack_columns
+        from ._packing import pack_columns, unpack_columns
 
         if pack:
             frame = pack_columns(frame, target)

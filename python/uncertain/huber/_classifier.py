@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from .._base.classifiers import ScoreClassifier
 from .._base.docs import documented
 from .._base.progress import Callback
+from .._data.groups import groups_of_fit
 from .._data.typing import Floats, RandomState
 from .._data.validation import RowsLike, check_sample_weight
-from .._tables.groups import groups_of_fit
 from ..exceptions import UncertainError
 from ._machine import AdaptiveHuber
 from ._targets import partial_labels

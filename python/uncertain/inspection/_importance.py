@@ -17,6 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from .._data.groups import Groups
 from .._data.incomplete import GaussianRows
 from .._data.typing import ColumnOrValues, Estimator, Floats, Ints, Labels, Predictor, RandomState
 from .._data.validation import TableLike
@@ -24,7 +25,6 @@ from .._held_out.means import standard_error
 from .._report.folds import check_counts
 from .._report.held_out import OF_ALL_CLASSES, answer_of
 from .._report.metrics import OF_CLASSES, OF_NUMBERS, Metric, chosen_metrics
-from .._tables.groups import Groups
 from ..exceptions import ParameterError, UncertainError
 from ._subject import Feature, Subject, picked, replaced
 

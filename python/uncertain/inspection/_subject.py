@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.base import is_regressor
 
 from .._data.array import GaussianArray
+from .._data.groups import Groups, groups_from
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
+from .._data.targets import as_list
 from .._data.typing import ColumnOrValues, Estimator, Floats, Labels, Predictor
 from .._data.validation import TableLike
 from .._model.model import Model
-from .._tables.groups import Groups, groups_from
-from .._tables.targets import as_list
 from ..exceptions import ParameterError, ShapeError
 
 Feature: TypeAlias = str | int

@@ -34,7 +34,6 @@ from .._data.typing import Floats
 from .._data.validation import RowsLike
 from .._data.warn import warn
 from .._tables import Table, is_table, open_table
-from .._tables.sentinels import Ends, Sentinel, sentinel_warning
 from ..exceptions import (
     ColumnError,
     NotFiniteError,
@@ -47,6 +46,7 @@ from ._categories import categories_of, names_of
 from ._empty import find_filled
 from ._limits import read_rows
 from ._reading import are_limits, arms_of, read_columns
+from ._sentinels import Ends, Sentinel, sentinel_warning
 
 
 @documented

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from .._columns.bars import listing
+from .._data.targets import is_missing
 from .._data.typing import Floats
 from .._tables import Table
-from .._tables.targets import is_missing
 from ..exceptions import NullError, UncertainError
 
 Categories: TypeAlias = Mapping[str, Sequence[Any]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .._columns import Columns, find_columns
+from .._data.targets import is_missing
 from .._data.warn import warn
 from .._tables import Table
-from .._tables.targets import is_missing
 from ..exceptions import UncertainWarning
 
 

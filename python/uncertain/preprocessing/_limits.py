@@ -14,9 +14,9 @@ import numpy as np
 from .._columns.bars import error_bars_from
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
+from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats, Labels, Limits
 from .._tables import Table
-from .._tables.targets import is_missing
 from ..exceptions import NullError, UncertainError
 from ._categories import Categories, names_of
 from ._error_columns import deviations

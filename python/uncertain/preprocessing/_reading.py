@@ -19,9 +19,9 @@ from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import refuse_where
+from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats
 from .._tables import Table
-from .._tables.targets import is_missing
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 from ._categories import Categories, one_hot

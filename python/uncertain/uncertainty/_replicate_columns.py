@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from .._columns.bars import listing, require
 from .._data.numbers import float_array
+from .._data.targets import is_missing
 from .._data.typing import Array, Floats, Keywords
 from .._data.warn import warn
 from .._tables import Table
-from .._tables.targets import is_missing
 from ..exceptions import (
     ColumnError,
     NotFiniteError,

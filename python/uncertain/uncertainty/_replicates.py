@@ -21,7 +21,7 @@ from .._data.array import GaussianArray
 from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import ArrowStream, Floats, Ints, Keywords, NativeTable
-from .._tables import is_table, new_table, open_table
+from .._tables import is_table, open_table
 from .._tables.units import as_unit
 from ..exceptions import ColumnError, ParameterError, ShapeError, UncertainError
 from ._replicate_columns import finite, read_replicates
@@ -149,10 +149,10 @@ def from_replicates(
         replicates.values, replicates.codes, replicates.groups, of, shrinkage, covariance
     )
     if columns == "lists":
-        return new_table(opened, _without_clash(replicates.kept, {"n": counts}, ("mean", "cov", "var")), rows)
+        return opened.exit.new(_without_clash(replicates.kept, {"n": counts}, ("mean", "cov", "var")), rows)
     ending = "_se" if of == "mean" else SPREAD
     made = _in_units(_scalars(rows, replicates.features, ending), opened.units(replicates.features), ending)
-    return new_table(opened, _without_clash(replicates.kept, {"n": counts} | made))
+    return opened.exit.new(_without_clash(replicates.kept, {"n": counts} | made))
 
 
 def _from_arrays(

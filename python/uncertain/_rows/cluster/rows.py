@@ -12,9 +12,9 @@ import numpy as np
 
 from ..._data.incomplete import GaussianRows
 from ..._data.typing import Floats, Ints, Labels
-from ..._tables.groups import Groups
+from ..._data.groups import Groups
 from ..._tables.source import Source
-from ..._tables.targets import targets_from
+from ..._data.targets import targets_from
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
 from ..training import TrainingRows

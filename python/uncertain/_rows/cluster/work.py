@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._data.incomplete import Incomplete, gaussians_of, vstack
+from ..._data.targets import is_missing
 from ..._data.typing import Codes, Floats, Ints
 from ..._tables.source import Source
-from ..._tables.targets import is_missing
 from ..._uncertain import partial_sums
 from ...exceptions import NullError, UncertainError
 from ...preprocessing import AsGaussians

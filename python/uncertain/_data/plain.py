@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data.typing import Codes, Floats, Ints
+from .typing import Codes, Floats, Ints
 
 KINDS = "biufU"
 """Booleans, integers, floats and strings, as NumPy calls them."""

@@ -15,10 +15,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._data.typing import Codes, Floats, Ints, Labels
 from ..exceptions import NullError, ParameterError, UncertainError
 from .plain import codes_of
 from .targets import as_values, is_missing, plain_values
+from .typing import Codes, Floats, Ints, Labels
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data.numbers import refuse_where
-from .._data.typing import Floats, Ints
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
+from .numbers import refuse_where
 from .plain import KINDS, numbers_of, targets_of
+from .typing import Floats, Ints
 
 MANY_CLASSES = 20
 """Integer targets with more distinct values than this are taken for quantities, not classes."""
