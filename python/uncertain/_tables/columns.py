@@ -178,7 +178,7 @@ def _of_arrow(column: Any, name: str) -> pl.Series:
         chunks = [chunk.storage for chunk in chunks]
     if pa.types.is_float16(kind):
         kind, chunks = pa.float32(), [chunk.cast(pa.float32()) for chunk in chunks]
-    return pl.Series(name, _Stream(pa.chunked_array(chunks, kind)))
+    return pl.Series(_Stream(pa.chunked_array(chunks, kind))).alias(name)
 
 
 def _type_of_arrow(kind: Any) -> TypeName:
@@ -198,7 +198,7 @@ def _of_pandas(column: Any, name: str) -> pl.Series:
         return pl.Series(name, native_numbers(column.to_numpy()))
     if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
         try:  # by pyarrow
-            return pl.Series(name, _Stream(column) if hasattr(column, "__arrow_c_stream__") else column)
+            return pl.Series(_Stream(column) if hasattr(column, "__arrow_c_stream__") else column).alias(name)
         except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
             pass
     return of_objects(column.astype(object).where(column.notna(), None), name)
