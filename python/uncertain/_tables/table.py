@@ -178,9 +178,8 @@ class Table:
         With `unit`, numbers are converted to it as by `numbers`.
         """
         column = self.series(name)
-        if column.dtype.is_numeric():
-            column = self._converted(column, self._place(name), name, unit)
-        return list(column.to_list())
+        place = self._place(name)
+        return list((self._converted(column, place, name, unit) if unit else column).to_list())
 
     def array(self, name: str, unit: str | None = None) -> Labels | None:
         """The column as booleans, integers, floats or strings, if no row is without one; else None.
