@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from .._choice.leaderboard import Leaderboard
 from .._columns import Columns
 from .._data.array import GaussianArray
+from .._data.groups import Groups
 from .._data.incomplete import GaussianRows
 from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
 from .._data.validation import TableLike
@@ -29,7 +30,6 @@ from .._report.pace import Pace, ReportCallback
 from .._report.regression import RegressionReport
 from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask, lazily
-from .._data.groups import Groups
 from .._tables.source import Source
 from ..exceptions import ModelFileError, UncertainError
 from .coefficients import hyperplanes

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from .._data.targets import as_values, is_missing, targets_from
 from .._data.typing import ColumnOrValues, Labels, NativeTable
 from .._data.validation import TableLike
 from .._tables.dask import is_dask
 from .._tables.source import Source
-from .._data.targets import as_values, is_missing, targets_from
 from ..exceptions import ParameterError, ShapeError, UncertainError
 from .reader import Reader
 from .score_counts import ConfusionCounts, ResidualSums, places

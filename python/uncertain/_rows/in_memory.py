@@ -11,10 +11,10 @@ from .._columns import Columns
 from .._data.coded import coded
 from .._data.typing import ColumnOrValues, Floats
 from .._data.warn import warn
-from ..preprocessing._sentinels import sentinel_warning, sentinels
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
+from ..preprocessing._sentinels import sentinel_warning, sentinels
 from . import with_target as with_target_
 from .in_parts import InParts, read_in_parts
 from .local import LocalRows

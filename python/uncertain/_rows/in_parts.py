@@ -12,11 +12,11 @@ from .._columns import Columns
 from .._data.incomplete import GaussianRows, Incomplete
 from .._spill import Parts, in_parts
 from .._tables import BatchSize
-from ..preprocessing._sentinels import Ends
 from .._tables.source import Source
 from ..preprocessing import AsGaussians
 from ..preprocessing._as_gaussians import codes_of, watch_ends
 from ..preprocessing._empty import empty_errors
+from ..preprocessing._sentinels import Ends
 from .batches import collected_categories, numbered
 from .local import LocalRows
 from .training import TrainingRows

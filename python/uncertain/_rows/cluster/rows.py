@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._data.incomplete import GaussianRows
-from ..._data.typing import Floats, Ints, Labels
 from ..._data.groups import Groups
-from ..._tables.source import Source
+from ..._data.incomplete import GaussianRows
 from ..._data.targets import targets_from
+from ..._data.typing import Floats, Ints, Labels
+from ..._tables.source import Source
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
 from ..training import TrainingRows
