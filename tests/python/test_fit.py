@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -341,3 +344,12 @@ def test_every_estimator_takes_weights_and_groups() -> None:
         target = y if hasattr(kind, "decision_function") else X.means @ [1.0, -1.0]
         fitted = kind().fit(X, target, sample_weight=np.ones(24), groups=np.arange(24) // 2)
         assert fitted.predict(X).shape == (24,), kind
+
+
+def test_a_fit_does_not_travel_further_than_it_did() -> None:
+    """`tools/stays.py` counts visits to files; lower these bounds where they can be."""
+    tool = Path(__file__).parents[2] / "tools" / "stays.py"
+    printed = subprocess.run([sys.executable, tool], capture_output=True, text=True, check=True).stdout
+    stays, files = (int(word) for word in printed.split() if word.isdigit())
+    assert stays <= 660
+    assert files <= 48

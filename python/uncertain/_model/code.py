@@ -8,13 +8,12 @@ because what "auto" stands for may depend on the table.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
 
 from sklearn.pipeline import Pipeline
 
 from .._choice.methods import METHODS, estimator_of
 from .._columns import Columns, find_columns
+from .._data.typing import Keywords
 from .._report.board import MEANS_ONLY
 from .._report.huber import MODEL, SQUARED
 from .._report.meanings import own_meaning
@@ -42,7 +41,7 @@ def codes_of(
     common = _reading(pipeline, columns, source, regression=regression, by_column=by_column)
     params = _params(pipeline, method, regression=regression)
 
-    def line(rows: str = table, **changes: Any) -> str:
+    def line(rows: str = table, **changes: object) -> str:
         arguments = common | {"method": method, "meaning": own} | params | changes
         return call(rows, {name: value for name, value in arguments.items() if value is not LEFT_OUT})
 
@@ -52,7 +51,7 @@ def codes_of(
         exact = line(f"model.gaussians({table}).collapse('zero')", **_no_columns(common, table))
     if METHODS[method].partial:
         return {MODEL: line(), SQUARED: line(max_refinements=0, threshold=None), MEANS_ONLY: exact}
-    none: dict[str, Any] = dict.fromkeys(params, LEFT_OUT)
+    none: Keywords = dict.fromkeys(params, LEFT_OUT)
     if own == "discriminant":
         others = {m: line(**none | {"method": "gsu", "meaning": m}) for m in ("spread", "measurement")}
         return others | {MEANS_ONLY: exact, own: line(meaning=LEFT_OUT)}
@@ -72,7 +71,7 @@ def method_of(pipeline: Pipeline) -> str | None:
     return None
 
 
-def call(table: str, arguments: Mapping[str, Any]) -> str:
+def call(table: str, arguments: Keywords) -> str:
     """``uncertain.fit(table, name=value, ...)``; what cannot be written stands by its name."""
     texts = [f"{name}={_literal(value, name)}" for name, value in arguments.items()]
     return f"uncertain.fit({', '.join([table, *texts])})"
@@ -85,7 +84,7 @@ class Name(str):
         return str(self)
 
 
-def _literal(value: Any, name: str) -> str:
+def _literal(value: object, name: str) -> str:
     plain = isinstance(value, (bool, int, float, str, type(None)))
     if plain or (isinstance(value, (list, tuple)) and all(_literal(v, "") for v in value)):
         return repr(value) if not isinstance(value, str) or isinstance(value, Name) else _quoted(value)
@@ -100,9 +99,9 @@ def _quoted(text: str) -> str:
 
 def _reading(
     pipeline: Pipeline, columns: Columns, source: Source, *, regression: bool, by_column: bool
-) -> dict[str, Any]:
+) -> Keywords:
     """The arguments about columns, gaps and scales."""
-    found: dict[str, Any] = {"target": columns.target if by_column else Name("y")}
+    found: Keywords = {"target": columns.target if by_column else Name("y")}
     if by_column:
         found |= _task(source, columns, pipeline, regression=regression)
     if by_column and columns.target == "label":
@@ -130,7 +129,7 @@ def _reading(
     return found
 
 
-def _roles(columns: Columns, source: Source) -> dict[str, Any]:
+def _roles(columns: Columns, source: Source) -> Keywords:
     """The columns that are not found by name."""
     roles = columns.roles()
     if not columns.automatic:
@@ -160,7 +159,7 @@ def _task(source: Source, columns: Columns, pipeline: Pipeline, *, regression: b
     return {} if quantities == regression else {"task": wanted}
 
 
-def _params(pipeline: Pipeline, method: str, *, regression: bool) -> dict[str, Any]:
+def _params(pipeline: Pipeline, method: str, *, regression: bool) -> Keywords:
     """Parameters of the estimator that differ from what the method has by itself."""
     usual = estimator_of(method, regression=regression, params={}).get_params(deep=False)
     own = pipeline[-1].get_params(deep=False)
@@ -168,24 +167,24 @@ def _params(pipeline: Pipeline, method: str, *, regression: bool) -> dict[str, A
     return {k: v for k, v in own.items() if k not in silent and not _same(v, usual[k])}
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     try:
         return bool(a == b) or (a is b)
     except ValueError:  # arrays
         return a is b
 
 
-def _exact(columns: Columns, common: Mapping[str, Any]) -> dict[str, Any]:
+def _exact(columns: Columns, common: Keywords) -> Keywords:
     """The same features as exact columns; rows without error bars have no meaning of these."""
-    without: dict[str, Any] = dict.fromkeys({*columns.roles(), "limits"} & {*common}, LEFT_OUT)
+    without: Keywords = dict.fromkeys({*columns.roles(), "limits"} & {*common}, LEFT_OUT)
     kept = {"categorical": list(columns.categorical)} if columns.categorical else {}
     exact = columns.scalars()
     return without | kept | {"exact": exact, "meaning": LEFT_OUT}
 
 
-def _no_columns(common: Mapping[str, Any], table: str) -> dict[str, Any]:
+def _no_columns(common: Keywords, table: str) -> Keywords:
     """For rows without columns: the target as values, and no roles."""
-    without: dict[str, Any] = dict.fromkeys(
+    without: Keywords = dict.fromkeys(
         set(common) - {"on_missing", "scale", "groups", "sample_weight", "task"}, LEFT_OUT
     )
     target = common["target"] if isinstance(common.get("target"), Name) else Name(f"model.labels({table})")

@@ -17,13 +17,12 @@ saved as code. What is left of them is the quantile above.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from .._data.typing import Floats, Ints
+from .._data.typing import Floats, Header, Ints
 
 LARGEST = 4.0
 MOST_BINS = 8
@@ -62,12 +61,12 @@ class Conformal:
         """The bin of each row."""
         return np.searchsorted(self.edges, levels, side="right")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Header:
         """Lists of numbers, for the model file."""
         return {"edges": self.edges.tolist(), "scores": [scores.tolist() for scores in self.scores]}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Header) -> Self:
         """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
         edges = np.asarray(values["edges"], dtype=np.float64)
         scores = tuple(np.asarray(each, dtype=np.float64) for each in values["scores"])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from sklearn.pipeline import Pipeline
 
+from .._data.incomplete import GaussianRows
 from .._data.typing import Floats
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser
@@ -16,7 +15,7 @@ def has_density(pipeline: Pipeline) -> bool:
     return isinstance(pipeline[-1], GaussianMixtureRegressor)
 
 
-def of_density(pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats, Floats]:
+def of_density(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats, Floats]:
     """Of such a step: the prediction, its whole deviation, and the part that errors make."""
     for _, step in pipeline.steps[:-1]:
         rows = step.transform(rows)
@@ -24,7 +23,7 @@ def of_density(pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats, Floats]:
     return found
 
 
-def from_errors(pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats]:
+def from_errors(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]:
     """The prediction, and its standard deviation under each row's own error bars.
 
     Where a `GaussianCollapser` takes posteriors N(m_i, C_i) of true values down to m_i for a regression, C_i
@@ -36,7 +35,7 @@ def from_errors(pipeline: Pipeline, rows: Any) -> tuple[Floats, Floats]:
     return (pipeline.predict(rows) if collapsed else mean), std
 
 
-def in_front(pipeline: Pipeline, rows: Any) -> Any:
+def in_front(pipeline: Pipeline, rows: GaussianRows) -> GaussianRows:
     """The rows as they come to the last step, before a `GaussianCollapser` takes their covariances away."""
     for _, step in pipeline.steps[:-1]:
         if not isinstance(step, GaussianCollapser):

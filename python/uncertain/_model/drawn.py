@@ -8,7 +8,7 @@ table gives the same rows, however it is read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -20,7 +20,7 @@ from .._data.array import GaussianArray
 from .._data.groups import groups_from
 from .._data.incomplete import Incomplete
 from .._data.targets import as_values
-from .._data.typing import Floats, Ints
+from .._data.typing import Floats, Ints, Keywords, NativeTable
 from .._rows.batches import numbered
 from .._rows.sampled import uniform
 from .._spill import in_parts
@@ -43,12 +43,12 @@ class Drawn:
     """Their numbers in the table, in order."""
     n_rows: int
     """Rows of the table."""
-    beside: dict[str, Any]
+    beside: Keywords
     """What the caller gave beside the table, of these rows where it is a value per row."""
 
 
 def draw(
-    source: Any, names: Iterable[str], beside: Mapping[str, Any], groups: object, most: int
+    source: Source | NativeTable, names: Iterable[str], beside: Keywords, groups: object, most: int
 ) -> Drawn | None:
     """About `most` of the rows of a larger table, with the columns of these names that it has; None for a
     table with no more rows, unless that is known only now that it has been read.
@@ -145,15 +145,15 @@ def _keys(groups: Any, n_rows: int, first: int = 0, what: str = "groups") -> NDA
     return np.fromiter((_key(values[at]) for at in where.tolist()), np.uint64, len(where))[codes]
 
 
-def _key(value: Any) -> int:
+def _key(value: object) -> int:
     plain = value.item() if isinstance(value, np.generic) else value
     plain = int(plain) if isinstance(plain, float) and plain.is_integer() else plain
     return int.from_bytes(blake2b(repr(plain).encode(), digest_size=8).digest(), "little")
 
 
-def _taken(beside: Mapping[str, Any], at: Ints, n_rows: int) -> dict[str, Any]:
+def _taken(beside: Keywords, at: Ints, n_rows: int) -> Keywords:
     """Names of columns, and whether there is anything, as they are; of values those of these rows."""
-    taken: dict[str, Any] = {}
+    taken: Keywords = {}
     for role, given in beside.items():
         if given is None or isinstance(given, (str, bool)):
             taken[role] = given
@@ -165,7 +165,7 @@ def _taken(beside: Mapping[str, Any], at: Ints, n_rows: int) -> dict[str, Any]:
     return taken
 
 
-def _of_dask(frame: Any, names: Iterable[str], beside: Mapping[str, Any], groups: object, most: int) -> Drawn:
+def _of_dask(frame: NativeTable, names: Iterable[str], beside: Keywords, groups: object, most: int) -> Drawn:
     """Rows of the partitions, which alone are brought here."""
     import dask
     import pandas as pd
@@ -196,7 +196,9 @@ def _of_dask(frame: Any, names: Iterable[str], beside: Mapping[str, Any], groups
     return Drawn(Source(some, whole.standing_for(opened)), at, n_rows, dict(beside))
 
 
-def _of_partition(frame: Any, first: int, groups: str | None, share: float) -> tuple[Any, Ints]:
+def _of_partition(
+    frame: NativeTable, first: int, groups: str | None, share: float
+) -> tuple[NativeTable, Ints]:
     """Rows of a partition, and their numbers in the table."""
     values = None
     if groups is not None:

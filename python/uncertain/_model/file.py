@@ -12,12 +12,13 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sklearn.pipeline import Pipeline
 
 from .._choice.leaderboard import Leaderboard
 from .._columns.columns import Columns
+from .._data.typing import Header, Label
 from .._uncertain import Fitted, model_from_bytes, model_to_bytes, read_model, write_model
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
@@ -70,10 +71,10 @@ def read(path: str | os.PathLike[str]) -> tuple[Pipeline, ModelMetadata]:
     return _assembled(*read_model(path))
 
 
-def _parts(pipeline: Pipeline, metadata: ModelMetadata) -> tuple[list[Fitted], list[Any], list[str], str]:
+def _parts(pipeline: Pipeline, metadata: ModelMetadata) -> tuple[list[Fitted], list[Label], list[str], str]:
     """Steps, classes, feature names and the JSON object, as the extension takes them."""
     features: list[str] = []
-    categories: dict[str, list[Any]] = {}
+    categories: dict[str, list[Label]] = {}
     units: dict[str, str] = {}
     first, rest = pipeline[0], pipeline.steps
     names, parameters = [], []
@@ -86,7 +87,7 @@ def _parts(pipeline: Pipeline, metadata: ModelMetadata) -> tuple[list[Fitted], l
         features = first_names(first)
     steps, own_names, own_parameters = listed(rest)
     names, parameters = names + own_names, parameters + own_parameters
-    about: dict[str, Any] = {"columns": metadata.columns.to_dict(), "steps": names, "parameters": parameters}
+    about: Header = {"columns": metadata.columns.to_dict(), "steps": names, "parameters": parameters}
     if categories:
         about["categories"] = categories
     if units:
@@ -102,7 +103,7 @@ def _parts(pipeline: Pipeline, metadata: ModelMetadata) -> tuple[list[Fitted], l
 
 
 def _assembled(
-    steps: Sequence[Fitted], classes: Sequence[Any], features: Sequence[str], text: str
+    steps: Sequence[Fitted], classes: Sequence[Label], features: Sequence[str], text: str
 ) -> tuple[Pipeline, ModelMetadata]:
     """Estimators with the attributes that fitting them would have given."""
     about = About.of(text)
@@ -133,8 +134,8 @@ class About(NamedTuple):
 
     columns: Columns
     steps: list[str]
-    parameters: list[dict[str, Any]]
-    categories: dict[str, list[Any]]
+    parameters: list[Header]
+    categories: dict[str, list[Label]]
     residual_std: float | None = None
     units: dict[str, str] = {}  # noqa: RUF012
     leaderboard: Leaderboard | None = None

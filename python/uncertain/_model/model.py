@@ -22,7 +22,7 @@ from .._columns import Columns
 from .._data.array import GaussianArray
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows
-from .._data.typing import ColumnOrValues, Floats, Labels, RandomState
+from .._data.typing import ColumnOrValues, Floats, Keywords, Labels, RandomState
 from .._data.validation import TableLike
 from .._report.classes import Report
 from .._report.huber import HuberReport
@@ -522,7 +522,7 @@ class Model:
         except UncertainError:  # a learner that model files do not hold, but pickles do
             return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: Keywords) -> None:
         vars(self).update(state)
         if "_reader" not in state:  # of a version whose models held no parts
             self._reader = Reader(self.pipeline_, self.columns_, self._remembered.sizes)

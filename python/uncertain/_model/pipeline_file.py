@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from .._base.core import NOT_SAVED, Core, class_of, decoded
 from .._choice.average import AveragedClassifier, AveragedRegressor
+from .._data.typing import Estimator, Keywords, Label
 from .._linear.kernelized import Kernelized
 from .._uncertain import Fitted, average, members_of
 from ..exceptions import ModelFileError, UncertainError
@@ -27,10 +28,10 @@ class Listed(NamedTuple):
 
     steps: list[Fitted]
     names: list[str]
-    parameters: list[dict[str, Any]]
+    parameters: list[Keywords]
 
 
-def listed(steps: Sequence[tuple[str, Any]]) -> Listed:
+def listed(steps: Sequence[tuple[str, Estimator]]) -> Listed:
     """The core's steps of fitted estimators; UncertainError for one that a file does not hold."""
     found = Listed([], [], [])
     for name, step in steps:
@@ -54,8 +55,8 @@ def listed(steps: Sequence[tuple[str, Any]]) -> Listed:
 
 
 def estimators_of(
-    steps: Sequence[Fitted], parameters: Sequence[dict[str, Any]], classes: Sequence[Any]
-) -> list[Any]:
+    steps: Sequence[Fitted], parameters: Sequence[Keywords], classes: Sequence[Label]
+) -> list[Estimator]:
     """The estimators of the steps, with these parameters if there are any: a file from Rust has none."""
     estimators = _estimators(steps, parameters, classes)
     last = estimators[-1]
@@ -73,8 +74,8 @@ def estimators_of(
 
 
 def _estimators(
-    steps: Sequence[Fitted], parameters: Sequence[dict[str, Any]], classes: Sequence[Any]
-) -> list[Any]:
+    steps: Sequence[Fitted], parameters: Sequence[Keywords], classes: Sequence[Label]
+) -> list[Estimator]:
     """Without parameters; the number of features is known from the last one on backwards."""
     estimators: list[Any] = []
     d: int | None = None
@@ -94,7 +95,7 @@ def _estimators(
     return estimators
 
 
-def _averaged(model: Fitted, about: Any, classes: Sequence[Any]) -> Averaged:
+def _averaged(model: Fitted, about: object, classes: Sequence[Label]) -> Averaged:
     """The average of the members' pipelines; `about` has names and parameters, if Python wrote the file."""
     members, weights = members_of(model)
     about = [{}] * len(members) if about is None else about
@@ -115,7 +116,7 @@ def _averaged(model: Fitted, about: Any, classes: Sequence[Any]) -> Averaged:
     return found
 
 
-def checked_steps(about: dict[str, Any]) -> tuple[list[str], list[dict[str, Any]]]:
+def checked_steps(about: Keywords) -> tuple[list[str], list[Keywords]]:
     """Names and parameters of the steps in a description; ModelFileError for what Python did not write."""
     steps, parameters = about.get("steps", []), about.get("parameters", [])
     if not (isinstance(steps, list) and all(isinstance(name, str) for name in steps)):
@@ -127,7 +128,7 @@ def checked_steps(about: dict[str, Any]) -> tuple[list[str], list[dict[str, Any]
     return steps, parameters
 
 
-def named(estimators: Sequence[Any], names: Sequence[str]) -> Pipeline:
+def named(estimators: Sequence[Estimator], names: Sequence[str]) -> Pipeline:
     """Their pipeline."""
     names = names or [type(step).__name__.lower() for step in estimators]
     if len(names) != len(estimators):
@@ -137,7 +138,7 @@ def named(estimators: Sequence[Any], names: Sequence[str]) -> Pipeline:
 
 def name_features(steps: Sequence[Any], features: Sequence[str]) -> None:
     """The names that the steps would have seen in the fit, as far as features keep theirs."""
-    names: Any = features
+    names: Sequence[str] | None = features
     for step in steps:
         if not (isinstance(step, AsGaussians) and step.roles_):  # which knows its columns
             if names is None or not len(names):
@@ -152,7 +153,7 @@ def name_features(steps: Sequence[Any], features: Sequence[str]) -> None:
         names = step._names_out() if hasattr(step, "_names_out") else names
 
 
-def first_names(step: Any) -> list[str]:
+def first_names(step: Estimator) -> list[str]:
     """The names of features that a step has seen."""
     if isinstance(step, (AveragedClassifier, AveragedRegressor)):
         step = step.members_[0].steps[0][1]
@@ -164,7 +165,7 @@ def altered(why: str) -> ModelFileError:
     return ModelFileError(f"not a usable model file: its description of columns is altered ({why})")
 
 
-def set_parameters(step: Any, given: dict[str, Any]) -> None:
+def set_parameters(step: Estimator, given: Keywords) -> None:
     """Inverse of `plain_parameters`."""
     if isinstance(step, (AveragedClassifier, AveragedRegressor)):
         return
@@ -181,12 +182,12 @@ def set_parameters(step: Any, given: dict[str, Any]) -> None:
         raise altered(str(error)) from error
 
 
-def plain_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+def plain_parameters(parameters: Keywords) -> Keywords:
     """Parameters for JSON, without those of the run."""
     return {k: _plain(v) for k, v in parameters.items() if k not in NOT_SAVED}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A parameter for JSON: dictionaries keep the types of their keys, generators are forgotten."""
     if isinstance(value, dict):
         return {"pairs": [[_plain(k), _plain(v)] for k, v in value.items()]}
@@ -205,7 +206,7 @@ def _unplain(value: Any) -> Any:
     return value
 
 
-def _key(value: Any) -> Any:
+def _key(value: Any) -> object:
     """A key of a dictionary: a pair of names was a tuple."""
     pair = isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) for name in value)
     return tuple(value) if pair else value

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._data.typing import Floats, Labels, NativeColumn, NativeTable
+from .._data.incomplete import GaussianRows
+from .._data.typing import Array, Booleans, Floats, Labels, NativeColumn, NativeTable
 from .._data.validation import TableLike
 from .._tables.source import Source
 from ..exceptions import ParameterError
 from .calibrating import log, noise_levels, shares_of
 from .conformal import Conformal
 from .distribution import from_errors, has_density, of_density
-from .reader import Reader
+from .reader import Answer, Reader
 from .remembered import Remembered
 from .spread import parts_of
 
@@ -67,7 +67,7 @@ class Predictor:
         assert widths is not None
         assert classes is not None
 
-        def sets(steps: Pipeline, rows: Any) -> tuple[Labels]:
+        def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
             shares = shares_of(steps, rows, classes)
             limits = conformal.limits(noise_levels(rows, widths), coverage)
             return (_listed(shares, 1.0 - shares <= limits[:, None], classes),)
@@ -117,7 +117,9 @@ class Predictor:
                 "it again, or ask pipeline_[-1].predict(rows, return_std=True) what the error bars alone do"
             )
 
-    def like(self, append: bool, names: Sequence[str] | None, empty: NativeTable) -> Any:
+    def like(
+        self, append: bool, names: Sequence[str] | None, empty: NativeTable
+    ) -> NativeColumn | NativeTable:
         """The answer to a table without rows; `names` of the columns of numbers, None for predictions."""
         source, classes = Source.of(empty), self._reader.classes
         numbers = np.empty(0)
@@ -132,23 +134,27 @@ class Predictor:
     def _asked(
         self,
         table: TableLike,
-        ask: Callable[[Pipeline, Any], tuple[Any, ...]],
+        ask: Answer,
         endings: Sequence[str],
         *,
         append: bool,
-    ) -> tuple[Source, tuple[Any, ...]]:
+    ) -> tuple[Source, tuple[Array, ...]]:
         """The table, and what `ask` says of its rows; `endings` of the columns that are to be appended."""
         adds = [self._name(ending, append=True) for ending in endings] if append else None
         source = self._reader.source(table, adds=adds, blocks=True)
         return source, self._reader.answers(source, ask)
 
-    def _one(self, source: Source, values: tuple[Any], ending: str, *, append: bool) -> Any:
+    def _one(
+        self, source: Source, values: tuple[Array, ...], ending: str, *, append: bool
+    ) -> NativeColumn | NativeTable:
         """One new column, in the caller's kind; the values themselves without a table."""
         if append:
             return source.append({self._name(ending, append=True): values[0]})
         return source.answer_one(self._reader.target_name, values[0])
 
-    def _several(self, source: Source, values: Mapping[str, Floats], *, append: bool) -> Any:
+    def _several(
+        self, source: Source, values: Mapping[str, Floats], *, append: bool
+    ) -> NativeTable | tuple[Floats, ...]:
         """New columns, named by their endings, in the caller's kind; the arrays without a table."""
         if source.table is None:
             return tuple(values.values())
@@ -162,7 +168,7 @@ class Predictor:
         target = self._reader.columns.target
         return ("prediction" if target is None else f"{target}_predicted") + ending
 
-    def _distribution(self, steps: Pipeline, rows: Any) -> tuple[Floats, Floats, Floats]:
+    def _distribution(self, steps: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats, Floats]:
         """Prediction, whole standard deviation, and the part of it that errors make."""
         if self._residual_std is not None:
             mean, from_rows = from_errors(steps, rows)
@@ -189,7 +195,7 @@ class Predictor:
         return type(self._reader.pipeline[-1]).__name__
 
 
-def _listed(shares: Floats, inside: Any, classes: Labels) -> Labels:
+def _listed(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
     """Lists of labels, the largest share first; the first always."""
     order = np.argsort(-shares, axis=1, kind="stable")
     kept = np.take_along_axis(inside, order, axis=1)

@@ -19,7 +19,7 @@ from .._data.features import check_fitted_names
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.numbers import gaps_as_nan
-from .._data.typing import ColumnOrValues, Floats, Labels
+from .._data.typing import Array, ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._errors.sizes import ErrorSizes
@@ -35,7 +35,7 @@ from .measured import advice, tolerated, true_values
 from .score_counts import unknown
 
 BlockAnswer = TypeVar("BlockAnswer")
-Answer: TypeAlias = Callable[[Pipeline, Any], tuple[Any, ...]]
+Answer: TypeAlias = Callable[[Pipeline, GaussianRows], tuple[Array, ...]]
 """Arrays with a value for each row, from steps and rows."""
 BLOCK_BYTES = 8 << 20
 """Of the numbers of a block: what steps make of them is up to ten times as large."""
@@ -43,7 +43,7 @@ LOOKED_AT = 50_000
 """Rows whose errors are compared with those of the fit, of many."""
 
 
-def _numbers(rows: Any) -> int:
+def _numbers(rows: GaussianArray | Floats) -> int:
     """Numbers of a row."""
     return rows._core.row_bytes // 8 if isinstance(rows, GaussianArray) else rows.shape[1]
 
@@ -115,7 +115,7 @@ class Reader:
         """What the pipeline takes."""
         return source.rows if self.has_reading_step else source.data
 
-    def answers(self, source: Source, answer: Answer) -> tuple[Any, ...]:
+    def answers(self, source: Source, answer: Answer) -> tuple[Array, ...]:
         """What `answer` says of all rows, block by block: never more than a block of them is read and moved.
 
         It gets the steps behind the reading ones, and rows whose errors are looked at.
@@ -127,7 +127,7 @@ class Reader:
         return tuple(np.concatenate(each) for each in zip(*blocks, strict=True))
 
     def ask_blocks(
-        self, source: Source, ask: Callable[[Source, Any, int], BlockAnswer], *beside: str
+        self, source: Source, ask: Callable[[Source, GaussianRows, int], BlockAnswer], *beside: str
     ) -> list[BlockAnswer]:
         """What `ask` finds in every block, its rows and the number of those before; with these columns."""
         answers: list[BlockAnswer] = []
@@ -166,7 +166,7 @@ class Reader:
             table.load(names)
         yield source, 1
 
-    def _compare_errors(self, rows: Any) -> None:
+    def _compare_errors(self, rows: GaussianRows) -> None:
         """Warn, once, of rows whose errors are unlike those of the fit, if this matters to the method."""
         sizes = self.sizes
         if sizes is None or self._has_warned or not isinstance(rows, (GaussianArray, Incomplete)):

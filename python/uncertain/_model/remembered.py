@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from .._data.typing import Floats
+from .._data.typing import Floats, Header
 from .._errors.sizes import ErrorSizes
 from .conformal import Conformal
 from .spread import Spread
@@ -27,14 +26,14 @@ class Remembered:
     widths: Floats | None = None
     """Of a classifier: the spread of every feature, in whose units its noise levels are."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Header:
         """What there is, for the JSON of the model file."""
         parts = {"sizes": self.sizes, "spread": self.spread, "conformal": self.conformal}
-        found: dict[str, Any] = {name: part.to_dict() for name, part in parts.items() if part is not None}
+        found: Header = {name: part.to_dict() for name, part in parts.items() if part is not None}
         return found if self.widths is None else found | {"widths": self.widths.tolist()}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Header) -> Self:
         """Inverse of `to_dict`; KeyError, TypeError, ValueError, AttributeError for what is none of it."""
         widths = np.asarray(values["widths"], dtype=np.float64) if "widths" in values else None
         if widths is not None and not (widths.ndim == 1 and np.all(np.isfinite(widths) & (widths > 0.0))):

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from .._data.incomplete import GaussianRows
 from .._data.targets import as_values, is_missing, targets_from
 from .._data.typing import ColumnOrValues, Labels, NativeTable
 from .._data.validation import TableLike
@@ -30,7 +31,7 @@ def count_scores(reader: Reader, table: TableLike, y: ColumnOrValues | None = No
     values: Any = as_values(target, "target") if name is None else ()
     steps, ends = reader.steps, [0]
 
-    def count(block: Source, rows: Any, before: int) -> Counts:
+    def count(block: Source, rows: GaussianRows, before: int) -> Counts:
         ends.append(before + len(rows))
         own = values[before : ends[-1]]
         if name is not None:

@@ -13,16 +13,15 @@ V_i); with many features their mean in units of t_j^2 is the only one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
-from .._data.typing import Floats
+from .._data.typing import Floats, Header
 from .._errors.sizes import sizes_of
 from ..preprocessing import GaussianDenoiser
 from ..preprocessing._error_columns import feature_spread
@@ -74,12 +73,12 @@ class Spread:
         """The whole deviation."""
         return np.asarray(np.sqrt(self.base + parts @ self.slopes))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Header:
         """Numbers, for the model file."""
         return {"base": self.base, "slopes": self.slopes.tolist(), "widths": self.widths.tolist()}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Header) -> Self:
         """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
         slopes, widths = (np.asarray(values[name], dtype=np.float64) for name in ("slopes", "widths"))
         numbers = np.concatenate([[values["base"]], slopes, widths])

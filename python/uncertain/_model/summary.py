@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
 from .._data.incomplete import gaussians_of
-from .._data.typing import Floats
+from .._data.typing import Estimator, Floats, Labels
 from .._held_out.fits import certified_gap
 from ..preprocessing import GaussianScaler
 from .coefficients import feature_names, hyperplanes, reading_steps
@@ -111,7 +111,7 @@ class Summary:
         return [score, head, *rows, *more, f"{'intercept':<{width}}{self.intercept[k]:>16.6g}"]
 
 
-def summarised(pipeline: Pipeline, target: str, classes: Any, source_rows: Any = None) -> Summary:
+def summarised(pipeline: Pipeline, target: str, classes: Labels | None, source_rows: Any = None) -> Summary:
     """The summary of a fitted pipeline; `source_rows` is what it would predict from, None for none."""
     last, names = pipeline[-1], tuple(feature_names(pipeline))
     try:
@@ -142,7 +142,7 @@ def summarised(pipeline: Pipeline, target: str, classes: Any, source_rows: Any =
     )
 
 
-def _scores(target: str, classes: Any) -> tuple[str, ...]:
+def _scores(target: str, classes: Labels | None) -> tuple[str, ...]:
     if classes is None:
         return (f"{target} = coefficients x features + intercept",)
     labels = classes.tolist()
@@ -173,7 +173,7 @@ def _shares(coef: Floats, rows: GaussianArray) -> Floats:
     return shares
 
 
-def _facts(last: Any, classes: Any) -> tuple[str, ...]:
+def _facts(last: Estimator, classes: Labels | None) -> tuple[str, ...]:
     """Lines about the fit, of what there is."""
     facts = []
     if classes is not None:
@@ -209,7 +209,7 @@ def _facts(last: Any, classes: Any) -> tuple[str, ...]:
     return tuple(facts)
 
 
-def ending_of(last: Any) -> str:
+def ending_of(last: Estimator) -> str:
     """How a fit ended, and its certificate; empty for another library's learner, which has no status."""
     status, gap = "/".join(map(str, np.unique(getattr(last, "status_", [])))), certified_gap([last])
     return (

@@ -18,13 +18,12 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import InitVar, dataclass
-from typing import Any
 
 import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, like
-from .._data.typing import Array, Booleans, Floats, NativeTable
+from .._data.typing import Array, Booleans, Floats, Ints, NativeTable
 from .._data.validation import TableLike
 from .._errors.sizes import sizes_of
 from ..exceptions import CovarianceWarning, ParameterError
@@ -120,7 +119,7 @@ class _Cells:
         self.noise = np.concatenate([noise, -noise], axis=1)
         self.now = self._predicted(self.rows)
 
-    def gains(self, at: Any, j: int) -> Floats:
+    def gains(self, at: Ints, j: int) -> Floats:
         """Of feature j in these rows."""
         draws = self.noise.shape[1]
         read = self._read(at, j)
@@ -131,12 +130,12 @@ class _Cells:
         then, now = np.maximum(then, 1e-300), np.maximum(now, 1e-300)
         return np.asarray((then * np.log(then / now)).sum(axis=2).mean(axis=1))
 
-    def _predicted(self, rows: Any) -> Floats:
+    def _predicted(self, rows: GaussianRows) -> Floats:
         if self.reader.classes is None:
             return np.asarray(self.pipeline.predict(rows))
         return shares_of(self.pipeline, rows, self.reader.classes)
 
-    def _read(self, at: Any, j: int) -> GaussianRows:
+    def _read(self, at: Ints, j: int) -> GaussianRows:
         """Every row of `at` with each of its drawn readings of feature j added."""
         draws = self.noise.shape[1]
         gaussians = gaussians_of(self.rows)

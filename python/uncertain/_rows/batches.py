@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
+from .._data.typing import Label
 from .._tables import BatchSize, Table
 from ..exceptions import ParameterError, UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import categories_of, joined_categories
 
 
-def collected_categories(table: Table, reading: AsGaussians, size: BatchSize) -> dict[str, list[Any]] | None:
+def collected_categories(
+    table: Table, reading: AsGaussians, size: BatchSize
+) -> dict[str, list[Label]] | None:
     """Those of the whole columns, by a pass of its own over these; None without categorical columns."""
     columns = reading._asked().categorical or ()
     if not columns:
@@ -23,7 +25,7 @@ def collected_categories(table: Table, reading: AsGaussians, size: BatchSize) ->
             f"categorical={list(columns)!r}: their categories are collected first, but this stream is read "
             "once; pass a dataset or a path"
         )
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Label]] = {}
     n_rows = 0
     for batch in table.batches(columns, size):
         with numbered(n_rows):

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from .._columns import Columns
 from .._data.coded import coded
-from .._data.typing import ColumnOrValues, Floats
+from .._data.typing import ColumnOrValues, Floats, Limits
 from .._data.warn import warn
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainWarning
@@ -123,7 +123,7 @@ class MemoryReader(RowReader):
         reading = self._policy.reading(self.columns).fit(self._source.rows)
         return with_target_.covariances(self._source, reading, pairs, str(target), y_std)
 
-    def _y_limit(self, uses: Uses) -> Any:
+    def _y_limit(self, uses: Uses) -> Limits | None:
         column = self.columns.target_limit
         if column is None:
             return None

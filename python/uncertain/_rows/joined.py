@@ -14,13 +14,13 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
-from .._data.typing import Floats
+from .._data.typing import Estimator, Floats, Labels
 from .._spill import Spill
 from .._uncertain import Part
 
 
 @contextmanager
-def joined(estimator: Any, rows: Spill, y: Any, y_std: Floats | None) -> Iterator[None]:
+def joined(estimator: Any, rows: Spill, y: Labels, y_std: Floats | None) -> Iterator[None]:
     """While this estimator is fitted to these rows, it reads features and target from a file of both."""
     if not joins(estimator, rows.rows()):
         yield
@@ -32,7 +32,7 @@ def joined(estimator: Any, rows: Spill, y: Any, y_std: Floats | None) -> Iterato
         del estimator._joint
 
 
-def joins(estimator: Any, rows: GaussianRows) -> bool:
+def joins(estimator: Estimator, rows: GaussianRows) -> bool:
     """Does it learn from features and target together, of rows that can be joined block by block?
 
     The errors of all rows in common may be different ones in the next block, with the target's; limits are
@@ -45,7 +45,7 @@ def joins(estimator: Any, rows: GaussianRows) -> bool:
 class _WithTarget:
     """Makes rows of features and target, block after block."""
 
-    def __init__(self, y: Any, y_std: Floats | None) -> None:
+    def __init__(self, y: Labels, y_std: Floats | None) -> None:
         self._y, self._y_std, self._seen = y, y_std, 0
 
     def transform(self, rows: GaussianRows) -> GaussianRows:

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._columns.columns import Columns
 from .._data.coded import Coded
 from .._data.groups import Groups, groups_from
 from .._data.plain import plain_array
 from .._data.targets import MANY_CLASSES, is_missing, targets_from
-from .._data.typing import Floats, Ints, Labels
+from .._data.typing import Array, Floats, Ints, Label, Labels
 from .._spill import Budget, Spill
 from .._spill._column import Column
 from .._spill._folder import ask_for_space
@@ -111,7 +110,7 @@ Kept: TypeAlias = Ints | None
 """The rows of a batch that count; None for all."""
 
 
-def _of(values: NDArray[Any], kept: Kept) -> NDArray[Any]:
+def _of(values: Array, kept: Kept) -> Array:
     return values if kept is None else values[kept]
 
 
@@ -150,13 +149,13 @@ class _Groups:
 
     def __init__(self, folder: Path, name: str) -> None:
         self._column, self._name = Column(folder, dtype=np.uint32), name
-        self._known: dict[Any, int] = {}
+        self._known: dict[Label, int] = {}
 
     def append(self, batch: Table, kept: Kept) -> None:
         plain = plain_array(batch.array(self._name))
         if plain is None:
             values = batch.values(self._name)
-            codes: NDArray[Any] = groups_from(values, self._name, len(values))
+            codes: Array = groups_from(values, self._name, len(values))
             _, first = np.unique(codes, return_index=True)
             distinct = [values[at] for at in first.tolist()]
         else:
@@ -175,7 +174,7 @@ class _Targets:
     def __init__(self, folder: Path, name: str, unit: str | None) -> None:
         self._folder, self._name, self._unit = folder, name, unit
         self._column = Column(folder)
-        self._places: dict[Any, int] | None = None
+        self._places: dict[Label, int] | None = None
         self._distinct: Floats = np.empty(0)
         self._integers = True
         self._fraction: float | None = None
@@ -213,7 +212,7 @@ class _Targets:
             self._fraction = float(fractional[0]) if fractional.size else None
         self._column.append(plain.astype(np.float64, copy=False))
 
-    def _checked(self, values: list[Any]) -> Labels:
+    def _checked(self, values: list[Label]) -> Labels:
         """Values with gaps or of several types, by the rules for small tables."""
         for row, value in enumerate(values):
             if is_missing(value):
@@ -253,7 +252,7 @@ class _Targets:
             )
         return self._coded(some.astype(np.int64), None), False
 
-    def _coded(self, classes: Labels, order: Any) -> Coded:
+    def _coded(self, classes: Labels, order: Ints | None) -> Coded:
         """Places among the classes, written block by block."""
         given, codes = self._column.mapped()[:, 0], Column(self._folder, dtype=np.uint32)
         for first in range(0, len(given), 1 << 20):

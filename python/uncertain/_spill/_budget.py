@@ -29,10 +29,10 @@ SAMPLE = 128 << 20
 
 @dataclass(frozen=True)
 class Budget:
-    """So many bytes; and how the caller said it."""
+    """So many bytes; and how messages say it."""
 
     bytes: int
-    said: str
+    text: str
 
     @classmethod
     def of(cls, memory: object) -> Budget:
@@ -48,10 +48,10 @@ class Budget:
             )
         if memory < LEAST:
             raise ParameterError(
-                f"memory={given!r}: at least {said(LEAST)} are needed for one batch of rows and the "
+                f"memory={given!r}: at least {format_bytes(LEAST)} are needed for one batch of rows and the "
                 "libraries that read it"
             )
-        return cls(int(memory), said(int(memory)))
+        return cls(int(memory), format_bytes(int(memory)))
 
     @property
     def of_a_batch(self) -> int:
@@ -67,9 +67,9 @@ class Budget:
         if needed > self.bytes:
             enough = -(-(needed * 11 // 10) // UNITS["MB"])
             raise ParameterError(
-                f"memory={self.said!r} is too little: {n_rows:,} rows need about {said(needed)} beside the "
-                f"file ({beside} bytes each for targets, weights and the like, and a sample to start from); "
-                f'pass memory="{enough}MB", or take fewer rows'
+                f"memory={self.text!r} is too little: {n_rows:,} rows need about {format_bytes(needed)} "
+                f"beside the file ({beside} bytes each for targets, weights and the like, and a sample to "
+                f'start from); pass memory="{enough}MB", or take fewer rows'
             )
         return self.bytes - needed
 
@@ -83,7 +83,7 @@ class Budget:
             keep_at_most(before)
 
 
-def said(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Bytes for people."""
     for unit in ("TB", "GB", "MB", "KB"):
         if size >= UNITS[unit]:

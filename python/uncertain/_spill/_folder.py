@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from ..exceptions import ParameterError, UncertainError
-from ._budget import said
+from ._budget import format_bytes
 
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 OVER_NETWORK = (
@@ -73,6 +73,6 @@ def ask_for_space(folder: Path, needed: int) -> None:
 def no_space(folder: Path, needed: int, free: int) -> UncertainError:
     """What to do about a full disk."""
     return UncertainError(
-        f"the rows need {said(needed)} in {folder}, where {said(free)} are free: make room, or pass spill= a "
-        "folder on another disk"
+        f"the rows need {format_bytes(needed)} in {folder}, where {format_bytes(free)} are free: make room, "
+        "or pass spill= a folder on another disk"
     )

@@ -8,9 +8,9 @@ is looked at.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from .._data.incomplete import GaussianRows, vstack
+from .._data.typing import Estimator
 from .._uncertain import give_memory_back
 
 BYTES = 8 << 20
@@ -34,7 +34,7 @@ class Parts:
         """All of them as one array, which shares the memory."""
         return vstack(self._parts)
 
-    def transform(self, step: Any) -> None:
+    def transform(self, step: Estimator) -> None:
         """What a fitted step makes of the rows, in their place."""
         for k in range(len(self._parts)):
             self._parts[k] = step.transform(self._parts[k])

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, limits_of
-from .._data.typing import Array
+from .._data.typing import Array, Estimator
 from .._uncertain import Gaussians, Rows
 from ..exceptions import UncertainError
 from ._column import Column
@@ -47,7 +47,7 @@ class Spill:
             raise UncertainError("the table has no rows")
         return self._written.rows()
 
-    def transform(self, step: Any) -> None:
+    def transform(self, step: Estimator) -> None:
         """What a fitted step makes of the rows: in their place where they keep their shape, else in new
         files."""
         assert self._written is not None

@@ -27,7 +27,7 @@ _NUMBERS = count()
 T = TypeVar("T")
 
 
-def current() -> Any:
+def current() -> distributed.Client:
     """The client of this process."""
     try:
         return distributed.default_client()
@@ -42,23 +42,23 @@ CANCELLING = 30.0
 """Seconds to wait for a scheduler that is to forget what it was asked for."""
 
 
-async def _fetched(client: Any, futures: Sequence[Any]) -> Any:
+async def _fetched(client: distributed.Client, futures: Sequence[distributed.Future]) -> Any:
     return await client.gather(list(futures), asynchronous=True)
 
 
-async def _versions(client: Any) -> Any:
+async def _versions(client: distributed.Client) -> Any:
     # A worker that is about to leave does not answer, which is no fault of the others.
     return await client.run(version, on_error="return")
 
 
-async def _cancelled(client: Any, futures: Sequence[Any]) -> None:
+async def _cancelled(client: distributed.Client, futures: Sequence[distributed.Future]) -> None:
     await client.cancel(list(futures), asynchronous=True, force=True)
 
 
 class Cluster:
     """A client with the limits of a fit."""
 
-    def __init__(self, client: Any, *, timeout: float, retries: int) -> None:
+    def __init__(self, client: distributed.Client, *, timeout: float, retries: int) -> None:
         if not isinstance(client, distributed.Client):
             raise ParameterError(f"client: expected a dask.distributed.Client, got {type(client).__name__}")
         if client.asynchronous:
@@ -84,18 +84,18 @@ class Cluster:
                     "install the same version everywhere"
                 )
 
-    def compute(self, delayed: Sequence[Any]) -> list[Any]:
+    def compute(self, delayed: Sequence[distributed.Future]) -> list[Any]:
         """Futures of lazy objects."""
         return list(self._client.compute(list(delayed), retries=self._retries))
 
-    def map(self, work: Callable[..., Any], *lists: Sequence[Any], **same: Any) -> list[Any]:
+    def map(self, work: Callable[..., Any], *lists: Sequence[distributed.Future], **same: Any) -> list[Any]:
         """Futures of `work`, one for each element; a key of its own for every call, so that nothing is
         reused."""
         name = f"uncertain-{work.__name__}-{next(_NUMBERS)}-{time.time_ns():x}"
         keys = [f"{name}-{k}" for k in range(len(lists[0]))]
         return list(self._client.map(work, *lists, key=keys, pure=False, **same))
 
-    def results(self, futures: Sequence[Any], what: str, kind: type[T]) -> list[T]:
+    def results(self, futures: Sequence[distributed.Future], what: str, kind: type[T]) -> list[T]:
         """The results, in order, all of one `kind`; work that fails is not waited for."""
         # One wait for everything, also for what must be computed again while it is fetched.
         results = list(self._waiting(what, self._within, _fetched, futures, futures=futures))
@@ -113,7 +113,12 @@ class Cluster:
         return self._client.sync(ask, self._client, *args, callback_timeout=self._timeout)
 
     def _waiting(
-        self, what: str, wait: Callable[..., Any], *args: Any, futures: Sequence[Any] = (), **limits: Any
+        self,
+        what: str,
+        wait: Callable[..., Any],
+        *args: Any,
+        futures: Sequence[distributed.Future] = (),
+        **limits: Any,
     ) -> Any:
         try:
             return wait(*args, **limits)
@@ -139,7 +144,7 @@ class Cluster:
                 f"{what}: the cluster has gone, or the work was cancelled there ({error})"
             ) from None
 
-    def cancel(self, futures: Sequence[Any]) -> None:
+    def cancel(self, futures: Sequence[distributed.Future]) -> None:
         """Stop what runs, as far as that can be."""
         if futures and self._client.status == "running":
             with suppress(TimeoutError, distributed.TimeoutError, distributed.comm.CommClosedError):
@@ -154,7 +159,9 @@ class Passes:
     the same as before.
     """
 
-    def __init__(self, cluster: Cluster, groups: Sequence[Any], *, n_jobs: int | None, verbose: bool) -> None:
+    def __init__(
+        self, cluster: Cluster, groups: Sequence[distributed.Future], *, n_jobs: int | None, verbose: bool
+    ) -> None:
         self._cluster = cluster
         self.groups = list(groups)
         self._n_jobs = n_jobs

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from dask.sizeof import sizeof
-from numpy.typing import NDArray
 
 from ..._data.array import GaussianArray
 from ..._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from ..._data.typing import Array
 from ..._uncertain import Part
 
 KNOWN = ("codes", "targets", "variances", "weights", "folds")
@@ -28,7 +28,7 @@ class Piece:
         self.part = part
 
     @classmethod
-    def of(cls, rows: GaussianRows, **known: Any) -> Piece:
+    def of(cls, rows: GaussianRows, **known: Array) -> Piece:
         """Rows with what is known of them: `KNOWN`, where it is."""
         gaussians = gaussians_of(rows)
         missing = rows.missing if isinstance(rows, Incomplete) else None
@@ -45,7 +45,7 @@ class Piece:
         missing = self.part.missing
         return gaussians if missing is None else Incomplete(gaussians, missing)
 
-    def known(self) -> dict[str, NDArray[Any]]:
+    def known(self) -> dict[str, Array]:
         """What is known of them."""
         return {name: v for name, v in zip(KNOWN, self.part.known(), strict=True) if v is not None}
 
@@ -59,9 +59,7 @@ class Piece:
         return _rebuilt, (self.part.rows.parts(), self.part.missing, self.known())
 
 
-def _rebuilt(
-    parts: dict[str, NDArray[Any]], missing: NDArray[Any] | None, known: dict[str, NDArray[Any]]
-) -> Piece:
+def _rebuilt(parts: dict[str, Array], missing: Array | None, known: dict[str, Array]) -> Piece:
     aligned = {name: np.require(array, requirements=["C", "A"]) for name, array in parts.items()}
     rows = GaussianArray(**aligned)
     known = {name: np.require(array, requirements=["C", "A"]) for name, array in known.items()}

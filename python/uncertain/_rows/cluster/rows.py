@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ..._data.groups import Groups
 from ..._data.incomplete import GaussianRows
 from ..._data.targets import targets_from
-from ..._data.typing import Floats, Ints, Labels
+from ..._data.typing import Floats, Ints, Label, Labels, NativeTable
 from ..._tables.source import Source
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
@@ -66,7 +65,7 @@ class Sample:
 class Distributed:
     """The partitions of a table, and what they hold."""
 
-    def __init__(self, cluster: Cluster, table: Any, roles: Roles, *, seed: int) -> None:
+    def __init__(self, cluster: Cluster, table: NativeTable, roles: Roles, *, seed: int) -> None:
         self._cluster = cluster
         self._seed = seed
         self._width = len(table.columns)
@@ -119,7 +118,7 @@ class Distributed:
 
     def reconcile(self, reader: AsGaussians) -> None:
         """Give a reader the categories of all partitions, where the sample has not seen some."""
-        found: dict[str, list[Any]] = {}
+        found: dict[str, list[Label]] = {}
         for look in self._looks:
             for column, values in look.categories.items():
                 found.setdefault(column, []).extend(values)
@@ -173,7 +172,7 @@ def grouped(known: Sequence[Facts], group_bytes: int) -> list[list[int]]:
     return lists
 
 
-def _folds(counts: Any, *, by_groups: bool) -> int:
+def _folds(counts: Ints, *, by_groups: bool) -> int:
     """Folds of a calibration: fewer where a class has fewer rows."""
     folds = min(FOLDS, int(counts.sum(axis=0).min()))
     if folds < 2 and not by_groups:
@@ -184,7 +183,7 @@ def _folds(counts: Any, *, by_groups: bool) -> int:
     return FOLDS if by_groups else folds
 
 
-def _below(frames: Sequence[Any]) -> Any:
+def _below(frames: Sequence[NativeTable]) -> NativeTable:
     """The frames below each other, with a new index."""
     import pandas as pd
 

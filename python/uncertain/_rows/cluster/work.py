@@ -7,14 +7,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._data.incomplete import Incomplete, gaussians_of, vstack
 from ..._data.targets import is_missing
-from ..._data.typing import Codes, Floats, Ints
+from ..._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
 from ..._tables.source import Source
 from ..._uncertain import partial_sums
 from ...exceptions import NullError, UncertainError
@@ -39,7 +39,7 @@ class Roles:
     categorical: tuple[str, ...] = ()
     on_missing: str = "error"
     regression: bool = False
-    classes: tuple[Any, ...] = ()
+    classes: tuple[Label, ...] = ()
     target_unit: str | None = None
 
 
@@ -48,13 +48,13 @@ class Seen:
     """What a partition holds."""
 
     n_rows: int
-    labels: list[Any] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
     """Different targets, at most some more than `MANY_LABELS`; with fractions first."""
-    categories: Mapping[str, list[Any]] = field(default_factory=dict)
+    categories: Mapping[str, list[Label]] = field(default_factory=dict)
     origin: str = ""
 
 
-def seen(frame: Any, roles: Roles) -> Seen:
+def seen(frame: NativeTable, roles: Roles) -> Seen:
     """The targets and categories of a partition."""
     if not len(frame):
         return Seen(0)
@@ -85,7 +85,9 @@ def hashes(n_rows: int, partition: int, seed: int) -> NDArray[np.uint64]:
         return z ^ (z >> np.uint64(31))
 
 
-def sampled(frame: Any, partition: int, *, roles: Roles, share: float, seed: int) -> tuple[Any, Ints]:
+def sampled(
+    frame: NativeTable, partition: int, *, roles: Roles, share: float, seed: int
+) -> tuple[NativeTable, Ints]:
     """The rows of the sample, a few of every class among them, and their numbers in the partition."""
     if not len(frame):
         return frame, np.empty(0, dtype=np.int64)
@@ -130,7 +132,7 @@ def codes_of(source: Source, roles: Roles) -> Codes:
     return np.fromiter((place[v] for v in values), dtype=np.uint32, count=len(values))
 
 
-def read(frame: Any, partition: int, *, reader: AsGaussians, roles: Roles) -> Piece | None:
+def read(frame: NativeTable, partition: int, *, reader: AsGaussians, roles: Roles) -> Piece | None:
     """The rows of weight of a partition, as Gaussians; None where there are none."""
     if not len(frame):
         return None
@@ -138,9 +140,9 @@ def read(frame: Any, partition: int, *, reader: AsGaussians, roles: Roles) -> Pi
         return _read(frame, reader, roles)
 
 
-def _read(frame: Any, reader: AsGaussians, roles: Roles) -> Piece | None:
+def _read(frame: NativeTable, reader: AsGaussians, roles: Roles) -> Piece | None:
     source = Source.of(frame)
-    known: dict[str, Any] = {}
+    known: Keywords = {}
     counted: NDArray[np.bool_] | None = None
     if roles.sample_weight is not None:
         weights = _weights_of(source, roles.sample_weight)
@@ -177,7 +179,7 @@ def _weights_of(source: Source, column: str) -> Floats:
         raise
 
 
-def _group_hashes(column: Any) -> NDArray[np.uint32]:
+def _group_hashes(column: NativeColumn) -> NDArray[np.uint32]:
     """A number for every group, the same wherever its rows are."""
     import pandas as pd
 
@@ -213,7 +215,7 @@ def joined(pieces: Sequence[Piece], folds: int, before: Sequence[int], *, groupe
     """Pieces below each other, dealt to `folds`; `before`: rows of every class in the pieces in front of
     them."""
     known = [piece.known() for piece in pieces]
-    together: dict[str, Any] = {name: np.concatenate([one[name] for one in known]) for name in known[0]}
+    together: Keywords = {name: np.concatenate([one[name] for one in known]) for name in known[0]}
     if grouped:
         hashed = together.pop("folds")
         if folds:
@@ -223,7 +225,7 @@ def joined(pieces: Sequence[Piece], folds: int, before: Sequence[int], *, groupe
     return Piece.of(vstack([piece.rows for piece in pieces]), **together)
 
 
-def _mixed(numbers: NDArray[Any], seed: int) -> NDArray[np.uint64]:
+def _mixed(numbers: Array, seed: int) -> NDArray[np.uint64]:
     with np.errstate(over="ignore"):
         z = (numbers.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
         return z ^ (z >> np.uint64(32))
@@ -242,7 +244,7 @@ def dealt(codes: Codes, folds: int, before: Sequence[int], seed: int) -> NDArray
     return out
 
 
-def moved(piece: Piece, step: Any) -> Piece:
+def moved(piece: Piece, step: Estimator) -> Piece:
     """The same knowledge of the rows behind a fitted step."""
     after = step.transform(piece.rows_named(getattr(step, "feature_names_in_", None)))
     gaussians = gaussians_of(after)
@@ -272,9 +274,9 @@ def sums(piece: Piece, questions: Floats, n_jobs: int | None) -> TimedSums:
     return TimedSums(answer, time.perf_counter() - start, str(get_worker().address))
 
 
-def check_categories(found: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+def check_categories(found: Mapping[str, Sequence[Label]]) -> dict[str, list[Label]]:
     """Categories of all partitions in one order."""
-    merged: dict[str, list[Any]] = {}
+    merged: dict[str, list[Label]] = {}
     for column, values in found.items():
         different = set(values)
         if len(different) > MANY:
