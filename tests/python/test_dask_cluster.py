@@ -202,16 +202,16 @@ def test_a_lost_worker_changes_no_bit(
 
         return sent
 
-    def scoring(self: Any, questions: Any) -> Any:
-        if questions[2] == 4.0 and not killed:  # scores of held-out rows
+    def scoring(self: Any, requests: bytes) -> Any:
+        if requests[2] == 4 and not killed:  # scores of held-out rows
             killed.append("scores")
             timer = threading.Timer(0.005, kill_one, [client])
             timer.start()
             try:
-                return ask(self, questions)
+                return ask(self, requests)
             finally:
                 timer.join()
-        return ask(self, questions)
+        return ask(self, requests)
 
     for moment in ("read", "sums", "scores"):
         killed.clear()
@@ -231,7 +231,7 @@ def test_rows_that_change_when_they_are_read_again_are_refused(client: Any) -> N
     cluster = passes.Cluster(client, timeout=PATIENCE, retries=0)
     groups = cluster.map(_other_rows, [0, 1])
     asking = passes.Passes(cluster, groups, n_jobs=None, verbose=False)
-    asked = np.array([1.0, 1.0, 1.0, 1.0, 0.0])
+    asked = bytes([2, 1, 1, 0])  # moments: see test_internals_rows.py
     asking(asked)
     asking.groups = cluster.map(_other_rows, [0, 2])
     with pytest.raises(ClusterError, match="group 1 of the rows had 8 rows and is another one now"):
@@ -481,9 +481,9 @@ def test_rows_in_front_of_a_step_are_let_go(
     held: list[int] = []
     ask = passes.Passes.__call__
 
-    def asking(self: Any, questions: Any) -> Any:
-        answer = ask(self, questions)
-        if questions[2] == 3.0:  # the value of a linear problem
+    def asking(self: Any, requests: bytes) -> Any:
+        answer = ask(self, requests)
+        if requests[2] == 3:  # the value of a linear problem
             large = [
                 key for keys in client.has_what().values() for key in keys if "uncertain-sums" not in str(key)
             ]

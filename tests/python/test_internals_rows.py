@@ -29,8 +29,9 @@ from uncertain._rows.cluster.piece import Piece
 from uncertain._rows.cluster.work import check_categories, hashes
 
 N, D = 500, 4
-COUNTS = np.array([1.0, 1.0, 0.0, 2.0, 2.0, 1.0])
-MOMENTS = np.array([1.0, 1.0, 1.0, 1.0, 0.0])
+# Version, how many requests, then the kind of the request and its fields.
+COUNTS = bytes([2, 1, 0, 2, 1])
+MOMENTS = bytes([2, 1, 1, 0])
 
 
 def rows(n: int = N) -> tuple[GaussianArray, np.ndarray]:
@@ -93,11 +94,11 @@ def test_dask_knows_the_size_of_a_piece() -> None:
 def test_a_fit_asks_a_function_of_python() -> None:
     gaussians, codes = rows()
     pieces = [Piece.of(gaussians[a : a + 100], codes=codes[a : a + 100]).part for a in range(0, N, 100)]
-    asked = []
+    asked: list[bytes] = []
 
-    def answer(questions: np.ndarray) -> list[np.ndarray]:
-        asked.append(questions)
-        return [partial_sums(part, questions, 1) for part in pieces]
+    def answer(requests: bytes) -> list[np.ndarray]:
+        asked.append(requests)
+        return [partial_sums(part, requests, 1) for part in pieces]
 
     remote, here = GSUClassifier(tol=1e-10), GSUClassifier(tol=1e-10).fit(gaussians, codes)
     remote._elsewhere = (answer, True)
@@ -108,13 +109,13 @@ def test_a_fit_asks_a_function_of_python() -> None:
     class Odd(Exception):
         pass
 
-    def fails(questions: np.ndarray) -> list[np.ndarray]:
+    def fails(requests: bytes) -> list[np.ndarray]:
         raise Odd("no cluster")
 
     for function, error in (
         (fails, Odd),
-        (lambda questions: [], UncertainError),
-        (lambda questions: 3, TypeError),
+        (lambda requests: [], UncertainError),
+        (lambda requests: 3, TypeError),
     ):
         remote._elsewhere = (function, True)
         with pytest.raises(error):
@@ -127,8 +128,8 @@ def test_parts_refuse_what_does_not_fit() -> None:
         Part(gaussians._core, codes=codes[:3])
     with pytest.raises(UncertainError, match="no classes"):
         partial_sums(Part(gaussians._core), COUNTS)
-    with pytest.raises(UncertainError, match="version 2"):
-        partial_sums(Part(gaussians._core), np.array([2.0, 0.0]))
+    with pytest.raises(UncertainError, match="version 1"):
+        partial_sums(Part(gaussians._core), bytes([1, 0]))
 
 
 def test_hashes_are_uniform_and_differ() -> None:

@@ -66,10 +66,10 @@ class InThreads(RemoteRows):
     def is_whole(self) -> bool:
         return False
 
-    def answer(self, questions: Any) -> list[Any]:
+    def answer(self, requests: bytes) -> list[Any]:
         with ThreadPoolExecutor() as threads:
             return [
-                one for part in threads.map(lambda part: part.answer(questions), self._parts) for one in part
+                one for part in threads.map(lambda part: part.answer(requests), self._parts) for one in part
             ]
 
     def transform(self, step: Any) -> None:

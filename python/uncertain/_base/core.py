@@ -43,7 +43,7 @@ class Core:
     _penalty: ClassVar[str] = ""
     """The parameter that may be "auto": `alpha` or `C`."""
     _elsewhere: tuple[Callable[[Floats], list[Floats]], bool] | None = None
-    """During a fit to rows in other processes: what answers questions about them, and whether those here are
+    """During a fit to rows in other processes: what answers requests for their sums, and whether those here are
     all."""
     _model: Fitted
     n_features_in_: int

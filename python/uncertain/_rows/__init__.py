@@ -2,7 +2,7 @@
 
 A `RowStore` holds the Gaussians of a table with what is known of each row (target, weight, group, the
 target's error bar). It can fit a step of a pipeline to them, replace them by what a fitted step makes of
-them, draw a sample, and answer a pass of questions with sums. There is one file for each kind:
+them, draw a sample, and answer the requests of a pass with sums. There is one file for each kind:
 
 - `in_memory`: an array in this process;
 - `in_parts`: the same, read and moved part by part, for large tables;

@@ -37,9 +37,9 @@ class LocalRows(RowStore):
         """By the `fit` of the step."""
         step.fit(self.rows(), self.known.y, **self.known.step_arguments(step))
 
-    def answer(self, questions: Floats) -> list[Floats]:
+    def answer(self, requests: bytes) -> list[Floats]:
         """One group, of all rows."""
-        return [partial_sums(part_of(replace(self.known, rows=self.rows())), questions)]
+        return [partial_sums(part_of(replace(self.known, rows=self.rows())), requests)]
 
 
 def part_of(training: TrainingRows) -> Part:

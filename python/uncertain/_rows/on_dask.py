@@ -69,9 +69,9 @@ class OnDask(RemoteRows):
         finally:
             self._passes = None
 
-    def answer(self, questions: Floats) -> list[Floats]:
+    def answer(self, requests: bytes) -> list[Floats]:
         assert self._passes is not None
-        return self._passes(questions)
+        return self._passes(requests)
 
     def transform(self, step: BaseEstimator) -> None:
         assert self._passes is not None

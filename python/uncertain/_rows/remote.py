@@ -1,4 +1,4 @@
-"""`RemoteRows`: rows that other processes hold, which answer questions with sums.
+"""`RemoteRows`: rows that other processes hold, which answer requests with sums.
 
 An estimator is fitted by its own `fit`: it is given a sample of the rows, and for the time of the fit it
 knows whom to ask for sums over all of them (`Core._elsewhere`). So its attributes, warnings and errors are

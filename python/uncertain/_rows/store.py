@@ -47,7 +47,7 @@ class RowStore(ABC):
         """At most so many of the rows, in memory; all of them, if there are no more."""
 
     @abstractmethod
-    def answer(self, questions: Floats) -> list[Floats]:
+    def answer(self, requests: bytes) -> list[Floats]:
         """The sums over the rows that a pass asks for, of each group of rows in order."""
 
     @contextmanager

@@ -1,25 +1,26 @@
-//! What a long call says to the thread that called from Python: its progress, and questions about rows elsewhere.
+//! What a long call says to the thread that called from Python: its progress, and requests about rows held by other processes.
 
 use std::sync::mpsc::{self, Sender};
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use uncertain::state::Elsewhere;
-use uncertain::{Control, Error, Progress, pieces};
+use pyo3::types::PyBytes;
+use uncertain::sums::{Request, RowSums, add_partitions, encode, split_sums};
+use uncertain::{Control, Error, Progress};
 
 use crate::error::core_error;
 
 pub(crate) enum Event {
     Progress(Progress),
-    /// For the function of Python that knows rows elsewhere.
-    Question {
-        questions: Vec<f64>,
-        reply: Sender<uncertain::Result<Vec<f64>>>,
+    /// For the function of Python that reaches the other processes.
+    Requests {
+        bytes: Vec<u8>,
+        reply: Sender<Vec<f64>>,
     },
     Done,
 }
 
-/// Sends questions to the thread that called from Python, where a function of Python answers them.
+/// Sends requests to the thread that called from Python, where a function of Python answers them.
 pub(crate) struct Messenger {
     events: Sender<Event>,
 }
@@ -30,21 +31,20 @@ impl Messenger {
     }
 }
 
-impl Elsewhere for Messenger {
-    fn ask(&self, questions: &[f64], control: &Control) -> uncertain::Result<Vec<f64>> {
+impl RowSums for Messenger {
+    fn sums(&self, requests: &[Request], control: &Control) -> uncertain::Result<Vec<Vec<f64>>> {
         control.check()?;
         let (reply, answer) = mpsc::channel();
-        let event = Event::Question { questions: questions.to_vec(), reply };
+        let event = Event::Requests { bytes: encode(requests)?, reply };
         // Nobody hears, or answers, where Python raised: that ends the fit.
         self.events.send(event).map_err(|_| Error::Interrupted)?;
-        answer.recv().map_err(|_| Error::Interrupted)?
+        split_sums(&answer.recv().map_err(|_| Error::Interrupted)?, requests.len())
     }
 }
 
-/// What a function of Python answers: a list of buffers in the order of the pieces.
-pub(crate) fn answered(py: Python<'_>, answer: &Py<PyAny>, questions: &[f64]) -> PyResult<Vec<f64>> {
-    let asked = PyArray1::from_slice(py, questions);
-    let buffers: Vec<PyReadonlyArray1<'_, f64>> = answer.bind(py).call1((asked,))?.extract()?;
+/// What a function of Python answers: a list of buffers in the order of the partitions.
+pub(crate) fn answered(py: Python<'_>, answer: &Py<PyAny>, requests: &[u8]) -> PyResult<Vec<f64>> {
+    let buffers: Vec<PyReadonlyArray1<'_, f64>> = answer.bind(py).call1((PyBytes::new(py, requests),))?.extract()?;
     let buffers: Vec<Vec<f64>> = buffers.iter().map(|buffer| buffer.as_array().to_vec()).collect();
-    pieces::merged(questions, &buffers).map_err(core_error)
+    add_partitions(requests, &buffers).map_err(core_error)
 }

@@ -14,7 +14,7 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use uncertain::file::{self, Step};
-use uncertain::state::{Answers, Remote, Square, Tensor, Training};
+use uncertain::state::{Answers, RemoteRows, Square, Tensor, Training};
 use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, Targets, Weights, parallel};
 
 use crate::error::BorderResult;
@@ -204,7 +204,7 @@ pub(crate) fn fit(
         let known =
             Training { labels, targets, outputs, n_classes, weights, groups, graphs, ..Training::new(held.rows()?) };
         if remote {
-            Step::fit_remote(&kind, &params, threads, &Remote { rows: &messenger, sample: &known, whole }, control)
+            Step::fit_remote(&kind, &params, threads, &RemoteRows { rows: &messenger, sample: &known, whole }, control)
         } else if online {
             Step::partial_fit(&kind, &params, threads, before.as_deref(), &known, control)
         } else {

@@ -59,7 +59,7 @@ pub(crate) fn run<T: Send + 'static>(
     run_asking(py, report, None, move |control, _| work(control))
 }
 
-/// [`run`] of work that asks questions about rows elsewhere; `answer(questions)`, called on the calling thread,
+/// [`run`] of work that needs sums over rows held by other processes; `answer(requests)`, called on the calling thread,
 /// gives a list of buffers.
 pub(crate) fn run_asking<T: Send + 'static>(
     py: Python<'_>,
@@ -127,7 +127,7 @@ pub(crate) fn run_or_leave<T: Send + 'static>(
 }
 
 /// Wait for the end of the work; `Err` is what a signal handler or the callback raised.
-/// Returning drops the inbox, and with it questions that wait for an answer.
+/// Returning drops the inbox, and with it requests that wait for an answer.
 fn attend(inbox: Receiver<Event>, report: Option<&Py<PyAny>>, answer: Option<&Py<PyAny>>) -> PyResult<()> {
     let mut looked = Instant::now();
     loop {
@@ -138,11 +138,11 @@ fn attend(inbox: Receiver<Event>, report: Option<&Py<PyAny>>, answer: Option<&Py
                     Python::attach(|py| report.call1(py, (p.task.as_str(), p.iteration, p.objective, p.gap)))?;
                 }
             }
-            Ok(Event::Question { questions, reply }) => {
+            Ok(Event::Requests { bytes, reply }) => {
                 let Some(answer) = answer else { continue };
-                let found = Python::attach(|py| answered(py, answer, &questions))?;
+                let sums = Python::attach(|py| answered(py, answer, &bytes))?;
                 // The solver has ended meanwhile, if nobody takes the answer.
-                let _ = reply.send(Ok(found));
+                let _ = reply.send(sums);
             }
             Err(RecvTimeoutError::Timeout) => {}
         }

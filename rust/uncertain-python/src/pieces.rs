@@ -1,11 +1,12 @@
-//! Rows in pieces: `Part`, which answers questions about its rows.
+//! `Part`: a partition of the rows, which answers requests with sums.
 
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use uncertain::pieces::{self, Known};
+use uncertain::partition::{Partition, SideColumns};
+use uncertain::sums;
 
 use crate::error::BorderResult;
 use crate::gaussians::Gaussians;
@@ -14,10 +15,10 @@ use crate::threads;
 
 type Floats<'py> = Bound<'py, PyArray1<f64>>;
 
-/// A piece of the rows of a fit, with what is known of them.
+/// A partition of the rows of a fit, with what is known of them.
 #[pyclass(frozen, module = "uncertain._uncertain")]
 pub struct Part {
-    inner: Arc<pieces::Part>,
+    inner: Arc<Partition>,
 }
 
 #[pymethods]
@@ -36,7 +37,7 @@ impl Part {
     ) -> BorderResult<Self> {
         let numbers = |array: PyReadonlyArray1<'_, f64>| array.as_array().to_vec();
         let codes_of = |array: PyReadonlyArray1<'_, u32>| array.as_array().to_vec();
-        let known = Known {
+        let columns = SideColumns {
             missing: missing.map(|marks| marks.as_array().iter().copied().collect()),
             codes: codes.map(codes_of),
             targets: targets.map(numbers),
@@ -45,7 +46,7 @@ impl Part {
             folds: folds.map(codes_of),
         };
         let data = rows.inner.clone();
-        let inner = py.detach(|| pieces::Part::new((*data).clone(), known))?;
+        let inner = py.detach(|| Partition::new((*data).clone(), columns))?;
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -77,14 +78,14 @@ impl Part {
 
     /// Classes, targets, their variances, weights and folds: what the constructor takes, where it is known.
     fn known<'py>(&self, py: Python<'py>) -> BorderResult<Bound<'py, PyTuple>> {
-        let Known { codes, targets, variances, weights, folds, .. } = self.inner.known();
+        let SideColumns { codes, targets, variances, weights, folds, missing: _ } = self.inner.columns();
         let numbers = |values: Option<Vec<f64>>| values.map(|values| values.into_pyarray(py));
         let whole = |values: Option<Vec<u32>>| values.map(|values| values.into_pyarray(py));
         let all = (whole(codes), numbers(targets), numbers(variances), numbers(weights), whole(folds));
         Ok(all.into_pyobject(py)?)
     }
 
-    /// The same knowledge of what a transform made of these rows.
+    /// What is known of these rows, with what a transform made of them.
     #[pyo3(signature = (rows, missing=None))]
     fn moved(
         &self,
@@ -98,24 +99,24 @@ impl Part {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// The same knowledge of rows that have their target as the last feature.
+    /// The same rows with their target as the last feature.
     fn with_target(&self, py: Python<'_>) -> BorderResult<Self> {
         Ok(Self { inner: Arc::new(py.detach(|| self.inner.with_target())?) })
     }
 }
 
-/// One flat buffer of answers about the rows of a part: version, rows, checksum, then what was asked for.
+/// One flat buffer of sums over the rows of a part: version, rows, checksum, then the answers to the requests of a fit.
 #[pyfunction]
-#[pyo3(signature = (part, questions, n_jobs=None))]
+#[pyo3(signature = (part, requests, n_jobs=None))]
 pub(crate) fn partial_sums<'py>(
     py: Python<'py>,
     part: &Part,
-    questions: PyReadonlyArray1<'py, f64>,
+    requests: &[u8],
     n_jobs: threads::Jobs<'_>,
 ) -> PyResult<Floats<'py>> {
-    let (threads, questions) = (threads::resolve(n_jobs)?, questions.as_array().to_vec());
+    let (threads, requests) = (threads::resolve(n_jobs)?, requests.to_vec());
     let part = Arc::clone(&part.inner);
-    let sums = interrupt::run(py, None, move |control| part.answer(&questions, threads, control))?;
+    let sums = interrupt::run(py, None, move |control| part.answer(&requests, threads, control))?;
     Ok(sums.into_pyarray(py))
 }
 
@@ -123,10 +124,9 @@ pub(crate) fn partial_sums<'py>(
 #[pyfunction]
 pub(crate) fn merged_sums<'py>(
     py: Python<'py>,
-    questions: PyReadonlyArray1<'py, f64>,
+    requests: &[u8],
     parts: Vec<PyReadonlyArray1<'py, f64>>,
 ) -> BorderResult<Floats<'py>> {
-    let questions = questions.as_array().to_vec();
     let parts: Vec<Vec<f64>> = parts.iter().map(|part| part.as_array().to_vec()).collect();
-    Ok(pieces::merged(&questions, &parts)?.into_pyarray(py))
+    Ok(sums::add_partitions(requests, &parts)?.into_pyarray(py))
 }

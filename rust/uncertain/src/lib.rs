@@ -36,18 +36,23 @@ pub mod kernel;
 pub(crate) mod linalg;
 pub mod loss;
 pub mod memory;
+pub(crate) mod mixture;
 pub mod model;
 mod named;
+mod number;
 pub mod objective;
 pub mod parallel;
 mod params;
-pub mod pieces;
+#[doc(hidden)]
+pub mod partition;
 mod readable;
 mod rows;
 mod simd;
 pub mod solver;
 pub mod special;
 pub mod state;
+#[doc(hidden)]
+pub mod sums;
 #[cfg(test)]
 mod testing;
 pub mod transform;

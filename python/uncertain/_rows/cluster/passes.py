@@ -152,7 +152,7 @@ class Cluster:
 
 
 class Passes:
-    """Groups of rows on the workers, which answer questions one pass after the other.
+    """Groups of rows on the workers, which answer requests one pass after the other.
 
     Every answer carries the number of rows and a checksum of them: a group that was lost and read again must
     be
@@ -171,15 +171,15 @@ class Passes:
         self.n_bytes = 0
         self.seconds = 0.0
 
-    def __call__(self, questions: Floats) -> list[Floats]:
+    def __call__(self, requests: bytes) -> list[Floats]:
         """The answers of all groups, in their order."""
         start = time.perf_counter()
-        futures = self._cluster.map(sums, self.groups, questions=questions, n_jobs=self._n_jobs)
+        futures = self._cluster.map(sums, self.groups, requests=requests, n_jobs=self._n_jobs)
         timed = self._cluster.results(futures, f"pass {self.count + 1} over the rows", TimedSums)
         answers = [np.require(one.sums, requirements=["C", "A"]) for one in timed]
         self._compare([(float(answer[1]), float(answer[2])) for answer in answers])
         self.count += 1
-        self.n_bytes += len(futures) * questions.nbytes + sum(answer.nbytes for answer in answers)
+        self.n_bytes += len(futures) * len(requests) + sum(answer.nbytes for answer in answers)
         self.seconds += time.perf_counter() - start
         if self._verbose:
             slowest = max(timed, key=lambda one: one.seconds)

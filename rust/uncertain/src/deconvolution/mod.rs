@@ -39,15 +39,14 @@
 mod choose;
 mod classes;
 mod climb;
-mod elsewhere;
 mod factors;
 mod fit;
 mod limited;
-mod mixture;
 mod observed;
 mod params;
 mod passes;
 mod prepare;
+mod remote;
 mod squarem;
 mod start;
 mod state;
@@ -57,13 +56,13 @@ mod update;
 mod whitened;
 pub(crate) mod with_target;
 
-pub use mixture::Mixture;
-pub(crate) use mixture::log_sum;
 pub use params::{Acceleration, Choice, Components, Fitted, Params, Report, ValidParams};
 pub use state::Progress;
 
+pub use crate::mixture::Mixture;
+pub(crate) use crate::mixture::log_sum;
 pub(crate) use classes::PerClass;
-pub(crate) use elsewhere::{Remote, fit_remote, sums_of_part};
 pub(crate) use limited::Expected;
 pub(crate) use observed::Observed;
+pub(crate) use remote::{RemoteEm, fit_remote, sums_of_partition};
 use task::{Group, Task};

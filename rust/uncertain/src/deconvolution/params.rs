@@ -6,9 +6,9 @@ use serde_json::Value;
 use crate::deconvolution::Mixture;
 use crate::error::{Error, Result};
 use crate::named::named;
+use crate::number;
 use crate::params::{check_at_least_one, check_not_negative, params};
 use crate::solver::Status;
-use crate::state::number;
 
 /// How many components.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,8 +8,8 @@ use super::{
     NoisyTargets, TargetKind,
 };
 use crate::error::{Error, Result};
+use crate::number;
 use crate::params::{check_not_negative, check_positive};
-use crate::state::number;
 
 /// A loss by name. A variant, its element of [`ALL`](Self::ALL) and its arms below are all that a new choice needs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::EnumCount, strum::IntoStaticStr)]
@@ -60,6 +60,10 @@ impl std::str::FromStr for LossKind {
 /// A name alone is enough.
 impl<'de> Deserialize<'de> for LossKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        // Between processes as it is; where people read and write, a name is enough.
+        if !deserializer.is_human_readable() {
+            return Self::deserialize(deserializer);
+        }
         let value = Value::deserialize(deserializer)?;
         match value.as_str() {
             Some(name) => name.parse().map_err(serde::de::Error::custom),
@@ -123,7 +127,7 @@ impl LossKind {
         match self {
             Self::EpsilonInsensitive { epsilon } => check_not_negative("epsilon", epsilon),
             Self::Huber { delta } => check_positive("delta", delta),
-            _ => Ok(()),
+            Self::ExpectedHinge | Self::Hinge | Self::SquaredHinge | Self::Squared => Ok(()),
         }
     }
 

@@ -44,7 +44,7 @@ macro_rules! losses {
 
         /// All losses.
         #[cfg(test)]
-        fn every() -> Vec<Box<dyn Loss>> {
+        pub(crate) fn every_loss() -> Vec<Box<dyn Loss>> {
             vec![$($(Box::new($example)),+),+]
         }
     };

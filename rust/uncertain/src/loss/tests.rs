@@ -9,7 +9,7 @@ fn at(loss: &dyn Loss, y: f64, m: f64, s: f64, width: f64) -> LossEval {
 #[test]
 fn derivatives_agree_with_central_differences() {
     let h = 1e-5;
-    for loss in every() {
+    for loss in every_loss() {
         for (y, width) in [(-1.0, 0.0), (1.0, 0.0), (1.0, 0.3), (-1.0, 0.3)] {
             for m in [-3.0, -0.4, 0.05, 0.9, 1.7] {
                 for s in [0.2, 1.0, 4.0] {
@@ -34,7 +34,7 @@ fn derivatives_agree_with_central_differences() {
 
 #[test]
 fn support_functions_lie_above_their_tangents() {
-    for loss in every().into_iter().filter(|loss| loss.certificate() == Certificate::Homogeneous) {
+    for loss in every_loss().into_iter().filter(|loss| loss.certificate() == Certificate::Homogeneous) {
         for width in [0.0, 0.4] {
             for (m, s) in [(0.5, 1.0), (2.0, 0.3), (-1.0, 2.0)] {
                 let tangent = at(&*loss, 1.0, m, s, width);
@@ -49,7 +49,7 @@ fn support_functions_lie_above_their_tangents() {
 
 #[test]
 fn losses_certified_by_tangents_lie_above_them() {
-    for loss in every().into_iter().filter(|loss| loss.certificate() == Certificate::Tangents) {
+    for loss in every_loss().into_iter().filter(|loss| loss.certificate() == Certificate::Tangents) {
         for (m, s) in [(0.5, 1.0), (2.0, 0.3), (-1.0, 2.0), (1.2, 1e-3)] {
             let y = if loss.targets() == TargetKind::Real { 0.4 } else { 1.0 };
             let e = at(&*loss, y, m, s, 0.0);
@@ -152,7 +152,7 @@ fn regression_losses_keep_their_digits_in_the_tails() {
 
 #[test]
 fn smoothing_is_from_above_and_vanishes_with_its_width() {
-    for loss in every().into_iter().filter(|loss| loss.smoothness() == Smoothness::Kinked) {
+    for loss in every_loss().into_iter().filter(|loss| loss.smoothness() == Smoothness::Kinked) {
         for (m, s) in [(0.5, 1.0), (1.0, 0.0), (2.0, 0.3), (-1.0, 2.0)] {
             let exact = at(&*loss, 1.0, m, s, 0.0).value;
             for width in [1.0, 1e-2, 1e-8] {
@@ -165,7 +165,7 @@ fn smoothing_is_from_above_and_vanishes_with_its_width() {
 
 #[test]
 fn without_spread_every_margin_loss_is_the_hinge() {
-    for loss in every().into_iter().filter(|loss| loss.dual(0).is_some()) {
+    for loss in every_loss().into_iter().filter(|loss| loss.dual(0).is_some()) {
         let a = loss.offset(0);
         for (y, m) in [(1.0, 0.3), (1.0, 1.0), (-1.0, 2.0), (1.0, 4.0)] {
             let e = at(&*loss, y, m, 0.0, 0.0);
@@ -178,7 +178,7 @@ fn without_spread_every_margin_loss_is_the_hinge() {
 /// The curve of slopes is where the loss says it is: its Legendre transform gives the loss back.
 #[test]
 fn the_dual_gives_the_loss_back() {
-    for loss in every() {
+    for loss in every_loss() {
         let Some(dual) = loss.dual(0) else { continue };
         for (m, s) in [(0.5, 1.0), (2.0, 0.3), (-1.0, 2.0)] {
             let value = |p: f64| {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::number;
 use crate::solver::{Solution, Status, smo};
-use crate::state::number;
 
 /// How the fit of one hyperplane (or of one function of a kernel) ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

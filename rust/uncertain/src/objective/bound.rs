@@ -1,11 +1,12 @@
 //! From sums over the rows to J, its gradient and the lower bound on its minimum.
 
-use super::sums::{ClassSums, Partitions, ValueSums};
+use super::sums::{ClassSums, ValueSums};
 use super::{Evaluation, LinearObjective};
 use crate::error::{Error, Result};
 use crate::loss::Certificate;
+use crate::sums::RowSums;
 
-impl<P: Partitions> LinearObjective<'_, P> {
+impl<R: RowSums> LinearObjective<'_, R> {
     pub(super) fn finish(&self, x: &[f64], epsilon: f64, sums: &ValueSums) -> Result<Evaluation> {
         let d = x.len() - 1;
         let penalty = self.penalty(x);

@@ -1,10 +1,11 @@
 //! Rows in pieces, as if they were in several files or on several machines; for tests.
 
-use super::{LinearObjective, LocalRows, Partitions, Problem, Request};
+use super::{LinearObjective, LocalRows, Problem};
 use crate::control::Control;
 use crate::data::{GaussianArray, Weights};
 use crate::error::Result;
 use crate::loss::Loss;
+use crate::sums::{Request, RowSums};
 
 /// A problem's rows in pieces of nearly equal size, each with data and loss of its own.
 pub(crate) struct Cut<'a> {
@@ -25,32 +26,30 @@ impl<'a> Cut<'a> {
             (problem.data.take(&rows).unwrap(), rows.clone(), problem.loss.of_rows(&rows))
         };
         let scale = 1.0 / problem.weights.map_or(n as f64, Weights::total);
-        LinearObjective::of_partitions(
+        LinearObjective::from_rows(
             *whole.facts(),
+            None,
             Self { problem, scale, pieces: (0..pieces).map(piece).collect() },
         )
     }
 }
 
-impl Partitions for Cut<'_> {
-    fn sums(&self, requests: &[Request<'_>], control: &Control) -> Result<Vec<f64>> {
-        let mut total: Vec<f64> = vec![];
+impl RowSums for Cut<'_> {
+    fn sums(&self, requests: &[Request], control: &Control) -> Result<Vec<Vec<f64>>> {
+        let mut total: Vec<Vec<f64>> = vec![];
         for (data, rows, loss) in &self.pieces {
             let of_rows = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
             let (targets, weights) =
                 (of_rows(self.problem.targets), self.problem.weights.map(|c| c.take(rows)).transpose()?);
             let loss = loss.as_deref().unwrap_or(self.problem.loss);
             let problem = Problem { data, targets: &targets, weights: weights.as_ref(), loss, ..self.problem };
-            let part = LocalRows { problem, source: None, scale: self.scale }.sums(requests, control)?;
+            let next = LocalRows { problem, source: None, scale: self.scale }.sums(requests, control)?;
             if total.is_empty() {
-                total = part;
+                total = next;
                 continue;
             }
-            let mut start = 0;
-            for request in requests {
-                let answer = start..start + request.size();
-                request.add(&mut total[answer.clone()], &part[answer.clone()]);
-                start = answer.end;
+            for ((request, total), next) in requests.iter().zip(&mut total).zip(&next) {
+                request.add(total, next)?;
             }
         }
         Ok(total)

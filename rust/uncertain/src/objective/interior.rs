@@ -139,7 +139,7 @@ impl LinearObjective<'_> {
     fn dual_sums(&self, pass: Pass<'_>, control: &Control) -> Result<([ClassSums; 2], Vec<f64>)> {
         let d = pass.along.w.len();
         let most = if pass.matrix { dense_parts(d) } else { usize::MAX };
-        let flat = self.rows.sum(most, |range| pass.part(range, control), add)?;
+        let flat = self.rows.add_parts(most, |range| pass.part(range, control), add)?;
         let mut rest = &flat[..];
         let classes = [(); 2].map(|()| ClassSums::read(&mut rest, d));
         Ok((classes, rest.to_vec()))
@@ -157,7 +157,7 @@ impl LinearObjective<'_> {
             })?;
             Ok(sum)
         };
-        self.rows.sum(usize::MAX, part, add)
+        self.rows.add_parts(usize::MAX, part, add)
     }
 
     /// Score means and variances of all rows at x: (m, v).

@@ -97,7 +97,7 @@ impl<'a> LocalRows<'a> {
     }
 
     /// The answers of `work` for at most so many parts of the rows, added in their order.
-    pub(super) fn sum(
+    pub(super) fn add_parts(
         &self,
         most: usize,
         work: impl Fn(Range<usize>) -> Result<Vec<f64>> + Sync,

@@ -30,7 +30,7 @@
 //! optimum, equal at it, and a second pass over the data).
 
 //!
-//! **Where the rows are.** An evaluation is a [`Request`] for sums over the rows, answered by [`Partitions`]: here by
+//! **Where the rows are.** An evaluation is a [`Request`] for sums over the rows ([`RowSums`]), answered here by
 //! [`LocalRows`]. Newton and L-BFGS need no more; interior-point methods keep numbers beside every row, so they need
 //! the rows in this process.
 
@@ -54,12 +54,12 @@ pub(crate) use local::dense_parts;
 pub use problem::Problem;
 pub(crate) use row::{RowMotion, RowTerms};
 pub(crate) use sums::ClassSums;
-pub use sums::{Partitions, Request};
 
 use crate::control::Control;
 use crate::data::{Covariances, RowSource, Weights};
 use crate::error::{Error, Result};
 use crate::loss::Loss;
+use crate::sums::{LinearProblem, Request, RowSums};
 use sums::ValueSums;
 
 /// How much of J an evaluation needs.
@@ -118,17 +118,19 @@ pub struct Facts<'a> {
     pub loss: &'a dyn Loss,
 }
 
-/// J as a function of d + 1 numbers, its sums answered by `P`.
+/// J as a function of d + 1 numbers, its sums answered by `R`.
 #[derive(Debug)]
-pub struct LinearObjective<'a, P = LocalRows<'a>> {
+pub struct LinearObjective<'a, R = LocalRows<'a>> {
     facts: Facts<'a>,
-    rows: P,
+    /// Which problem of the rows; `None`: the one they are held for.
+    stated: Option<LinearProblem>,
+    rows: R,
 }
 
-impl<'a, P: Partitions> LinearObjective<'a, P> {
-    /// J for these facts, which must be those of the rows.
-    pub fn of_partitions(facts: Facts<'a>, rows: P) -> Self {
-        Self { facts, rows }
+impl<'a, R: RowSums> LinearObjective<'a, R> {
+    /// J for these facts, which must be those of the rows; a problem must be stated for rows that are held for several.
+    pub(crate) fn from_rows(facts: Facts<'a>, stated: Option<LinearProblem>, rows: R) -> Self {
+        Self { facts, stated, rows }
     }
 
     /// What is known without reading rows.
@@ -157,8 +159,17 @@ impl<'a, P: Partitions> LinearObjective<'a, P> {
         want: Want,
         control: &Control,
     ) -> Result<(Evaluation, [ClassSums; 2])> {
-        let request = Request::Value { x, epsilon, hessian: want == Want::Hessian };
-        let sums = ValueSums::of_flat(&self.rows.sums(&[request], control)?, x.len() - 1);
+        let (d, hessian) = (x.len() - 1, want == Want::Hessian);
+        let numbers =
+            self.rows.sum(Request::Value { problem: self.stated, x: x.to_vec(), epsilon, hessian }, control)?;
+        let expected = Request::value_len(d, hessian);
+        if numbers.len() != expected {
+            return Err(Error::Data(format!(
+                "the rows answer with {} numbers where {expected} are expected",
+                numbers.len()
+            )));
+        }
+        let sums = ValueSums::from_flat(&numbers, d);
         Ok((self.finish(x, epsilon, &sums)?, sums.classes))
     }
 }
@@ -167,7 +178,7 @@ impl<'a> LinearObjective<'a> {
     fn new(rows: LocalRows<'a>) -> Self {
         let Problem { data, alpha, fit_intercept, loss, .. } = rows.problem;
         let (n_rows, dim, exact) = (data.n_rows(), rows.width() + 1, rows.is_exact());
-        Self { facts: Facts { n_rows, dim, exact, alpha, fit_intercept, loss }, rows }
+        Self { facts: Facts { n_rows, dim, exact, alpha, fit_intercept, loss }, stated: None, rows }
     }
 
     /// The problem behind the objective.
@@ -214,16 +225,17 @@ impl<'a> LinearObjective<'a> {
     }
 }
 
-impl Partitions for LocalRows<'_> {
-    fn sums(&self, requests: &[Request<'_>], control: &Control) -> Result<Vec<f64>> {
-        let mut all = Vec::with_capacity(requests.iter().map(Request::size).sum());
-        for request in requests {
-            let Request::Value { x, epsilon, hessian } = *request;
+impl RowSums for LocalRows<'_> {
+    fn sums(&self, requests: &[Request], control: &Control) -> Result<Vec<Vec<f64>>> {
+        let value = |request: &Request| {
+            let &Request::Value { problem: None, ref x, epsilon, hessian } = request else {
+                return Err(Error::Internal("rows of one linear problem are asked about something else".into()));
+            };
             let most = if hessian { dense_parts(x.len() - 1) } else { usize::MAX };
             let pass = pass::Pass::new(self, x, epsilon, hessian);
-            all.extend(self.sum(most, |range| pass.part(range, control), |a, b| request.add(a, b))?);
-        }
-        Ok(all)
+            self.add_parts(most, |range| pass.part(range, control), |a, b| request.add_sums(a, b))
+        };
+        requests.iter().map(value).collect()
     }
 }
 

@@ -1,53 +1,6 @@
-//! The seam between solvers and rows: sums over the rows, and nothing else.
-//!
-//! A solver asks with a list of [`Request`]s and gets one flat buffer of numbers back. Whoever holds the rows
-//! ([`Partitions`]) may cut them into pieces, on threads, in files or on machines, as long as the pieces' answers are
-//! added in the order of the rows: the result then depends on the cuts by rounding alone, and not at all on who
-//! computed what. What a row needs beside sums (scores, duals) stays where the row is.
+//! What the sums of a [`Request::Value`] are.
 
-use crate::control::Control;
-use crate::data::covariance::packed_len;
-use crate::error::Result;
-
-/// A sum over all rows, for x = (w, b).
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub enum Request<'a> {
-    /// J_eps without its penalty, its gradient, what the lower bound needs, and the Hessian where it is wanted.
-    Value {
-        /// The point.
-        x: &'a [f64],
-        /// The smoothing.
-        epsilon: f64,
-        /// The matrix too?
-        hessian: bool,
-    },
-}
-
-/// Who holds the rows of a problem.
-pub trait Partitions: Sync {
-    /// The answers to all requests, one behind the other ([`Request::size`] numbers each).
-    ///
-    /// # Errors
-    /// Rows that cannot be read; [`Error::Interrupted`](crate::Error::Interrupted).
-    fn sums(&self, requests: &[Request<'_>], control: &Control) -> Result<Vec<f64>>;
-}
-
-impl Request<'_> {
-    /// Numbers in its answer.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        let Self::Value { x, hessian, .. } = *self;
-        ValueSums::size(x.len() - 1, hessian)
-    }
-
-    /// Add the answer of the rows that come next to that of the rows before.
-    pub fn add(&self, total: &mut [f64], next: &[f64]) {
-        let narrowest = total[0].min(next[0]);
-        add(total, next);
-        total[0] = narrowest;
-    }
-}
+use crate::sums::Request;
 
 pub(super) fn add(total: &mut [f64], next: &[f64]) {
     total.iter_mut().zip(next).for_each(|(a, b)| *a += b);
@@ -98,10 +51,6 @@ pub(super) struct ValueSums {
 }
 
 impl ValueSums {
-    fn size(d: usize, hessian: bool) -> usize {
-        4 + 2 * (d + 2) + if hessian { packed_len(d + 1) } else { 0 }
-    }
-
     pub(super) fn zero(d: usize) -> Self {
         let (class, hessian) = (ClassSums::zero(d), vec![]);
         let classes = [class.clone(), class];
@@ -109,14 +58,14 @@ impl ValueSums {
     }
 
     pub(super) fn flat(&self) -> Vec<f64> {
-        let mut out = Vec::with_capacity(Self::size(self.classes[0].gradient.len(), !self.hessian.is_empty()));
+        let mut out = Vec::with_capacity(Request::value_len(self.classes[0].gradient.len(), !self.hessian.is_empty()));
         out.extend([self.narrowest, self.smoothed, self.objective, self.tangent]);
         self.classes.iter().for_each(|class| class.write(&mut out));
         out.extend(&self.hessian);
         out
     }
 
-    pub(super) fn of_flat(flat: &[f64], d: usize) -> Self {
+    pub(super) fn from_flat(flat: &[f64], d: usize) -> Self {
         let mut rest = &flat[4..];
         let classes = [(); 2].map(|()| ClassSums::read(&mut rest, d));
         let [narrowest, smoothed, objective, tangent] = [0, 1, 2, 3].map(|k| flat[k]);

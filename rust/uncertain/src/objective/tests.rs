@@ -188,14 +188,15 @@ fn sums_do_not_depend_on_how_rows_are_cut() {
         for loss in &losses {
             let whole = with_loss(&data, &targets, Some(&weights), &**loss);
             let requests = [
-                Request::Value { x: &x, epsilon: 0.3, hessian: true },
-                Request::Value { x: &v, epsilon: 0.0, hessian: false },
+                Request::Value { problem: None, x: x.clone(), epsilon: 0.3, hessian: true },
+                Request::Value { problem: None, x: v.clone(), epsilon: 0.0, hessian: false },
             ];
             let one = whole.rows.sums(&requests, &control).unwrap();
-            assert_eq!(one.len(), requests.iter().map(Request::size).sum::<usize>());
+            assert_eq!([one[0].len(), one[1].len()], [true, false].map(|hessian| Request::value_len(d, hessian)));
+            let one = one.concat();
             let largest = one.iter().filter(|a| a.is_finite()).fold(1.0, |a: f64, b| a.max(b.abs()));
             for pieces in [1, 2, 7] {
-                let cut = Cut::of(&whole, pieces).rows.sums(&requests, &control).unwrap();
+                let cut = Cut::of(&whole, pieces).rows.sums(&requests, &control).unwrap().concat();
                 let near = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-13 * largest;
                 assert!(one.iter().zip(&cut).all(|(a, b)| near(*a, *b)), "{loss:?} {pieces}");
             }

@@ -12,8 +12,9 @@ use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
-use crate::objective::{Evaluation, LinearObjective, Partitions, Want};
+use crate::objective::{Evaluation, LinearObjective, Want};
 use crate::simd::dot;
+use crate::sums::RowSums;
 
 /// Pairs of differences remembered.
 pub(crate) const MEMORY: usize = 12;
@@ -44,8 +45,8 @@ impl Pair {
     }
 }
 
-pub(super) fn minimize<P: Partitions>(
-    objective: &LinearObjective<'_, P>,
+pub(super) fn minimize<R: RowSums>(
+    objective: &LinearObjective<'_, R>,
     start: Start,
     hand_over: bool,
     options: &Options,
@@ -59,8 +60,8 @@ pub(super) fn minimize<P: Partitions>(
 /// Beside Newton's method with one in each of its iterations: on rows of an RBF kernel (300 unknowns, rank 10) one or
 /// two Hessians and a dozen passes, where Newton took seven Hessians. Rejected: the identity until the first Hessian
 /// (the less penalty, the longer its way).
-pub(super) fn minimize_renewing<P: Partitions>(
-    objective: &LinearObjective<'_, P>,
+pub(super) fn minimize_renewing<R: RowSums>(
+    objective: &LinearObjective<'_, R>,
     start: Start,
     every: Option<usize>,
     hand_over: bool,
@@ -151,8 +152,8 @@ pub(crate) fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, factor: Option
 }
 
 /// A point on the line that satisfies the strong Wolfe conditions, or at least went down.
-fn search<P: Partitions>(
-    objective: &LinearObjective<'_, P>,
+fn search<R: RowSums>(
+    objective: &LinearObjective<'_, R>,
     x: &[f64],
     e: &Evaluation,
     p: &[f64],

@@ -25,13 +25,13 @@ mod apex;
 #[cfg(feature = "clarabel")]
 mod clarabel;
 mod cone;
-mod elsewhere;
 mod follow;
 mod interior;
 mod lbfgs;
 mod newton;
 mod options;
 mod points;
+mod remote;
 mod sample;
 pub mod sgd;
 pub mod smo;
@@ -44,18 +44,19 @@ mod watch;
 
 #[cfg(feature = "clarabel")]
 pub use clarabel::fit_clarabel;
-pub(crate) use elsewhere::{Guess, fit_elsewhere};
 pub(crate) use follow::{Near, follow};
 pub(crate) use lbfgs::{MEMORY, Pair, direction};
 pub use options::{Options, SolverKind};
+pub(crate) use remote::{Guess, fit_remote};
 pub use solution::{Solution, Status};
 pub(crate) use strategy::descend;
 
 use crate::control::Control;
 use crate::data::RowSource;
 use crate::error::{Error, Result};
-use crate::objective::{Evaluation, LinearObjective, Partitions, Problem, Want};
+use crate::objective::{Evaluation, LinearObjective, Problem, Want};
 use crate::parallel;
+use crate::sums::RowSums;
 use sample::first_guess;
 use solution::{Best, Ended, Start};
 use strategy::solve;
@@ -135,7 +136,7 @@ pub(crate) fn holds_matrix(width: usize) -> bool {
 }
 
 /// J and bound at a point, without derivatives beyond the first.
-fn assess<P: Partitions>(objective: &LinearObjective<'_, P>, x: &[f64], control: &Control) -> Result<Evaluation> {
+fn assess<R: RowSums>(objective: &LinearObjective<'_, R>, x: &[f64], control: &Control) -> Result<Evaluation> {
     objective.evaluate(x, 0.0, Want::Gradient, control)
 }
 

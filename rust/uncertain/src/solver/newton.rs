@@ -9,14 +9,15 @@ use super::trust_region::{Step, step};
 use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::objective::{Evaluation, LinearObjective, Partitions, Want};
+use crate::objective::{Evaluation, LinearObjective, Want};
 use crate::simd;
+use crate::sums::RowSums;
 
 /// Unknowns up to which the method is taken: 64 partial sums of the matrix are then at most 46 MB.
 pub(super) const DENSE: usize = 301;
 
-pub(super) fn minimize<P: Partitions>(
-    objective: &LinearObjective<'_, P>,
+pub(super) fn minimize<R: RowSums>(
+    objective: &LinearObjective<'_, R>,
     start: Start,
     hand_over: bool,
     options: &Options,

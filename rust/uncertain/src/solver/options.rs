@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::named::named;
+use crate::number;
 use crate::params::{builder, check_at_least_one, check_not_negative, check_positive};
-use crate::state::number;
 
 /// The solvers by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]

@@ -10,7 +10,8 @@
 use super::Start;
 use crate::control::Control;
 use crate::error::Result;
-use crate::objective::{Evaluation, LinearObjective, Partitions, Want};
+use crate::objective::{Evaluation, LinearObjective, Want};
+use crate::sums::RowSums;
 
 /// Factor by which eps shrinks.
 const SHRINK: f64 = 0.1;
@@ -60,8 +61,8 @@ pub(super) fn is_too_narrow(epsilon: f64) -> bool {
 }
 
 /// J at the start: with the smoothing asked for, or with more where rows turn out to be narrow.
-pub(super) fn first_evaluation<P: Partitions>(
-    objective: &LinearObjective<'_, P>,
+pub(super) fn first_evaluation<R: RowSums>(
+    objective: &LinearObjective<'_, R>,
     start: &Start,
     want: Want,
     control: &Control,

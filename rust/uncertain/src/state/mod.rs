@@ -11,11 +11,10 @@
 
 mod answers;
 mod arrays;
-mod elsewhere;
 mod gaussians;
-pub(crate) mod number;
 mod params;
 mod penalty_path;
+mod remote;
 mod training;
 
 use std::fmt::Debug;
@@ -31,10 +30,10 @@ pub(crate) use answers::column;
 pub use answers::{About, Answering, Answers};
 pub(crate) use arrays::Take;
 pub use arrays::{Arrays, Named, Parts, Tensor};
-pub use elsewhere::{Elsewhere, Remote};
 pub(crate) use gaussians::{Header as RowsHeader, read as read_rows, write as write_rows};
 pub use params::{NoParams, Parameters, Valid, from_named, names, to_named};
 pub use penalty_path::PenaltyPath;
+pub use remote::RemoteRows;
 pub use training::{Square, Training};
 pub(crate) use training::{complete, unlimited};
 
@@ -61,8 +60,8 @@ pub trait Fitted: Answering + Clone + PartialEq + Debug + Send + Sync {
     /// Fit.
     fn fit(params: &Valid<Self::Params>, training: &Training<'_>, control: &Control) -> Result<Self>;
 
-    /// Fit to rows that lie elsewhere, by passes over them.
-    fn fit_remote(_: &Valid<Self::Params>, _: &Remote<'_>, _: &Control) -> Result<Self> {
+    /// Fit to rows held by other processes, by passes over them.
+    fn fit_remote(_: &Valid<Self::Params>, _: &RemoteRows<'_>, _: &Control) -> Result<Self> {
         Err(Error::Data("this is not made of sums over the rows, so all of them must be in one memory".into()))
     }
 

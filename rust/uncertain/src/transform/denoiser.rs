@@ -28,9 +28,9 @@ use crate::deconvolution::{self, Mixture, Observed, Params, Progress, Report, Va
 use crate::error::Result;
 use crate::readable::readable;
 use crate::simd::mixture::Noise;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Remote, Training, Valid};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, RemoteRows, Training, Valid};
 use crate::transform::GaussianImputer;
-use crate::transform::elsewhere::fit_elsewhere;
+use crate::transform::remote::fit_remote;
 
 readable! {
     /// Replaces measurements by posteriors of the true values, under a mixture learned from all rows.
@@ -127,9 +127,9 @@ impl Fitted for GaussianDenoiser {
         Ok(Self::fit(params, training.rows, training.weights.as_ref(), control)?.0)
     }
 
-    fn fit_remote(params: &Valid<Params>, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+    fn fit_remote(params: &Valid<Params>, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
         // Where features are missing the posterior is little else than T: see `fit`.
-        let fitted = fit_elsewhere(params.params(), remote, |gaps| gaps, control)?;
+        let fitted = fit_remote(params.params(), remote, |gaps| gaps, control)?;
         Ok(Self { report: Some(fitted.report()), mixture: fitted.mixture })
     }
 

@@ -19,8 +19,8 @@ use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights}
 use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Progress, Report, ValidParams};
 use crate::error::{Error, Result};
 use crate::readable::readable;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Remote, Training, Valid, unlimited};
-use crate::transform::elsewhere::fit_elsewhere;
+use crate::state::{About, Answers, Arrays, Fitted, Parts, RemoteRows, Training, Valid, unlimited};
+use crate::transform::remote::fit_remote;
 
 readable! {
     /// Replaces missing features by what the others say about them.
@@ -104,12 +104,12 @@ impl Fitted for GaussianImputer {
         })
     }
 
-    fn fit_remote(params: &Valid<Params>, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+    fn fit_remote(params: &Valid<Params>, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
         unlimited(remote.sample.rows)?;
         if remote.sample.labels.is_some() {
             return Err(Error::Data("per_class needs all rows in one memory; leave it out, or fit to a sample".into()));
         }
-        let fitted = fit_elsewhere(params.params(), remote, |_| true, control)?;
+        let fitted = fit_remote(params.params(), remote, |_| true, control)?;
         Ok(Self { report: Some(fitted.report()), mixture: fitted.mixture })
     }
 

@@ -29,10 +29,10 @@ macro_rules! is_its_parameters {
 
 mod collapser;
 mod denoiser;
-mod elsewhere;
 mod imputer;
 mod kernel_map;
 mod linear_map;
+mod remote;
 mod scaler;
 mod subspace;
 

@@ -12,9 +12,10 @@ use crate::data::validate::{Rule, elements};
 use crate::data::{GaussianArray, Incomplete, Weights};
 use crate::error::{Error, Result};
 use crate::named::named;
-use crate::pieces::{self, Moments, Question, moments};
+use crate::partition::{Moments, moments};
 use crate::readable::readable;
-use crate::state::{About, Answers, Arrays, Elsewhere, Fitted, Parameters, Parts, Remote, Training, Valid};
+use crate::state::{About, Answers, Arrays, Fitted, Parameters, Parts, RemoteRows, Training, Valid};
+use crate::sums::{Request, RowSums};
 
 /// Which variance is scaled to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -79,20 +80,18 @@ impl GaussianScaler {
         Self::of_sums(n, &total, mean, &second, &inner)
     }
 
-    /// [`fit`](Self::fit) by passes over rows that lie elsewhere.
-    fn fit_elsewhere(rows: &dyn Elsewhere, spread: Spread, control: &Control) -> Result<Self> {
-        let [counts, first] = <[Vec<f64>; 2]>::try_from(pieces::ask_all(
-            rows,
-            &[Question::Counts { classes: 0, folds: 1 }, Question::Moments { center: vec![] }],
-            control,
-        )?)
+    /// [`fit`](Self::fit) by passes over rows held by other processes.
+    fn fit_by_sums(rows: &dyn RowSums, spread: Spread, control: &Control) -> Result<Self> {
+        let [counts, first] = <[Vec<f64>; 2]>::try_from(
+            rows.sums(&[Request::Counts { classes: 0, folds: 1 }, Request::Moments { center: vec![] }], control)?,
+        )
         .map_err(|_| Error::Internal("a pass answered too little".into()))?;
         let (total, first) = first.split_at(first.len() / 2);
         if let Some(j) = total.iter().position(|total| *total <= 0.0) {
             return Err(Error::Data(format!("feature {j} is missing in every row")));
         }
         let mean = means(first, total);
-        let second = pieces::ask(rows, Question::Moments { center: mean.clone() }, control)?;
+        let second = rows.sum(Request::Moments { center: mean.clone() }, control)?;
         let (second, inner) = second.split_at(second.len() / 2);
         let none = vec![0.0; mean.len()];
         let inner = if spread == Spread::Means { &none } else { inner };
@@ -167,8 +166,8 @@ impl Fitted for GaussianScaler {
         Self::fit(training.rows, training.weights.as_ref(), params.params().spread)
     }
 
-    fn fit_remote(params: &Valid<Params>, remote: &Remote<'_>, control: &Control) -> Result<Self> {
-        Self::fit_elsewhere(remote.rows, params.params().spread, control)
+    fn fit_remote(params: &Valid<Params>, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
+        Self::fit_by_sums(remote.rows, params.params().spread, control)
     }
 
     fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) {

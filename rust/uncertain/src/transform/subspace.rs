@@ -25,9 +25,10 @@ use crate::error::{Error, Result};
 use crate::linalg::Eigh;
 use crate::memory::zeros;
 use crate::named::named;
+use crate::number;
 use crate::parallel;
 use crate::readable::readable;
-use crate::state::{About, Answers, Parameters, Valid, complete, number};
+use crate::state::{About, Answers, Parameters, Valid, complete};
 
 /// What is projected on the subspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]

@@ -1,5 +1,5 @@
 //! Features and target of a row as one reading, and what the likelihood of one component of both is judged by: sums over
-//! the rows, which may lie elsewhere.
+//! the rows, which may be held by other processes.
 
 mod joint;
 mod precision;

@@ -20,7 +20,7 @@ use crate::model::{
     robust, trees,
 };
 use crate::state::{
-    Answering, Answers, Arrays, Fitted, Named, Parameters, Parts, PenaltyPath, Remote, RowsHeader, Take, Tensor,
+    Answering, Answers, Arrays, Fitted, Named, Parameters, Parts, PenaltyPath, RemoteRows, RowsHeader, Take, Tensor,
     Training, Valid, With, from_named, names, read_rows, to_named, write_rows,
 };
 use crate::transform::{
@@ -181,7 +181,7 @@ impl Step {
         })
     }
 
-    /// [`fit`](Self::fit) to rows that lie elsewhere.
+    /// [`fit`](Self::fit) to rows held by other processes.
     ///
     /// # Errors
     /// A kind that is not made of sums over the rows, and those of [`fit`](Self::fit).
@@ -189,7 +189,7 @@ impl Step {
         kind: &str,
         params: &str,
         threads: Option<usize>,
-        remote: &Remote<'_>,
+        remote: &RemoteRows<'_>,
         control: &Control,
     ) -> Result<Self> {
         of_kind!(kind, Model => {

@@ -9,9 +9,10 @@ use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete, Rows};
 use crate::error::Result;
 use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
+use crate::number;
 use crate::parallel;
 use crate::params::{check_at_least_one, params};
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete, number};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete};
 
 params! {
     /// Those of a map that is drawn for some rows.

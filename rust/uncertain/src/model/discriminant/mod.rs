@@ -22,13 +22,14 @@ use ndarray::{Array2, Axis};
 
 use crate::control::Control;
 use crate::data::{Incomplete, Labels};
+use crate::deconvolution::RemoteEm;
 use crate::deconvolution::{self, Components, Fitted, Mixture, Observed, PerClass, Report, log_sum};
 use crate::error::{Error, Result};
 use crate::model::one_vs_rest;
+use crate::number;
 use crate::params::{Valid, builder};
-use crate::pieces::{self, Question};
 use crate::readable::readable;
-use crate::state::{Remote, number};
+use crate::state::RemoteRows;
 
 builder! {
     /// Parameters of a fit; one shared covariance by default.
@@ -95,27 +96,21 @@ impl ValidParams {
         Ok((model, fitted))
     }
 
-    /// [`fit`](Self::fit) by passes over rows that lie elsewhere.
-    fn fit_remote(&self, remote: &Remote<'_>, control: &Control) -> Result<Model> {
+    /// [`fit`](Self::fit) by passes over rows held by other processes.
+    fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
         let (sample, labels) = (remote.sample.rows, remote.sample.labels()?);
-        let (classes, d) = (labels.n_classes(), sample.gaussians().n_features());
-        let k = pieces::components_here(&self.0.em, "every class")?;
-        let seen = pieces::ask(remote.rows, Question::Seen { classes }, control)?;
-        for (class, seen) in seen.chunks_exact(3 + d).enumerate() {
-            pieces::check_seen(seen, d).map_err(|error| Error::Data(format!("class {class}: {error}")))?;
-        }
-        let ask =
-            |mixture: &Mixture| pieces::ask(remote.rows, Question::Em { classes, mixture: mixture.clone() }, control);
+        let classes = labels.n_classes();
         let groups = (0..classes).map(|class| Some(labels.rows_of(class))).collect();
-        let rows = deconvolution::Remote { sample, weights: labels.weights(), groups, seen: &seen, ask: &ask };
-        let fitted = deconvolution::fit_remote(&self.0.em, &rows, k, self.0.shared, false, control)?;
-        let weights: Vec<f64> = seen.chunks_exact(3 + d).map(|seen| seen[1]).collect();
+        let rows = RemoteEm::new(&self.0.em, "every class", remote.rows, sample, labels.weights(), groups, control)?;
+        let fitted = deconvolution::fit_remote(&self.0.em, &rows, self.0.shared, false, control)?;
+        let weights: Vec<f64> = (0..classes).map(|class| rows.weight(class)).collect();
         let total: f64 = weights.iter().sum();
         let shares = match &self.0.priors {
             None => weights.iter().map(|weight| weight / total).collect(),
             Some(_) => self.priors(labels)?,
         };
-        let mixture = fitted.mixture.weighted(|component| shares[component / k])?;
+        let mixture =
+            fitted.mixture.weighted(|component| shares[component * classes / fitted.mixture.n_components()])?;
         Ok(Model { report: Some(fitted.report()), ..Model::new(mixture, classes)? })
     }
 

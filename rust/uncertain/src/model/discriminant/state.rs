@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::data::Incomplete;
 use crate::deconvolution::{Components, Mixture, Progress};
 use crate::error::{Error, Result};
-use crate::state::{About, Answers, Arrays, Fitted, Parameters, Parts, Remote, Training, header};
+use crate::state::{About, Answers, Arrays, Fitted, Parameters, Parts, RemoteRows, Training, header};
 
 impl Parameters for Params {
     fn check(self) -> Result<ValidParams> {
@@ -29,7 +29,7 @@ impl Fitted for Model {
         Ok(params.fit(training.rows, training.labels()?, control)?.0)
     }
 
-    fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+    fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
         params.fit_remote(remote, control)
     }
 

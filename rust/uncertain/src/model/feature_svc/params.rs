@@ -4,9 +4,9 @@ use crate::error::Result;
 use crate::kernel::features::Approximation;
 use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::model::Calibration;
+use crate::number;
 use crate::params::{check_at_least_one, check_positive, params};
 use crate::solver::Options;
-use crate::state::number;
 
 params! {
     pub struct Params {

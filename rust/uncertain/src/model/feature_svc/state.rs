@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::kernel::features::{FeatureMap, Header as MapHeader};
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, complete, header, number};
+use crate::number;
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, complete, header};
 
 header! {
     map: MapHeader,

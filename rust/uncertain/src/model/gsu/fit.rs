@@ -8,9 +8,9 @@ use crate::loss::{Loss, LossKind};
 use crate::model::linear::{Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
 use crate::model::penalty_path::TOL;
 use crate::objective::Problem;
-use crate::pieces::PieceLoss;
 use crate::solver::{Options, Solution, SolverKind, fit_linear};
-use crate::state::{PenaltyPath, Remote};
+use crate::state::{PenaltyPath, RemoteRows};
+use crate::sums::RemoteLoss;
 
 impl ValidParams {
     /// Fit a model to rows with labels.
@@ -30,13 +30,13 @@ impl ValidParams {
         Ok(Model { linear, steps: steps.into_iter().max().unwrap_or(0) })
     }
 
-    /// [`fit`](Self::fit) by passes over rows that lie elsewhere.
-    pub(super) fn fit_remote(&self, remote: &Remote<'_>, control: &Control) -> Result<Model> {
+    /// [`fit`](Self::fit) by passes over rows held by other processes.
+    pub(super) fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
         let p = &self.0;
         if p.solver == SolverKind::Sgd {
             return Err(Error::parameter("solver", "\"sgd\"", "one that passes over all rows: auto, newton or lbfgs"));
         }
-        let loss = PieceLoss::Kind(p.loss);
+        let loss = RemoteLoss::Kind(p.loss);
         let plan =
             Plan { loss, fit_intercept: p.fit_intercept, solver: p.solver, options: &p.options, threads: p.threads };
         let (linear, _) = classify(remote, &plan, &p.calibration, |_| p.alpha, control)?;

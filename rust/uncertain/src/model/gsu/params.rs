@@ -3,9 +3,9 @@
 use crate::error::Result;
 use crate::loss::{LossKind, TargetKind};
 use crate::model::Calibration;
+use crate::number;
 use crate::params::{check_positive, params};
 use crate::solver::{Options, SolverKind};
-use crate::state::number;
 
 params! {
     pub struct Params {

@@ -10,9 +10,9 @@ use crate::model::FitReport;
 use crate::model::linear::{Plan, Regressor, regress};
 use crate::objective::Problem;
 use crate::parallel;
-use crate::pieces::{self, PieceLoss, Question};
 use crate::solver::{Solution, SolverKind, Status, fit_linear};
-use crate::state::Remote;
+use crate::state::RemoteRows;
+use crate::sums::{RemoteLoss, Request};
 
 impl ValidParams {
     /// Fit a model to rows with targets.
@@ -66,14 +66,14 @@ impl ValidParams {
         self.in_units(&solution, center, scale, power)
     }
 
-    /// [`fit`](Self::fit) by passes over rows that lie elsewhere.
-    pub(super) fn fit_remote(&self, remote: &Remote<'_>, control: &Control) -> Result<Regressor> {
+    /// [`fit`](Self::fit) by passes over rows held by other processes.
+    pub(super) fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Regressor> {
         let params = &self.0;
         if params.solver == SolverKind::Sgd {
             return Err(Error::parameter("solver", "\"sgd\"", "one that passes over all rows: auto, newton or lbfgs"));
         }
         let moments = |center: f64| -> Result<[f64; 6]> {
-            let answer = pieces::ask(remote.rows, Question::Targets { center }, control)?;
+            let answer = remote.rows.sum(Request::Targets { center }, control)?;
             answer.try_into().map_err(|_| Error::Internal("moments of targets".into()))
         };
         let [total, sum, ..] = moments(0.0)?;
@@ -88,7 +88,7 @@ impl ValidParams {
         };
         let (loss, power) = params.loss.scaled(scale);
         let plan = Plan {
-            loss: PieceLoss::Kind(loss),
+            loss: RemoteLoss::Kind(loss),
             fit_intercept: params.fit_intercept,
             solver: params.solver,
             options: &params.options,

@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::loss::{LossKind, TargetKind};
+use crate::number;
 use crate::params::{check_positive, params};
 use crate::solver::{Options, SolverKind};
-use crate::state::number;
 
 params! {
     pub struct Params {

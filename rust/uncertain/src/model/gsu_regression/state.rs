@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Regressor;
-use crate::state::{Arrays, Fitted, Parts, PenaltyPath, Remote, Training, header};
+use crate::state::{Arrays, Fitted, Parts, PenaltyPath, RemoteRows, Training, header};
 
 header! { fit: FitReport }
 
@@ -17,7 +17,7 @@ impl Fitted for Regressor {
         params.fit(training.complete()?, training.targets()?, control)
     }
 
-    fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+    fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
         params.fit_remote(remote, control)
     }
 

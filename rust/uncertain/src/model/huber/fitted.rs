@@ -7,8 +7,8 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
+use crate::number;
 use crate::parallel;
-use crate::state::number;
 
 use super::refine::{Ending, Refinement};
 use super::source::Kernel;

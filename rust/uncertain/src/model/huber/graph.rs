@@ -6,9 +6,9 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::memory::zeros;
+use crate::number;
 use crate::parallel;
 use crate::params::check_positive;
-use crate::state::number;
 
 use super::neighbors::Points;
 use super::operator::{Operator, Sparse};

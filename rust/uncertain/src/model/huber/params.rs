@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::model::Calibration;
+use crate::number;
 use crate::params::{builder, check_not_negative, check_positive, params};
 use crate::probabilistic_kernel::Coupling;
-use crate::state::number;
 
 use super::graph::Graph;
 use super::operator::Operator;

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use crate::control::Control;
 use crate::error::Result;
 use crate::named::named;
-use crate::state::number;
+use crate::number;
 
 use super::qp::{Point, Problem};
 use super::system::System;

@@ -16,8 +16,8 @@ use crate::data::{GaussianArray, distinct};
 use crate::error::{Error, Result};
 use crate::kernel::{PointKernel, median_gamma};
 use crate::linalg::dense::Matrix;
+use crate::number;
 use crate::probabilistic_kernel::{self, Coupling, Options};
-use crate::state::number;
 
 /// The kernel of a view as the caller wishes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::{Basis, check_pairs, kernel_values};
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
+use crate::number;
 use crate::probabilistic_kernel::Coupling;
 use crate::solver::smo::Dense;
-use crate::state::{Arrays, Parts, number};
+use crate::state::{Arrays, Parts};
 
 /// A [`Basis`] without its rows.
 #[derive(Debug, Serialize, Deserialize)]

@@ -2,10 +2,10 @@
 
 use crate::error::Result;
 use crate::model::kernel_machine::Kernel;
+use crate::number;
 use crate::params::{check_not_negative, check_positive, params};
 use crate::probabilistic_kernel::{Bandwidth, Coupling};
 use crate::solver::smo::Options;
-use crate::state::number;
 
 params! {
     pub struct Params {

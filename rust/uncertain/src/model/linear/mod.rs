@@ -3,20 +3,20 @@
 //! A linear score of a Gaussian row is Gaussian, f_i ~ N(w'x_i + b, w'S_i w), so predictions, their spread and
 //! probabilities follow from (w, b) alone, whatever found them. Order of the files: `scores` (means and spreads),
 //! `classifier` and `regressor` (fitted models), `fit` (one problem of two classes per class, and their
-//! calibration), `elsewhere` (the same for rows in pieces), `path` (cross-validation along a path of penalties).
+//! calibration), `remote` (the same for rows held by other processes), `path` (cross-validation along a path of penalties).
 //!
 //! A method that finds hyperplanes for two classes gets several classes and probabilities from `fit_one_vs_rest`.
 
 mod classifier;
-mod elsewhere;
 mod fit;
 mod path;
 mod regressor;
+mod remote;
 pub(crate) mod scores;
 mod state;
 
 pub use classifier::Classifier;
-pub(in crate::model) use elsewhere::{Dealt, Plan, classify, regress, task};
 pub(in crate::model) use fit::{TwoClasses, fit_one_vs_rest, positive_classes};
 pub(in crate::model) use path::path_one_vs_rest;
 pub use regressor::Regressor;
+pub(in crate::model) use remote::{Dealt, Plan, classify, regress, task};

@@ -17,8 +17,8 @@
 //! Source: G. Lanckriet, L. El Ghaoui, C. Bhattacharyya, M. Jordan, A Robust Minimax Approach to
 //! Classification, JMLR 3, 2002.
 
-mod elsewhere;
 mod params;
+mod remote;
 mod state;
 
 use crate::control::Control;
@@ -27,7 +27,7 @@ use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest};
-use crate::pieces::Spread;
+use crate::partition::Spread;
 use crate::solver::{Solution, Status};
 
 pub use params::{Params, ValidParams};

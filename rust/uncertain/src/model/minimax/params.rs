@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::model::Calibration;
+use crate::number;
 use crate::params::{check_at_least_one, check_not_negative, check_positive, params};
-use crate::state::number;
 
 params! {
     pub struct Params {

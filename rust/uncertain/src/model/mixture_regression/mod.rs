@@ -20,16 +20,16 @@ mod state;
 
 use crate::control::Control;
 use crate::data::{Incomplete, Targets, Weights};
+use crate::deconvolution::RemoteEm;
 use crate::deconvolution::with_target::Joint;
 use crate::deconvolution::{self, Fitted, Mixture, Report, ValidParams};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::parallel;
-use crate::pieces::{self, Question};
 use crate::readable::readable;
-use crate::state::Remote;
+use crate::state::RemoteRows;
 
-use readings::{Here, Readings, There, Total};
+use readings::{LocalReadings, Readings, RemoteReadings, Total};
 
 pub use crate::deconvolution::Params;
 pub use law::{Errors, Law};
@@ -80,30 +80,26 @@ fn fit_joint(
             model.law.iter_mut().for_each(|law| law.errors.clone_from(&errors));
             return Ok((model, fitted));
         }
-        let finish = || model.finished(&Here::new(rows, &weight), control);
+        let finish = || model.finished(&LocalReadings::new(rows, &weight), control);
         parallel::install(params.params().threads, finish)??;
     }
     Ok((model, fitted))
 }
 
-/// [`fit`] by passes over rows that lie elsewhere, whose last feature is the target; those of the sample are apart.
-fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Model> {
-    let k = pieces::components_here(params.params(), "the rows")?;
+/// [`fit`] by passes over rows held by other processes, whose last feature is the target; those of the sample are apart.
+fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
     let targets = remote.sample.targets()?;
     let joint = Joint::of(remote.sample.rows, targets)?;
     let (sample, weights) = (joint.rows(), targets.weights());
-    let seen = pieces::ask(remote.rows, Question::Seen { classes: 0 }, control)?;
-    pieces::check_seen(&seen, sample.gaussians().n_features())?;
-    let ask =
-        |mixture: &Mixture| pieces::ask(remote.rows, Question::Em { classes: 0, mixture: mixture.clone() }, control);
-    let rows = deconvolution::Remote { sample, weights, groups: vec![None], seen: &seen, ask: &ask };
-    let fitted = deconvolution::fit_remote(params.params(), &rows, k, false, false, control)?;
+    let rows = RemoteEm::new(params.params(), "the rows", remote.rows, sample, weights, vec![None], control)?;
+    let fitted = deconvolution::fit_remote(params.params(), &rows, false, false, control)?;
     let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
-    if k == 1 {
+    if fitted.mixture.n_components() == 1 {
         let weight = |i: usize| targets.weight(i);
-        let total = Total { rows: seen[0] as usize, weight: seen[1], squares: seen[2] };
+        let total = Total { rows: rows.n_rows(0), weight: rows.weight(0), squares: rows.squares(0) };
         let least = law::least_variance(&fitted.mixture);
-        model.finished(&There::new(remote.rows, Here::new(sample, &weight), total, least), control)?;
+        model
+            .finished(&RemoteReadings::new(remote.rows, LocalReadings::new(sample, &weight), total, least), control)?;
     }
     Ok(model)
 }

@@ -6,8 +6,7 @@ use crate::data::covariance::packed_len;
 use crate::deconvolution::Mixture;
 use crate::deconvolution::with_target::{Residuals, Sums, Weight};
 use crate::error::Result;
-use crate::pieces::{self, Question};
-use crate::state;
+use crate::sums::{Request, RowSums};
 
 /// Beyond so many features the matrix of all parameters is too large.
 pub(super) const MOST_FEATURES: usize = 50;
@@ -70,14 +69,14 @@ fn work(d: usize) -> f64 {
 }
 
 /// Rows in memory.
-pub(super) struct Here<'a> {
+pub(super) struct LocalReadings<'a> {
     rows: Incomplete<'a>,
     weight: Weight<'a>,
     counted: Vec<usize>,
     total: Total,
 }
 
-impl<'a> Here<'a> {
+impl<'a> LocalReadings<'a> {
     pub(super) fn new(rows: Incomplete<'a>, weight: Weight<'a>) -> Self {
         let counted: Vec<usize> = (0..rows.gaussians().n_rows()).filter(|&i| weight(i) > 0.0).collect();
         let (total, squares) = counted.iter().fold((0.0, 0.0), |(t, s), &i| (t + weight(i), s + weight(i).powi(2)));
@@ -94,7 +93,7 @@ impl<'a> Here<'a> {
     }
 }
 
-impl Readings for Here<'_> {
+impl Readings for LocalReadings<'_> {
     fn total(&self) -> Total {
         self.total
     }
@@ -119,45 +118,45 @@ impl Readings for Here<'_> {
     }
 }
 
-/// Rows elsewhere, of which some are here.
-pub(super) struct There<'a> {
-    rows: &'a dyn state::Elsewhere,
-    sample: Here<'a>,
+/// Rows held by other processes, of which some are here.
+pub(super) struct RemoteReadings<'a> {
+    rows: &'a dyn RowSums,
+    sample: LocalReadings<'a>,
     total: Total,
     /// 1 / w of no row is smaller.
     least: f64,
 }
 
-impl<'a> There<'a> {
-    pub(super) fn new(rows: &'a dyn state::Elsewhere, sample: Here<'a>, total: Total, least: f64) -> Self {
+impl<'a> RemoteReadings<'a> {
+    pub(super) fn new(rows: &'a dyn RowSums, sample: LocalReadings<'a>, total: Total, least: f64) -> Self {
         Self { rows, sample, total, least }
     }
 }
 
-impl Readings for There<'_> {
+impl Readings for RemoteReadings<'_> {
     fn total(&self) -> Total {
         self.total
     }
 
     fn sums(&self, coef: &[f64], joint: &Mixture, control: &Control) -> Result<Sums> {
-        let question = Question::Law { mixture: joint.clone(), coef: coef.to_vec() };
-        Sums::of_flat(coef.len() + 1, &pieces::ask(self.rows, question, control)?, 1.0)
+        let request = Request::Law { mixture: joint.clone(), coef: coef.to_vec() };
+        Sums::of_flat(coef.len() + 1, &self.rows.sum(request, control)?, 1.0)
     }
 
     fn informative(&self, coef: &[f64], joint: &Mixture, control: &Control) -> Result<Sums> {
         if !self.affordable(coef.len()) {
             return self.sample.standing_for(self.total, coef, joint, control);
         }
-        let question = Question::Law { mixture: joint.clone(), coef: coef.to_vec() };
+        let request = Request::Law { mixture: joint.clone(), coef: coef.to_vec() };
         let times = self.total.weight / self.total.squares;
-        Sums::of_flat(coef.len() + 1, &pieces::ask(self.rows, question, control)?, times)
+        Sums::of_flat(coef.len() + 1, &self.rows.sum(request, control)?, times)
     }
 
     fn scores<'a>(&'a self, joint: &'a Mixture, control: &'a Control) -> Result<Scores<'a>> {
         let unit = 1.0 / self.least;
         Ok(Box::new(move |changes| {
-            let question = Question::Residuals { mixture: joint.clone(), unit, changes: changes.to_vec() };
-            let found = pieces::ask(self.rows, question, control)?;
+            let request = Request::Residuals { mixture: joint.clone(), unit, changes: changes.to_vec() };
+            let found = self.rows.sum(request, control)?;
             Ok(found.chunks_exact(3).map(|sums| [sums[0], sums[1], sums[2]]).collect())
         }))
     }

@@ -10,7 +10,7 @@ use crate::data::Incomplete;
 use crate::deconvolution::{Mixture, Progress, ValidParams};
 use crate::density::Densities;
 use crate::error::Result;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Remote, Training, column};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, RemoteRows, Training, column};
 
 impl Fitted for Model {
     type Params = Params;
@@ -24,7 +24,7 @@ impl Fitted for Model {
         })
     }
 
-    fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+    fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
         fit_remote(params, remote, control)
     }
 

@@ -8,9 +8,9 @@ use crate::error::{Error, Result};
 use crate::model::linear::{Classifier, Plan, TwoClasses, classify, fit_one_vs_rest, path_one_vs_rest};
 use crate::model::penalty_path::TOL;
 use crate::parallel;
-use crate::pieces::PieceLoss;
 use crate::solver::SolverKind;
-use crate::state::{PenaltyPath, Remote};
+use crate::state::{PenaltyPath, RemoteRows};
+use crate::sums::RemoteLoss;
 
 /// A fitted member of the family.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,8 +49,8 @@ impl ValidParams {
         Ok(Model { linear, radii, history })
     }
 
-    /// [`fit`](Self::fit) by passes over rows that lie elsewhere, of USVC. The radii are those of the sample's rows.
-    pub(super) fn fit_remote(&self, remote: &Remote<'_>, control: &Control) -> Result<Model> {
+    /// [`fit`](Self::fit) by passes over rows held by other processes, of USVC. The radii are those of the sample's rows.
+    pub(super) fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
         let p = &self.0;
         if p.method != Method::Usvc || p.solver != Solver::Auto {
             return Err(Error::Data(
@@ -58,7 +58,7 @@ impl ValidParams {
             ));
         }
         let radius = self.radius();
-        let loss = PieceLoss::WorstCase { radius };
+        let loss = RemoteLoss::WorstCase { radius };
         let plan = Plan {
             loss,
             fit_intercept: p.fit_intercept,

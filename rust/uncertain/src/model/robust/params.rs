@@ -4,9 +4,9 @@ use super::Bound;
 use crate::error::{Error, Result};
 use crate::model::Calibration;
 use crate::named::named;
+use crate::number;
 use crate::params::{check_not_negative, check_positive, params};
 use crate::solver::{HAS_CLARABEL, Options};
-use crate::state::number;
 
 /// The members of the family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]

@@ -6,7 +6,8 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Answering, Answers, Arrays, Fitted, Parts, PenaltyPath, Remote, Training, header, number};
+use crate::number;
+use crate::state::{Answering, Answers, Arrays, Fitted, Parts, PenaltyPath, RemoteRows, Training, header};
 
 header! {
     fits: Vec<FitReport>,
@@ -23,7 +24,7 @@ impl Fitted for Model {
         params.fit(training.complete()?, training.labels()?, control)
     }
 
-    fn fit_remote(params: &ValidParams, remote: &Remote<'_>, control: &Control) -> Result<Self> {
+    fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Self> {
         params.fit_remote(remote, control)
     }
 

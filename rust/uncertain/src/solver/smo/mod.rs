@@ -30,8 +30,8 @@ pub use crate::kernel::rows::{Computed, Dense, KernelRows, Subset};
 use super::Status;
 use crate::control::Control;
 use crate::error::{Error, Result};
+use crate::number;
 use crate::params::{builder, check_at_least_one, check_not_negative, check_positive};
-use crate::state::number;
 
 /// The dual problem; all slices have one element per row of the kernel matrix.
 #[derive(Debug, Clone, Copy)]

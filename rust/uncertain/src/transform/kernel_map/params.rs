@@ -6,9 +6,10 @@ use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::Result;
 use crate::kernel::{KernelName, PointKernel, median_gamma};
+use crate::number;
 use crate::parallel;
 use crate::params::params;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete, header, number};
+use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete, header};
 
 params! {
     /// Those of the kernel stand side by side; those that it does not have are ignored.

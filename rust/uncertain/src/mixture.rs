@@ -1,5 +1,7 @@
 //! [`Mixture`]: shares, means and covariances of Gaussian components.
 
+use serde::{Deserialize, Serialize};
+
 use crate::data::covariance::packed_len;
 use crate::error::{Error, Result};
 use crate::linalg::cholesky;
@@ -7,7 +9,8 @@ use crate::readable::readable;
 
 readable! {
     /// sum_k pi_k N(mu_k, T_k) in d dimensions.
-    #[derive(Debug, Clone, PartialEq)]
+    #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+    #[serde(try_from = "Numbers")]
     pub struct Mixture {
         /// The shares pi.
         weights: Vec<f64> => &[f64],
@@ -19,15 +22,31 @@ readable! {
     }
 }
 
+/// What another process sent; solvers look at its numbers.
+#[derive(Deserialize)]
+struct Numbers {
+    weights: Vec<f64>,
+    means: Vec<f64>,
+    covariances: Vec<f64>,
+    d: usize,
+}
+
+impl TryFrom<Numbers> for Mixture {
+    type Error = Error;
+
+    fn try_from(Numbers { weights, means, covariances, d }: Numbers) -> Result<Self> {
+        let mixture = Self { weights, means, covariances, d };
+        mixture.check_shape()?;
+        Ok(mixture)
+    }
+}
+
 impl Mixture {
     /// K shares (> 0 or 0, sum 1), K x d means and K packed d x d triangles (positive definite).
     pub fn new(weights: Vec<f64>, means: Vec<f64>, covariances: Vec<f64>, d: usize) -> Result<Self> {
-        let k = weights.len();
-        if k == 0 || d == 0 || means.len() != k * d || covariances.len() != k * packed_len(d) {
-            let expected = format!("{k} x {d} means and {k} x {} elements of covariances", packed_len(d));
-            let got = format!("{} and {}", means.len(), covariances.len());
-            return Err(Error::shape("components of a mixture", expected, got));
-        }
+        let mixture = Self { weights, means, covariances, d };
+        mixture.check_shape()?;
+        let Self { weights, means, .. } = &mixture;
         let sum: f64 = weights.iter().sum();
         if weights.iter().any(|w| !(*w >= 0.0)) || !((sum - 1.0).abs() <= 1e-9) {
             return Err(Error::Data(format!("shares of a mixture: {weights:?} are not >= 0 with sum 1")));
@@ -36,11 +55,25 @@ impl Mixture {
             let (row, column) = (at / d, at % d);
             return Err(Error::NotFinite { what: "means of a mixture".into(), row, column, value: means[at] });
         }
-        let mixture = Self::unchecked(weights, means, covariances, d);
-        for component in 0..k {
+        for component in 0..mixture.n_components() {
             mixture.root(component)?;
         }
         Ok(mixture)
+    }
+
+    fn check_shape(&self) -> Result<()> {
+        let (k, d) = (self.weights.len(), self.d);
+        // Sizes from another process may be anything.
+        let expected = k.checked_mul(d).zip(d.checked_mul(d + 1).and_then(|twice| k.checked_mul(twice / 2)));
+        if k > 0 && d > 0 && expected == Some((self.means.len(), self.covariances.len())) {
+            return Ok(());
+        }
+        let expected = format!("{k} x {d} means and {k} packed triangles of covariances");
+        Err(Error::shape(
+            "components of a mixture",
+            expected,
+            format!("{} and {}", self.means.len(), self.covariances.len()),
+        ))
     }
 
     /// Every component's share times a factor.
@@ -80,13 +113,13 @@ impl Mixture {
     }
 
     /// log |T|.
-    pub(super) fn log_det(&self, component: usize) -> Result<f64> {
+    pub(crate) fn log_det(&self, component: usize) -> Result<f64> {
         let l = self.root(component)?;
         Ok(2.0 * l.iter().step_by(self.d + 1).map(|x| x.ln()).sum::<f64>())
     }
 
     /// L of T = L L', d x d row-major, zero above the diagonal.
-    pub(super) fn root(&self, component: usize) -> Result<Vec<f64>> {
+    pub(crate) fn root(&self, component: usize) -> Result<Vec<f64>> {
         let d = self.d;
         let mut l = vec![0.0; d * d];
         let t = self.covariance(component);

@@ -1,4 +1,4 @@
-//! Problems whose rows lie elsewhere: passes alone, from the solution on a sample that is here.
+//! Problems whose rows other processes hold: passes alone, from the solution on a sample that is here.
 //!
 //! With error bars everywhere that is the usual way of large problems: some five passes of L-BFGS, preconditioned by the
 //! sample's Hessian. Where rows have none, or the loss is kinked whatever they have, the interior-point methods would take
@@ -11,13 +11,14 @@ use super::{Ended, Options, Solution, SolverKind, Start, Status, assess, lbfgs, 
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::loss::Smoothness;
-use crate::objective::{LinearObjective, Partitions, Problem};
+use crate::objective::{LinearObjective, Problem};
 use crate::parallel;
+use crate::sums::RowSums;
 
 /// Iterations of L-BFGS before Newton tries.
 const LBFGS_ITERATIONS: usize = 40;
 
-/// Where passes over rows elsewhere start.
+/// Where passes over remote rows start.
 #[derive(Debug, Clone)]
 pub(crate) struct Guess(Start);
 
@@ -30,8 +31,8 @@ impl Guess {
 }
 
 /// Fit w and b by passes. A solution that has not converged says how far it came.
-pub(crate) fn fit_elsewhere<P: Partitions>(
-    objective: &LinearObjective<'_, P>,
+pub(crate) fn fit_remote<R: RowSums>(
+    objective: &LinearObjective<'_, R>,
     guess: &Guess,
     kind: SolverKind,
     options: &Options,
@@ -56,7 +57,7 @@ pub(crate) fn fit_elsewhere<P: Partitions>(
         return Ok(first);
     }
     let x: Vec<f64> = first.w.iter().copied().chain([first.b]).collect();
-    // Rows have become narrow (all of them where w = 0 is the optimum), or the way is merely long.
+    // Rows have become narrow (all of them where w = 0 is the optimum), or convergence is slow.
     let narrow = smoothing::is_needed(&assess(objective, &x, control)?);
     if by_newton && (kinked || !narrow) {
         return Ok(first);

@@ -1,16 +1,16 @@
-//! The machine for rows that lie elsewhere: means and covariances of classes and folds are sums, one pass for all of them.
+//! The machine for rows held by other processes: means and covariances of classes and folds are sums, one pass for all of them.
 
 use super::{Model, Moments, ValidParams, share_of};
 use crate::control::Control;
 use crate::data::Labels;
 use crate::error::Result;
 use crate::model::linear::{Classifier, Dealt, positive_classes, task};
-use crate::pieces::{Spread, spreads};
-use crate::state::Remote;
+use crate::partition::{Spread, spreads};
+use crate::state::RemoteRows;
 
 impl ValidParams {
-    /// [`fit`](Self::fit) by passes over rows that lie elsewhere.
-    pub(super) fn fit_remote(&self, remote: &Remote<'_>, control: &Control) -> Result<Model> {
+    /// [`fit`](Self::fit) by passes over rows held by other processes.
+    pub(super) fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
         let (labels, data) = (remote.sample.labels()?, remote.sample.complete()?);
         let (n_classes, d) = (labels.n_classes(), data.n_features());
         let dealt = Dealt::ask(remote, n_classes, &self.0.calibration, control)?;
@@ -50,7 +50,7 @@ fn without(known: &[Vec<Spread>], held_out: Option<usize>, classes: impl Fn(usiz
 }
 
 /// The means of the classes in the sample, which are near those of all rows.
-fn centers(remote: &Remote<'_>, labels: &Labels) -> Result<Vec<f64>> {
+fn centers(remote: &RemoteRows<'_>, labels: &Labels) -> Result<Vec<f64>> {
     let data = remote.sample.complete()?;
     let (d, weights) = (data.n_features(), labels.weights());
     let (mut sums, mut totals) = (vec![0.0; labels.n_classes() * d], vec![0.0; labels.n_classes()]);

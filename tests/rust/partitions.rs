@@ -1,4 +1,4 @@
-//! Rows in pieces: sums of pieces are those of all rows, and fits by passes end where fits in one memory end.
+//! Rows in partitions: sums of partitions are those of all rows, and fits by passes end where fits in one memory end.
 
 mod cases;
 
@@ -8,8 +8,9 @@ use cases::Numbers;
 use uncertain::deconvolution::Mixture;
 use uncertain::file::Step;
 use uncertain::loss::LossKind;
-use uncertain::pieces::{HEADER, Known, Part, PieceLoss, Problem, Question, merged, questions};
-use uncertain::state::{Elsewhere, Remote, Training};
+use uncertain::partition::{Partition, SideColumns};
+use uncertain::state::{RemoteRows, Training};
+use uncertain::sums::{HEADER, LinearProblem, RemoteLoss, Request, RowSums, add_partitions, encode, split_sums};
 use uncertain::{Control, Covariances, Error, GaussianArray, Incomplete, Labels, Result, Rows, Targets, Weights};
 
 const D: usize = 3;
@@ -45,11 +46,11 @@ fn table(n: usize, gaps: bool, smallest: f64) -> Table {
 }
 
 impl Table {
-    fn known(&self, rows: &[usize]) -> Known {
+    fn known(&self, rows: &[usize]) -> SideColumns {
         let pick = |values: &[f64]| Some(rows.iter().map(|&i| values[i]).collect());
         let whole = |values: &[u32]| Some(rows.iter().map(|&i| values[i]).collect());
         let marks = |m: &Vec<bool>| rows.iter().flat_map(|&i| m[i * D..(i + 1) * D].to_vec()).collect();
-        Known {
+        SideColumns {
             missing: self.missing.as_ref().map(marks),
             codes: whole(&self.codes),
             targets: pick(&self.y),
@@ -63,7 +64,7 @@ impl Table {
         let n = self.codes.len();
         let piece = |k: usize| {
             let rows: Vec<usize> = (k * n / count..(k + 1) * n / count).collect();
-            Part::new(self.data.take(&rows).unwrap(), self.known(&rows)).unwrap()
+            Partition::new(self.data.take(&rows).unwrap(), self.known(&rows)).unwrap()
         };
         Pieces { parts: (0..count).map(piece).collect(), passes: AtomicUsize::new(0), lost: None }
     }
@@ -93,20 +94,27 @@ impl Table {
 }
 
 struct Pieces {
-    parts: Vec<Part>,
+    parts: Vec<Partition>,
     passes: AtomicUsize,
     /// Nobody answers from this pass on.
     lost: Option<usize>,
 }
 
-impl Elsewhere for Pieces {
-    fn ask(&self, questions: &[f64], control: &Control) -> Result<Vec<f64>> {
+impl Pieces {
+    /// As processes do it: bytes there, one buffer back.
+    fn answer(&self, requests: &[Request], control: &Control) -> Result<Vec<f64>> {
+        let bytes = encode(requests)?;
         if self.lost.is_some_and(|last| self.passes.fetch_add(1, Ordering::Relaxed) >= last) {
             return Err(Error::Data("the cluster has gone".into()));
         }
-        let answers =
-            self.parts.iter().map(|part| part.answer(questions, None, control)).collect::<Result<Vec<_>>>()?;
-        merged(questions, &answers)
+        let answers = self.parts.iter().map(|part| part.answer(&bytes, None, control)).collect::<Result<Vec<_>>>()?;
+        add_partitions(&bytes, &answers)
+    }
+}
+
+impl RowSums for Pieces {
+    fn sums(&self, requests: &[Request], control: &Control) -> Result<Vec<Vec<f64>>> {
+        split_sums(&self.answer(requests, control)?, requests.len())
     }
 }
 
@@ -116,40 +124,40 @@ fn mixture(k: usize) -> Mixture {
     Mixture::new(vec![1.0 / k as f64; k], means, [1.5, 0.2, 2.0, -0.1, 0.3, 1.0].repeat(k), D).unwrap()
 }
 
-/// Every kind of question.
-fn every_question() -> Vec<Question> {
-    let kind = |kind| PieceLoss::Kind(kind);
-    let problem = |class, held_out, loss| Problem { class, held_out, loss, center: 2.5, scale: 1.7, share: 1e-3 };
+/// Every kind of request.
+fn every_request() -> Vec<Request> {
+    let kind = |kind| RemoteLoss::Kind(kind);
+    let problem = |class, held_out, loss| LinearProblem { class, held_out, loss, center: 2.5, scale: 1.7, share: 1e-3 };
     let x = vec![0.7, -0.4, 0.2, 0.1];
-    let value = |of, epsilon, hessian| Question::Value { of, x: x.clone(), epsilon, hessian };
+    let value = |problem, epsilon, hessian| Request::Value { problem: Some(problem), x: x.clone(), epsilon, hessian };
     let tube = LossKind::EpsilonInsensitive { epsilon: 0.2 };
     vec![
-        Question::Counts { classes: 3, folds: 5 },
-        Question::Counts { classes: 0, folds: 1 },
-        Question::Moments { center: vec![] },
-        Question::Moments { center: vec![0.1, 0.2, 0.3] },
-        Question::Targets { center: 3.0 },
+        Request::Counts { classes: 3, folds: 5 },
+        Request::Counts { classes: 0, folds: 1 },
+        Request::Moments { center: vec![] },
+        Request::Moments { center: vec![0.1, 0.2, 0.3] },
+        Request::Targets { center: 3.0 },
         value(problem(Some(1), None, kind(LossKind::ExpectedHinge)), 0.0, true),
         value(problem(Some(2), Some(3), kind(LossKind::SquaredHinge)), 0.0, false),
         value(problem(Some(0), Some(0), kind(LossKind::Hinge)), 0.1, true),
-        value(problem(Some(0), None, PieceLoss::WorstCase { radius: 0.8 }), 0.1, false),
+        value(problem(Some(0), None, RemoteLoss::WorstCase { radius: 0.8 }), 0.1, false),
         value(problem(None, None, kind(tube)), 0.05, true),
         value(problem(None, None, kind(LossKind::Huber { delta: 0.9 })), 0.0, false),
         value(problem(None, None, kind(LossKind::Squared)), 0.0, true),
-        Question::Scores {
+        Request::Scores {
             class: 1,
             every: 1,
             planes: (0..5).map(|k| vec![0.1 * f64::from(k), 1.0, -0.5, 0.2]).collect(),
         },
-        Question::Em { classes: 0, mixture: mixture(2) },
-        Question::Em { classes: 3, mixture: mixture(6) },
-        Question::Seen { classes: 3 },
-        Question::Seen { classes: 0 },
-        Question::Scatter { classes: 3, folds: 5, centers: (0..9).map(|k| 0.2 * f64::from(k)).collect() },
-        Question::Scatter { classes: 3, folds: 1, centers: vec![0.0; 9] },
+        Request::Em { classes: 0, mixture: mixture(2) },
+        Request::Em { classes: 3, mixture: mixture(6) },
+        Request::Presence { classes: 3 },
+        Request::Presence { classes: 0 },
+        Request::Scatter { classes: 3, folds: 5, centers: (0..9).map(|k| 0.2 * f64::from(k)).collect() },
+        Request::Scatter { classes: 3, folds: 1, centers: vec![0.0; 9] },
         // The third feature taken for the target.
-        Question::Law { mixture: mixture(1), coef: vec![0.4, -0.2] },
-        Question::Residuals { mixture: mixture(1), unit: 2.0, changes: vec![-0.3, 0.0, 1.5] },
+        Request::Law { mixture: mixture(1), coef: vec![0.4, -0.2] },
+        Request::Residuals { mixture: mixture(1), unit: 2.0, changes: vec![-0.3, 0.0, 1.5] },
     ]
 }
 
@@ -157,10 +165,10 @@ fn every_question() -> Vec<Question> {
 fn sums_of_pieces_are_those_of_all_rows() {
     for gaps in [false, true] {
         let table = table(2003, gaps, 0.05);
-        let asked = questions(&every_question());
-        let whole = table.pieces(1).ask(&asked, &Control::new()).unwrap();
+        let requests = every_request();
+        let whole = table.pieces(1).answer(&requests, &Control::new()).unwrap();
         for cuts in [2, 7] {
-            let sums = table.pieces(cuts).ask(&asked, &Control::new()).unwrap();
+            let sums = table.pieces(cuts).answer(&requests, &Control::new()).unwrap();
             assert_eq!(sums.len(), whole.len());
             assert_eq!(sums[1], 2003.0);
             let largest = whole.iter().copied().filter(|x| x.is_finite()).fold(0.0, |a: f64, x| a.max(x.abs()));
@@ -174,16 +182,16 @@ fn sums_of_pieces_are_those_of_all_rows() {
 #[test]
 fn a_part_is_known_by_its_numbers_and_threads_change_no_bit() {
     let table = table(900, false, 0.05);
-    let asked = questions(&every_question());
+    let requests = encode(&every_request()).unwrap();
     let rows: Vec<usize> = (0..900).collect();
-    let part = || Part::new(table.data.clone(), table.known(&rows)).unwrap();
-    let answer = |threads| part().answer(&asked, Some(threads), &Control::new()).unwrap();
+    let part = || Partition::new(table.data.clone(), table.known(&rows)).unwrap();
+    let answer = |threads| part().answer(&requests, Some(threads), &Control::new()).unwrap();
     let (one, two) = (answer(1), answer(2));
     let differ: Vec<usize> = (0..one.len()).filter(|&at| one[at].to_bits() != two[at].to_bits()).collect();
     assert!(differ.is_empty() && one.len() == two.len(), "{differ:?}");
     let mut known = table.known(&rows);
     known.weights.as_mut().unwrap()[17] *= 1.0 + 1e-14;
-    assert_ne!(Part::new(table.data.clone(), known).unwrap().checksum(), part().checksum());
+    assert_ne!(Partition::new(table.data.clone(), known).unwrap().checksum(), part().checksum());
     assert_eq!(part().checksum(), part().checksum());
 }
 
@@ -195,7 +203,7 @@ fn coefficients(step: &Step) -> Vec<f64> {
 fn close(kind: &str, params: &str, here: &Training<'_>, pieces: &Pieces, sample: &Training<'_>, tolerance: f64) {
     let control = Control::new();
     let expected = coefficients(&Step::fit(kind, params, None, here, &control).unwrap());
-    let remote = Remote { rows: pieces, sample, whole: false };
+    let remote = RemoteRows { rows: pieces, sample, whole: false };
     let found = coefficients(&Step::fit_remote(kind, params, None, &remote, &control).unwrap());
     assert_eq!(found.len(), expected.len());
     for (a, b) in found.iter().zip(&expected) {
@@ -244,7 +252,7 @@ fn moments_of_classes_are_one_pass() {
     // Only the counts and the moments are asked for: a third pass would be refused.
     let pieces = Pieces { lost: Some(2), ..table.pieces(2) };
     let training = sample.classes();
-    let remote = Remote { rows: &pieces, sample: &training, whole: false };
+    let remote = RemoteRows { rows: &pieces, sample: &training, whole: false };
     assert!(Step::fit_remote("minimax", "{}", None, &remote, &Control::new()).is_ok());
 }
 
@@ -267,12 +275,12 @@ fn a_law_with_errors_in_both_ends_at_the_same_maximum() {
     let params = r#"{"n_components": "auto"}"#;
     let (table, training) = (table(300, false, 0.05), self::table(300, false, 0.05));
     let (pieces, training) = (table.pieces(1), training.numbers());
-    let remote = Remote { rows: &pieces, sample: &training, whole: true };
+    let remote = RemoteRows { rows: &pieces, sample: &training, whole: true };
     let refused = Step::fit_remote("mixture-regression", params, None, &remote, &Control::new()).unwrap_err();
     assert!(refused.to_string().contains("choose it on a sample"), "{refused}");
     let mut known = table.known(&(0..300).collect::<Vec<_>>());
     known.targets = None;
-    let without = Part::new(table.data.clone(), known).unwrap().with_target().unwrap_err();
+    let without = Partition::new(table.data.clone(), known).unwrap().with_target().unwrap_err();
     assert!(without.to_string().contains("no targets"), "{without}");
 }
 
@@ -284,7 +292,7 @@ fn probabilities_are_calibrated_on_held_out_rows() {
     let control = Control::new();
     let params = r#"{"alpha": 0.01, "probability": true}"#;
     let (training, pieces) = (table.classes(), table.pieces(3));
-    let remote = Remote { rows: &pieces, sample: &training, whole: true };
+    let remote = RemoteRows { rows: &pieces, sample: &training, whole: true };
     let found = Step::fit_remote("gsu", params, None, &remote, &control).unwrap();
     let expected = Step::fit("gsu", params, None, &training, &control).unwrap();
     let proba = |step: &Step| step.answers().predict_proba(table.rows(), &control).unwrap();
@@ -301,15 +309,15 @@ fn rows_without_error_bars_are_certified_or_refused() {
     let exact = table.data.collapse("zero".parse().unwrap()).unwrap();
     let rows: Vec<usize> = (0..3000).collect();
     let pieces = |alone: &GaussianArray| {
-        let known = Known { missing: None, ..table.known(&rows) };
-        Pieces { parts: vec![Part::new(alone.clone(), known).unwrap()], passes: AtomicUsize::new(0), lost: None }
+        let known = SideColumns { missing: None, ..table.known(&rows) };
+        Pieces { parts: vec![Partition::new(alone.clone(), known).unwrap()], passes: AtomicUsize::new(0), lost: None }
     };
     let labels = table.classes().labels;
     let training = Training { labels, ..Training::new(&exact) };
     let params = r#"{"alpha": 0.01, "tol": 1e-7}"#;
     for whole in [true, false] {
         let all = pieces(&exact);
-        let remote = Remote { rows: &all, sample: &training, whole };
+        let remote = RemoteRows { rows: &all, sample: &training, whole };
         match Step::fit_remote("gsu", params, None, &remote, &control) {
             Ok(step) => {
                 let header = step.arrays().unwrap().0;
@@ -327,32 +335,45 @@ fn what_goes_wrong_elsewhere_ends_the_fit() {
     let params = r#"{"alpha": 0.01, "probability": true}"#;
     for lost in 0..4 {
         let pieces = Pieces { lost: Some(lost), ..table.pieces(2) };
-        let remote = Remote { rows: &pieces, sample: &training, whole: true };
+        let remote = RemoteRows { rows: &pieces, sample: &training, whole: true };
         let error = Step::fit_remote("gsu", params, None, &remote, &Control::new()).unwrap_err();
         assert_eq!(error, Error::Data("the cluster has gone".into()), "{lost}");
     }
     let control = Control::new();
     control.stop();
     let pieces = table.pieces(2);
-    let remote = Remote { rows: &pieces, sample: &training, whole: true };
+    let remote = RemoteRows { rows: &pieces, sample: &training, whole: true };
     assert_eq!(Step::fit_remote("gsu", params, None, &remote, &control).unwrap_err(), Error::Interrupted);
     let refused = Step::fit_remote("kernel-svc", "{}", None, &remote, &Control::new()).unwrap_err();
     assert!(refused.to_string().contains("in one memory"), "{refused}");
 }
 
 #[test]
-fn strange_buffers_and_parts_are_refused() {
+fn strange_buffers_and_partitions_are_refused() {
     let table = table(50, false, 0.05);
-    let part = &table.pieces(1).parts[0];
-    let ask = |flat: &[f64]| part.answer(flat, None, &Control::new()).map(drop).unwrap_err().to_string();
-    assert!(ask(&[]).contains("versions"));
-    assert!(ask(&[99.0, 0.0]).contains("version 99"));
-    assert!(ask(&[1.0, 1.0, 77.0, 0.0]).contains("versions"));
-    assert!(ask(&questions(&[Question::Moments { center: vec![0.0; 5] }])).contains("5 features"));
-    assert!(ask(&questions(&[Question::Counts { classes: 2, folds: 5 }])).contains("class code"));
-    assert!(merged(&questions(&[]), &[]).unwrap_err().to_string().contains("every piece is empty"));
+    let partition = &table.pieces(1).parts[0];
+    let refused = |bytes: &[u8]| partition.answer(bytes, None, &Control::new()).map(drop).unwrap_err().to_string();
+    assert!(refused(&[]).contains("versions"));
+    assert!(refused(&[99, 0]).contains("version 99"));
+    assert!(refused(&[2, 1, 77, 0]).contains("versions"));
+    let one = |request: Request| refused(&encode(&[request]).unwrap());
+    assert!(one(Request::Moments { center: vec![0.0; 5] }).contains("5 features"));
+    assert!(one(Request::Counts { classes: 2, folds: 5 }).contains("class code"));
+    assert!(one(Request::Law { mixture: mixture(2), coef: vec![0.4, -0.2] }).contains("one component"));
+    let value = |problem| Request::Value { problem, x: vec![0.0; D + 1], epsilon: 0.0, hessian: false };
+    assert!(one(value(None)).contains("no problem"));
+    let bytes = encode(&every_request()).unwrap();
+    for len in 0..bytes.len() {
+        assert!(refused(&bytes[..len]).contains("versions"), "{len}");
+    }
+    assert!(refused(&[&bytes[..], &[0]].concat()).contains("versions"));
+    assert!(add_partitions(&encode(&[]).unwrap(), &[]).unwrap_err().to_string().contains("every partition is empty"));
+    for (flat, requests) in [(&[2.0, 1.0][..], 0), (&[2.0, 1.0, 0.0, 2.0, 5.0], 1), (&[2.0, 1.0, 0.0, -1.0, 5.0], 1)] {
+        assert!(split_sums(flat, requests).unwrap_err().to_string().contains("versions"), "{flat:?}");
+    }
+    assert!(split_sums(&[2.0, 1.0, 0.0, 1.0, 5.0, 6.0], 1).is_err() && split_sums(&[1.0, 1.0, 0.0], 0).is_err());
     let rows: Vec<usize> = (0..50).collect();
-    let refused = |known: Known| Part::new(table.data.clone(), known).map(drop).unwrap_err().to_string();
-    assert!(refused(Known { codes: Some(vec![0]), ..table.known(&rows) }).contains("labels"));
-    assert!(refused(Known { weights: Some(vec![0.0; 50]), ..table.known(&rows) }).contains("zero"));
+    let refused = |known: SideColumns| Partition::new(table.data.clone(), known).map(drop).unwrap_err().to_string();
+    assert!(refused(SideColumns { codes: Some(vec![0]), ..table.known(&rows) }).contains("labels"));
+    assert!(refused(SideColumns { weights: Some(vec![0.0; 50]), ..table.known(&rows) }).contains("zero"));
 }

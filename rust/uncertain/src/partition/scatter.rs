@@ -5,10 +5,7 @@ use crate::data::GaussianArray;
 use crate::data::covariance::{packed_index, packed_len};
 use crate::error::{Error, Result};
 use crate::parallel;
-
-use super::Question;
-use super::ask;
-use crate::state::Elsewhere;
+use crate::sums::{Request, RowSums};
 
 /// Parts whose sums are held at once: they may be large.
 const PARTS: usize = 8;
@@ -59,15 +56,14 @@ fn add_square(cov: &mut [f64], off: &[f64], c: f64) {
 
 /// Of the rows of every class, fold by fold; `centers` are near their means.
 pub(crate) fn spreads(
-    rows: &dyn Elsewhere,
+    rows: &dyn RowSums,
     classes: usize,
     folds: usize,
     centers: &[f64],
     control: &Control,
 ) -> Result<Vec<Vec<Spread>>> {
     let d = centers.len() / classes;
-    let question = Question::Scatter { classes, folds, centers: centers.to_vec() };
-    let sums = ask(rows, question, control)?;
+    let sums = rows.sum(Request::Scatter { classes, folds, centers: centers.to_vec() }, control)?;
     let width = 1 + d + packed_len(d);
     if sums.len() != classes * folds * width {
         return Err(Error::shape("sums of the rows", format!("{d} features"), sums.len()));

@@ -1,5 +1,7 @@
 //! Numbers in JSON, which has no infinity and no NaN: they are the strings "inf", "-inf" and "nan".
 //!
+//! Formats that people do not read have both, and there a number is what it is.
+//!
 //! One encoding for parameters on their way from other languages (so that `alpha = inf` is refused as what it is)
 //! and for reports in model files (a gap that is not known is NaN). Use it as `#[serde(with = "number")]` of an
 //! `f64`, `number::option` of an `Option<f64>`, `number::list` of an `Option<Vec<f64>>`, and `number::median` of what may
@@ -14,6 +16,7 @@ struct Number(f64);
 impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
+            x if !serializer.is_human_readable() => serializer.serialize_f64(x),
             x if x.is_finite() => serializer.serialize_f64(x),
             x if x.is_nan() => serializer.serialize_str("nan"),
             x if x > 0.0 => serializer.serialize_str("inf"),
@@ -24,6 +27,9 @@ impl Serialize for Number {
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if !deserializer.is_human_readable() {
+            return f64::deserialize(deserializer).map(Self);
+        }
         deserializer.deserialize_any(Wanted(None)).map(|x| Self(x.unwrap_or(f64::NAN)))
     }
 }

@@ -1,4 +1,4 @@
-//! Hyperplanes for rows that lie elsewhere: the same problems as in `fit.rs`, their sums answered by pieces.
+//! Hyperplanes for rows held by other processes: the same problems as in `fit.rs`, by sums over the rows.
 //!
 //! The problem of all rows and those without a fold share their passes, and so do those of several classes. Scores of
 //! held-out rows come here, of one row in so many where there are more than [`CALIBRATING`].
@@ -15,9 +15,9 @@ use crate::model::Calibration;
 use crate::model::platt::Sigmoid;
 use crate::objective::{self, Facts, LinearObjective};
 use crate::parallel;
-use crate::pieces::{self, PieceLoss, Problem, Question, Separation, together};
-use crate::solver::{Guess, Options, Solution, SolverKind, Status, fit_elsewhere, fit_linear};
-use crate::state::Remote;
+use crate::solver::{Guess, Options, Solution, SolverKind, Status, fit_linear, fit_remote};
+use crate::state::RemoteRows;
+use crate::sums::{LinearProblem, RemoteLoss, Request, share_passes};
 
 /// Held-out rows whose scores the sigmoids are fitted to, at most.
 const CALIBRATING: usize = 200_000;
@@ -27,7 +27,7 @@ const TOGETHER: usize = 48;
 /// What is minimised, and how.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::model) struct Plan<'a> {
-    pub loss: PieceLoss,
+    pub loss: RemoteLoss,
     pub fit_intercept: bool,
     pub solver: SolverKind,
     pub options: &'a Options,
@@ -44,8 +44,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn ask(remote: &Remote<'_>, classes: usize, folds: usize, control: &Control) -> Result<Self> {
-        let answer = pieces::ask(remote.rows, Question::Counts { classes, folds }, control)?;
+    fn ask(remote: &RemoteRows<'_>, classes: usize, folds: usize, control: &Control) -> Result<Self> {
+        let answer = remote.rows.sum(Request::Counts { classes, folds }, control)?;
         let [rows, _, spread] = [0, 1, 2].map(|k| answer.get(k).copied().unwrap_or(0.0));
         let table = answer.get(3..).unwrap_or_default().chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
         Ok(Self { rows: rows as usize, exact: spread == 0.0, folds, table })
@@ -73,7 +73,7 @@ pub(in crate::model) struct Dealt {
 impl Dealt {
     /// Every class has rows, also without any fold.
     pub(in crate::model) fn ask(
-        remote: &Remote<'_>,
+        remote: &RemoteRows<'_>,
         n_classes: usize,
         calibration: &Calibration,
         control: &Control,
@@ -107,7 +107,7 @@ impl Dealt {
     /// The sigmoid of one hyperplane, from scores of held-out rows by that of their fold.
     pub(in crate::model) fn sigmoid(
         &self,
-        remote: &Remote<'_>,
+        remote: &RemoteRows<'_>,
         class: usize,
         planes: Vec<Vec<f64>>,
         control: &Control,
@@ -118,7 +118,7 @@ impl Dealt {
 
 /// One linear problem of all rows.
 struct Job<'a> {
-    of: Problem,
+    problem: LinearProblem,
     rows: usize,
     alpha: f64,
     guess: &'a Guess,
@@ -127,20 +127,20 @@ struct Job<'a> {
 
 /// The solutions of all jobs, their passes shared; each converged, or stopped where the caller said.
 fn solve(
-    remote: &Remote<'_>,
+    remote: &RemoteRows<'_>,
     plan: &Plan<'_>,
     exact: bool,
     jobs: Vec<Job<'_>>,
     control: &Control,
 ) -> Result<Vec<Solution>> {
     let dim = remote.sample.complete()?.n_features() + 1;
-    together(remote.rows, jobs, control, |job, rows| {
+    share_passes(remote.rows, jobs, control, |job, rows| {
         let Plan { loss, fit_intercept, solver, options, .. } = *plan;
         let scalar = loss.build(1, None);
         let exact = exact || loss.is_of_points();
         let facts = Facts { n_rows: job.rows, dim, exact, alpha: job.alpha, fit_intercept, loss: &*scalar };
-        let objective = LinearObjective::of_partitions(facts, Separation { rows, of: job.of });
-        fit_elsewhere(&objective, job.guess, solver, options, &control.with_task(&*job.task))
+        let objective = LinearObjective::from_rows(facts, Some(job.problem), rows);
+        fit_remote(&objective, job.guess, solver, options, &control.with_task(&*job.task))
     })
 }
 
@@ -156,7 +156,7 @@ struct Sample<'a> {
 
 impl<'a> Sample<'a> {
     fn new(
-        remote: &Remote<'_>,
+        remote: &RemoteRows<'_>,
         plan: &'a Plan<'a>,
         targets: &'a [f64],
         weights: Option<&'a Weights>,
@@ -207,7 +207,7 @@ impl<'a> Sample<'a> {
 /// A classifier of several classes, with probabilities where they are wanted; weights do not matter to `alpha`, which
 /// gets the sum of all.
 pub(in crate::model) fn classify(
-    remote: &Remote<'_>,
+    remote: &RemoteRows<'_>,
     plan: &Plan<'_>,
     calibration: &Calibration,
     alpha: impl Fn(f64) -> f64,
@@ -233,9 +233,10 @@ pub(in crate::model) fn classify(
             for &held_out in &held_out {
                 let weight = counts.total(held_out);
                 let share = 1.0 / weight;
-                let of = Problem { class: Some(class), held_out, loss: plan.loss, center: 0.0, scale: 1.0, share };
+                let (loss, class_) = (plan.loss, Some(class));
+                let problem = LinearProblem { class: class_, held_out, loss, center: 0.0, scale: 1.0, share };
                 let task = task(class, classes.len(), held_out, folds.len());
-                jobs.push(Job { of, rows: counts.rows, alpha: alpha(weight), guess, task });
+                jobs.push(Job { problem, rows: counts.rows, alpha: alpha(weight), guess, task });
             }
         }
         let mut found = solve(remote, plan, counts.exact, jobs, control)?.into_iter();
@@ -265,14 +266,14 @@ pub(in crate::model) fn task(class: usize, classes: usize, held_out: Option<usiz
 
 /// The sigmoid of one hyperplane, from scores of held-out rows.
 fn sigmoid(
-    remote: &Remote<'_>,
+    remote: &RemoteRows<'_>,
     class: usize,
     rows: usize,
     planes: Vec<Vec<f64>>,
     control: &Control,
 ) -> Result<Sigmoid> {
     let every = rows.div_ceil(CALIBRATING).max(1);
-    let scores = pieces::ask(remote.rows, Question::Scores { class, every, planes }, control)?;
+    let scores = remote.rows.sum(Request::Scores { class, every, planes }, control)?;
     let column = |k: usize| scores.chunks_exact(4).map(|row| row[k]).collect::<Vec<f64>>();
     let weights = Weights::new(column(3))?;
     Sigmoid::fit(&column(0), &column(1), &column(2), Some(&weights), control)
@@ -280,7 +281,7 @@ fn sigmoid(
 
 /// One hyperplane for numbers, in units in which they have this center and scale.
 pub(in crate::model) fn regress(
-    remote: &Remote<'_>,
+    remote: &RemoteRows<'_>,
     plan: &Plan<'_>,
     (center, scale): (f64, f64),
     alpha: f64,
@@ -293,8 +294,8 @@ pub(in crate::model) fn regress(
     let sample = Sample::new(remote, plan, &targets, known.weights(), variances, alpha)?;
     let guess = sample.guess(control)?;
     let share = 1.0 / counts.total(None);
-    let of = Problem { class: None, held_out: None, loss: plan.loss, center, scale, share };
-    let job = Job { of, rows: counts.rows, alpha, guess: &guess, task: String::new() };
+    let problem = LinearProblem { class: None, held_out: None, loss: plan.loss, center, scale, share };
+    let job = Job { problem, rows: counts.rows, alpha, guess: &guess, task: String::new() };
     let found = solve(remote, plan, counts.exact, vec![job], control)?;
     let found = found.into_iter().next().ok_or_else(|| Error::Internal("a problem without a solution".into()))?;
     sample.or_here(found, remote.whole, control)

@@ -1,0 +1,160 @@
+//! [`Partition`]: some of the rows of a fit, with what is known of them, that answers requests.
+//!
+//! ```
+//! use uncertain::partition::{Partition, SideColumns};
+//! use uncertain::sums::{HEADER, Request, add_partitions, encode};
+//! use uncertain::{Control, GaussianArray, Rows};
+//!
+//! # fn main() -> uncertain::Result<()> {
+//! let requests = encode(&[Request::Moments { center: vec![] }])?;
+//! let answer = |x: Vec<f64>| -> uncertain::Result<Vec<f64>> {
+//!     let data = GaussianArray::points(Rows::from_vec(x, 1)?)?;
+//!     Partition::new(data, SideColumns::default())?.answer(&requests, None, &Control::new())
+//! };
+//! let sums = add_partitions(&requests, &[answer(vec![1.0, 2.0])?, answer(vec![6.0])?])?;
+//! assert_eq!(sums[HEADER..], [2.0, 3.0, 9.0]); // two numbers: the weight of all rows, and sum x
+//! # Ok(())
+//! # }
+//! ```
+
+mod answers;
+mod moments;
+mod scatter;
+
+pub(crate) use moments::{Moments, sums as moments};
+pub(crate) use scatter::{Spread, spreads};
+
+use crate::data::{GaussianArray, Incomplete, Targets, Weights};
+use crate::deconvolution::with_target;
+use crate::error::{Error, Result};
+use crate::readable::readable;
+
+readable! {
+    /// Rows of positive weight, with what a fit may want to know of them.
+    #[derive(Debug, Clone)]
+    pub struct Partition {
+        /// The rows.
+        data: GaussianArray,
+        /// All columns but the weights.
+        columns: SideColumns,
+        weights: Option<Weights>,
+        /// Of all numbers, with 52 bits: the same rows have the same.
+        checksum: f64 => f64,
+    }
+}
+
+/// What is known of the rows of a partition; every list has one element per row.
+#[derive(Debug, Clone, Default)]
+pub struct SideColumns {
+    /// n x d marks of missing features.
+    pub missing: Option<Vec<bool>>,
+    /// Classes.
+    pub codes: Option<Vec<u32>>,
+    /// Numbers to predict.
+    pub targets: Option<Vec<f64>>,
+    /// Their variances.
+    pub variances: Option<Vec<f64>>,
+    /// Weights > 0.
+    pub weights: Option<Vec<f64>>,
+    /// Folds of a calibration.
+    pub folds: Option<Vec<u32>>,
+}
+
+impl Partition {
+    /// Rows with what is known of them.
+    ///
+    /// # Errors
+    /// No rows, lists of other lengths, weights that are not > 0.
+    pub fn new(data: GaussianArray, columns: SideColumns) -> Result<Self> {
+        let n = data.n_rows();
+        if n == 0 {
+            return Err(Error::Data("a partition without rows".into()));
+        }
+        let missing = match columns.missing {
+            Some(marks) => Incomplete::new(&data, &marks)?.missing().is_some().then_some(marks),
+            None => None,
+        };
+        let lengths = [
+            ("labels", columns.codes.as_ref().map(Vec::len)),
+            ("targets", columns.targets.as_ref().map(Vec::len)),
+            ("variances of the targets", columns.variances.as_ref().map(Vec::len)),
+            ("sample_weight", columns.weights.as_ref().map(Vec::len)),
+            ("folds", columns.folds.as_ref().map(Vec::len)),
+        ];
+        if let Some((what, len)) = lengths.into_iter().find_map(|(what, len)| Some((what, len.filter(|l| *l != n)?))) {
+            return Err(Error::shape(what, format!("{n}, one per row"), len));
+        }
+        let weights = columns.weights.map(Weights::new).transpose()?;
+        if weights.as_ref().is_some_and(|weights| weights.contains(&0.0)) {
+            return Err(Error::Data("rows of weight 0 must be left out of a partition".into()));
+        }
+        let columns = SideColumns { missing, weights: None, ..columns };
+        let mut partition = Self { data, columns, weights, checksum: 0.0 };
+        partition.checksum = partition.hash();
+        Ok(partition)
+    }
+
+    /// The rows.
+    #[must_use]
+    pub fn rows(&self) -> Incomplete<'_> {
+        Incomplete::from_parts(&self.data, self.columns.missing.as_deref(), None)
+    }
+
+    /// What is known of them.
+    #[must_use]
+    pub fn columns(&self) -> SideColumns {
+        SideColumns { weights: self.weights.as_ref().map(|w| w.to_vec()), ..self.columns.clone() }
+    }
+
+    /// What is known of these rows, with what a transform made of them.
+    ///
+    /// # Errors
+    /// Another number of rows.
+    pub fn moved(&self, data: GaussianArray, missing: Option<Vec<bool>>) -> Result<Self> {
+        Self::new(data, SideColumns { missing, ..self.columns() })
+    }
+
+    /// The same rows with their target as the last feature.
+    ///
+    /// # Errors
+    /// No targets.
+    pub fn with_target(&self) -> Result<Self> {
+        let mut targets = Targets::new(self.targets()?.to_vec())?;
+        if let Some(variances) = &self.columns.variances {
+            targets = targets.with_variances(variances.clone())?;
+        }
+        let (data, missing) = with_target::Joint::of(self.rows(), &targets)?.into_parts();
+        self.moved(data, missing)
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn n_rows(&self) -> usize {
+        self.data.n_rows()
+    }
+
+    fn hash(&self) -> f64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut add = |bits: u64| hash = (hash ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        let mut add_rows = |rows: &crate::data::Rows| {
+            for (_, segment) in rows.segments(0..rows.n_rows()) {
+                segment.iter().for_each(|x| add(x.to_bits()));
+            }
+        };
+        add_rows(self.data.means());
+        self.data.covariances().fields().iter().for_each(|field| add_rows(&field.values));
+        [&self.columns.codes, &self.columns.folds]
+            .into_iter()
+            .flatten()
+            .flatten()
+            .for_each(|code| add(u64::from(*code)));
+        [&self.columns.targets, &self.columns.variances].into_iter().flatten().flatten().for_each(|x| add(x.to_bits()));
+        self.weights.iter().flat_map(|w| w.iter()).for_each(|x| add(x.to_bits()));
+        self.columns.missing.iter().flatten().for_each(|gone| add(u64::from(*gone)));
+        (hash >> 12) as f64
+    }
+
+    fn targets(&self) -> Result<&[f64]> {
+        self.columns.targets.as_deref().ok_or_else(|| Error::Data("the rows have no targets".into()))
+    }
+}
