@@ -33,6 +33,7 @@ LAYERS = [
     {"partition"},
     {"transform"},
     {"model"},
+    {"step"},
     {"file"},
 ]
 

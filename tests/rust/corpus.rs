@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use uncertain::Error;
-use uncertain::file::{Step, load_from_bytes};
+use uncertain::file::load_from_bytes;
+use uncertain::step::Step;
 
 #[path = "../../fuzz/asked.rs"]
 mod asked;

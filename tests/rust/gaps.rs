@@ -3,7 +3,8 @@
 
 use serde::Deserialize;
 use uncertain::deconvolution::{Components, Mixture, Params};
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
+use uncertain::step::Step;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, Spread};
 use uncertain::{
     Control, Covariances, GaussianArray, Incomplete, Kind, Labels, Names, Rows, Weights, discriminant, gsu,

@@ -8,8 +8,8 @@
 mod cases;
 
 use cases::Numbers;
-use uncertain::file::Step;
 use uncertain::state::Training;
+use uncertain::step::Step;
 use uncertain::{Control, Covariances, Error, GaussianArray, Labels, Rows, Targets, Weights};
 
 const N: usize = 60;

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cases::Numbers;
 use uncertain::deconvolution::Mixture;
-use uncertain::file::Step;
 use uncertain::loss::LossKind;
 use uncertain::partition::{Partition, SideColumns};
 use uncertain::state::{RemoteRows, Training};
+use uncertain::step::Step;
 use uncertain::sums::{HEADER, LinearProblem, RemoteLoss, Request, RowSums, add_partitions, encode, split_sums};
 use uncertain::{Control, Covariances, Error, GaussianArray, Incomplete, Labels, Result, Rows, Targets, Weights};
 

@@ -203,7 +203,8 @@ fn without_the_feature_clarabel_is_refused() {
 
 #[test]
 fn models_come_back_from_files_with_their_answers() {
-    use uncertain::file::{self, Class, Saved, Step};
+    use uncertain::file::{self, Class, Saved};
+    use uncertain::step::Step;
     let golden = golden();
     let (data, labels) = (golden.data("full"), golden.labels());
     let classes = vec![Class::from(-1), Class::from(1)];

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use uncertain::file::{self, Average, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
+use uncertain::step::{Average, Step};
 
 use crate::error::BorderResult;
 use crate::fitted::Fitted;

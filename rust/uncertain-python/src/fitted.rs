@@ -13,8 +13,9 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
-use uncertain::file::{self, Step};
+use uncertain::file;
 use uncertain::state::{Answers, RemoteRows, Square, Tensor, Training};
+use uncertain::step::Step;
 use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, Targets, Weights, parallel};
 
 use crate::error::BorderResult;

@@ -3,8 +3,9 @@
 //! `cargo run --release -p uncertain-learn --example regress`
 #![allow(clippy::print_stdout)]
 
-use uncertain::file::{Saved, Step, load_from_bytes, save_to_bytes};
+use uncertain::file::{Saved, load_from_bytes, save_to_bytes};
 use uncertain::loss::LossKind;
+use uncertain::step::Step;
 use uncertain::{Control, Covariances, GaussianArray, Rows, Targets, gsu_regression};
 
 fn main() -> uncertain::Result<()> {

@@ -23,7 +23,7 @@
 //!
 //! Data flow one way through the modules: [`data`] (rows and covariance kinds) -> [`transform`]
 //! (scale, project) -> [`objective`] ([`loss`] x covariance verbs x penalty) -> [`solver`] ->
-//! [`model`] -> predictions, or a [`file`](mod@file). [`parallel`] decides who computes what,
+//! [`model`] -> predictions, or as a [`step`] into a [`file`](mod@file). [`parallel`] decides who computes what,
 //! [`Control`] stops long work and hears of its progress.
 
 pub mod control;
@@ -51,6 +51,7 @@ mod simd;
 pub mod solver;
 pub mod special;
 pub mod state;
+pub mod step;
 #[doc(hidden)]
 pub mod sums;
 #[cfg(test)]

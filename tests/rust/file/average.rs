@@ -1,8 +1,9 @@
 //! Averages of pipelines: nested steps, and what they answer together.
 
 use serde_json::{Value, json};
-use uncertain::file::{self, Average, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
 use uncertain::ndarray::{Array2, Axis, stack};
+use uncertain::step::{Average, Step};
 use uncertain::transform::{GaussianDenoiser, GaussianImputer, GaussianScaler, Spread};
 use uncertain::{Control, Incomplete, Labels, Targets, deconvolution, gsu_regression, mixture_regression};
 

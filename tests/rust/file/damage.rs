@@ -1,7 +1,8 @@
 //! Cut, flipped, foreign and forged files are refused with a reason.
 
 use serde_json::{Value, json};
-use uncertain::file::{self, FORMAT_VERSION, Step};
+use uncertain::file::{self, FORMAT_VERSION};
+use uncertain::step::Step;
 
 use crate::support::{binary, join, refusal, saved, seal, split, with_header, with_metadata};
 

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use uncertain::file::{self, Class, FORMAT_VERSION, Saved, Step};
+use uncertain::file::{self, Class, FORMAT_VERSION, Saved};
 use uncertain::probabilistic_kernel::Coupling;
+use uncertain::step::Step;
 use uncertain::transform::{GaussianScaler, Project};
 
 use crate::kernel_machine::kernel_machines;

@@ -1,9 +1,10 @@
 //! Huber regression and classification.
 
 use serde_json::{Value, json};
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
 use uncertain::huber::{self, Graph, Kernel, Machine, Operator, View};
 use uncertain::probabilistic_kernel::Coupling;
+use uncertain::step::Step;
 use uncertain::{Control, GaussianArray, Rows};
 
 use crate::support::{data, refusal, seal, split, with_metadata};

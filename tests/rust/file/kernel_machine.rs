@@ -1,8 +1,9 @@
 //! Classifiers and regressors with support rows.
 
 use serde_json::{Value, json};
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
 use uncertain::probabilistic_kernel::{Bandwidth, Coupling};
+use uncertain::step::Step;
 use uncertain::{Control, Covariances, GaussianArray, Labels, Names, Rows, Targets, kernel_svc, kernel_svr};
 
 use crate::support::{data, refusal, seal, split, with_metadata};

@@ -1,9 +1,10 @@
 //! Kernel maps between a scaler and a classifier.
 
 use serde_json::json;
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
 use uncertain::gsu::Params;
 use uncertain::kernel::PointKernel;
+use uncertain::step::Step;
 use uncertain::transform::{GaussianScaler, KernelMap, KernelMapOptions, Spread};
 use uncertain::{Control, Labels};
 

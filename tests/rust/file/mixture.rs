@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use uncertain::deconvolution::{self, Components};
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
 use uncertain::gsu::Params;
+use uncertain::step::Step;
 use uncertain::transform::{GaussianDenoiser, GaussianImputer};
 use uncertain::{Control, Labels, Targets, discriminant, mixture_regression};
 

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use uncertain::deconvolution;
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
 use uncertain::gsu_regression;
 use uncertain::loss::LossKind;
+use uncertain::step::Step;
 use uncertain::transform::{GaussianCollapser, GaussianDenoiser};
 use uncertain::{Collapse, Control, Incomplete, Targets};
 

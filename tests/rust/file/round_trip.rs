@@ -1,6 +1,7 @@
 //! What is written is read back, whatever the steps.
 
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
+use uncertain::step::Step;
 use uncertain::transform::GaussianScaler;
 
 use crate::kernel_machine::kernel_machines;

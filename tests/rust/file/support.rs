@@ -1,8 +1,9 @@
 //! Models to be saved, and files altered behind the back of the format.
 
 use serde_json::Value;
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
 use uncertain::gsu::Params;
+use uncertain::step::Step;
 use uncertain::transform::{GaussianScaler, Project, Spread, SubspaceProjector};
 use uncertain::{Control, Covariances, Error, GaussianArray, Labels, Rows};
 

@@ -1,7 +1,8 @@
 //! Boosted trees in files: what they answer, and what is no tree.
 
 use serde_json::{Value, json};
-use uncertain::file::{self, Class, Saved, Step};
+use uncertain::file::{self, Class, Saved};
+use uncertain::step::Step;
 use uncertain::trees::{Columns, ErrorColumns, Link, Model, TreeArrays};
 use uncertain::{Control, Covariances, GaussianArray, Incomplete, Rows};
 

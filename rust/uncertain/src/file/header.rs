@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::checksum::BLANK;
-use super::step::StepHeader;
 use super::{Class, Saved};
 use crate::error::{Error, Result};
+use crate::step::StepHeader;
 
 /// The format this version writes, and the only one it reads.
 pub const FORMAT_VERSION: u32 = 2;

@@ -10,7 +10,7 @@
 //! nothing larger than the file itself is allocated. A step is looked up in a closed list, never by
 //! a name that could reach other code.
 //!
-//! To add a step: implement [`Fitted`](crate::state::Fitted) beside the model, and one line in the list of [`Step`].
+//! To add a step: implement [`Fitted`](crate::state::Fitted) beside the model, and one line in the list of [`Step`](crate::step).
 //! A change that old readers would misunderstand needs a new [`FORMAT_VERSION`], and new golden files in the tests.
 
 mod checksum;
@@ -19,18 +19,17 @@ mod container;
 mod disk;
 mod header;
 mod saved;
-mod step;
 
 pub use class::Class;
 pub use disk::{read, write};
 pub use header::FORMAT_VERSION;
 pub use saved::Saved;
-pub use step::{Average, Step};
 
 use container::{Container, pack};
 use header::Header;
 
 use crate::error::{Error, Result};
+use crate::step::Step;
 
 /// Files beyond this many bytes are refused.
 pub const MAX_BYTES: u64 = 1 << 30;

@@ -2,13 +2,13 @@
 
 use ndarray::Array2;
 
-use super::step::chain;
-use super::{Class, Step, class};
+use super::{Class, class};
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
 use crate::model::{gsu, one_vs_rest};
 use crate::state::Answers;
+use crate::step::{Step, chain};
 
 /// A fitted model with all that is needed to use it on new rows.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,7 +5,7 @@
 //! [`Answers`] (what it says about new rows). With its parameters beside it ([`With`]) it is a step of a model
 //! file and an object of other languages; both read the same arrays, so no attribute is described twice.
 //! Everything about a kind that is not mathematics is in its one implementation and its line in
-//! [`Step`](crate::file::Step).
+//! [`Step`](crate::step::Step).
 //!
 //! This module knows no model: models and transforms depend on it, files and borders on them.
 

@@ -8,7 +8,8 @@
 //! Source: Tzelepis, Mezaris, Patras, IEEE TPAMI 40(12), 2018, doi 10.1109/TPAMI.2017.2772235.
 //!
 //! ```
-//! use uncertain::file::{self, Class, Saved, Step};
+//! use uncertain::file::{self, Class, Saved};
+//! use uncertain::step::Step;
 //! use uncertain::{Control, Covariances, GaussianArray, Labels, Rows, gsu};
 //!
 //! # fn main() -> uncertain::Result<()> {

@@ -13,7 +13,7 @@ params! {
         /// Price of the loss, > 0.
         #[serde(rename = "C", with = "number")]
         c: f64 = 1.0,
-        /// Where kernel values come from in fits of any kind of model ([`Step`](crate::file::Step)).
+        /// Where kernel values come from in fits of any kind of model ([`Step`](crate::step::Step)).
         kernel: Kernel = Kernel::Probabilistic,
         /// Bandwidth of the kernel between Gaussians, > 0, or [`Bandwidth::Median`]; other kernels have none.
         #[serde(with = "number::median")]

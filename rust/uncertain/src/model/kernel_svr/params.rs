@@ -15,7 +15,7 @@ params! {
         /// Half the width of the tube without loss, >= 0.
         #[serde(with = "number")]
         epsilon: f64 = 0.1,
-        /// Where kernel values come from in fits of any kind of model ([`Step`](crate::file::Step)).
+        /// Where kernel values come from in fits of any kind of model ([`Step`](crate::step::Step)).
         kernel: Kernel = Kernel::Probabilistic,
         /// Bandwidth of the kernel between Gaussians, > 0, or [`Bandwidth::Median`]; other kernels have none.
         #[serde(with = "number::median")]

@@ -11,7 +11,7 @@ use crate::state::{Answers, complete, unlimited};
 const MAX_STEPS: usize = 64;
 
 /// Features of the rows and classes (0: none) of steps that fit together; else the reason why they do not.
-pub(in crate::file) fn sizes(steps: &[Step]) -> std::result::Result<(usize, usize), String> {
+pub(crate) fn sizes(steps: &[Step]) -> std::result::Result<(usize, usize), String> {
     if steps.len() > MAX_STEPS {
         return Err(format!("it has {} steps; at most {MAX_STEPS} make sense", steps.len()));
     }
@@ -34,7 +34,7 @@ pub(in crate::file) fn sizes(steps: &[Step]) -> std::result::Result<(usize, usiz
 }
 
 /// The rows that the last step sees, and the gaps and limits that are left for it.
-pub(in crate::file) struct Moved<'a> {
+pub(crate) struct Moved<'a> {
     pub data: GaussianArray,
     pub missing: Option<&'a [bool]>,
     limits: Option<&'a [i8]>,
@@ -56,7 +56,7 @@ impl Moved<'_> {
 }
 
 /// Rows by way of the transforms to `take`.
-pub(in crate::file) fn moved<'a>(
+pub(crate) fn moved<'a>(
     steps: &[Step],
     rows: Incomplete<'a>,
     take: impl Fn(&Step) -> bool,
@@ -74,7 +74,7 @@ pub(in crate::file) fn moved<'a>(
 }
 
 /// The last step, asked about rows; by way of the transforms to `take`.
-pub(in crate::file) fn ask<T>(
+pub(crate) fn ask<T>(
     steps: &[Step],
     rows: Incomplete<'_>,
     take: impl Fn(&Step) -> bool,
@@ -90,7 +90,7 @@ pub(in crate::file) fn ask<T>(
 
 /// Means and standard deviations of a regression's predictions, n x 1. A collapser takes covariances away from the regression,
 /// not from the rows: the deviations are those without it.
-pub(in crate::file) fn distribution(
+pub(crate) fn distribution(
     steps: &[Step],
     rows: Incomplete<'_>,
     control: &Control,

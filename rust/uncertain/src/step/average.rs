@@ -19,6 +19,8 @@ use crate::error::{Error, Result};
 use crate::readable::readable;
 use crate::state::{About, Answers, Arrays, Fitted, Named, NoParams, Parts, Training, Valid, header};
 
+/// The kind of averages.
+const AVERAGE: &str = "average";
 const MAX_MEMBERS: usize = 256;
 /// By how much weights may miss 1, which is rounding.
 const ROUNDING: f64 = 1e-9;
@@ -179,7 +181,7 @@ impl Fitted for Average {
         for (m, headers) in header.members.iter().enumerate() {
             let mut steps = Vec::with_capacity(headers.len());
             for (k, own) in headers.iter().enumerate() {
-                if own.is_average() {
+                if own.kind() == AVERAGE {
                     return Err(nested(m));
                 }
                 let step = Step::read(own, k, &mut |name| parts.optional(&format!("{m}.{k}.{name}")));
