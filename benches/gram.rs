@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
 use uncertain::data::covariance::Layout;
-use uncertain::probabilistic_kernel::{Coupling, Options, gram, gram_into};
+use uncertain::probabilistic_kernel::{Coupling, RbfOptions, gram, gram_into};
 use uncertain::{Control, Kind, parallel};
 
 use crate::data::data;
@@ -30,7 +30,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     for (kind, d, n) in cases {
         let x = data(kind, Layout::Packed, n, d).rows;
         for coupling in [Coupling::Shared, Coupling::Independent] {
-            let options = Options { sigma: (d as f64).sqrt(), coupling, max_bytes: None };
+            let options = RbfOptions { sigma: (d as f64).sqrt(), coupling, max_bytes: None };
             group.throughput(Throughput::Elements((n * n) as u64));
             group.bench_function(format!("{}-{d}/{coupling:?}", kind.name()), |b| {
                 b.iter(|| parallel::install(Some(1), || gram(black_box(&x), Some(&x), &options, &Control::new())));
@@ -40,7 +40,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
     // The same pairs as full-2, into memory that is there.
     let (n, d) = (2000, 2);
     let x = data(Kind::Full, Layout::Packed, n, d).rows;
-    let (options, mut out) = (Options::new((d as f64).sqrt()), vec![0.0; n * n]);
+    let (options, mut out) = (RbfOptions::new((d as f64).sqrt()), vec![0.0; n * n]);
     group.throughput(Throughput::Elements((n * n) as u64));
     group.bench_function("full-2/Shared, memory kept", |b| {
         b.iter(|| {

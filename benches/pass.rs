@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput};
 use uncertain::data::covariance::Layout;
-use uncertain::objective::Want;
+use uncertain::objective::Derivatives;
 use uncertain::{Control, Kind, parallel};
 
 use crate::data::{Data, data};
@@ -28,7 +28,7 @@ pub(crate) fn bench(criterion: &mut Criterion) {
         let data = data(kind, layout, n, d);
         group.throughput(Throughput::Bytes(data.bytes()));
         let both = [1, parallel::default_threads()];
-        for (want, label) in [(Want::Gradient, "gradient"), (Want::Hessian, "hessian")] {
+        for (want, label) in [(Derivatives::Gradient, "gradient"), (Derivatives::Hessian, "hessian")] {
             for &threads in if kind == Kind::Diagonal { &both[..] } else { &both[1..] } {
                 group.bench_function(format!("{name}-{n}x{d}/{label}/{threads}-threads"), |b| {
                     b.iter(|| run(&data, want, threads));
@@ -40,11 +40,11 @@ pub(crate) fn bench(criterion: &mut Criterion) {
 }
 
 /// Evaluated near the optimum, where most rows still count.
-fn run(data: &Data, want: Want, threads: usize) {
+fn run(data: &Data, derivatives: Derivatives, threads: usize) {
     let objective = data.problem().check().expect("a valid problem");
     let d = data.rows.n_features();
     let mut x = vec![0.5 / (d as f64).sqrt(); d + 1];
     x[d] = 0.1;
-    let evaluate = || objective.evaluate(&x, 0.0, want, &Control::new());
+    let evaluate = || objective.evaluate(&x, 0.0, derivatives, &Control::new());
     black_box(parallel::install(Some(threads), evaluate).and_then(|e| e).expect("finite"));
 }

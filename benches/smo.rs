@@ -5,7 +5,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput};
 use uncertain::data::covariance::Layout;
 use uncertain::kernel_svc::{Model, Params};
-use uncertain::probabilistic_kernel::{Options, gram};
+use uncertain::probabilistic_kernel::{RbfOptions, gram};
 use uncertain::solver::smo::Dense;
 use uncertain::{Control, GaussianArray, Kind, Labels};
 
@@ -34,7 +34,7 @@ fn fitted() -> (GaussianArray, Model) {
 pub(crate) fn bench(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("kernel-svc");
     let (rows, labels) = problem();
-    let kernel = gram(&rows, None, &Options::new(2.0), &Control::new()).expect("fits in memory");
+    let kernel = gram(&rows, None, &RbfOptions::new(2.0), &Control::new()).expect("fits in memory");
     let dense = Dense::new(kernel.as_slice().expect("standard layout"), N).expect("a finite matrix");
     for (name, tol, c) in [("1e-3", 1e-3, 1.0), ("1e-9", 1e-9, 1.0), ("1e-9-C-10", 1e-9, 10.0)] {
         let params = params().c(c).tol(tol).check().expect("valid parameters");

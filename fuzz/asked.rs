@@ -14,7 +14,7 @@ pub(crate) fn everything(saved: &Saved) {
     let again = load_from_bytes(&bytes).and_then(|again| save_to_bytes(&again)).expect("and loaded again");
     assert!(again == bytes, "what is loaded is not what was saved");
     // Some transforms take any number of features.
-    let d = saved.steps.iter().find_map(|step| step.answers().about().n_features).unwrap_or(1);
+    let d = saved.steps.iter().find_map(|step| step.predictor().about().n_features).unwrap_or(1);
     if d == 0 || d > WIDEST {
         return;
     }

@@ -205,7 +205,7 @@ fn model_files_answer_for_rows_with_gaps() {
     let params = discriminant::Params::new().check().unwrap();
     let (model, _) = params.fit(scaled, &labels, &control).unwrap();
     let step = Step::new(model.clone(), params);
-    let saved = Saved::new(vec![Step::of(scaler), step], classes());
+    let saved = Saved::new(vec![Step::from_model(scaler), step], classes());
     let again = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
     assert_eq!(again.decision(rows).unwrap(), model.decision(scaled, &control).unwrap());
     assert_eq!(again.predict(rows).unwrap(), model.predict(scaled, &control).unwrap());
@@ -219,7 +219,7 @@ fn model_files_answer_for_rows_with_gaps() {
     let svm = params.fit(&clean, &labels, &control).unwrap();
     let imputer = GaussianImputer::new(golden.mixtures[0].mixture());
     let filled = imputer.transform(Incomplete::new(&data, &missing).unwrap(), &control).unwrap();
-    for (step, expected) in [(Step::of(denoiser), &clean), (Step::of(imputer), &filled)] {
+    for (step, expected) in [(Step::from_model(denoiser), &clean), (Step::from_model(imputer), &filled)] {
         let saved = Saved::new(vec![step, Step::new(svm.clone(), params.clone())], classes());
         let again = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
         assert_eq!(again.transform(rows).unwrap(), *expected);

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use cases::{Case, Numbers, cases, chunked, gram as product};
 use ndarray::Array2;
 use proptest::prelude::*;
-use uncertain::probabilistic_kernel::{Coupling, Options, gram, gram_into};
+use uncertain::probabilistic_kernel::{Coupling, RbfOptions, gram, gram_into};
 use uncertain::{Control, Covariances, Error, GaussianArray, Names, Rows, parallel};
 
 const SIGMA: f64 = 1.3;
 
-fn options(coupling: Coupling) -> Options {
-    Options { sigma: SIGMA, coupling, max_bytes: None }
+fn options(coupling: Coupling) -> RbfOptions {
+    RbfOptions { sigma: SIGMA, coupling, max_bytes: None }
 }
 
 fn kernel(x: &GaussianArray, z: Option<&GaussianArray>, coupling: Coupling) -> Array2<f64> {
@@ -260,7 +260,7 @@ fn what_cannot_be_is_refused() {
     let x = &cases(5, 2, 1)[7].array;
     let z = &cases(5, 3, 1)[7].array;
     let refused = |z: Option<&GaussianArray>, sigma: f64, max_bytes| {
-        let options = Options { sigma, coupling: Coupling::Shared, max_bytes };
+        let options = RbfOptions { sigma, coupling: Coupling::Shared, max_bytes };
         gram(x, z, &options, &Control::new()).unwrap_err().to_string()
     };
     assert!(refused(Some(z), 1.0, None).contains("2 features"));
@@ -270,7 +270,7 @@ fn what_cannot_be_is_refused() {
     assert!(refused(None, 1.0, Some(50)).contains("50 are allowed (max_bytes)"));
     let control = Control::new();
     control.stop();
-    assert_eq!(gram(x, None, &Options::new(1.0), &control), Err(Error::Interrupted));
+    assert_eq!(gram(x, None, &RbfOptions::new(1.0), &control), Err(Error::Interrupted));
     let empty = x.slice(0..0);
     assert_eq!(kernel(&empty, None, Coupling::Shared).dim(), (0, 0));
     assert_eq!(kernel(x, Some(&empty), Coupling::Shared).dim(), (5, 0));
@@ -287,7 +287,7 @@ fn a_stop_is_heard_soon() {
         let array = GaussianArray::new(means, covariances).unwrap();
         for wait in [1, 30] {
             let control = Control::new();
-            let options = Options { sigma: SIGMA, coupling: Coupling::Shared, max_bytes: Some(8 << 30) };
+            let options = RbfOptions { sigma: SIGMA, coupling: Coupling::Shared, max_bytes: Some(8 << 30) };
             std::thread::scope(|scope| {
                 let work = scope.spawn(|| (gram(&array, None, &options, &control), Instant::now()));
                 std::thread::sleep(Duration::from_millis(wait));

@@ -277,11 +277,11 @@ fn online_batches_approach_the_optimum() {
 }
 
 fn objective(data: &GaussianArray, targets: &[f64], mut x: Vec<f64>, b: f64) -> f64 {
-    use uncertain::objective::{Problem, Want};
+    use uncertain::objective::{Derivatives, Problem};
     let loss = &uncertain::loss::ExpectedHinge;
     let problem = Problem { data, targets, weights: None, alpha: 0.01, fit_intercept: true, loss };
     x.push(b);
-    problem.check().unwrap().evaluate(&x, 0.0, Want::Gradient, &Control::new()).unwrap().objective
+    problem.check().unwrap().evaluate(&x, 0.0, Derivatives::Gradient, &Control::new()).unwrap().objective
 }
 
 #[test]

@@ -88,6 +88,10 @@ const TURNED: Exceptions = &[("kernel-map", "", "its axes are its pivots, which 
 /// What follows the units and the origin of the rows.
 const FOLLOWS: [&str; 5] = ["subspace", "collapser", "denoiser", "imputer", "linear-map"];
 
+fn named(kind: &str, params: &str) -> Subject {
+    SUBJECTS.into_iter().find(|s| s.kind == kind && s.params == params).unwrap()
+}
+
 fn every(tables: &[Exceptions]) -> impl Iterator<Item = Subject> {
     let excepted = |s: &Subject| {
         tables.iter().any(|table| table.iter().any(|(kind, part, _)| s.kind == *kind && s.params.contains(part)))
@@ -189,7 +193,7 @@ impl Subject {
 
 /// All numbers that a step says about rows: scores and probabilities, or means and variances.
 fn answers(step: &Step, rows: &GaussianArray) -> uncertain::Result<Vec<Vec<f64>>> {
-    let (answers, control) = (step.answers(), Control::new());
+    let (answers, control) = (step.predictor(), Control::new());
     if answers.about().n_classes.is_none() && step.kind() != "features" {
         let moved = answers.transform(rows.into(), &control)?;
         let mut variances = vec![0.0; moved.n_rows() * moved.n_features()];
@@ -273,8 +277,9 @@ fn another_origin() {
 fn another_unit_behind_a_scaler() {
     let (x, q) = (rows(), question());
     let scaled = |x: &Plain, q: &Plain| {
-        let scaler = SUBJECTS[17].fitted(x);
-        let step = |rows: &Plain| scaler.answers().transform((&rows.array().unwrap()).into(), &Control::new()).unwrap();
+        let scaler = named("scaler", r#"{"spread": "means"}"#).fitted(x);
+        let step =
+            |rows: &Plain| scaler.predictor().transform((&rows.array().unwrap()).into(), &Control::new()).unwrap();
         (step(x), step(q))
     };
     let of: Vec<usize> = (0..N).collect();
@@ -341,11 +346,11 @@ fn probabilities_sum_to_one_anywhere() {
     let mut asked = 0;
     for subject in every(&[]) {
         let step = subject.fitted(&x);
-        let Some(n_classes) = step.answers().about().n_classes.filter(|n| *n > 0) else { continue };
+        let Some(n_classes) = step.predictor().about().n_classes.filter(|n| *n > 0) else { continue };
         for size in [1.0, 1e4, 1e8, 1e16, 1e40, 1e60] {
             for (std, direction) in [(0.0, [1.0, 1.0, 1.0]), (1.0, [-1.0, 0.0, 1.0]), (size, [0.0, 0.0, -1.0])] {
                 let far = Plain { means: direction.map(|x| x * size).to_vec(), std: vec![std; D] };
-                let Ok(shares) = step.answers().predict_proba((&far.array().unwrap()).into(), &Control::new()) else {
+                let Ok(shares) = step.predictor().predict_proba((&far.array().unwrap()).into(), &Control::new()) else {
                     continue;
                 };
                 asked += 1;

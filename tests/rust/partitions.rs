@@ -295,7 +295,7 @@ fn probabilities_are_calibrated_on_held_out_rows() {
     let remote = RemoteRows { rows: &pieces, sample: &training, whole: true };
     let found = Step::fit_remote("gsu", params, None, &remote, &control).unwrap();
     let expected = Step::fit("gsu", params, None, &training, &control).unwrap();
-    let proba = |step: &Step| step.answers().predict_proba(table.rows(), &control).unwrap();
+    let proba = |step: &Step| step.predictor().predict_proba(table.rows(), &control).unwrap();
     // Other folds, the same law.
     let (a, b) = (proba(&found), proba(&expected));
     assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 0.02));

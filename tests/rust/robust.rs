@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use uncertain::data::covariance::{Full, Isotropic, Layout, Shared};
 use uncertain::loss::{Hinge, Loss, MarginError, WorstCaseHinge};
-use uncertain::objective::{Problem, Want};
+use uncertain::objective::{Derivatives, Problem};
 use uncertain::robust::{Bound, Method, Model, Params, Theta};
 #[cfg(feature = "clarabel")]
 use uncertain::solver::fit_clarabel;
@@ -369,7 +369,8 @@ fn mpsvc_has_the_smallest_measure_of_the_family_and_polish_does_not_harm() {
             let mut x = model.linear.coef.row(0).to_vec();
             x.push(model.linear.intercept[0]);
             let objective = problem.check().unwrap();
-            objective.evaluate(&x, 0.0, Want::Gradient, &Control::new()).unwrap().objective * targets.len() as f64
+            objective.evaluate(&x, 0.0, Derivatives::Gradient, &Control::new()).unwrap().objective
+                * targets.len() as f64
         };
         let of = |params: Params| fit(params, &data, &golden.labels());
         let ausvc = measure(&of(Params::new().method(Method::Ausvc)));

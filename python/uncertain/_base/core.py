@@ -42,9 +42,8 @@ class Core:
     """The kinds of the core that the class stands for."""
     _penalty: ClassVar[str] = ""
     """The parameter that may be "auto": `alpha` or `C`."""
-    _elsewhere: tuple[Callable[[Floats], list[Floats]], bool] | None = None
-    """During a fit to rows in other processes: what answers requests for their sums, and whether those here are
-    all."""
+    _elsewhere: tuple[Callable[[bytes], list[Floats]], bool] | None = None
+    """During a fit to rows in other processes: what answers requests for their sums; are those here all?"""
     _model: Fitted
     n_features_in_: int
     feature_names_in_: Array

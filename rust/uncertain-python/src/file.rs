@@ -85,7 +85,7 @@ pub(crate) fn read_model(py: Python<'_>, path: PathBuf) -> BorderResult<Parts> {
 #[pyfunction]
 pub(crate) fn average(members: Vec<Vec<PyRef<'_, Fitted>>>, weights: Vec<f64>) -> BorderResult<Fitted> {
     let steps = |steps: &Vec<PyRef<'_, Fitted>>| steps.iter().map(|fitted| Step::clone(&fitted.inner)).collect();
-    Ok(Step::of(Average::new(members.iter().map(steps).collect(), weights)?).into())
+    Ok(Step::from_model(Average::new(members.iter().map(steps).collect(), weights)?).into())
 }
 
 /// Inverse of [`average`].

@@ -14,7 +14,7 @@ use numpy::{
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyType};
 use uncertain::file;
-use uncertain::state::{Answers, RemoteRows, Square, Tensor, Training};
+use uncertain::state::{Predictor, RemoteRows, SquareMatrix, Tensor, Training};
 use uncertain::step::Step;
 use uncertain::{Control, Error, GaussianArray, Incomplete, Labels, Targets, Weights, parallel};
 
@@ -29,25 +29,25 @@ type Codes<'py> = Option<PyReadonlyArray1<'py, u32>>;
 
 /// Rows, with marks of their missing features (n, d) where there are any, and of limits among these.
 #[derive(FromPyObject)]
-pub(crate) enum Given<'py> {
+pub(crate) enum RowsArgument<'py> {
     All(PyRef<'py, Gaussians>),
     Marked(PyRef<'py, Gaussians>, Option<PyReadonlyArray2<'py, bool>>),
     Limited(PyRef<'py, Gaussians>, Option<PyReadonlyArray2<'py, bool>>, Option<PyReadonlyArray2<'py, i8>>),
 }
 
 /// The same, owned, so that the GIL can go.
-struct Held {
+struct OwnedRows {
     data: Arc<GaussianArray>,
     marks: Option<Vec<bool>>,
     limits: Option<Vec<i8>>,
 }
 
-impl From<Given<'_>> for Held {
-    fn from(given: Given<'_>) -> Self {
+impl From<RowsArgument<'_>> for OwnedRows {
+    fn from(given: RowsArgument<'_>) -> Self {
         let (data, marks, limits) = match given {
-            Given::All(data) => (data, None, None),
-            Given::Marked(data, marks) => (data, marks, None),
-            Given::Limited(data, marks, limits) => (data, marks, limits),
+            RowsArgument::All(data) => (data, None, None),
+            RowsArgument::Marked(data, marks) => (data, marks, None),
+            RowsArgument::Limited(data, marks, limits) => (data, marks, limits),
         };
         let marks = marks.map(|marks| marks.as_array().iter().copied().collect());
         let limits = limits.map(|limits| limits.as_array().iter().copied().collect());
@@ -55,7 +55,7 @@ impl From<Given<'_>> for Held {
     }
 }
 
-impl Held {
+impl OwnedRows {
     fn rows(&self) -> uncertain::Result<Incomplete<'_>> {
         let rows = self.marks.as_ref().map_or(Ok((&*self.data).into()), |marks| Incomplete::new(&self.data, marks))?;
         self.limits.as_ref().map_or(Ok(rows), |limits| rows.with_limits(limits))
@@ -69,7 +69,7 @@ pub enum Graph<'py> {
     Sparse(PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>),
 }
 
-impl From<Graph<'_>> for Square {
+impl From<Graph<'_>> for SquareMatrix {
     fn from(graph: Graph<'_>) -> Self {
         match graph {
             Graph::Dense(values) => {
@@ -109,7 +109,7 @@ struct Supervised {
 }
 
 impl Supervised {
-    fn of(
+    fn new(
         codes: Codes<'_>,
         n_classes: usize,
         targets: Vector<'_>,
@@ -162,7 +162,7 @@ pub(crate) fn fit(
     py: Python<'_>,
     kind: &str,
     params: &str,
-    rows: Given<'_>,
+    rows: RowsArgument<'_>,
     codes: Codes<'_>,
     n_classes: usize,
     targets: Vector<'_>,
@@ -182,7 +182,7 @@ pub(crate) fn fit(
 ) -> BorderResult<Fitted> {
     let threads = threads::resolve(n_jobs)?;
     let Supervised { labels, targets, weights, groups } =
-        Supervised::of(codes, n_classes, targets, variances, weights, groups)?;
+        Supervised::new(codes, n_classes, targets, variances, weights, groups)?;
     let targets = match (targets, crossed) {
         (Some(targets), Some(crossed)) => {
             let values = crossed.as_array().iter().copied().collect();
@@ -196,9 +196,9 @@ pub(crate) fn fit(
     };
     let outputs: Option<Vec<Vec<f64>>> =
         outputs.map(|outputs| outputs.as_array().rows().into_iter().map(|y| y.to_vec()).collect());
-    let graphs: Vec<Option<Square>> =
-        graphs.unwrap_or_default().into_iter().map(|graph| graph.map(Square::from)).collect();
-    let (before, held) = (before.map(|fitted| fitted.inner.clone()), Held::from(rows));
+    let graphs: Vec<Option<SquareMatrix>> =
+        graphs.unwrap_or_default().into_iter().map(|graph| graph.map(SquareMatrix::from)).collect();
+    let (before, held) = (before.map(|fitted| fitted.inner.clone()), OwnedRows::from(rows));
     let (kind, params, remote) = (kind.to_owned(), params.to_owned(), answer.is_some());
     let step = interrupt::run_asking(py, report, answer, move |control, messenger| {
         let outputs = outputs.unwrap_or_default();
@@ -215,7 +215,7 @@ pub(crate) fn fit(
     Ok(step.into())
 }
 
-/// Held-out losses along a path of penalties, the strongest first: (losses by penalty and fold, their means, standard
+/// OwnedRows-out losses along a path of penalties, the strongest first: (losses by penalty and fold, their means, standard
 /// errors of the difference from the best, number of the one to take).
 #[pyfunction]
 #[pyo3(signature = (kind, params, rows, penalties, *, codes=None, n_classes=0, targets=None, variances=None,
@@ -224,7 +224,7 @@ pub(crate) fn penalty_path<'py>(
     py: Python<'py>,
     kind: &str,
     params: &str,
-    rows: Given<'_>,
+    rows: RowsArgument<'_>,
     penalties: Vec<f64>,
     codes: Codes<'py>,
     n_classes: usize,
@@ -237,8 +237,8 @@ pub(crate) fn penalty_path<'py>(
 ) -> BorderResult<(Matrix<'py>, Floats<'py>, Floats<'py>, usize)> {
     let threads = threads::resolve(n_jobs)?;
     let Supervised { labels, targets, weights, groups } =
-        Supervised::of(codes, n_classes, targets, variances, weights, groups)?;
-    let (held, kind, params) = (Held::from(rows), kind.to_owned(), params.to_owned());
+        Supervised::new(codes, n_classes, targets, variances, weights, groups)?;
+    let (held, kind, params) = (OwnedRows::from(rows), kind.to_owned(), params.to_owned());
     let path = interrupt::run(py, report, move |control| {
         let known = Training { labels, targets, n_classes, weights, groups, ..Training::new(held.rows()?) };
         Step::path(&kind, &params, &penalties, threads, &known, control)
@@ -324,29 +324,34 @@ impl Fitted {
     /// Features of the rows; None when any number will do.
     #[getter]
     fn n_features(&self) -> Option<usize> {
-        self.inner.answers().about().n_features
+        self.inner.predictor().about().n_features
     }
 
     /// Classes, 0 of a regression, None of a transform.
     #[getter]
     fn n_classes(&self) -> Option<usize> {
-        self.inner.answers().about().n_classes
+        self.inner.predictor().about().n_classes
     }
 
     /// The rows that a transform makes of these.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn transform(&self, py: Python<'_>, rows: Given<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Gaussians> {
+    fn transform(&self, py: Python<'_>, rows: RowsArgument<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Gaussians> {
         Ok(self.ask(py, rows, n_jobs, |model, rows, control| model.transform(rows, control))?.into())
     }
 
     /// Undo `transform`.
     fn inverse_transform(&self, py: Python<'_>, data: &Gaussians) -> BorderResult<Gaussians> {
-        Ok(py.detach(|| self.inner.answers().inverse_transform(&data.inner))?.into())
+        Ok(py.detach(|| self.inner.predictor().inverse_transform(&data.inner))?.into())
     }
 
     /// Mean scores, (n, 1) or (n, K); predictions of a regression, (n, 1); features of a map.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn decision<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Matrix<'py>> {
+    fn decision<'py>(
+        &self,
+        py: Python<'py>,
+        rows: RowsArgument<'_>,
+        n_jobs: threads::Jobs<'_>,
+    ) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.decision(rows, control))
     }
 
@@ -355,7 +360,7 @@ impl Fitted {
     fn decision_distribution<'py>(
         &self,
         py: Python<'py>,
-        rows: Given<'_>,
+        rows: RowsArgument<'_>,
         n_jobs: threads::Jobs<'_>,
     ) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
         let (means, stds) =
@@ -365,13 +370,23 @@ impl Fitted {
 
     /// Class probabilities, (n, K).
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn predict_proba<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Matrix<'py>> {
+    fn predict_proba<'py>(
+        &self,
+        py: Python<'py>,
+        rows: RowsArgument<'_>,
+        n_jobs: threads::Jobs<'_>,
+    ) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.predict_proba(rows, control))
     }
 
     /// Their logarithms, exact where the model knows them.
     #[pyo3(signature = (rows, n_jobs=None))]
-    fn log_proba<'py>(&self, py: Python<'py>, rows: Given<'_>, n_jobs: threads::Jobs<'_>) -> PyResult<Matrix<'py>> {
+    fn log_proba<'py>(
+        &self,
+        py: Python<'py>,
+        rows: RowsArgument<'_>,
+        n_jobs: threads::Jobs<'_>,
+    ) -> PyResult<Matrix<'py>> {
         self.matrix(py, rows, n_jobs, |model, rows, control| model.log_proba(rows, control))
     }
 
@@ -380,7 +395,7 @@ impl Fitted {
     fn densities<'py>(
         &self,
         py: Python<'py>,
-        rows: Given<'_>,
+        rows: RowsArgument<'_>,
         n_jobs: threads::Jobs<'_>,
     ) -> PyResult<(Matrix<'py>, Matrix<'py>, Matrix<'py>)> {
         let found = self.ask(py, rows, n_jobs, |model, rows, control| model.densities(rows, control))?;
@@ -394,7 +409,7 @@ impl Fitted {
     fn quantiles<'py>(
         &self,
         py: Python<'py>,
-        rows: Given<'_>,
+        rows: RowsArgument<'_>,
         levels: Vec<f64>,
         n_jobs: threads::Jobs<'_>,
     ) -> PyResult<Matrix<'py>> {
@@ -406,7 +421,7 @@ impl Fitted {
     fn log_likelihood<'py>(
         &self,
         py: Python<'py>,
-        rows: Given<'_>,
+        rows: RowsArgument<'_>,
         n_jobs: threads::Jobs<'_>,
     ) -> PyResult<Floats<'py>> {
         let logs = self.ask(py, rows, n_jobs, |model, rows, control| model.log_likelihood(rows, control))?;
@@ -419,22 +434,22 @@ impl Fitted {
     fn ask<T: Send + 'static>(
         &self,
         py: Python<'_>,
-        rows: Given<'_>,
+        rows: RowsArgument<'_>,
         n_jobs: threads::Jobs<'_>,
-        question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
+        question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T, Error> + Send + Sync + 'static,
     ) -> PyResult<T> {
-        let (threads, held, step) = (threads::resolve(n_jobs)?, Held::from(rows), self.inner.clone());
+        let (threads, held, step) = (threads::resolve(n_jobs)?, OwnedRows::from(rows), self.inner.clone());
         interrupt::run(py, None, move |control| {
-            parallel::install(threads, || question(step.answers(), held.rows()?, control))?
+            parallel::install(threads, || question(step.predictor(), held.rows()?, control))?
         })
     }
 
     fn matrix<'py>(
         &self,
         py: Python<'py>,
-        rows: Given<'_>,
+        rows: RowsArgument<'_>,
         n_jobs: threads::Jobs<'_>,
-        question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<Array2<f64>, Error> + Send + Sync + 'static,
+        question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<Array2<f64>, Error> + Send + Sync + 'static,
     ) -> PyResult<Matrix<'py>> {
         Ok(PyArray2::from_owned_array(py, self.ask(py, rows, n_jobs, question)?))
     }

@@ -2,7 +2,7 @@
 
 use numpy::PyArray2;
 use pyo3::prelude::*;
-use uncertain::probabilistic_kernel::{Coupling, Options, gram, median_distance};
+use uncertain::probabilistic_kernel::{Coupling, RbfOptions, gram, median_distance};
 use uncertain::{Error, parallel};
 
 use crate::error::{BorderResult, core_error};
@@ -27,7 +27,7 @@ pub(crate) fn probabilistic_rbf<'py>(
     let (x, z) = (x.inner.clone(), z.map(|z| z.inner.clone()));
     let values = interrupt::run(py, None, move |control| {
         let sigma = sigma.map_or_else(|| median_distance(&x, seed), Ok::<f64, Error>)?;
-        let options = Options { sigma, coupling, max_bytes };
+        let options = RbfOptions { sigma, coupling, max_bytes };
         parallel::install(threads, || gram(&x, z.as_deref(), &options, control))?
     })?;
     Ok(PyArray2::from_owned_array(py, values))

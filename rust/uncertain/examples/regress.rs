@@ -29,7 +29,7 @@ fn main() -> uncertain::Result<()> {
     let (mean, std) = huber.predict_distribution(&new)?;
     println!("at 2.0 +- 0.2: {:.2} +- {:.2}", mean[0], std[0]);
 
-    let saved = Saved::new(vec![Step::of(huber)], vec![]);
+    let saved = Saved::new(vec![Step::from_model(huber)], vec![]);
     let again = load_from_bytes(&save_to_bytes(&saved)?)?;
     assert_eq!(again.predict_targets(&new)?, mean);
     Ok(())

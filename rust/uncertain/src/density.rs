@@ -9,7 +9,7 @@ use crate::special::{cdf, pdf, quantile};
 
 /// One component of the density of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub struct DensityComponent {
     /// Share, of all parts of the row 1.
     pub weight: f64,
     /// Mean.
@@ -44,10 +44,10 @@ impl Densities {
     }
 
     /// The parts of one row's density.
-    pub fn row(&self, row: usize) -> impl Iterator<Item = Part> + Clone {
+    pub fn row(&self, row: usize) -> impl Iterator<Item = DensityComponent> + Clone {
         let len = self.n_components * NUMBERS;
         let parts = self.values[row * len..(row + 1) * len].chunks_exact(NUMBERS);
-        parts.map(|part| Part { weight: part[0], mean: part[1], std: part[2] })
+        parts.map(|part| DensityComponent { weight: part[0], mean: part[1], std: part[2] })
     }
 
     /// Mean and standard deviation of every row's density.
@@ -93,7 +93,7 @@ impl Densities {
 
 /// A quantile of a mixture: between the smallest and the largest of its components' own, by Newton's method
 /// inside a bracket, in the tail that is nearer.
-fn quantile_of(parts: impl Iterator<Item = Part> + Clone, level: f64) -> f64 {
+fn quantile_of(parts: impl Iterator<Item = DensityComponent> + Clone, level: f64) -> f64 {
     let upper = level > 0.5;
     let (sign, p) = if upper { (-1.0, 1.0 - level) } else { (1.0, level) };
     let z = quantile(p);
@@ -106,7 +106,7 @@ fn quantile_of(parts: impl Iterator<Item = Part> + Clone, level: f64) -> f64 {
     let mut x = 0.5 * (low + high);
     for _ in 0..200 {
         let (mut f, mut slope) = (-p, 0.0);
-        for Part { weight, mean, std } in parts.clone() {
+        for DensityComponent { weight, mean, std } in parts.clone() {
             let u = (x - sign * mean) / std;
             f += weight * cdf(u);
             slope += weight * pdf(u) / std;

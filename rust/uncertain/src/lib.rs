@@ -35,6 +35,7 @@ pub mod file;
 pub mod kernel;
 pub(crate) mod linalg;
 pub mod loss;
+#[doc(hidden)]
 pub mod memory;
 pub(crate) mod mixture;
 pub mod model;

@@ -23,7 +23,7 @@ fn members() -> Vec<Vec<Step>> {
 }
 
 fn averaged() -> Saved {
-    Saved::new(vec![Step::of(Average::new(members(), SHARES.to_vec()).unwrap())], classes())
+    Saved::new(vec![Step::from_model(Average::new(members(), SHARES.to_vec()).unwrap())], classes())
 }
 
 fn weighted(parts: &[Array2<f64>], weights: &[f64]) -> Array2<f64> {
@@ -60,7 +60,7 @@ fn kernel_machines_bring_their_rows_and_members_of_no_weight_stay() {
     for machine in kernel_machines().into_iter().filter(|machine| machine.classes.len() == 2) {
         let both = vec![machine.steps.clone(), machine.steps.clone()];
         let average = Average::new(both, vec![1.0, 0.0]).unwrap();
-        let saved = Saved::new(vec![Step::of(average)], machine.classes.clone());
+        let saved = Saved::new(vec![Step::from_model(average)], machine.classes.clone());
         let loaded = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
         assert_eq!(loaded, saved);
         if let Ok(p) = machine.predict_proba(&data()) {
@@ -82,12 +82,12 @@ fn regressions_mix_their_distributions() {
         let targets = Targets::new((0..36).map(|i| f64::from(i % 5) * 0.7).collect()).unwrap();
         let params = gsu_regression::Params::new().alpha(alpha).check().unwrap();
         let model = Step::new(params.fit(&seen, &targets, &control).unwrap(), params);
-        if scaled { vec![Step::of(scaler), model] } else { vec![model] }
+        if scaled { vec![Step::from_model(scaler), model] } else { vec![model] }
     };
     let members = vec![fit(0.01, true), fit(1.0, false)];
     let single: Vec<_> =
         members.iter().map(|steps| Saved::new(steps.clone(), vec![]).predict_distribution(&rows).unwrap()).collect();
-    let average = Saved::new(vec![Step::of(Average::new(members, vec![0.25, 0.75]).unwrap())], vec![]);
+    let average = Saved::new(vec![Step::from_model(Average::new(members, vec![0.25, 0.75]).unwrap())], vec![]);
     let loaded = file::load_from_bytes(&file::save_to_bytes(&average).unwrap()).unwrap();
     let (means, stds) = loaded.predict_distribution(&rows).unwrap();
     assert_eq!(loaded.predict_targets(&rows).unwrap(), means);
@@ -110,9 +110,9 @@ fn gaps_come_to_members_that_take_them() {
     let gaps = Incomplete::new(&rows, &missing).unwrap();
     let params = deconvolution::Params::new().check().unwrap();
     let (denoiser, _) = GaussianDenoiser::fit(&params, gaps, None, &control).unwrap();
-    let filled = [vec![Step::of(GaussianImputer::new(denoiser.mixture().clone()))], saved().steps].concat();
+    let filled = [vec![Step::from_model(GaussianImputer::new(denoiser.mixture().clone()))], saved().steps].concat();
     let both = vec![discriminants().remove(0).steps, filled];
-    let average = Saved::new(vec![Step::of(Average::new(both.clone(), vec![0.5, 0.5]).unwrap())], classes());
+    let average = Saved::new(vec![Step::from_model(Average::new(both.clone(), vec![0.5, 0.5]).unwrap())], classes());
     let single = both.into_iter().map(|steps| Saved::new(steps, classes()).predict_proba(gaps).unwrap());
     let views: Vec<_> = single.collect();
     let expected = stack(Axis(0), &[views[0].view(), views[1].view()]).unwrap().mean_axis(Axis(0)).unwrap();
@@ -190,14 +190,14 @@ fn densities_are_mixed_and_have_the_moments_of_the_distribution() {
     let fit = |k: usize| {
         let em = deconvolution::Params { components: deconvolution::Components::Fixed(k), ..Default::default() };
         let (model, _) = mixture_regression::fit(&em.check().unwrap(), &rows, &targets, &control).unwrap();
-        vec![Step::of(model)]
+        vec![Step::from_model(model)]
     };
     let members = vec![fit(1), fit(2)];
     let single: Vec<_> =
-        members.iter().map(|steps| steps[0].answers().densities((&rows).into(), &control).unwrap()).collect();
-    let average = Saved::new(vec![Step::of(Average::new(members, vec![0.25, 0.75]).unwrap())], vec![]);
+        members.iter().map(|steps| steps[0].predictor().densities((&rows).into(), &control).unwrap()).collect();
+    let average = Saved::new(vec![Step::from_model(Average::new(members, vec![0.25, 0.75]).unwrap())], vec![]);
     let loaded = file::load_from_bytes(&file::save_to_bytes(&average).unwrap()).unwrap();
-    let mixed = loaded.steps[0].answers().densities((&rows).into(), &control).unwrap();
+    let mixed = loaded.steps[0].predictor().densities((&rows).into(), &control).unwrap();
     let (means, stds) = mixed.moments();
     let (expected, deviations) = loaded.predict_distribution(&rows).unwrap();
     for i in 0..36 {
@@ -210,5 +210,5 @@ fn densities_are_mixed_and_have_the_moments_of_the_distribution() {
     let linear = gsu_regression::Params::new().check().unwrap();
     let linear = vec![Step::new(linear.fit(&rows, &targets, &control).unwrap(), linear)];
     let without = Average::new(vec![linear], vec![1.0]).unwrap();
-    assert!(Step::of(without).answers().densities((&rows).into(), &control).is_err());
+    assert!(Step::from_model(without).predictor().densities((&rows).into(), &control).is_err());
 }

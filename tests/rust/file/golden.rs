@@ -23,7 +23,7 @@ fn golden_kernel_path() -> PathBuf {
 /// Scaled rows with full covariances, three classes, probabilities.
 fn golden_kernel() -> Saved {
     let mut saved = kernel_machines().swap_remove(10);
-    saved.steps.insert(0, Step::of(GaussianScaler::new(vec![0.5, 1.0], vec![2.0, 1.5]).unwrap()));
+    saved.steps.insert(0, Step::from_model(GaussianScaler::new(vec![0.5, 1.0], vec![2.0, 1.5]).unwrap()));
     saved
 }
 

@@ -26,7 +26,7 @@ fn with_kernel(kernel: PointKernel) -> Saved {
     let map = KernelMap::fit(&rows, kernel, &KernelMapOptions { tol: 1e-6, max_rank: Some(9) }, &control).unwrap();
     let params = Params::new().check().unwrap();
     let model = params.fit(&map.transform(&rows, &control).unwrap(), &labels, &control).unwrap();
-    let steps = vec![Step::of(scaler), Step::of(map), Step::new(model, params)];
+    let steps = vec![Step::from_model(scaler), Step::from_model(map), Step::new(model, params)];
     let mut saved = Saved::new(steps, vec![Class::from("b"), Class::from("a")]);
     saved.features = vec!["height".into(), "width".into()];
     saved

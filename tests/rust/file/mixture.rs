@@ -20,7 +20,7 @@ fn mixtures_come_back_and_must_be_distributions() {
     let rows = denoiser.transform(&data, &control).unwrap();
     let params = Params::new().check().unwrap();
     let model = params.fit(&rows, &labels, &control).unwrap();
-    let steps = vec![Step::of(imputer), Step::of(denoiser), Step::new(model, params)];
+    let steps = vec![Step::from_model(imputer), Step::from_model(denoiser), Step::new(model, params)];
     let saved = Saved::new(steps, vec![Class::from(false), Class::from(true)]);
     let bytes = file::save_to_bytes(&saved).unwrap();
     let again = file::load_from_bytes(&bytes).unwrap();

@@ -46,7 +46,8 @@ fn a_collapser_takes_covariances_from_the_regression_alone() {
     let params = gsu_regression::Params::new().loss(LossKind::Squared).alpha(1e-9).check().unwrap();
     let collapser = GaussianCollapser::new(Collapse::Zero);
     let model = params.fit(&collapser.transform(&posterior).unwrap(), &targets, &control).unwrap();
-    let saved = Saved::new(vec![Step::of(denoiser), Step::of(collapser), Step::new(model, params)], vec![]);
+    let saved =
+        Saved::new(vec![Step::from_model(denoiser), Step::from_model(collapser), Step::new(model, params)], vec![]);
     let loaded = file::load_from_bytes(&file::save_to_bytes(&saved).unwrap()).unwrap();
     assert_eq!(loaded, saved);
     assert_eq!(loaded.transform(&rows).unwrap(), posterior.collapse(Collapse::Zero).unwrap());

@@ -61,7 +61,7 @@ fn parts_that_do_not_fit_cannot_be_saved() {
     refused(&|s| s.steps.reverse(), "followed by one classifier");
     refused(&|s| s.classes[2] = Class::from(f64::NAN), "not a finite number");
     refused(&|s| s.columns = format!("{{\"a\": \"{}\"}}", "x".repeat(1 << 20)), "bytes of 1048576");
-    refused(&|s| s.steps[0] = Step::of(GaussianScaler::new(vec![0.0], vec![1.0]).unwrap()), "1 and 2");
+    refused(&|s| s.steps[0] = Step::from_model(GaussianScaler::new(vec![0.0], vec![1.0]).unwrap()), "1 and 2");
 }
 
 #[test]

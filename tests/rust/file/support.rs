@@ -23,7 +23,7 @@ pub(crate) fn saved() -> Saved {
     let rows = scaler.transform(&data).and_then(|rows| subspace.transform(&rows, &Control::new())).unwrap();
     let params = Params::new().probability(true).folds(3).seed(u64::MAX).check().unwrap();
     let model = params.fit(&rows, &labels, &Control::new()).unwrap();
-    let steps = vec![Step::of(scaler), Step::of(subspace), Step::new(model, params)];
+    let steps = vec![Step::from_model(scaler), Step::from_model(subspace), Step::new(model, params)];
     let mut saved = Saved::new(steps, vec![Class::from("é \"quoted\""), Class::from(-7), Class::from(0.1)]);
     saved.features = vec!["height".into(), "width".into()];
     saved.columns = r#"{ "mean": ["height", "width"], "z": 1e300, "a": 18446744073709551617 }"#.into();

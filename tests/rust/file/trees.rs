@@ -28,7 +28,7 @@ fn model(link: Link, baseline: Vec<f64>) -> Model {
 
 fn saved(link: Link, baseline: Vec<f64>, classes: &[&str]) -> Saved {
     let classes = classes.iter().map(|&name| Class::from(name)).collect();
-    Saved::new(vec![Step::of(model(link, baseline))], classes)
+    Saved::new(vec![Step::from_model(model(link, baseline))], classes)
 }
 
 /// Rows as (means, (variance, covariance, variance)).

@@ -1,5 +1,4 @@
-"""What workers do: look at a partition, draw a sample of it, read it, move it, and sum over
-it."""
+"""What workers do: look at a partition, draw a sample of it, read it, move it, and sum over its rows."""
 
 from __future__ import annotations
 

@@ -57,12 +57,12 @@ fn covariances(pieces: &[GaussianArray], n: usize) -> Result<Covariances> {
         Structure::Dense if all.iter().all(|c| exact(c) || c.common().is_some()) => {
             let mut out = vec![0.0; packed_len(pieces.iter().map(|p| p.n_features()).sum())];
             Blocks::new(pieces).write(0, &mut out);
-            Covariances::of_triangle(out)
+            Covariances::triangle_unchecked(out)
         }
         Structure::Dense => {
             let width = packed_len(pieces.iter().map(|p| p.n_features()).sum());
             let blocks = || Blocks::new(pieces);
-            Covariances::of_triangles(Rows::written_with(n, width, blocks, |blocks, row, out| {
+            Covariances::triangles_unchecked(Rows::written_with(n, width, blocks, |blocks, row, out| {
                 blocks.write(row, out);
                 Ok(())
             })?)

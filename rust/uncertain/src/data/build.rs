@@ -52,17 +52,17 @@ impl Covariances {
     }
 
     /// F_i F_i' with `rank` columns, from numbers known to be good.
-    pub(crate) fn of_factor(factor: Rows, rank: usize) -> Self {
+    pub(crate) fn factor_unchecked(factor: Rows, rank: usize) -> Self {
         LowRank { factor, rank, diagonal: None }.into()
     }
 
     /// A matrix per row from packed triangles known to be good.
-    pub(crate) fn of_triangles(values: Rows) -> Self {
+    pub(crate) fn triangles_unchecked(values: Rows) -> Self {
         Full { values, layout: Layout::Packed }.into()
     }
 
     /// One matrix for all rows from a packed triangle known to be good.
-    pub(crate) fn of_triangle(packed: Vec<f64>) -> Self {
+    pub(crate) fn triangle_unchecked(packed: Vec<f64>) -> Self {
         Shared { packed: packed.into() }.into()
     }
 
@@ -88,7 +88,7 @@ impl Covariances {
             check_square(values.row(row), d, what, row)?;
             invert(values.row(row), d, scratch, out).map_err(|e| e.at(what, row))
         })?;
-        Ok(Self::of_triangles(inverses))
+        Ok(Self::triangles_unchecked(inverses))
     }
 
     /// From a d x rank factor per row, row-major, n x (d rank), and variances n x d beside it:

@@ -5,7 +5,7 @@
 //! shared matrices stay one); a shared matrix beside anything else becomes full: nothing cheaper holds both.
 
 use crate::data::covariance::{
-    Diagonal, Field, Isotropic, LowRank, Shape, Storage, Structure, packed_len, unpack_into,
+    Diagonal, Field, FieldShape, Isotropic, LowRank, Storage, Structure, packed_len, unpack_into,
 };
 use crate::data::{Covariances, GaussianArray, Rows, Unit};
 use crate::error::{Error, Result};
@@ -27,12 +27,12 @@ impl GaussianArray {
     /// The same Gaussians with a full (packed) matrix per row, whatever their kind.
     pub fn to_full(&self) -> Result<GaussianArray> {
         let values = triangles(self)?;
-        Ok(GaussianArray::from_checked(self.means().clone(), Covariances::of_triangles(values)))
+        Ok(GaussianArray::from_checked(self.means().clone(), Covariances::triangles_unchecked(values)))
     }
 
     /// The same Gaussians with every matrix as its triangle: arrays of the same numbers are equal then.
     pub(crate) fn with_triangles(self) -> Result<GaussianArray> {
-        let square = self.covariances().fields().iter().any(|field| field.shape == Shape::Square);
+        let square = self.covariances().fields().iter().any(|field| field.shape == FieldShape::Square);
         if square { self.to_full() } else { Ok(self) }
     }
 
@@ -40,9 +40,9 @@ impl GaussianArray {
     pub fn arguments(&self) -> Result<Vec<Field>> {
         let d = self.n_features();
         let square = |field: Field| match field.shape {
-            Shape::Packed => {
+            FieldShape::Packed => {
                 let values = field.values.mapped(d * d, |packed, out| unpack_into(packed, d, out))?;
-                Ok(Field { values, shape: Shape::Square, ..field })
+                Ok(Field { values, shape: FieldShape::Square, ..field })
             }
             _ => Ok(field),
         };
@@ -106,7 +106,7 @@ fn concat_covariances(pieces: &[&GaussianArray], d: usize) -> Result<Covariances
             let diagonal = if beside { Some(gather(d, &|p| scalars(p, d, Unit::Variance))?) } else { None };
             LowRank { factor: gather(d * rank, &|p| padded(p, rank))?, rank, diagonal }.into()
         }
-        Structure::Dense => Covariances::of_triangles(gather(packed_len(d), &triangles)?),
+        Structure::Dense => Covariances::triangles_unchecked(gather(packed_len(d), &triangles)?),
     })
 }
 
@@ -151,7 +151,7 @@ fn padded(piece: &GaussianArray, rank: usize) -> Result<Rows> {
 /// n packed triangles, whatever the kind.
 fn triangles(piece: &GaussianArray) -> Result<Rows> {
     let (n, d) = (piece.n_rows(), piece.n_features());
-    if let [Field { shape: Shape::Packed, shared: false, values, .. }] = piece.covariances().fields().as_slice() {
+    if let [Field { shape: FieldShape::Packed, shared: false, values, .. }] = piece.covariances().fields().as_slice() {
         return Ok(values.clone());
     }
     Rows::written(n, packed_len(d), |row, out| {

@@ -103,7 +103,7 @@ impl Labels {
     }
 
     /// The rows of positive weight of a class.
-    pub(crate) fn rows_of(&self, class: usize) -> Vec<usize> {
+    pub(crate) fn class_rows(&self, class: usize) -> Vec<usize> {
         (0..self.len()).filter(|&i| self.codes[i] as usize == class && self.weight(i) > 0.0).collect()
     }
 

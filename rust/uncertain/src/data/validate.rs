@@ -22,7 +22,7 @@ pub struct Names {
 
 impl Names {
     /// The name of a kind's array: the first, or what is beside it.
-    pub(crate) fn of_field(&self, at: usize) -> &str {
+    pub(crate) fn field_label(&self, at: usize) -> &str {
         if at == 0 { &self.covariances } else { &self.diagonal }
     }
 }

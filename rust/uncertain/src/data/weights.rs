@@ -57,7 +57,7 @@ impl Weights {
     }
 
     /// Weights of some of the rows, known to be numbers >= 0: all of them may be zero here.
-    pub(crate) fn of_share(values: Vec<f64>) -> Self {
+    pub(crate) fn from_shares(values: Vec<f64>) -> Self {
         let total = values.iter().sum();
         Self { values, total }
     }
@@ -132,7 +132,7 @@ pub(crate) struct Present<'a, S: Clone> {
 
 impl<'a, S: Supervision> Present<'a, S> {
     /// The rows of positive weight, the only ones that a fit is to see: nothing is copied when those are all.
-    pub(crate) fn of(data: &GaussianArray, known: &'a S) -> Result<Self> {
+    pub(crate) fn new(data: &GaussianArray, known: &'a S) -> Result<Self> {
         let Some(kept) = known.weights().and_then(Weights::positive_rows) else {
             return Ok(Self { data: data.clone(), known: Cow::Borrowed(known), kept: None, count: data.n_rows() });
         };

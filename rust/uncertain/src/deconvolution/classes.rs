@@ -2,7 +2,7 @@
 
 use crate::control::Control;
 use crate::data::{Incomplete, Labels, Weights};
-use crate::deconvolution::{Components, Fitted, Group, Observed, Task, ValidParams};
+use crate::deconvolution::{Components, FittedMixture, Group, Observed, Task, ValidParams};
 use crate::error::{Error, Result};
 use crate::parallel;
 
@@ -25,7 +25,7 @@ impl ValidParams {
         labels: &Labels,
         per_class: PerClass<'_>,
         control: &Control,
-    ) -> Result<Fitted> {
+    ) -> Result<FittedMixture> {
         let Components::Fixed(k) = self.0.components else {
             return Err(Error::parameter(
                 "n_components",
@@ -38,11 +38,11 @@ impl ValidParams {
             return self.fit_classes(rows.take(&kept)?.rows(), &labels.take(&kept)?, per_class, control);
         }
         let PerClass { shares, tied, unbiased } = per_class;
-        let observed = Observed::of(rows, labels.weights());
-        let group = |class: usize| Group::new(&observed, Some(labels.rows_of(class)), class * k..(class + 1) * k);
+        let observed = Observed::from_rows(rows, labels.weights());
+        let group = |class: usize| Group::new(&observed, Some(labels.class_rows(class)), class * k..(class + 1) * k);
         let groups = (0..labels.n_classes()).map(group).collect();
         let task = Task { observed, groups, tied, unbiased };
         let fitted = parallel::install(self.0.threads, || task.fit(&self.0, control))??;
-        Ok(Fitted { mixture: fitted.mixture.weighted(|component| shares[component / k])?, ..fitted })
+        Ok(FittedMixture { mixture: fitted.mixture.weighted(|component| shares[component / k])?, ..fitted })
     }
 }

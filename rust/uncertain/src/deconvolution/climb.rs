@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use crate::control::Control;
 use crate::deconvolution::factors::Factors;
-use crate::deconvolution::passes::Source;
+use crate::deconvolution::passes::PackedRows;
 use crate::deconvolution::squarem::extrapolated;
 use crate::deconvolution::start::Sample;
 use crate::deconvolution::update::{floored_all, updated};
-use crate::deconvolution::{Fitted, Group, Mixture, Observed, Params, Task};
+use crate::deconvolution::{FittedMixture, Group, Mixture, Observed, Params, Task};
 use crate::error::{Error, Result};
 use crate::simd::dot;
 use crate::simd::mixture::Component;
-use crate::solver::{MEMORY, Pair, Status, direction};
+use crate::solver::{CurvaturePair, MEMORY, Status, direction};
 
 /// Passes after which EM with jumps leaves the rest to L-BFGS, where that can take over.
 const SLOW: usize = 20;
@@ -32,14 +32,14 @@ pub(super) fn fit_components(
     k: usize,
     unbiased: bool,
     control: &Control,
-) -> Result<Fitted> {
+) -> Result<FittedMixture> {
     let groups = vec![Group::new(&observed, rows, 0..k)];
     Task { observed, groups, tied: false, unbiased }.fit(params, control)
 }
 
 impl Task<'_> {
     /// From the start until it converges.
-    pub(super) fn fit(&self, params: &Params, control: &Control) -> Result<Fitted> {
+    pub(super) fn fit(&self, params: &Params, control: &Control) -> Result<FittedMixture> {
         let scale = Sample::new(&self.observed, None, params.seed).scale();
         let start = self.start(&scale, params.seed)?;
         let sources = self.groups.iter().map(|group| self.observed.source(group.read(), control));
@@ -64,7 +64,7 @@ pub(super) trait Passes {
 /// Rows in this process.
 struct Here<'a> {
     task: &'a Task<'a>,
-    sources: Vec<Source<'a>>,
+    sources: Vec<PackedRows<'a>>,
 }
 
 impl Passes for Here<'_> {
@@ -153,12 +153,12 @@ impl<'a> Climb<'a> {
         Self { rows, shape, params, control, scale, floor, passes: 0, history: vec![] }
     }
 
-    pub(super) fn run(mut self, start: Mixture) -> Result<Fitted> {
+    pub(super) fn run(mut self, start: Mixture) -> Result<FittedMixture> {
         let start = self.look(start)?;
         self.keep(&start);
         let (last, status) = if self.params.acceleration.is_some() { self.squarem(start)? } else { self.em(start)? };
         let n_iter = self.passes - 1;
-        Ok(Fitted { mixture: last.mixture, history: self.history, n_iter, status, choice: None })
+        Ok(FittedMixture { mixture: last.mixture, history: self.history, n_iter, status, choice: None })
     }
 
     /// Step by step.
@@ -256,7 +256,7 @@ impl<'a> Climb<'a> {
         let Some(factors) = factors.filter(|_| smooth) else { return Ok((start, false)) };
         let Some(u) = factors.coordinates(&start.mixture) else { return Ok((start, false)) };
         let Some(mut here) = self.place(&factors, u, &start.mixture)? else { return Ok((start, false)) };
-        let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY + 1);
+        let mut pairs: VecDeque<CurvaturePair> = VecDeque::with_capacity(MEMORY + 1);
         let mut idle = 0;
         while self.passes <= self.params.max_iter && idle < IDLE {
             let p = direction(&here.fall, &pairs, None);
@@ -270,7 +270,7 @@ impl<'a> Climb<'a> {
             };
             let s = next.u.iter().zip(&here.u).map(|(a, b)| a - b).collect();
             let y = next.fall.iter().zip(&here.fall).map(|(a, b)| a - b).collect();
-            pairs.extend(Pair::new(s, y));
+            pairs.extend(CurvaturePair::new(s, y));
             if pairs.len() > MEMORY {
                 pairs.pop_front();
             }

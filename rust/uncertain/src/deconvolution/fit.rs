@@ -4,7 +4,7 @@ use crate::control::Control;
 use crate::data::{Incomplete, Weights};
 use crate::deconvolution::choose;
 use crate::deconvolution::climb::fit_components;
-use crate::deconvolution::{Components, Fitted, Observed, ValidParams};
+use crate::deconvolution::{Components, FittedMixture, Observed, ValidParams};
 use crate::error::Result;
 use crate::parallel;
 
@@ -19,7 +19,7 @@ impl ValidParams {
         rows: impl Into<Incomplete<'a>>,
         weights: Option<&Weights>,
         control: &Control,
-    ) -> Result<Fitted> {
+    ) -> Result<FittedMixture> {
         self.fit_rows(rows.into(), weights, false, control)
     }
 
@@ -30,19 +30,19 @@ impl ValidParams {
         weights: Option<&Weights>,
         unbiased: bool,
         control: &Control,
-    ) -> Result<Fitted> {
+    ) -> Result<FittedMixture> {
         rows.check_with(weights)?;
         if let Some((weights, kept)) = weights.and_then(|w| Some((w, w.positive_rows()?))) {
             // The start must not see rows without weight either.
             return self.fit_rows(rows.take(&kept)?.rows(), Some(&weights.take(&kept)?), unbiased, control);
         }
-        let (params, observed) = (&self.0, Observed::of(rows, weights));
+        let (params, observed) = (&self.0, Observed::from_rows(rows, weights));
         parallel::install(params.threads, || match params.components {
             Components::Fixed(k) => fit_components(params, observed, None, k, unbiased, control),
             Components::Auto => {
                 let choice = choose::by_likelihood(params, observed, params.max_components, control)?;
                 let fitted = fit_components(params, observed, None, choice.n_components, unbiased, control)?;
-                Ok(Fitted { choice: Some(choice), ..fitted })
+                Ok(FittedMixture { choice: Some(choice), ..fitted })
             }
         })?
     }

@@ -46,8 +46,8 @@ impl Expected {
     }
 
     /// Of a row under component `k`.
-    pub(crate) fn of(&mut self, mixture: &Mixture, k: usize, rows: Incomplete<'_>, row: usize) -> Result<()> {
-        self.row.of(mixture, k, rows, row, true).ok_or_else(|| {
+    pub(crate) fn update(&mut self, mixture: &Mixture, k: usize, rows: Incomplete<'_>, row: usize) -> Result<()> {
+        self.row.read(mixture, k, rows, row, true).ok_or_else(|| {
             let why = "its density under the mixture cannot be computed; scale the features, or raise reg_covar";
             Error::Data(format!("row {row}: {why}"))
         })?;
@@ -161,7 +161,7 @@ impl Observed<'_> {
             for &row in &limited[part] {
                 control.check()?;
                 for (at, k) in components.clone().enumerate() {
-                    own[at].of(mixture, k, rows, row)?;
+                    own[at].update(mixture, k, rows, row)?;
                     logs[at] = mixture.weights()[k].ln() + own[at].log_density;
                 }
                 let (log, weight) = (log_sum(&logs), self.weight(row));
@@ -207,7 +207,7 @@ impl Observed<'_> {
         let found = parallel::new_rows_with(limited.len(), k, own, |own, at, out| {
             control.check()?;
             for (component, out) in out.iter_mut().enumerate() {
-                own.of(mixture, component, self.rows(), limited[at].1)?;
+                own.update(mixture, component, self.rows(), limited[at].1)?;
                 *out = mixture.weights()[component].ln() + own.log_density;
             }
             Ok(())
@@ -252,7 +252,7 @@ impl Observed<'_> {
         let (k, d, len) = (mixture.n_components(), mean.len(), covariance.len());
         let (mut logs, mut means, mut triangles) = (vec![0.0; k], vec![0.0; k * d], vec![0.0; k * len]);
         for component in 0..k {
-            own.of(mixture, component, self.rows(), row)?;
+            own.update(mixture, component, self.rows(), row)?;
             logs[component] = mixture.weights()[component].ln() + own.log_density;
             let (mean, triangle) = (component * d..(component + 1) * d, component * len..(component + 1) * len);
             own.posterior(mixture, component, &mut means[mean], &mut triangles[triangle]);

@@ -56,8 +56,8 @@ mod update;
 mod whitened;
 pub(crate) mod with_target;
 
-pub use params::{Acceleration, Choice, Components, Fitted, Params, Report, ValidParams};
-pub use state::Progress;
+pub use params::{Acceleration, Choice, Components, FittedMixture, Params, Report, ValidParams};
+pub use state::ReportHeader;
 
 pub use crate::mixture::Mixture;
 pub(crate) use crate::mixture::log_sum;

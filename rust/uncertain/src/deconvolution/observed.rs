@@ -49,14 +49,14 @@ impl<'a> Observed<'a> {
     }
 
     /// The same from rows that may have gaps and limits.
-    pub(crate) fn of(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
+    pub(crate) fn from_rows(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
         // A limit is a gap, and gaps keep passes in the coordinates of the rows: sums over limits can be added.
         Self { limits: rows.limits(), ..Self::new(rows.gaussians(), rows.missing(), weights) }
     }
 
     /// The same where passes must keep to the coordinates of the rows, for sums over other rows to be added.
     pub(crate) fn in_plain_coordinates(rows: Incomplete<'a>, weights: Option<&'a Weights>) -> Self {
-        let observed = Self::of(rows, weights);
+        let observed = Self::from_rows(rows, weights);
         let diagonal = rows.gaussians().covariances().structure().is_diagonal();
         let noise = if diagonal { Noise::Diagonal } else { Noise::Full };
         Self { shape: Shape { noise, ..observed.shape }, ..observed }

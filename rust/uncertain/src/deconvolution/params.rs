@@ -94,7 +94,7 @@ impl Params {
 
 /// A fitted mixture and the way to it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fitted {
+pub struct FittedMixture {
     /// What was found.
     pub mixture: Mixture,
     /// Mean log-likelihood per row, at the start and after every step that was kept; it never falls. The imputer's, and
@@ -108,7 +108,7 @@ pub struct Fitted {
     pub choice: Option<Choice>,
 }
 
-impl Fitted {
+impl FittedMixture {
     /// The way without the mixture.
     #[must_use]
     pub fn report(&self) -> Report {
@@ -120,9 +120,9 @@ impl Fitted {
 /// The way to a mixture, which a model file may remember.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// As [`Fitted::history`].
+    /// As [`FittedMixture::history`].
     pub history: Vec<f64>,
-    /// As [`Fitted::n_iter`].
+    /// As [`FittedMixture::n_iter`].
     pub n_iter: usize,
     /// How it ended.
     pub status: Status,

@@ -16,7 +16,7 @@ pub(crate) struct Pass {
 }
 
 /// Rows for many passes: as packs where they may be kept, which saves cutting them into lanes every time.
-pub(crate) struct Source<'r> {
+pub(crate) struct PackedRows<'r> {
     rows: Option<&'r [usize]>,
     count: usize,
     /// Part by part, as `parallel::map_parts` cuts them, so that both ways give the same bits.
@@ -46,20 +46,20 @@ impl Partial {
 
 impl Observed<'_> {
     /// These rows (`None`: all) for many passes.
-    pub(crate) fn source<'r>(&self, rows: Option<&'r [usize]>, control: &Control) -> Result<Source<'r>> {
+    pub(crate) fn source<'r>(&self, rows: Option<&'r [usize]>, control: &Control) -> Result<PackedRows<'r>> {
         self.source_below(memory::kept(), rows, control)
     }
 
     /// The same for one pass.
-    pub(super) fn passing<'r>(&self, rows: Option<&'r [usize]>) -> Source<'r> {
-        Source { rows, count: rows.map_or(self.data.n_rows(), <[usize]>::len), packs: None }
+    pub(super) fn passing<'r>(&self, rows: Option<&'r [usize]>) -> PackedRows<'r> {
+        PackedRows { rows, count: rows.map_or(self.data.n_rows(), <[usize]>::len), packs: None }
     }
 
     /// The same, keeping no more than so many bytes of packs; beyond, every pass makes them anew.
-    fn source_below<'r>(&self, bytes: usize, rows: Option<&'r [usize]>, control: &Control) -> Result<Source<'r>> {
+    fn source_below<'r>(&self, bytes: usize, rows: Option<&'r [usize]>, control: &Control) -> Result<PackedRows<'r>> {
         let count = rows.map_or(self.data.n_rows(), <[usize]>::len);
         if count.div_ceil(LANES).saturating_mul(self.shape.width() * size_of::<Pack>()) > bytes {
-            return Ok(Source { rows, count, packs: None });
+            return Ok(PackedRows { rows, count, packs: None });
         }
         let parts = parallel::map_parts(count, |part| -> Result<Vec<Pack>> {
             let mut packs = Vec::with_capacity(part.len().div_ceil(LANES) * self.shape.width());
@@ -69,11 +69,11 @@ impl Observed<'_> {
             })?;
             Ok(packs)
         })?;
-        Ok(Source { rows, count, packs: Some(parts.into_iter().collect::<Result<_>>()?) })
+        Ok(PackedRows { rows, count, packs: Some(parts.into_iter().collect::<Result<_>>()?) })
     }
 
     /// One pass of EM with these components.
-    pub(crate) fn sums(&self, source: &Source<'_>, components: &[Component], control: &Control) -> Result<Pass> {
+    pub(crate) fn sums(&self, source: &PackedRows<'_>, components: &[Component], control: &Control) -> Result<Pass> {
         let len = components.len() * self.shape.sums_len();
         let start = || Partial { sums: vec![Pack::ZERO; len], total: [0.0; LANES], workspace: Workspace::default() };
         let parts: Vec<Result<Pass>> = match &source.packs {

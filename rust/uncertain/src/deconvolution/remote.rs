@@ -10,7 +10,7 @@ use crate::deconvolution::climb::{Climb, Passes, Shape};
 use crate::deconvolution::prepare::plain;
 use crate::deconvolution::start::Sample;
 use crate::deconvolution::task::spent_by;
-use crate::deconvolution::{Components, Fitted, Group, Mixture, Observed, Params, Task};
+use crate::deconvolution::{Components, FittedMixture, Group, Mixture, Observed, Params, Task};
 use crate::error::{Error, Result};
 use crate::simd::mixture::Component;
 use crate::sums::{Request, RowSums};
@@ -138,7 +138,7 @@ pub(crate) fn fit_remote(
     tied: bool,
     unbiased: bool,
     control: &Control,
-) -> Result<Fitted> {
+) -> Result<FittedMixture> {
     let k = rows.k;
     let observed = Observed::in_plain_coordinates(rows.sample, rows.weights);
     let ranges: Vec<Range<usize>> = ranges(rows.groups.len(), k * rows.groups.len()).collect();

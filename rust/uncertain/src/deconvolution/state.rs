@@ -35,20 +35,20 @@ impl Mixture {
 /// A [`Report`] without its arrays.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Progress {
+pub struct ReportHeader {
     n_iter: usize,
     status: Status,
 }
 
 impl Report {
-    pub(crate) fn write(&self, arrays: &mut Arrays) -> Progress {
+    pub(crate) fn write(&self, arrays: &mut Arrays) -> ReportHeader {
         arrays.vector("history", &self.history);
         self.held_out.iter().for_each(|held_out| arrays.vector("held_out", held_out));
-        Progress { n_iter: self.n_iter, status: self.status }
+        ReportHeader { n_iter: self.n_iter, status: self.status }
     }
 }
 
-impl Progress {
+impl ReportHeader {
     pub(crate) fn read(self, parts: &mut Parts<'_>) -> Result<Report> {
         let held_out = parts.optional("held_out")?.map(|tensor| tensor.values);
         Ok(Report { history: parts.vector("history")?, n_iter: self.n_iter, status: self.status, held_out })

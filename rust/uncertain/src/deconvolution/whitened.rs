@@ -30,7 +30,7 @@ impl Whitened {
     }
 
     /// Of a row under component `k`, with its limits or without. `None`: V is singular.
-    pub(super) fn of(
+    pub(super) fn read(
         &mut self,
         mixture: &Mixture,
         k: usize,

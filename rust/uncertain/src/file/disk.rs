@@ -50,7 +50,7 @@ pub fn write(path: impl AsRef<Path>, saved: &Saved) -> Result<()> {
 
 /// What the system said, and what to do.
 fn explained(error: &io::Error, path: &Path) -> String {
-    let folder = folder_of(path).display();
+    let folder = parent_folder(path).display();
     match error.kind() {
         ErrorKind::NotFound => format!("there is no folder {folder}; make it first"),
         ErrorKind::NotADirectory => format!("{folder} is no folder"),
@@ -65,7 +65,7 @@ fn explained(error: &io::Error, path: &Path) -> String {
     }
 }
 
-fn folder_of(path: &Path) -> &Path {
+fn parent_folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -77,7 +77,7 @@ fn draft_beside(path: &Path) -> std::io::Result<NamedTempFile> {
     #[cfg(unix)]
     // Without this, nobody but the owner could read the model. The umask applies.
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let draft = builder.tempfile_in(folder_of(path))?;
+    let draft = builder.tempfile_in(parent_folder(path))?;
     if let Ok(old) = fs::metadata(path) {
         draft.as_file().set_permissions(old.permissions())?;
     }

@@ -7,7 +7,7 @@ use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
 use crate::model::{gsu, one_vs_rest};
-use crate::state::Answers;
+use crate::state::Predictor;
 use crate::step::{Step, chain};
 
 /// A fitted model with all that is needed to use it on new rows.
@@ -82,7 +82,7 @@ impl Saved {
 
     /// The classifier or (if not `classes`) the regressor is there?
     fn check_last(&self, classes: bool) -> Result<()> {
-        let last = self.steps.last().and_then(|step| step.answers().about().n_classes);
+        let last = self.steps.last().and_then(|step| step.predictor().about().n_classes);
         if last.is_some_and(|n| (n > 0) == classes) {
             return Ok(());
         }
@@ -95,7 +95,7 @@ impl Saved {
         &self,
         classes: bool,
         rows: Incomplete<'_>,
-        question: impl Fn(&dyn Answers, Incomplete<'_>, &Control) -> Result<T>,
+        question: impl Fn(&dyn Predictor, Incomplete<'_>, &Control) -> Result<T>,
     ) -> Result<T> {
         self.check_last(classes)?;
         let control = Control::new();

@@ -38,7 +38,7 @@ impl Loss for BestCaseHinge {
         Smoothness::Kinked
     }
 
-    fn of_rows(&self, rows: &[usize]) -> Option<Box<dyn Loss>> {
+    fn take_rows(&self, rows: &[usize]) -> Option<Box<dyn Loss>> {
         Some(Box::new(Self { radii: rows.iter().map(|&row| self.radii[row]).collect() }))
     }
 }

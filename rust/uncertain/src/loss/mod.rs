@@ -179,7 +179,7 @@ pub trait Loss: Debug + Sync {
     }
 
     /// The loss of the rows with these numbers, taken out of the others. `None`: the same for all rows.
-    fn of_rows(&self, _rows: &[usize]) -> Option<Box<dyn Loss>> {
+    fn take_rows(&self, _rows: &[usize]) -> Option<Box<dyn Loss>> {
         None
     }
 }

@@ -56,7 +56,7 @@ impl<L: Loss + Clone + 'static> Loss for NoisyTargets<L> {
         if wide { Smoothness::Always } else { self.inner.smoothness() }
     }
 
-    fn of_rows(&self, rows: &[usize]) -> Option<Box<dyn Loss>> {
+    fn take_rows(&self, rows: &[usize]) -> Option<Box<dyn Loss>> {
         let variances = rows.iter().map(|&row| self.variances[row]).collect();
         Some(Box::new(Self { inner: self.inner.clone(), variances }))
     }

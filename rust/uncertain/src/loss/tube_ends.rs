@@ -41,7 +41,7 @@ impl Loss for TubeEnds {
         self.offsets[row]
     }
 
-    fn of_rows(&self, rows: &[usize]) -> Option<Box<dyn Loss>> {
+    fn take_rows(&self, rows: &[usize]) -> Option<Box<dyn Loss>> {
         Some(Box::new(Self { offsets: rows.iter().map(|&row| self.offsets[row]).collect() }))
     }
 }

@@ -43,7 +43,7 @@ impl Loss for WorstCaseHinge {
         Some(Dual::Radius(self.radii[row]))
     }
 
-    fn of_rows(&self, rows: &[usize]) -> Option<Box<dyn Loss>> {
+    fn take_rows(&self, rows: &[usize]) -> Option<Box<dyn Loss>> {
         Some(Box::new(Self { radii: rows.iter().map(|&row| self.radii[row]).collect() }))
     }
 }

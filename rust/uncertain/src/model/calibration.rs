@@ -42,7 +42,7 @@ impl Calibration {
         if !self.probability {
             return Ok(None);
         }
-        if let Some(Sampled { data, labels }) = Sampled::of(data, labels, seed)?
+        if let Some(Sampled { data, labels }) = Sampled::draw(data, labels, seed)?
             // A class in few large groups may be missing in the sample.
             && let Ok(folds) = Folds::new(&labels, self.folds, seed)
         {

@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    fn folds_of(folds: &[u32]) -> u32 {
+    fn deal_folds(folds: &[u32]) -> u32 {
         folds.iter().max().unwrap() + 1
     }
 
@@ -168,7 +168,7 @@ mod tests {
         for seed in 0..20 {
             let folds = group_folds(&codes, 3, &groups, 5, seed).unwrap();
             assert_whole(&folds, &groups);
-            assert_eq!(folds_of(&folds), 5);
+            assert_eq!(deal_folds(&folds), 5);
             for class in 0..3 {
                 let total = codes.iter().filter(|&&code| code == class).count() as f64;
                 for fold in 0..5 {
@@ -204,7 +204,7 @@ mod tests {
         let codes: Vec<u32> = (0..103).map(|i| u32::from(i % 10 == 0) + u32::from(i % 3 == 0)).collect();
         let groups: Vec<u32> = (0..103).collect();
         let folds = group_folds(&codes, 3, &groups, 5, 7).unwrap();
-        assert_eq!(folds_of(&folds), 4); // 4 rows of class 2
+        assert_eq!(deal_folds(&folds), 4); // 4 rows of class 2
         for fold in 0..4 {
             let sizes = |class| (0..103).filter(|&i| folds[i] == fold && codes[i] == class).count();
             let n = [sizes(0), sizes(1), sizes(2)];
@@ -228,7 +228,7 @@ mod tests {
             }
             let folds = group_folds(&codes, 3, &groups, 5, seed).unwrap();
             assert_whole(&folds, &groups);
-            assert_eq!(folds_of(&folds), 2); // two groups of class 2
+            assert_eq!(deal_folds(&folds), 2); // two groups of class 2
             assert_ne!(folds[4], folds[5]);
         }
     }

@@ -14,7 +14,7 @@ pub(crate) const SEED: u64 = 0;
 pub(crate) const TOL: f64 = 1e-4;
 
 /// The fold of every row of a regression; whole groups.
-pub(crate) fn folds_of(n: usize, groups: Option<&[u32]>) -> Result<Vec<u32>> {
+pub(crate) fn deal_folds(n: usize, groups: Option<&[u32]>) -> Result<Vec<u32>> {
     let alone: Vec<u32>;
     let groups = match groups {
         Some(groups) => groups,
@@ -42,10 +42,10 @@ mod tests {
     #[test]
     fn folds_are_of_whole_groups() {
         let groups: Vec<u32> = (0..60).map(|i| i / 4).collect();
-        let folds = folds_of(60, Some(&groups)).unwrap();
+        let folds = deal_folds(60, Some(&groups)).unwrap();
         assert!((0..60).all(|i| folds[i] == folds[4 * (i / 4)]));
-        assert_eq!(folds_of(60, None).unwrap().iter().max(), Some(&4));
-        assert!(folds_of(1, None).is_err());
+        assert_eq!(deal_folds(60, None).unwrap().iter().max(), Some(&4));
+        assert!(deal_folds(1, None).is_err());
         assert!(check_penalties(&[1.0, 0.0]).is_err() && check_penalties(&[]).is_err());
     }
 }

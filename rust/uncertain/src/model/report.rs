@@ -28,9 +28,9 @@ impl From<&Solution> for FitReport {
     }
 }
 
-impl From<&smo::Solution> for FitReport {
-    fn from(solution: &smo::Solution) -> Self {
-        let &smo::Solution { objective, gap, iterations, status, .. } = solution;
+impl From<&smo::DualSolution> for FitReport {
+    fn from(solution: &smo::DualSolution) -> Self {
+        let &smo::DualSolution { objective, gap, iterations, status, .. } = solution;
         Self { objective, gap, n_iter: iterations, status }
     }
 }

@@ -33,7 +33,7 @@ pub(in crate::model) struct Sampled {
 
 impl Sampled {
     /// A sample of rows that all have weight; `None` when there are few enough for all to take part.
-    pub(in crate::model) fn of(data: &GaussianArray, labels: &Labels, seed: u64) -> Result<Option<Self>> {
+    pub(in crate::model) fn draw(data: &GaussianArray, labels: &Labels, seed: u64) -> Result<Option<Self>> {
         let most = (MOST_BYTES / data.row_bytes()).clamp(FEWEST_ROWS, CALIBRATED_ROWS);
         if labels.len() <= CALIBRATED_ROWS {
             return Ok(None);

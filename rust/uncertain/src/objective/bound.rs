@@ -20,7 +20,7 @@ impl<R: RowSums> LinearObjective<'_, R> {
             narrowest: sums.narrowest,
             epsilon,
             // sum c [L(d, s) - p d - q s^2 / s_eps]
-            blur: if epsilon > 0.0 { (sums.objective - sums.tangent).max(0.0) } else { 0.0 },
+            smoothing_gap: if epsilon > 0.0 { (sums.objective - sums.tangent).max(0.0) } else { 0.0 },
             gradient,
         };
         let finite = evaluation.smoothed.is_finite() && evaluation.gradient.iter().all(|g| g.is_finite());

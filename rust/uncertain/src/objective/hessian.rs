@@ -13,13 +13,13 @@
 //! - *One direction* (isotropic, shared): S w is a multiple of one vector for all rows, so that what is not
 //!   dmm x x' is a sum of vectors.
 //! - *A factor*, S = F F': with h = F'w / s all terms are products of x and the columns of F turned so that the first is
-//!   along h. Then P = Q again, one or two rows for x and that column, and one for each of the others ([`Turn`]).
+//!   along h. Then P = Q again, one or two rows for x and that column, and one for each of the others ([`Reflection`]).
 //!
 //! Rows of P and Q wait for others: products of a few rows cost as much as those of many.
 
-use super::local::Block;
+use super::local::RowBlock;
+use super::reflection::Reflection;
 use super::row::RowCurvature;
-use super::turn::Turn;
 use crate::data::covariance::{BlockVerbs, Direction, Factor, Structure, packed_len};
 use crate::linalg;
 use crate::simd;
@@ -101,7 +101,7 @@ impl DenseHessian {
     /// Add the rows of one block.
     pub(super) fn add_block<K: BlockVerbs>(
         &mut self,
-        block: &Block<'_>,
+        block: &RowBlock<'_>,
         kind: &K,
         along: &Direction,
         memo: &[f64],
@@ -135,7 +135,7 @@ impl DenseHessian {
     }
 
     /// dmm x x': P = Q = sqrt(c dmm) x, and dmm >= 0 because losses are convex.
-    fn add_means(&mut self, block: &Block<'_>, rows: &[RowCurvature], picks: &[u32]) {
+    fn add_means(&mut self, block: &RowBlock<'_>, rows: &[RowCurvature], picks: &[u32]) {
         let d = self.d;
         for &k in picks {
             let root = rows[k as usize].mm.max(0.0).sqrt();
@@ -146,7 +146,7 @@ impl DenseHessian {
     }
 
     /// What is not dmm x x' where S w = sigma z.
-    fn add_ray(&mut self, block: &Block<'_>, rows: &[RowCurvature], picks: &[u32], z: &[f64], sigma: &[f64]) {
+    fn add_ray(&mut self, block: &RowBlock<'_>, rows: &[RowCurvature], picks: &[u32], z: &[f64], sigma: &[f64]) {
         let d = self.d;
         let ray = self.ray.get_or_insert_with(|| Ray { z: z.to_vec(), with_x: vec![0.0; d + 1], square: 0.0 });
         let along: Vec<f64> = rows.iter().zip(sigma).map(|(c, sigma)| c.ms * sigma * c.inv_s).collect();
@@ -160,7 +160,7 @@ impl DenseHessian {
     /// All terms of rows whose matrices are products F F'.
     fn add_factors(
         &mut self,
-        block: &Block<'_>,
+        block: &RowBlock<'_>,
         factor: &Factor<'_>,
         memo: &[f64],
         rows: &[RowCurvature],
@@ -170,7 +170,7 @@ impl DenseHessian {
         let mut turned = vec![0.0; rank * d];
         for k in picks.iter().map(|&k| k as usize) {
             let (c, x) = (&rows[k], block.means.row(block.at + k));
-            let turn = Turn::new(&memo[k * rank..(k + 1) * rank], c.inv_s);
+            let turn = Reflection::new(&memo[k * rank..(k + 1) * rank], c.inv_s);
             turn.columns(factor.factor.row(block.first + k), &mut turned);
             let [first, second, third] = c.root(turn.length2);
             let p = self.next_row();
@@ -190,14 +190,14 @@ impl DenseHessian {
     /// All terms but that of S, of rows of any kind.
     fn add_images<K: BlockVerbs>(
         &mut self,
-        block: &Block<'_>,
+        block: &RowBlock<'_>,
         kind: &K,
         along: &Direction,
         memo: &[f64],
         rows: &[RowCurvature],
         picks: &[u32],
     ) {
-        let &Block { first, n, means, at } = block;
+        let &RowBlock { first, n, means, at } = block;
         let d = self.d;
         grow(&mut self.images, n * d);
         let mut images = std::mem::take(&mut self.images);

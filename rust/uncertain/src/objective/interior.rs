@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::LinearObjective;
 use super::hessian::DenseHessian;
-use super::local::{Block, LocalRows, dense_parts};
+use super::local::{LocalRows, RowBlock, dense_parts};
 use super::row::{RowCurvature, RowMotion, RowTerms};
 use super::sketch::Sketch;
 use super::sums::{ClassSums, add};
@@ -17,7 +17,7 @@ use crate::with_kind;
 
 /// The Newton system of the interior-point method.
 #[derive(Debug)]
-pub(crate) struct System {
+pub(crate) struct NewtonSystem {
     /// Lower triangle, row-major, penalty included.
     pub matrix: Vec<f64>,
     /// The negative right-hand side.
@@ -27,13 +27,13 @@ pub(crate) struct System {
 }
 
 /// Buffers of one block.
-struct Scratch {
+struct SystemBuffers {
     memo: Vec<f64>,
     v: Vec<f64>,
 }
 
 /// What the rows of a part add to a system.
-struct Part {
+struct SystemParts {
     dense: Option<DenseHessian>,
     classes: [ClassSums; 2],
     /// sum of the residuals' share of the right-hand side, b last
@@ -41,7 +41,7 @@ struct Part {
 }
 
 /// Where the system is, and what its rows say.
-struct Pass<'a> {
+struct SystemPass<'a> {
     rows: &'a LocalRows<'a>,
     along: Direction,
     terms: &'a [RowTerms],
@@ -50,17 +50,17 @@ struct Pass<'a> {
     sketch: Option<Sketch>,
 }
 
-impl Pass<'_> {
+impl SystemPass<'_> {
     fn part(&self, range: Range<usize>, control: &Control) -> Result<Vec<f64>> {
         let (rows, d) = (self.rows, self.along.w.len());
-        let mut part = Part {
+        let mut part = SystemParts {
             dense: self.matrix.then(|| DenseHessian::new(d, rows.is_exact(), true)),
             classes: [ClassSums::zero(d), ClassSums::zero(d)],
             residual: vec![0.0; d + 1],
         };
         with_kind!(rows.covariances(), kind => {
             let block = rows.block_rows();
-            let mut scratch = Scratch { memo: vec![0.0; block * kind.memo_width(d)], v: vec![0.0; block] };
+            let mut scratch = SystemBuffers { memo: vec![0.0; block * kind.memo_width(d)], v: vec![0.0; block] };
             rows.blocks(range, control, |block| self.add_block(kind, &block, &mut scratch, &mut part))?;
         });
         let mut flat = vec![];
@@ -70,10 +70,10 @@ impl Pass<'_> {
         Ok(flat)
     }
 
-    fn add_block<K: BlockVerbs>(&self, kind: &K, block: &Block<'_>, s: &mut Scratch, part: &mut Part) {
-        let &Block { first, n, means, at } = block;
+    fn add_block<K: BlockVerbs>(&self, kind: &K, block: &RowBlock<'_>, s: &mut SystemBuffers, part: &mut SystemParts) {
+        let &RowBlock { first, n, means, at } = block;
         let (problem, d) = (&self.rows.problem, self.along.w.len());
-        let (rows, y) = (block.of(self.terms), block.of(problem.targets));
+        let (rows, y) = (block.slice(self.terms), block.slice(problem.targets));
         let memo = &mut s.memo[..n * kind.memo_width(d)];
         kind.quads(first, &self.along, memo, &mut s.v[..n]);
         let column = |f: &dyn Fn(usize, &RowTerms) -> f64| -> Vec<f64> {
@@ -99,7 +99,7 @@ impl Pass<'_> {
         let Some(dense) = &mut part.dense else { return };
         let curvature = rows.iter().enumerate().map(|(k, row)| {
             let theta = self.sketch.map_or(row.theta, |sketch| sketch.theta(first + k, row.theta));
-            RowCurvature::of_terms(&RowTerms { theta, ..*row }, y[k])
+            RowCurvature::from_terms(&RowTerms { theta, ..*row }, y[k])
         });
         dense.add_block(block, kind, &self.along, memo, &curvature.collect::<Vec<_>>());
     }
@@ -113,10 +113,11 @@ impl LinearObjective<'_> {
         terms: &[RowTerms],
         (rows, round): (usize, usize),
         control: &Control,
-    ) -> Result<System> {
+    ) -> Result<NewtonSystem> {
         let (d, sketch) = (x.len() - 1, Sketch::new(terms, rows, round));
         let along = self.covariances().along(&x[..d]);
-        let (classes, rest) = self.dual_sums(Pass { rows: &self.rows, along, terms, matrix: true, sketch }, control)?;
+        let (classes, rest) =
+            self.dual_sums(SystemPass { rows: &self.rows, along, terms, matrix: true, sketch }, control)?;
         let [minus, plus] = &classes;
         let (residual, matrix) = rest.split_at(d + 1);
         let mut rhs = self.gradient(x, minus, plus);
@@ -124,19 +125,19 @@ impl LinearObjective<'_> {
         if !self.facts().fit_intercept {
             rhs[d] = 0.0;
         }
-        Ok(System { bound: self.bound(minus, plus), matrix: self.penalised(matrix, d), rhs })
+        Ok(NewtonSystem { bound: self.bound(minus, plus), matrix: self.penalised(matrix, d), rhs })
     }
 
     /// The bound of [`system`](Self::system) alone: at d = 10 a quarter of its work.
     pub(crate) fn dual_bound(&self, x: &[f64], terms: &[RowTerms], control: &Control) -> Result<f64> {
         let along = self.covariances().along(&x[..x.len() - 1]);
-        let pass = Pass { rows: &self.rows, along, terms, matrix: false, sketch: None };
+        let pass = SystemPass { rows: &self.rows, along, terms, matrix: false, sketch: None };
         let ([minus, plus], _) = self.dual_sums(pass, control)?;
         Ok(self.bound(&minus, &plus))
     }
 
     /// The classes' sums of a pass, and what follows them.
-    fn dual_sums(&self, pass: Pass<'_>, control: &Control) -> Result<([ClassSums; 2], Vec<f64>)> {
+    fn dual_sums(&self, pass: SystemPass<'_>, control: &Control) -> Result<([ClassSums; 2], Vec<f64>)> {
         let d = pass.along.w.len();
         let most = if pass.matrix { dense_parts(d) } else { usize::MAX };
         let flat = self.rows.add_parts(most, |range| pass.part(range, control), add)?;
@@ -151,7 +152,7 @@ impl LinearObjective<'_> {
         let part = |range| {
             let mut sum = vec![0.0; d + 1];
             self.rows.blocks(range, control, |block| {
-                let (all, a): (Vec<u32>, _) = ((0..block.n as u32).collect(), block.of(a));
+                let (all, a): (Vec<u32>, _) = ((0..block.n as u32).collect(), block.slice(a));
                 simd::add_rows(block.means, block.at, &all, a, simd::Power::One, &mut sum[..d]);
                 sum[d] += a.iter().sum::<f64>();
             })?;
@@ -177,7 +178,7 @@ impl LinearObjective<'_> {
                 let (mut m, mut v) = (vec![0.0; block_rows], vec![0.0; block_rows]);
                 let mut memo = vec![0.0; block_rows * memo_width];
                 let mut images = vec![0.0; if rows.is_exact() { 0 } else { block_rows * d }];
-                rows.blocks(range, control, |Block { first, n, means, at }| {
+                rows.blocks(range, control, |RowBlock { first, n, means, at }| {
                     simd::dots(means, at, &along_d.w, simd::Power::One, &mut m[..n]);
                     if rows.is_exact() {
                         out.extend(m[..n].iter().map(|m| RowMotion { dm: m + direction[d], wsd: 0.0, dsd: 0.0 }));

@@ -35,7 +35,7 @@ pub struct LocalRows<'a> {
 }
 
 /// Rows that go through a pass together.
-pub(super) struct Block<'b> {
+pub(super) struct RowBlock<'b> {
     /// Number of the first row.
     pub first: usize,
     /// Number of rows.
@@ -45,9 +45,9 @@ pub(super) struct Block<'b> {
     pub at: usize,
 }
 
-impl Block<'_> {
+impl RowBlock<'_> {
     /// This block's elements of something per row.
-    pub(super) fn of<'v, T>(&self, all: &'v [T]) -> &'v [T] {
+    pub(super) fn slice<'v, T>(&self, all: &'v [T]) -> &'v [T] {
         &all[self.first..self.first + self.n]
     }
 }
@@ -85,13 +85,18 @@ impl<'a> LocalRows<'a> {
     }
 
     /// `work` on the blocks of `range`, in order.
-    pub(super) fn blocks(&self, range: Range<usize>, control: &Control, mut work: impl FnMut(Block<'_>)) -> Result<()> {
+    pub(super) fn blocks(
+        &self,
+        range: Range<usize>,
+        control: &Control,
+        mut work: impl FnMut(RowBlock<'_>),
+    ) -> Result<()> {
         let mut reader = Reader::new(self.problem.data, self.source);
         for first in range.clone().step_by(self.block_rows()) {
             control.check()?;
             let n = self.block_rows().min(range.end - first);
             let (means, at) = reader.rows(first, n)?;
-            work(Block { first, n, means, at });
+            work(RowBlock { first, n, means, at });
         }
         Ok(())
     }

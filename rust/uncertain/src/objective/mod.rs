@@ -36,19 +36,19 @@
 
 mod bound;
 mod check;
-#[cfg(test)]
-pub(crate) mod cut;
 mod hessian;
 mod interior;
 mod local;
+#[cfg(test)]
+pub(crate) mod partitioned;
 mod pass;
 mod problem;
+mod reflection;
 mod row;
 mod sketch;
 mod sums;
-mod turn;
 
-pub(crate) use interior::System;
+pub(crate) use interior::NewtonSystem;
 pub use local::LocalRows;
 pub(crate) use local::dense_parts;
 pub use problem::Problem;
@@ -65,7 +65,7 @@ use sums::ValueSums;
 /// How much of J an evaluation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Want {
+pub enum Derivatives {
     /// Values, bound and gradient.
     Gradient,
     /// And the Hessian as a matrix.
@@ -89,8 +89,8 @@ pub struct Evaluation {
     pub narrowest: f64,
     /// The smoothing.
     pub epsilon: f64,
-    /// The part of `objective - bound` that the smoothing is to blame for.
-    pub blur: f64,
+    /// The part of `objective - bound` that the smoothing opens.
+    pub smoothing_gap: f64,
 }
 
 impl Evaluation {
@@ -147,8 +147,8 @@ impl<'a, R: RowSums> LinearObjective<'a, R> {
     ///
     /// # Errors
     /// Those of the rows; data so large that J overflows.
-    pub fn evaluate(&self, x: &[f64], epsilon: f64, want: Want, control: &Control) -> Result<Evaluation> {
-        Ok(self.evaluate_with_sums(x, epsilon, want, control)?.0)
+    pub fn evaluate(&self, x: &[f64], epsilon: f64, derivatives: Derivatives, control: &Control) -> Result<Evaluation> {
+        Ok(self.evaluate_with_sums(x, epsilon, derivatives, control)?.0)
     }
 
     /// [`evaluate`](Self::evaluate), and the sums of which gradient and bound were made.
@@ -156,10 +156,10 @@ impl<'a, R: RowSums> LinearObjective<'a, R> {
         &self,
         x: &[f64],
         epsilon: f64,
-        want: Want,
+        derivatives: Derivatives,
         control: &Control,
     ) -> Result<(Evaluation, [ClassSums; 2])> {
-        let (d, hessian) = (x.len() - 1, want == Want::Hessian);
+        let (d, hessian) = (x.len() - 1, derivatives == Derivatives::Hessian);
         let numbers =
             self.rows.sum(Request::Value { problem: self.stated, x: x.to_vec(), epsilon, hessian }, control)?;
         let expected = Request::value_len(d, hessian);
@@ -191,7 +191,7 @@ impl<'a> LinearObjective<'a> {
     ///
     /// # Errors
     /// Another number of rows.
-    pub fn of_source(self, source: &'a dyn RowSource) -> Result<Self> {
+    pub fn with_source(self, source: &'a dyn RowSource) -> Result<Self> {
         if source.n_rows() != self.facts.n_rows {
             let expected = format!("{}, one per row of data", self.facts.n_rows);
             return Err(Error::shape("computed rows", expected, source.n_rows()));
@@ -232,7 +232,7 @@ impl RowSums for LocalRows<'_> {
                 return Err(Error::Internal("rows of one linear problem are asked about something else".into()));
             };
             let most = if hessian { dense_parts(x.len() - 1) } else { usize::MAX };
-            let pass = pass::Pass::new(self, x, epsilon, hessian);
+            let pass = pass::ValuePass::new(self, x, epsilon, hessian);
             self.add_parts(most, |range| pass.part(range, control), |a, b| request.add_sums(a, b))
         };
         requests.iter().map(value).collect()

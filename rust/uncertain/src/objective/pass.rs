@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::hessian::DenseHessian;
-use super::local::{Block, LocalRows};
+use super::local::{LocalRows, RowBlock};
 use super::row::{RowCurvature, over_s};
 use super::sums::ValueSums;
 use crate::control::Control;
@@ -17,7 +17,7 @@ use crate::simd;
 use crate::with_kind;
 
 /// Where and how J is evaluated.
-pub(super) struct Pass<'a> {
+pub(super) struct ValuePass<'a> {
     rows: &'a LocalRows<'a>,
     along: Direction,
     b: f64,
@@ -25,13 +25,13 @@ pub(super) struct Pass<'a> {
     hessian: bool,
 }
 
-struct Part {
+struct ValueParts {
     sums: ValueSums,
     dense: Option<DenseHessian>,
 }
 
 /// Buffers of one block.
-struct Scratch {
+struct ValueBuffers {
     m: Vec<f64>,
     v: Vec<f64>,
     memo: Vec<f64>,
@@ -42,7 +42,7 @@ struct Scratch {
     picks: [Vec<u32>; 2],
 }
 
-impl<'a> Pass<'a> {
+impl<'a> ValuePass<'a> {
     pub(super) fn new(rows: &'a LocalRows<'a>, x: &[f64], epsilon: f64, hessian: bool) -> Self {
         let (w, b) = (&x[..x.len() - 1], x[x.len() - 1]);
         Self { rows, along: rows.covariances().along(w), b, epsilon, hessian }
@@ -53,9 +53,9 @@ impl<'a> Pass<'a> {
         let (rows, d) = (self.rows, self.along.w.len());
         let block = rows.block_rows();
         let dense = self.hessian.then(|| DenseHessian::new(d, rows.is_exact(), rows.problem.loss.is_convex()));
-        let mut part = Part { sums: ValueSums::zero(d), dense };
+        let mut part = ValueParts { sums: ValueSums::zero(d), dense };
         with_kind!(rows.covariances(), kind => {
-            let mut scratch = Scratch {
+            let mut scratch = ValueBuffers {
                 m: vec![0.0; block],
                 v: vec![0.0; block],
                 memo: vec![0.0; block * kind.memo_width(d)],
@@ -70,10 +70,10 @@ impl<'a> Pass<'a> {
         Ok(ValueSums { hessian, ..part.sums }.flat())
     }
 
-    fn add_block<K: BlockVerbs>(&self, kind: &K, block: &Block<'_>, s: &mut Scratch, part: &mut Part) {
-        let &Block { first, n, means, at } = block;
+    fn add_block<K: BlockVerbs>(&self, kind: &K, block: &RowBlock<'_>, s: &mut ValueBuffers, part: &mut ValueParts) {
+        let &RowBlock { first, n, means, at } = block;
         let (rows, loss) = (self.rows, self.rows.problem.loss);
-        let y = block.of(rows.problem.targets);
+        let y = block.slice(rows.problem.targets);
         let memo = &mut s.memo[..n * kind.memo_width(self.along.w.len())];
         let (m, v, eval) = (&mut s.m[..n], &mut s.v[..n], &mut s.eval[..n]);
         simd::dots(means, at, &self.along.w, simd::Power::One, m);

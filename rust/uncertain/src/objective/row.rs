@@ -59,7 +59,7 @@ impl RowCurvature {
         }
     }
 
-    pub(super) fn of_terms(t: &RowTerms, y: f64) -> Self {
+    pub(super) fn from_terms(t: &RowTerms, y: f64) -> Self {
         let (inv_s, e) = if t.s > 0.0 { (1.0 / t.s, t.q / t.s) } else { (0.0, 0.0) };
         Self { mm: t.theta, ms: t.theta * y * t.z, ss: t.theta * t.z * t.z - e, e, inv_s }
     }
@@ -69,7 +69,7 @@ impl RowCurvature {
     }
 
     /// The Cholesky factor (1, 1), (2, 1), (2, 2) of the second derivatives along x and the first column of a turned
-    /// factor ([`Turn`](super::turn::Turn)), where |F'w / s|^2 is `length2`: [dmm, l dms; l dms, l^2 dss + (1 - l^2) e].
+    /// factor ([`Reflection`](super::reflection::Reflection)), where |F'w / s|^2 is `length2`: [dmm, l dms; l dms, l^2 dss + (1 - l^2) e].
     pub(super) fn root(&self, length2: f64) -> [f64; 3] {
         let first = self.mm.sqrt();
         let second = if first > 0.0 { self.ms * length2.sqrt() / first } else { 0.0 };

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::cut::Cut;
+use super::partitioned::PartitionedRows;
 use super::*;
 use crate::data::GaussianArray;
 use crate::data::covariance::{Diagonal, Full, Isotropic, Layout, LowRank, Shared};
@@ -83,7 +83,7 @@ fn gradient_and_hessian_agree_with_differences_for_every_kind() {
                 continue; // a hinge has no second derivative
             }
             let at = |x: &[f64], want| objective.evaluate(x, epsilon, want, &control).unwrap();
-            let (dense, plain) = (at(&x, Want::Hessian), at(&x, Want::Gradient));
+            let (dense, plain) = (at(&x, Derivatives::Hessian), at(&x, Derivatives::Gradient));
             assert_eq!(dense.gradient, plain.gradient);
             assert!(dense.objective <= dense.smoothed && dense.bound <= dense.objective);
             let hessian = dense.hessian.unwrap();
@@ -92,7 +92,7 @@ fn gradient_and_hessian_agree_with_differences_for_every_kind() {
                 let shifted = |h: f64| {
                     at(
                         &x.iter().enumerate().map(|(k, x)| if k == j { x + h } else { *x }).collect::<Vec<_>>(),
-                        Want::Gradient,
+                        Derivatives::Gradient,
                     )
                 };
                 let (up, down) = (shifted(h), shifted(-h));
@@ -119,7 +119,7 @@ fn results_are_bit_identical_for_any_number_of_threads() {
         let objective = problem(&data, &targets, None);
         let x: Vec<f64> = (0..10).map(|k| 0.1 * f64::from(k) - 0.3).collect();
         let on = |threads| {
-            parallel::install(Some(threads), || objective.evaluate(&x, 0.1, Want::Hessian, &Control::new()))
+            parallel::install(Some(threads), || objective.evaluate(&x, 0.1, Derivatives::Hessian, &Control::new()))
                 .unwrap()
                 .unwrap()
         };
@@ -139,9 +139,10 @@ fn the_bound_holds_at_any_point_and_for_any_class_balance() {
             let (mut best, mut bound) = (f64::INFINITY, f64::NEG_INFINITY);
             for _ in 0..200 {
                 let x: Vec<f64> = (0..4).map(|_| numbers.normal()).collect();
-                let e = objective.evaluate(&x, 0.2 * numbers.uniform(), Want::Gradient, &Control::new()).unwrap();
+                let e =
+                    objective.evaluate(&x, 0.2 * numbers.uniform(), Derivatives::Gradient, &Control::new()).unwrap();
                 (best, bound) = (best.min(e.objective), bound.max(e.bound));
-                assert!(e.blur <= e.objective - e.bound + 1e-12, "{loss:?}");
+                assert!(e.smoothing_gap <= e.objective - e.bound + 1e-12, "{loss:?}");
             }
             assert!(bound > 0.0 && bound <= best, "{loss:?}: {bound} {best}");
         }
@@ -153,7 +154,7 @@ fn a_stopped_pass_says_so() {
     let (data, targets) = every_kind(50, 2).remove(0);
     let control = Control::new();
     control.stop();
-    let result = problem(&data, &targets, None).evaluate(&[0.0; 3], 0.0, Want::Gradient, &control);
+    let result = problem(&data, &targets, None).evaluate(&[0.0; 3], 0.0, Derivatives::Gradient, &control);
     assert_eq!(result.unwrap_err(), Error::Interrupted);
 }
 
@@ -196,7 +197,7 @@ fn sums_do_not_depend_on_how_rows_are_cut() {
             let one = one.concat();
             let largest = one.iter().filter(|a| a.is_finite()).fold(1.0, |a: f64, b| a.max(b.abs()));
             for pieces in [1, 2, 7] {
-                let cut = Cut::of(&whole, pieces).rows.sums(&requests, &control).unwrap().concat();
+                let cut = PartitionedRows::objective(&whole, pieces).rows.sums(&requests, &control).unwrap().concat();
                 let near = |a: f64, b: f64| a == b || (a - b).abs() <= 1e-13 * largest;
                 assert!(one.iter().zip(&cut).all(|(a, b)| near(*a, *b)), "{loss:?} {pieces}");
             }

@@ -57,12 +57,12 @@ impl Partition {
                 self.check_single(mixture)?;
                 self.check_width(coef.len() + 1)?;
                 let (all, weight): (Vec<usize>, _) = ((0..self.n_rows()).collect(), |row: usize| self.weight(row));
-                Ok(with_target::Sums::of(coef, mixture, self.rows(), &all, &weight, control)?.flat())
+                Ok(with_target::Sums::add_up(coef, mixture, self.rows(), &all, &weight, control)?.flat())
             }
             Request::Residuals { mixture, unit, changes } => {
                 self.check_single(mixture)?;
                 let weight = |row: usize| self.weight(row);
-                let found = with_target::Residuals::of(mixture, self.rows(), &weight, control)?;
+                let found = with_target::Residuals::new(mixture, self.rows(), &weight, control)?;
                 Ok(found.sums(changes, *unit, &weight)?.concat())
             }
         }
@@ -199,7 +199,7 @@ impl Partition {
     fn without(&self, fold: usize) -> Weights {
         let held_out = |row: usize| self.columns.folds.as_ref().is_some_and(|folds| folds[row] as usize == fold);
         let weight = |row| if held_out(row) { 0.0 } else { self.weight(row) };
-        Weights::of_share((0..self.n_rows()).map(weight).collect())
+        Weights::from_shares((0..self.n_rows()).map(weight).collect())
     }
 
     fn scores(&self, class: usize, every: usize, planes: &[Vec<f64>]) -> Result<Vec<f64>> {

@@ -22,7 +22,7 @@ mod moments;
 mod scatter;
 
 pub(crate) use moments::{Moments, sums as moments};
-pub(crate) use scatter::{Spread, spreads};
+pub(crate) use scatter::{RowMoments, moments_by_class};
 
 use crate::data::{GaussianArray, Incomplete, Targets, Weights};
 use crate::deconvolution::with_target;
@@ -123,7 +123,7 @@ impl Partition {
         if let Some(variances) = &self.columns.variances {
             targets = targets.with_variances(variances.clone())?;
         }
-        let (data, missing) = with_target::Joint::of(self.rows(), &targets)?.into_parts();
+        let (data, missing) = with_target::Joint::new(self.rows(), &targets)?.into_parts();
         self.moved(data, missing)
     }
 

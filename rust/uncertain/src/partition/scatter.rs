@@ -12,15 +12,15 @@ const PARTS: usize = 8;
 
 /// Weight, mean and covariance (packed) of some rows; the covariance is that of a draw from a random row.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Spread {
+pub(crate) struct RowMoments {
     pub weight: f64,
     pub mean: Vec<f64>,
     pub cov: Vec<f64>,
 }
 
-impl Spread {
+impl RowMoments {
     /// Of all rows of these together.
-    pub(crate) fn together(of: &[Self]) -> Self {
+    pub(crate) fn pooled(of: &[Self]) -> Self {
         let (d, len) = of.first().map_or((0, 0), |one| (one.mean.len(), one.cov.len()));
         let weight: f64 = of.iter().map(|one| one.weight).sum();
         let share = |one: &Self| if weight > 0.0 { one.weight / weight } else { 0.0 };
@@ -37,7 +37,7 @@ impl Spread {
     }
 
     /// From weight, sum c off and the triangle of sum c (off off' + S).
-    fn of_sums(sums: &[f64], center: &[f64]) -> Self {
+    fn from_sums(sums: &[f64], center: &[f64]) -> Self {
         let (weight, (first, second)) = (sums[0], sums[1..].split_at(center.len()));
         let times = if weight > 0.0 { 1.0 / weight } else { 0.0 };
         let off: Vec<f64> = first.iter().map(|x| x * times).collect();
@@ -55,21 +55,22 @@ fn add_square(cov: &mut [f64], off: &[f64], c: f64) {
 }
 
 /// Of the rows of every class, fold by fold; `centers` are near their means.
-pub(crate) fn spreads(
+pub(crate) fn moments_by_class(
     rows: &dyn RowSums,
     classes: usize,
     folds: usize,
     centers: &[f64],
     control: &Control,
-) -> Result<Vec<Vec<Spread>>> {
+) -> Result<Vec<Vec<RowMoments>>> {
     let d = centers.len() / classes;
     let sums = rows.sum(Request::Scatter { classes, folds, centers: centers.to_vec() }, control)?;
     let width = 1 + d + packed_len(d);
     if sums.len() != classes * folds * width {
         return Err(Error::shape("sums of the rows", format!("{d} features"), sums.len()));
     }
-    let of_class =
-        |(own, center): (&[f64], &[f64])| own.chunks_exact(width).map(|sums| Spread::of_sums(sums, center)).collect();
+    let of_class = |(own, center): (&[f64], &[f64])| {
+        own.chunks_exact(width).map(|sums| RowMoments::from_sums(sums, center)).collect()
+    };
     Ok(sums.chunks_exact(folds * width).zip(centers.chunks_exact(d)).map(of_class).collect())
 }
 
@@ -129,8 +130,9 @@ mod tests {
         let centers = vec![1e6; 2 * D];
         let sums = scatter(&data, 2, 3, &centers, |row| row % 2, |row| Ok(row % 3), weight).unwrap();
         let width = 1 + D + packed_len(D);
-        let found: Vec<Spread> = sums.chunks_exact(width).map(|sums| Spread::of_sums(sums, &centers[..D])).collect();
-        let all = Spread::together(&found);
+        let found: Vec<RowMoments> =
+            sums.chunks_exact(width).map(|sums| RowMoments::from_sums(sums, &centers[..D])).collect();
+        let all = RowMoments::pooled(&found);
         let total: f64 = (0..50).map(weight).sum();
         assert!((all.weight - total).abs() < 1e-12);
         for j in 0..D {

@@ -118,11 +118,11 @@ struct Program {
     cones: Vec<SupportedConeT<f64>>,
     /// Elements of (w, b).
     columns: usize,
-    rows: Vec<Row>,
+    rows: Vec<ConicRow>,
 }
 
 /// A row with weight c and target y, and where its cone is.
-struct Row {
+struct ConicRow {
     y: f64,
     c: f64,
     lines: Range<usize>,
@@ -159,7 +159,7 @@ impl Program {
                 1 => SupportedConeT::NonnegativeConeT(1),
                 width => SupportedConeT::SecondOrderConeT(width),
             });
-            rows.push(Row { y, c: objective.weight(i), lines: first..line });
+            rows.push(ConicRow { y, c: objective.weight(i), lines: first..line });
         }
         let slack = rows.iter().enumerate().map(|(k, row)| vec![(k, -1.0), (row.lines.start, -1.0)]);
         let matrix = compressed(line, entries.into_iter().chain(slack));
@@ -176,7 +176,7 @@ impl Program {
         let alpha = objective.problem().alpha;
         // c (p, h) of the rows of either class, 0 elsewhere.
         let mut slopes = [vec![0.0; z.len()], vec![0.0; z.len()]];
-        for Row { y, c, lines } in &self.rows {
+        for ConicRow { y, c, lines } in &self.rows {
             let own = &mut slopes[usize::from(*y > 0.0)][lines.clone()];
             own.iter_mut().zip(&z[lines.clone()]).for_each(|(s, z)| *s = alpha * z);
             let p = own[0].clamp(0.0, *c);
@@ -190,8 +190,8 @@ impl Program {
         let CscMatrix { colptr, rowval, nzval, .. } = &self.matrix;
         let [minus, plus] = slopes.map(|slopes| {
             let column = |j: usize| (colptr[j]..colptr[j + 1]).map(|k| nzval[k] * slopes[rowval[k]]).sum();
-            let of_class = |row: &&Row| slopes[row.lines.start] > 0.0;
-            let p = |row: &Row| slopes[row.lines.start];
+            let of_class = |row: &&ConicRow| slopes[row.lines.start] > 0.0;
+            let p = |row: &ConicRow| slopes[row.lines.start];
             let bias = self.rows.iter().filter(of_class).map(|row| -row.y * p(row)).sum();
             let constant = self.rows.iter().filter(of_class).map(p).sum();
             ClassSums { gradient: (0..d).map(column).collect(), bias, constant }

@@ -24,7 +24,7 @@ use super::{Best, Options, Solution, Status, assess};
 use crate::control::Control;
 use crate::error::Result;
 use crate::loss::Dual;
-use crate::objective::{LinearObjective, Problem, RowMotion, RowTerms, System};
+use crate::objective::{LinearObjective, NewtonSystem, Problem, RowMotion, RowTerms};
 
 /// Newton steps and changes of the duals at most.
 const STEPS: usize = 40;
@@ -36,14 +36,14 @@ const FLAT: f64 = 0.3;
 
 /// A solution that the next one is near to.
 #[derive(Debug, Clone)]
-pub(crate) struct Near {
+pub(crate) struct WarmStart {
     /// w, b
     pub x: Vec<f64>,
     /// The rows' duals, in units of their weights; empty where they are not known yet.
     duals: Vec<f64>,
 }
 
-impl Near {
+impl WarmStart {
     pub(crate) fn new(x: Vec<f64>) -> Self {
         Self { x, duals: vec![] }
     }
@@ -51,7 +51,7 @@ impl Near {
 
 /// A row's score, dual and weight.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct HingeRow {
     y: f64,
     a: f64,
     r: f64,
@@ -61,7 +61,7 @@ struct Row {
     p: f64,
 }
 
-impl Row {
+impl HingeRow {
     fn at(&self, m: f64, v: f64) -> f64 {
         self.a - self.y * m + self.r * v.sqrt()
     }
@@ -97,7 +97,7 @@ impl Row {
 /// it was not.
 pub(crate) fn follow(
     problem: &Problem<'_>,
-    near: &mut Near,
+    near: &mut WarmStart,
     options: &Options,
     control: &Control,
 ) -> Result<Option<Solution>> {
@@ -150,7 +150,7 @@ pub(crate) fn follow(
             fresh = true;
             continue;
         }
-        let System { matrix, rhs, .. } = known.map_or_else(system, Ok)?;
+        let NewtonSystem { matrix, rhs, .. } = known.map_or_else(system, Ok)?;
         let direction = Factored::new(matrix, x.len()).solve(&rhs)?;
         let motion = objective.motion(&x, &direction, control)?;
         let Some(t) = step(objective, &x, &direction, &rows, &motion, delta) else { return Ok(None) };
@@ -162,17 +162,17 @@ pub(crate) fn follow(
 }
 
 /// The rows with their scores; `None` if the loss is not a hinge of ellipsoids.
-fn rows(objective: &LinearObjective<'_>, scores: &[(f64, f64)]) -> Option<Vec<Row>> {
+fn rows(objective: &LinearObjective<'_>, scores: &[(f64, f64)]) -> Option<Vec<HingeRow>> {
     let (targets, loss) = (objective.problem().targets, objective.problem().loss);
     let row = |(i, &(m, v)): (usize, &(f64, f64))| match loss.dual(i)? {
-        Dual::Radius(r) => Some(Row { y: targets[i], a: loss.offset(i), r, c: objective.weight(i), m, v, p: 0.0 }),
+        Dual::Radius(r) => Some(HingeRow { y: targets[i], a: loss.offset(i), r, c: objective.weight(i), m, v, p: 0.0 }),
         Dual::Normal => None,
     };
     scores.iter().enumerate().map(row).collect()
 }
 
 /// The distance from the kink within which there are [`ROWS_PER_UNKNOWN`].
-fn width(rows: &[Row], unknowns: usize) -> f64 {
+fn width(rows: &[HingeRow], unknowns: usize) -> f64 {
     let mut distances: Vec<f64> = rows.iter().map(|row| row.g().abs()).collect();
     let at = (ROWS_PER_UNKNOWN * unknowns).min(rows.len() - 1);
     *distances.select_nth_unstable_by(at, f64::total_cmp).1
@@ -184,7 +184,7 @@ fn step(
     objective: &LinearObjective<'_>,
     x: &[f64],
     direction: &[f64],
-    rows: &[Row],
+    rows: &[HingeRow],
     motion: &[RowMotion],
     delta: f64,
 ) -> Option<f64> {
@@ -269,7 +269,7 @@ mod tests {
                     loss: &there,
                 };
                 let start = fit_linear(&problem, SolverKind::Auto, &Options::default(), None, &Control::new()).unwrap();
-                let mut near = Near::new([start.w, vec![start.b]].concat());
+                let mut near = WarmStart::new([start.w, vec![start.b]].concat());
                 let problem = Problem { loss: &here, ..problem };
                 let Some(found) = follow(&problem, &mut near, &Options::default(), &Control::new()).unwrap() else {
                     continue;
@@ -312,7 +312,7 @@ mod tests {
             fit_linear(&problem, SolverKind::Auto, rough, None, &Control::new()).unwrap()
         };
         let first = solve(&radii);
-        let mut near = Near::new([first.w, vec![first.b]].concat());
+        let mut near = WarmStart::new([first.w, vec![first.b]].concat());
         let (mut steps, mut anew) = (0, 0);
         for round in 0..5 {
             radii.iter_mut().skip(round).step_by(7).for_each(|r| *r *= 0.9);
@@ -330,6 +330,6 @@ mod tests {
         assert!(steps < anew, "{steps} {anew}");
         // Another loss, or a point of another problem.
         assert_eq!(follow(&problem, &mut near, rough, &Control::new()).unwrap(), None);
-        assert_eq!(follow(&problem, &mut Near::new(vec![0.0; 2]), rough, &Control::new()).unwrap(), None);
+        assert_eq!(follow(&problem, &mut WarmStart::new(vec![0.0; 2]), rough, &Control::new()).unwrap(), None);
     }
 }

@@ -21,14 +21,14 @@
 
 use rayon::prelude::*;
 
+use super::stop_rule::{StopRule, Verdict};
 use super::trust_region::step;
-use super::watch::{Verdict, Watch};
 use super::{Options, Solution};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::loss::{Dual, LossEval, Scores};
-use crate::objective::{LinearObjective, RowMotion, RowTerms, System};
+use crate::objective::{LinearObjective, NewtonSystem, RowMotion, RowTerms};
 use crate::simd;
 use crate::special::{cdf, pdf, quantile};
 
@@ -191,7 +191,7 @@ pub(super) fn minimize(
     let mut here = value(objective, &x, &rows);
     let mut open = complementarity(&rows);
     let mut lags = false;
-    let mut watch = Watch::new(objective, &x, <[f64]>::to_vec, options, control);
+    let mut watch = StopRule::new(objective, &x, <[f64]>::to_vec, options, control);
     let exact = objective.facts().exact;
     let mut matrix_rows = if objective.source().is_some() { ROWS_PER_UNKNOWN * x.len() } else { usize::MAX };
     let mut iteration = iterations_before;
@@ -199,7 +199,7 @@ pub(super) fn minimize(
         watch.see(&x, here);
         let epsilon = if exact { 0.0 } else { mu };
         let terms: Vec<RowTerms> = rows.par_iter().map(|row| row.terms(mu, epsilon)).collect();
-        let System { matrix, bound, rhs } = objective.system(&x, &terms, (matrix_rows, iteration), control)?;
+        let NewtonSystem { matrix, bound, rhs } = objective.system(&x, &terms, (matrix_rows, iteration), control)?;
         match watch.verdict(iteration, bound, open)? {
             Verdict::GoOn => {}
             Verdict::Drifted => {

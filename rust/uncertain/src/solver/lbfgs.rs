@@ -12,7 +12,7 @@ use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
-use crate::objective::{Evaluation, LinearObjective, Want};
+use crate::objective::{Derivatives, Evaluation, LinearObjective};
 use crate::simd::dot;
 use crate::sums::RowSums;
 
@@ -29,14 +29,14 @@ const TRIALS: usize = 25;
 const CLOSE: f64 = 100.0;
 
 /// Two points' difference and that of their gradients.
-pub(crate) struct Pair {
+pub(crate) struct CurvaturePair {
     s: Vec<f64>,
     y: Vec<f64>,
     /// 1 / s'y
     rho: f64,
 }
 
-impl Pair {
+impl CurvaturePair {
     /// `None` where the gradients do not say that the function is convex in between.
     pub(crate) fn new(s: Vec<f64>, y: Vec<f64>) -> Option<Self> {
         let sy = dot(&s, &y);
@@ -68,11 +68,11 @@ pub(super) fn minimize_renewing<R: RowSums>(
     options: &Options,
     control: &Control,
 ) -> Result<Ended> {
-    let first = if every.is_some() && start.factor.is_none() { Want::Hessian } else { Want::Gradient };
+    let first = if every.is_some() && start.factor.is_none() { Derivatives::Hessian } else { Derivatives::Gradient };
     let mut e = smoothing::first_evaluation(objective, &start, first, control)?;
     let Start { mut x, mut factor, .. } = start;
     let mut best = Best::new(&x, &e);
-    let mut pairs: VecDeque<Pair> = VecDeque::with_capacity(MEMORY + 1);
+    let mut pairs: VecDeque<CurvaturePair> = VecDeque::with_capacity(MEMORY + 1);
     // Iterations since the last Hessian.
     let mut age = 0;
     for iteration in 0..=options.iterations() {
@@ -84,7 +84,7 @@ pub(super) fn minimize_renewing<R: RowSums>(
             break;
         }
         if every.is_some_and(|every| age >= every) && best.gap() > CLOSE * options.tol {
-            e = objective.evaluate(&x, e.epsilon, Want::Hessian, control)?;
+            e = objective.evaluate(&x, e.epsilon, Derivatives::Hessian, control)?;
         }
         if let Some(mut hessian) = e.hessian.take() {
             factor = linalg::cholesky(&mut hessian, x.len()).then_some(hessian);
@@ -99,7 +99,7 @@ pub(super) fn minimize_renewing<R: RowSums>(
             return Ok(Ended::Narrow { best, iterations: iteration });
         }
         if epsilon != e.epsilon {
-            e = objective.evaluate(&x, epsilon, Want::Gradient, control)?;
+            e = objective.evaluate(&x, epsilon, Derivatives::Gradient, control)?;
             best.see(&x, &e);
             p = direction(&e.gradient, &pairs, factor.as_deref());
         }
@@ -110,7 +110,7 @@ pub(super) fn minimize_renewing<R: RowSums>(
                 let s: Vec<f64> = next.iter().zip(&x).map(|(a, b)| a - b).collect();
                 let y: Vec<f64> = at.gradient.iter().zip(&e.gradient).map(|(a, b)| a - b).collect();
                 let stalls = at.bound == f64::NEG_INFINITY && e.smoothed - at.smoothed <= STALLED * e.smoothed.abs();
-                pairs.extend(Pair::new(s, y));
+                pairs.extend(CurvaturePair::new(s, y));
                 if pairs.len() > MEMORY {
                     pairs.pop_front();
                 }
@@ -128,23 +128,23 @@ pub(super) fn minimize_renewing<R: RowSums>(
 }
 
 /// -H g by the two-loop recursion, from a factored Hessian or a multiple of the identity.
-pub(crate) fn direction(gradient: &[f64], pairs: &VecDeque<Pair>, factor: Option<&[f64]>) -> Vec<f64> {
+pub(crate) fn direction(gradient: &[f64], pairs: &VecDeque<CurvaturePair>, factor: Option<&[f64]>) -> Vec<f64> {
     let mut q: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut alphas = Vec::with_capacity(pairs.len());
-    for Pair { s, y, rho } in pairs.iter().rev() {
+    for CurvaturePair { s, y, rho } in pairs.iter().rev() {
         let alpha = rho * dot(s, &q);
         q.iter_mut().zip(y).for_each(|(q, y)| *q -= alpha * y);
         alphas.push(alpha);
     }
     match (factor, pairs.back()) {
         (Some(factor), _) => linalg::cholesky_solve(factor, q.len(), &mut q),
-        (None, Some(Pair { s, y, .. })) => {
+        (None, Some(CurvaturePair { s, y, .. })) => {
             let scale = dot(s, y) / dot(y, y);
             q.iter_mut().for_each(|q| *q *= scale);
         }
         (None, None) => {}
     }
-    for (Pair { s, y, rho }, alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
+    for (CurvaturePair { s, y, rho }, alpha) in pairs.iter().zip(alphas.into_iter().rev()) {
         let beta = rho * dot(y, &q);
         q.iter_mut().zip(s).for_each(|(q, s)| *q += (alpha - beta) * s);
     }
@@ -171,7 +171,7 @@ fn search<R: RowSums>(
     let mut found: Option<(Vec<f64>, Evaluation)> = None;
     for _ in 0..TRIALS {
         let point: Vec<f64> = x.iter().zip(p).map(|(x, p)| x + t * p).collect();
-        let at = objective.evaluate(&point, e.epsilon, Want::Gradient, control)?;
+        let at = objective.evaluate(&point, e.epsilon, Derivatives::Gradient, control)?;
         best.see(&point, &at);
         let (value, slope) = (at.smoothed, dot(&at.gradient, p));
         if value > e.smoothed + DECREASE * t * slope0 || value >= low.1 {

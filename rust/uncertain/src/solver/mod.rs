@@ -38,14 +38,14 @@ pub mod smo;
 mod smoothing;
 mod solution;
 mod sphere;
+mod stop_rule;
 mod strategy;
 mod trust_region;
-mod watch;
 
 #[cfg(feature = "clarabel")]
 pub use clarabel::fit_clarabel;
-pub(crate) use follow::{Near, follow};
-pub(crate) use lbfgs::{MEMORY, Pair, direction};
+pub(crate) use follow::{WarmStart, follow};
+pub(crate) use lbfgs::{CurvaturePair, MEMORY, direction};
 pub use options::{Options, SolverKind};
 pub(crate) use remote::{Guess, fit_remote};
 pub use solution::{Solution, Status};
@@ -54,7 +54,7 @@ pub(crate) use strategy::descend;
 use crate::control::Control;
 use crate::data::RowSource;
 use crate::error::{Error, Result};
-use crate::objective::{Evaluation, LinearObjective, Problem, Want};
+use crate::objective::{Derivatives, Evaluation, LinearObjective, Problem};
 use crate::parallel;
 use crate::sums::RowSums;
 use sample::first_guess;
@@ -93,7 +93,7 @@ pub fn fit_source(
     if kind == SolverKind::Sgd {
         return Err(Error::parameter("solver", kind.name(), "one that passes over all rows: auto, newton or lbfgs"));
     }
-    fit(&problem.check()?.of_source(source)?, kind, options, start, control)
+    fit(&problem.check()?.with_source(source)?, kind, options, start, control)
 }
 
 fn fit(
@@ -137,7 +137,7 @@ pub(crate) fn holds_matrix(width: usize) -> bool {
 
 /// J and bound at a point, without derivatives beyond the first.
 fn assess<R: RowSums>(objective: &LinearObjective<'_, R>, x: &[f64], control: &Control) -> Result<Evaluation> {
-    objective.evaluate(x, 0.0, Want::Gradient, control)
+    objective.evaluate(x, 0.0, Derivatives::Gradient, control)
 }
 
 /// Is [`fit_clarabel`] in this build (Cargo feature `clarabel`)?

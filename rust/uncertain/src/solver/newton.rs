@@ -5,11 +5,11 @@
 //! endless. Above [`DENSE`] unknowns L-BFGS is faster, also than CG on products with the Hessian (rejected for that).
 //! Source: Nocedal, Wright, Numerical Optimization, algorithms 4.1 and 7.2; Lin, Weng, Keerthi 2008.
 
-use super::trust_region::{Step, step};
+use super::trust_region::{TrustStep, step};
 use super::{Best, Ended, Options, Start, Status, smoothing};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::objective::{Evaluation, LinearObjective, Want};
+use crate::objective::{Derivatives, Evaluation, LinearObjective};
 use crate::simd;
 use crate::sums::RowSums;
 
@@ -23,7 +23,7 @@ pub(super) fn minimize<R: RowSums>(
     options: &Options,
     control: &Control,
 ) -> Result<Ended> {
-    let want = Want::Hessian;
+    let want = Derivatives::Hessian;
     let mut e = smoothing::first_evaluation(objective, &start, want, control)?;
     let mut x = start.x;
     let mut best = Best::new(&x, &e);
@@ -36,7 +36,7 @@ pub(super) fn minimize<R: RowSums>(
         if iteration == options.iterations() {
             break;
         }
-        let Step { p, promised, norm: length } = newton_step(&e, radius)?;
+        let TrustStep { p, promised, norm: length } = newton_step(&e, radius)?;
         let epsilon = smoothing::next(&e, promised, hand_over, options.tol);
         let narrow = smoothing::is_too_narrow(epsilon) || smoothing::was_dropped_too_early(&e, iteration);
         if hand_over && narrow {
@@ -49,7 +49,7 @@ pub(super) fn minimize<R: RowSums>(
         let trial: Vec<f64> = x.iter().zip(&p).map(|(x, p)| x + p).collect();
         // When the step should bring us below the tolerance its Hessian would be thrown away.
         let last = epsilon == e.epsilon && promised < 0.01 * options.tol * e.smoothed;
-        let mut at = objective.evaluate(&trial, epsilon, if last { Want::Gradient } else { want }, control)?;
+        let mut at = objective.evaluate(&trial, epsilon, if last { Derivatives::Gradient } else { want }, control)?;
         best.see(&trial, &at);
         // A change of epsilon lowers J_eps by itself; what counts then is that it did go down.
         let won = (e.smoothed - at.smoothed) / promised.max(f64::MIN_POSITIVE);
@@ -77,7 +77,7 @@ fn norm(g: &[f64]) -> f64 {
 }
 
 /// The step within the radius.
-fn newton_step(e: &Evaluation, radius: f64) -> Result<Step> {
+fn newton_step(e: &Evaluation, radius: f64) -> Result<TrustStep> {
     let n = e.gradient.len();
     let missing = || Error::Internal("a Newton step without a Hessian".into());
     let mut hessian = e.hessian.clone().ok_or_else(missing)?;

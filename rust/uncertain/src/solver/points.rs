@@ -19,11 +19,11 @@
 use rayon::prelude::*;
 
 use super::interior::Factored;
-use super::watch::{Verdict, Watch};
+use super::stop_rule::{StopRule, Verdict};
 use super::{Options, Solution};
 use crate::control::Control;
 use crate::error::Result;
-use crate::objective::{LinearObjective, RowTerms, System};
+use crate::objective::{LinearObjective, NewtonSystem, RowTerms};
 
 /// Part of the way to the nearest border that a step may go.
 const FRACTION: f64 = 0.995;
@@ -32,7 +32,7 @@ const INSIDE: f64 = 1e-9;
 
 /// A row with its dual variables; c is its weight.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct ExactRow {
     y: f64,
     a: f64,
     c: f64,
@@ -53,7 +53,7 @@ struct Aim {
 /// (dp, dxi, deta)
 type Direction = [f64; 3];
 
-impl Row {
+impl ExactRow {
     /// On the central path: p solves d = mu / (1 - p) - mu / p.
     fn central(mut self, mu: f64) -> Self {
         let d = self.d();
@@ -110,11 +110,11 @@ impl Row {
 }
 
 /// The rows' mean complementarity: mu on the central path.
-fn complementarity(rows: &[Row]) -> f64 {
+fn complementarity(rows: &[ExactRow]) -> f64 {
     rows.iter().map(|r| r.c * 0.5 * (r.p * r.eta + (1.0 - r.p) * r.xi)).sum()
 }
 
-fn longest(rows: &[Row], directions: &[Direction]) -> f64 {
+fn longest(rows: &[ExactRow], directions: &[Direction]) -> f64 {
     let free = rows.par_iter().zip(directions).map(|(row, d)| row.longest(*d)).reduce(|| f64::INFINITY, f64::min);
     (FRACTION * free).min(1.0)
 }
@@ -129,17 +129,18 @@ pub(super) fn minimize(
 ) -> Result<Solution> {
     let (targets, loss) = (objective.problem().targets, objective.problem().loss);
     let row = |(i, (m, _)): (usize, &(f64, f64))| {
-        let row = Row { y: targets[i], a: loss.offset(i), c: objective.weight(i), m: *m, p: 0.0, xi: 0.0, eta: 0.0 };
+        let row =
+            ExactRow { y: targets[i], a: loss.offset(i), c: objective.weight(i), m: *m, p: 0.0, xi: 0.0, eta: 0.0 };
         row.central(mu)
     };
-    let mut rows: Vec<Row> = objective.scores(&x, control)?.iter().enumerate().map(row).collect();
-    let mut watch = Watch::new(objective, &x, <[f64]>::to_vec, options, control);
+    let mut rows: Vec<ExactRow> = objective.scores(&x, control)?.iter().enumerate().map(row).collect();
+    let mut watch = StopRule::new(objective, &x, <[f64]>::to_vec, options, control);
     let mut iteration = 0;
     let status = loop {
         let here = objective.penalty(&x) + rows.iter().map(|row| row.c * row.d().max(0.0)).sum::<f64>();
         watch.see(&x, here);
-        let terms: Vec<RowTerms> = rows.par_iter().map(Row::terms).collect();
-        let System { matrix, bound, rhs } = objective.system(&x, &terms, (usize::MAX, iteration), control)?;
+        let terms: Vec<RowTerms> = rows.par_iter().map(ExactRow::terms).collect();
+        let NewtonSystem { matrix, bound, rhs } = objective.system(&x, &terms, (usize::MAX, iteration), control)?;
         let open = complementarity(&rows);
         match watch.verdict(iteration, bound, open)? {
             Verdict::GoOn => {}
@@ -154,7 +155,8 @@ pub(super) fn minimize(
         let none = vec![Aim::default(); rows.len()];
         let (_, dm, first) = step(objective, &rows, &x, &matrix, &rhs, &none, control)?;
         let t = longest(&rows, &first);
-        let reached: Vec<Row> = rows.iter().zip(&dm).zip(&first).map(|((row, dm), d)| row.moved(t, *dm, *d)).collect();
+        let reached: Vec<ExactRow> =
+            rows.iter().zip(&dm).zip(&first).map(|((row, dm), d)| row.moved(t, *dm, *d)).collect();
         let mu = (complementarity(&reached) / open).clamp(0.0, 1.0).powi(3) * open;
         let aims: Vec<Aim> = first.iter().map(|[dp, dxi, deta]| Aim { mu, p_eta: dp * deta, p_xi: dp * dxi }).collect();
         let (dx, dm, second) = step(objective, &rows, &x, &matrix, &rhs, &aims, control)?;
@@ -168,7 +170,7 @@ pub(super) fn minimize(
 /// The step to these aims: of x, of the rows' scores, and of their duals. `rhs` is that of mu = 0.
 fn step(
     objective: &LinearObjective<'_>,
-    rows: &[Row],
+    rows: &[ExactRow],
     x: &[f64],
     matrix: &Factored,
     rhs: &[f64],

@@ -5,7 +5,7 @@
 //! over, but they keep numbers beside every row. Here Newton goes on instead, and lowers the smoothing until the gap is
 //! closed; it may end short of that, which its status tells.
 
-use super::sample::guess_of;
+use super::sample::solve_sample;
 use super::strategy::GUESSED;
 use super::{Ended, Options, Solution, SolverKind, Start, Status, assess, lbfgs, newton, smoothing};
 use crate::control::Control;
@@ -24,9 +24,9 @@ pub(crate) struct Guess(Start);
 
 impl Guess {
     /// The rough solution of a sample.
-    pub(crate) fn of(sample: &Problem<'_>, options: &Options, control: &Control) -> Result<Self> {
+    pub(crate) fn from_sample(sample: &Problem<'_>, options: &Options, control: &Control) -> Result<Self> {
         let objective = sample.check()?;
-        parallel::run(|| guess_of(&objective, options, control))?.map(Self)
+        parallel::run(|| solve_sample(&objective, options, control))?.map(Self)
     }
 }
 

@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
-use crate::objective::{LinearObjective, Problem, Want};
+use crate::objective::{Derivatives, LinearObjective, Problem};
 
 use super::smoothing::SAMPLE_EPSILON;
 use super::strategy::solve;
@@ -42,20 +42,20 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
     let targets = pick(problem.targets);
     // All weights of the sample may be zero: then it has nothing to say.
     let Ok(weights) = problem.weights.map(|w| w.take(&rows)).transpose() else { return Ok(zero) };
-    let loss = problem.loss.of_rows(&rows);
+    let loss = problem.loss.take_rows(&rows);
     let loss = loss.as_deref().unwrap_or(problem.loss);
     let sample = Problem { data: &data, targets: &targets, weights: weights.as_ref(), loss, ..*problem };
     let sample = sample.check()?;
     let source = objective.source().map(|source| source.take(&rows)).transpose()?;
     let sample = match &source {
-        Some(source) => sample.of_source(&**source)?,
+        Some(source) => sample.with_source(&**source)?,
         None => sample,
     };
-    guess_of(&sample, options, control)
+    solve_sample(&sample, options, control)
 }
 
 /// The rough solution of this sample, with the smoothing and the Hessian at it.
-pub(super) fn guess_of(sample: &LinearObjective<'_>, options: &Options, control: &Control) -> Result<Start> {
+pub(super) fn solve_sample(sample: &LinearObjective<'_>, options: &Options, control: &Control) -> Result<Start> {
     let start = first_guess(sample, options, control)?;
     let options = Options { tol: SAMPLE_TOL.max(options.tol), max_iter: None, ..*options };
     let solution = solve(SolverKind::Auto, sample, start, &options, &control.quiet())?;
@@ -64,7 +64,7 @@ pub(super) fn guess_of(sample: &LinearObjective<'_>, options: &Options, control:
     if sample.dim() > newton::DENSE {
         return Ok(Start { x, epsilon: SAMPLE_EPSILON, factor: None });
     }
-    let e = sample.evaluate(&x, SAMPLE_EPSILON, Want::Hessian, control)?;
+    let e = sample.evaluate(&x, SAMPLE_EPSILON, Derivatives::Hessian, control)?;
     let epsilon = if smoothing::is_needed(&e) { SAMPLE_EPSILON } else { 0.0 };
     let factor = e.hessian.and_then(|mut h| linalg::cholesky(&mut h, x.len()).then_some(h));
     Ok(Start { x, epsilon, factor })

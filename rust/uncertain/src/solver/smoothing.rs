@@ -10,7 +10,7 @@
 use super::Start;
 use crate::control::Control;
 use crate::error::Result;
-use crate::objective::{Evaluation, LinearObjective, Want};
+use crate::objective::{Derivatives, Evaluation, LinearObjective};
 use crate::sums::RowSums;
 
 /// Factor by which eps shrinks.
@@ -36,8 +36,8 @@ pub(super) fn next(e: &Evaluation, promised: f64, hand_over: bool, tol: f64) -> 
         return 0.0;
     }
     let shrink = if hand_over { SHRINK } else { SHRINK_SLOWLY };
-    let enough = e.blur <= 0.3 * tol * e.objective;
-    if promised >= WORTHWHILE * e.blur || enough {
+    let enough = e.smoothing_gap <= 0.3 * tol * e.objective;
+    if promised >= WORTHWHILE * e.smoothing_gap || enough {
         return e.epsilon;
     }
     let less = (shrink * e.epsilon).max(SMALLEST);
@@ -64,12 +64,12 @@ pub(super) fn is_too_narrow(epsilon: f64) -> bool {
 pub(super) fn first_evaluation<R: RowSums>(
     objective: &LinearObjective<'_, R>,
     start: &Start,
-    want: Want,
+    derivatives: Derivatives,
     control: &Control,
 ) -> Result<Evaluation> {
-    let e = objective.evaluate(&start.x, start.epsilon, want, control)?;
+    let e = objective.evaluate(&start.x, start.epsilon, derivatives, control)?;
     if e.epsilon == 0.0 && is_needed(&e) {
-        return objective.evaluate(&start.x, SAMPLE_EPSILON, want, control);
+        return objective.evaluate(&start.x, SAMPLE_EPSILON, derivatives, control);
     }
     Ok(e)
 }

@@ -7,11 +7,11 @@
 //! tangents is that of F. Conjugate gradients within a region follow directions of negative curvature to its border,
 //! so the end is a minimum as a rule, never a saddle that was not the start.
 
-use super::trust_region::{Step, step};
+use super::trust_region::{TrustStep, step};
 use super::{Best, Solution, Status};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::objective::{Evaluation, LinearObjective, Want};
+use crate::objective::{Derivatives, Evaluation, LinearObjective};
 use crate::simd::dot;
 
 /// Radians of the first step at most, and of any.
@@ -30,16 +30,16 @@ pub(super) fn minimize(
     control: &Control,
 ) -> Result<Solution> {
     let mut x = unit(start.to_vec());
-    let mut e = objective.evaluate(&x, 0.0, Want::Hessian, control)?;
+    let mut e = objective.evaluate(&x, 0.0, Derivatives::Hessian, control)?;
     let mut radius = FIRST;
     for iteration in 0..max_iter {
         control.report(iteration, e.objective, f64::NAN);
-        let Step { p, promised, norm } = tangent_step(&e, &x, radius)?;
+        let TrustStep { p, promised, norm } = tangent_step(&e, &x, radius)?;
         if promised <= SETTLED * e.objective {
             return Ok(Best::new(&x, &e).solution(iteration, Status::Converged));
         }
         let there = unit(x.iter().zip(&p).map(|(x, p)| x + p).collect());
-        let at = objective.evaluate(&there, 0.0, Want::Hessian, control)?;
+        let at = objective.evaluate(&there, 0.0, Derivatives::Hessian, control)?;
         let won = (e.objective - at.objective) / promised;
         if won < 0.25 {
             radius = 0.25 * norm;
@@ -56,7 +56,7 @@ pub(super) fn minimize(
 }
 
 /// The step from x within the radius.
-fn tangent_step(e: &Evaluation, x: &[f64], radius: f64) -> Result<Step> {
+fn tangent_step(e: &Evaluation, x: &[f64], radius: f64) -> Result<TrustStep> {
     let n = x.len();
     let missing = || Error::Internal("a Newton step without a Hessian".into());
     let mut hessian = e.hessian.clone().ok_or_else(missing)?;

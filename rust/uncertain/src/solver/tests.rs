@@ -6,7 +6,7 @@ use super::*;
 use crate::data::covariance::Diagonal;
 use crate::data::{Covariances, GaussianArray, Names, Rows, Unit, Weights, Workspace};
 use crate::loss::{BestCaseHinge, ExpectedHinge, Hinge, Loss, WorstCaseHinge};
-use crate::objective::cut::Cut;
+use crate::objective::partitioned::PartitionedRows;
 use crate::testing::Numbers;
 
 /// The solvers that stop on the certified gap: all but one.
@@ -160,7 +160,7 @@ fn a_few_rows_at_their_tips_are_held_apart() {
 fn rows_are_held_apart_only_where_they_are_few() {
     let (options, control) = (Options { tol: 1e-8, ..Options::default() }, Control::new());
     let begin = |objective: &LinearObjective<'_>, x: Vec<f64>| {
-        let e = objective.evaluate(&x, 0.1, Want::Gradient, &control).unwrap();
+        let e = objective.evaluate(&x, 0.1, Derivatives::Gradient, &control).unwrap();
         apex::minimize(objective, Best::new(&x, &e), 0, &options, &control).unwrap()
     };
     for (data, targets) in [thin(300, 50), partly_exact(300, 50)] {
@@ -274,7 +274,7 @@ fn rows_in_pieces_have_the_same_optimum() {
     };
     let reference = done(newton::minimize(&whole, start(), false, &options, &control).unwrap());
     for pieces in [2, 7] {
-        let cut = Cut::of(&whole, pieces);
+        let cut = PartitionedRows::objective(&whole, pieces);
         for ended in [
             newton::minimize(&cut, start(), false, &options, &control),
             lbfgs::minimize(&cut, start(), false, &options, &control),
@@ -407,15 +407,15 @@ fn computed_rows_have_every_derivative_of_rows_in_memory() {
     let points = GaussianArray::points(data.means().clone()).unwrap();
     let source = Stored(data.means().clone());
     let direct = problem(&points, &targets).check().unwrap();
-    let computed = problem(&points, &targets).check().unwrap().of_source(&source).unwrap();
+    let computed = problem(&points, &targets).check().unwrap().with_source(&source).unwrap();
     let mut numbers = Numbers::new(1);
     let mut vector = || (0..151).map(|_| 0.1 * numbers.normal()).collect::<Vec<f64>>();
     let (x, control) = (vector(), Control::new());
     let near = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12);
     let at = |objective: &LinearObjective<'_>, want| objective.evaluate(&x, 0.3, want, &control).unwrap();
-    let (a, b) = (at(&direct, Want::Hessian), at(&computed, Want::Hessian));
+    let (a, b) = (at(&direct, Derivatives::Hessian), at(&computed, Derivatives::Hessian));
     assert!(near(&a.gradient, &b.gradient) && near(&a.hessian.unwrap(), b.hessian.as_ref().unwrap()));
-    assert!(problem(&points, &targets).check().unwrap().of_source(&Stored(data.means().slice(0..9))).is_err());
+    assert!(problem(&points, &targets).check().unwrap().with_source(&Stored(data.means().slice(0..9))).is_err());
 }
 
 /// Rows with factors of many columns in many dimensions: a Hessian now and then leads to the optimum of Newton's method.

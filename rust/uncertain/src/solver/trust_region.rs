@@ -12,7 +12,7 @@
 use crate::error::Result;
 
 /// A step and what its model promises.
-pub(super) struct Step {
+pub(super) struct TrustStep {
     pub p: Vec<f64>,
     /// -(g'p + p'H p / 2)
     pub promised: f64,
@@ -32,7 +32,7 @@ pub(super) fn step(
     accuracy: f64,
     max_iter: usize,
     mut product: impl FnMut(&[f64], &mut [f64]) -> Result<()>,
-) -> Result<Step> {
+) -> Result<TrustStep> {
     let n = gradient.len();
     let mut p = vec![0.0; n];
     let mut r: Vec<f64> = gradient.iter().map(|g| -g).collect();
@@ -73,7 +73,7 @@ pub(super) fn step(
         rz = next;
         (0..n).for_each(|j| direction[j] = z[j] + beta * direction[j]);
     }
-    Ok(Step { promised: -(dot(gradient, &p) + 0.5 * dot(&p, &hp)), norm: norm2(&p).sqrt(), p })
+    Ok(TrustStep { promised: -(dot(gradient, &p) + 0.5 * dot(&p, &hp)), norm: norm2(&p).sqrt(), p })
 }
 
 /// The t >= 0 with |p + t d|_M = radius.

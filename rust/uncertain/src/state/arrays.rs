@@ -16,7 +16,7 @@ pub struct Tensor {
 
 /// One array on its way out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Named {
+pub struct NamedTensor {
     /// Its name, unique among those of one fitted thing.
     pub name: String,
     /// Its numbers.
@@ -27,13 +27,13 @@ pub struct Named {
 
 /// The arrays of one fitted thing, to be filled.
 #[derive(Debug, Default)]
-pub struct Arrays(pub(crate) Vec<Named>);
+pub struct Arrays(pub(crate) Vec<NamedTensor>);
 
 impl Arrays {
     /// Numbers of this shape.
     pub fn put(&mut self, name: impl Into<String>, shape: &[usize], values: impl Into<Vec<f64>>) {
         let tensor = Tensor { shape: shape.to_vec(), values: values.into() };
-        self.0.push(Named { name: name.into(), tensor, aside: false });
+        self.0.push(NamedTensor { name: name.into(), tensor, aside: false });
     }
 
     /// A vector.
@@ -55,24 +55,24 @@ impl Arrays {
 
     /// All of them.
     #[must_use]
-    pub fn into_inner(self) -> Vec<Named> {
+    pub fn into_inner(self) -> Vec<NamedTensor> {
         self.0
     }
 }
 
 /// Gives the array of a name, once.
-pub(crate) type Take<'a> = dyn FnMut(&str) -> Result<Option<Tensor>> + 'a;
+pub(crate) type TakeTensor<'a> = dyn FnMut(&str) -> Result<Option<Tensor>> + 'a;
 
 /// The arrays and rows of one step of a model file, each to be taken once. Their sizes are those of the file, so
 /// nothing here can ask for more memory than the file has bytes.
 pub struct Parts<'a> {
     step: usize,
     rows: Option<GaussianArray>,
-    take: &'a mut Take<'a>,
+    take: &'a mut TakeTensor<'a>,
 }
 
 impl<'a> Parts<'a> {
-    pub(crate) fn new(step: usize, rows: Option<GaussianArray>, take: &'a mut Take<'a>) -> Self {
+    pub(crate) fn new(step: usize, rows: Option<GaussianArray>, take: &'a mut TakeTensor<'a>) -> Self {
         Self { step, rows, take }
     }
 
@@ -141,7 +141,7 @@ impl<'a> Parts<'a> {
     }
 
     /// A matrix of this size.
-    pub fn matrix_of(&mut self, name: &str, shape: [usize; 2]) -> Result<Array2<f64>> {
+    pub fn shaped_matrix(&mut self, name: &str, shape: [usize; 2]) -> Result<Array2<f64>> {
         let values = self.shaped(name, &shape)?;
         Array2::from_shape_vec(shape, values).map_err(|e| Error::Internal(format!("checked shape: {e}")))
     }

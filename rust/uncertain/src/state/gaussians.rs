@@ -12,18 +12,18 @@ const MAX_FEATURES: usize = 1 << 24;
 /// What the arrays do not say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Header {
+pub(crate) struct RowsHeader {
     kind: Kind,
 }
 
-pub(crate) fn write(data: &GaussianArray, arrays: &mut Arrays) -> Header {
+pub(crate) fn write(data: &GaussianArray, arrays: &mut Arrays) -> RowsHeader {
     let mut matrix = |name: &str, rows: &Rows| arrays.put(name, &[rows.n_rows(), rows.width()], rows.to_vec());
     matrix("means", data.means());
     data.covariances().fields().iter().for_each(|field| matrix(field.name, &field.values));
-    Header { kind: data.covariances().kind() }
+    RowsHeader { kind: data.covariances().kind() }
 }
 
-pub(crate) fn read(header: &Header, parts: &mut Parts<'_>) -> Result<GaussianArray> {
+pub(crate) fn read(header: &RowsHeader, parts: &mut Parts<'_>) -> Result<GaussianArray> {
     let means = rows(parts, "means")?;
     let (Some(means), kind) = (means, header.kind) else {
         return Err(Error::ModelFile("rows of the fit without their means".into()));

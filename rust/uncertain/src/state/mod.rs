@@ -2,18 +2,18 @@
 //! into files and other languages.
 //!
 //! A model implements [`Fitted`] (fit from [`Training`], in and out as named arrays and a small serde header) and
-//! [`Answers`] (what it says about new rows). With its parameters beside it ([`With`]) it is a step of a model
+//! [`Predictor`] (what it says about new rows). With its parameters beside it ([`FittedStep`]) it is a step of a model
 //! file and an object of other languages; both read the same arrays, so no attribute is described twice.
 //! Everything about a kind that is not mathematics is in its one implementation and its line in
 //! [`Step`](crate::step::Step).
 //!
 //! This module knows no model: models and transforms depend on it, files and borders on them.
 
-mod answers;
 mod arrays;
 mod gaussians;
 mod params;
 mod penalty_path;
+mod predictor;
 mod remote;
 mod training;
 
@@ -26,15 +26,15 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 
-pub(crate) use answers::column;
-pub use answers::{About, Answering, Answers};
-pub(crate) use arrays::Take;
-pub use arrays::{Arrays, Named, Parts, Tensor};
-pub(crate) use gaussians::{Header as RowsHeader, read as read_rows, write as write_rows};
+pub(crate) use arrays::TakeTensor;
+pub use arrays::{Arrays, NamedTensor, Parts, Tensor};
+pub(crate) use gaussians::{RowsHeader, read as read_rows, write as write_rows};
 pub use params::{NoParams, Parameters, Valid, from_named, names, to_named};
 pub use penalty_path::PenaltyPath;
+pub(crate) use predictor::column;
+pub use predictor::{About, HasPredictor, Predictor};
 pub use remote::RemoteRows;
-pub use training::{Square, Training};
+pub use training::{SquareMatrix, Training};
 pub(crate) use training::{complete, unlimited};
 
 /// What the arrays of something fitted do not say, in a struct `Header`; a file has all of it, and nothing else.
@@ -51,7 +51,7 @@ macro_rules! header {
 pub(crate) use header;
 
 /// A model or transform that was fitted.
-pub trait Fitted: Answering + Clone + PartialEq + Debug + Send + Sync {
+pub trait Fitted: HasPredictor + Clone + PartialEq + Debug + Send + Sync {
     /// With what.
     type Params: Parameters;
     /// What it is beside its arrays and rows.
@@ -100,14 +100,14 @@ pub trait Fitted: Answering + Clone + PartialEq + Debug + Send + Sync {
 
 /// A model or transform with the parameters of its fit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct With<M: Fitted> {
+pub struct FittedStep<M: Fitted> {
     /// What was fitted.
     pub model: M,
     /// With what.
     pub params: Valid<M::Params>,
 }
 
-impl<M: Fitted> With<M> {
+impl<M: Fitted> FittedStep<M> {
     /// Both.
     pub fn new(model: M, params: Valid<M::Params>) -> Self {
         // Threads belong to a machine.

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 /// A square matrix on the rows.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Square {
+pub enum SquareMatrix {
     /// All elements, row by row.
     Dense {
         /// Rows, and columns.
@@ -43,7 +43,7 @@ pub struct Training<'a> {
     /// Their groups.
     pub groups: Option<Vec<u32>>,
     /// Graphs of the views, where they are the caller's.
-    pub graphs: Vec<Option<Square>>,
+    pub graphs: Vec<Option<SquareMatrix>>,
 }
 
 impl<'a> Training<'a> {

@@ -7,7 +7,9 @@ use serde_json::value::RawValue;
 
 use super::*;
 use crate::error::{Error, Result};
-use crate::state::{Arrays, Fitted, Named, Parts, RowsHeader, Take, Tensor, Valid, With, read_rows, write_rows};
+use crate::state::{
+    Arrays, Fitted, FittedStep, NamedTensor, Parts, RowsHeader, TakeTensor, Tensor, Valid, read_rows, write_rows,
+};
 
 /// What the header of a file says about a step.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -46,7 +48,7 @@ impl Step {
     }
 
     /// Inverse of [`write`](Self::write).
-    pub(crate) fn read(header: &StepHeader, step: usize, take: &mut Take<'_>) -> Result<Self> {
+    pub(crate) fn read(header: &StepHeader, step: usize, take: &mut TakeTensor<'_>) -> Result<Self> {
         let kind = header.kind.as_str();
         if !Self::KINDS.contains(&kind) {
             return Err(Error::ModelFile(unknown(kind).to_string()));
@@ -58,7 +60,7 @@ impl Step {
     ///
     /// # Errors
     /// Internal errors only.
-    pub fn arrays(&self) -> Result<(String, Vec<Named>)> {
+    pub fn arrays(&self) -> Result<(String, Vec<NamedTensor>)> {
         let mut arrays = Arrays::default();
         let header = each!(self, with => json(&with.model.write(&with.params, &mut arrays)))?;
         Ok((header, arrays.into_inner()))
@@ -80,7 +82,7 @@ impl Step {
     }
 
     /// Its tensors in a file.
-    pub(crate) fn tensors(&self) -> Vec<Named> {
+    pub(crate) fn tensors(&self) -> Vec<NamedTensor> {
         let mut arrays = Arrays::default();
         each!(self, with => {
             with.model.write(&with.params, &mut arrays);
@@ -92,7 +94,7 @@ impl Step {
     }
 }
 
-fn read<M: Fitted>(header: &StepHeader, step: usize, take: &mut Take<'_>) -> Result<With<M>> {
+fn read<M: Fitted>(header: &StepHeader, step: usize, take: &mut TakeTensor<'_>) -> Result<FittedStep<M>> {
     let params: Valid<M::Params> = parsed(&header.params)?;
     let state: M::Header = parsed(&header.state)?;
     let rows = header.rows.as_ref().map(|rows| read_rows(rows, &mut Parts::new(step, None, take))).transpose()?;
@@ -104,17 +106,17 @@ fn read<M: Fitted>(header: &StepHeader, step: usize, take: &mut Take<'_>) -> Res
     if parts.optional_rows().is_some() {
         return Err(Error::ModelFile(format!("step {step} has rows that do not belong to it")));
     }
-    Ok(With { model, params })
+    Ok(FittedStep { model, params })
 }
 
-fn from_arrays<M: Fitted>(params: &str, header: &str, arrays: Vec<(String, Tensor)>) -> Result<With<M>> {
+fn from_arrays<M: Fitted>(params: &str, header: &str, arrays: Vec<(String, Tensor)>) -> Result<FittedStep<M>> {
     let params = checked::<M>(params, None)?;
     let state = serde_json::from_str(header).map_err(|e| Error::Data(format!("header of a model: {e}")))?;
     let mut left: BTreeMap<String, Tensor> = arrays.into_iter().collect();
     let model = M::read(state, &params, &mut Parts::new(0, None, &mut |name| Ok(left.remove(name))))?;
     match left.keys().next() {
         Some(name) => Err(Error::Data(format!("the array {name} does not belong to the model"))),
-        None => Ok(With { model, params }),
+        None => Ok(FittedStep { model, params }),
     }
 }
 

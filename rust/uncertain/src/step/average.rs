@@ -17,7 +17,7 @@ use crate::data::Incomplete;
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::readable::readable;
-use crate::state::{About, Answers, Arrays, Fitted, Named, NoParams, Parts, Training, Valid, header};
+use crate::state::{About, Arrays, Fitted, NamedTensor, NoParams, Parts, Predictor, Training, Valid, header};
 
 /// The kind of averages.
 const AVERAGE: &str = "average";
@@ -93,7 +93,7 @@ fn nested(member: usize) -> Error {
     Error::Data(format!("member {member} of the average is an average itself; put its members there"))
 }
 
-impl Answers for Average {
+impl Predictor for Average {
     /// Members say by themselves where they take no gaps or limits.
     fn about(&self) -> About {
         About::model(self.n_features, self.n_classes).with_limits()
@@ -169,7 +169,7 @@ impl Fitted for Average {
         for (m, steps) in self.members.iter().enumerate() {
             for (k, step) in steps.iter().enumerate() {
                 let own = step.tensors().into_iter();
-                arrays.0.extend(own.map(|named| Named { name: format!("{m}.{k}.{}", named.name), ..named }));
+                arrays.0.extend(own.map(|named| NamedTensor { name: format!("{m}.{k}.{}", named.name), ..named }));
             }
         }
         Header { members: self.headers.clone() }

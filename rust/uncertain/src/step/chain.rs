@@ -6,7 +6,7 @@ use super::Step;
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
-use crate::state::{Answers, complete, unlimited};
+use crate::state::{Predictor, complete, unlimited};
 
 const MAX_STEPS: usize = 64;
 
@@ -17,14 +17,14 @@ pub(crate) fn sizes(steps: &[Step]) -> std::result::Result<(usize, usize), Strin
     }
     let transforms = steps.len().saturating_sub(1);
     let (Some(n_classes), None) = (
-        steps.last().and_then(|step| step.answers().about().n_classes),
-        steps[..transforms].iter().find(|step| step.answers().about().n_classes.is_some()),
+        steps.last().and_then(|step| step.predictor().about().n_classes),
+        steps[..transforms].iter().find(|step| step.predictor().about().n_classes.is_some()),
     ) else {
         return Err("its steps must be transforms followed by one classifier or regressor".to_owned());
     };
-    let d = steps.iter().find_map(|step| step.answers().about().n_features).unwrap_or_default();
+    let d = steps.iter().find_map(|step| step.predictor().about().n_features).unwrap_or_default();
     let mut here = d;
-    for step in steps.iter().map(|step| step.answers().about()) {
+    for step in steps.iter().map(|step| step.predictor().about()) {
         if let Some(other) = step.n_features.filter(|&n| n != here) {
             return Err(format!("its steps disagree about the number of features: {here} and {other}"));
         }
@@ -34,15 +34,15 @@ pub(crate) fn sizes(steps: &[Step]) -> std::result::Result<(usize, usize), Strin
 }
 
 /// The rows that the last step sees, and the gaps and limits that are left for it.
-pub(crate) struct Moved<'a> {
+pub(crate) struct TransformedRows<'a> {
     pub data: GaussianArray,
     pub missing: Option<&'a [bool]>,
     limits: Option<&'a [i8]>,
 }
 
-impl Moved<'_> {
+impl TransformedRows<'_> {
     /// For a step that takes what they have.
-    fn rows(&self, step: &dyn Answers) -> Result<Incomplete<'_>> {
+    fn rows(&self, step: &dyn Predictor) -> Result<Incomplete<'_>> {
         let rows = Incomplete::from_parts(&self.data, self.missing, self.limits);
         let about = step.about();
         if !about.takes_limits {
@@ -61,9 +61,9 @@ pub(crate) fn moved<'a>(
     rows: Incomplete<'a>,
     take: impl Fn(&Step) -> bool,
     control: &Control,
-) -> Result<Moved<'a>> {
-    let mut moved = Moved { data: rows.gaussians().clone(), missing: rows.missing(), limits: rows.limits() };
-    let steps = steps.iter().filter(|step| take(step)).map(Step::answers);
+) -> Result<TransformedRows<'a>> {
+    let mut moved = TransformedRows { data: rows.gaussians().clone(), missing: rows.missing(), limits: rows.limits() };
+    let steps = steps.iter().filter(|step| take(step)).map(Step::predictor);
     for step in steps.filter(|step| step.about().n_classes.is_none()) {
         moved.data = step.transform(moved.rows(step)?, control)?;
         let kept = step.about().keeps_gaps;
@@ -79,10 +79,10 @@ pub(crate) fn ask<T>(
     rows: Incomplete<'_>,
     take: impl Fn(&Step) -> bool,
     control: &Control,
-    question: impl Fn(&dyn Answers, Incomplete<'_>) -> Result<T>,
+    question: impl Fn(&dyn Predictor, Incomplete<'_>) -> Result<T>,
 ) -> Result<T> {
     let moved = moved(steps, rows, take, control)?;
-    let Some(model) = steps.last().map(Step::answers) else {
+    let Some(model) = steps.last().map(Step::predictor) else {
         return Err(Error::Data("there are no steps to ask".into()));
     };
     question(model, moved.rows(model)?)

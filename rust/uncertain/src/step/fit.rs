@@ -3,7 +3,7 @@
 use super::*;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::state::{Fitted, PenaltyPath, RemoteRows, Training, With, names};
+use crate::state::{Fitted, FittedStep, PenaltyPath, RemoteRows, Training, names};
 
 impl Step {
     /// Fit this kind, with parameters from JSON text by the names that users write.
@@ -72,7 +72,7 @@ impl Step {
         }
         of_kind!(kind, Model => {
             let params = checked::<Model>(params, threads)?;
-            let before = before.and_then(<With<Model> as StepModel>::from_step).map(|with| &with.model);
+            let before = before.and_then(<FittedStep<Model> as StepModel>::from_step).map(|with| &with.model);
             Ok(Self::new(Model::partial_fit(&params, before, training, control)?, params))
         })
     }

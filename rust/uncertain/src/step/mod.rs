@@ -8,7 +8,7 @@ use crate::model::{
     discriminant, feature_svc, gsu, huber, kernel_svc, kernel_svr, linear::Regressor, minimax, mixture_regression,
     robust, trees,
 };
-use crate::state::{Answering, Answers, Fitted, Parameters, Valid, With, from_named, to_named};
+use crate::state::{Fitted, FittedStep, HasPredictor, Parameters, Predictor, Valid, from_named, to_named};
 use crate::transform::{
     GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, LinearMap, SubspaceProjector,
 };
@@ -20,7 +20,7 @@ macro_rules! steps {
         #[derive(Debug, Clone, PartialEq)]
         #[non_exhaustive]
         pub enum Step {
-            $($(#[$doc])* $variant(Box<With<$model>>),)*
+            $($(#[$doc])* $variant(Box<FittedStep<$model>>),)*
         }
 
         /// An expression of what a step holds, whatever that is.
@@ -45,13 +45,13 @@ macro_rules! steps {
             };
         }
 
-        $(impl From<With<$model>> for Step {
-            fn from(with: With<$model>) -> Self {
+        $(impl From<FittedStep<$model>> for Step {
+            fn from(with: FittedStep<$model>) -> Self {
                 Self::$variant(Box::new(with))
             }
         }
 
-        impl StepModel for With<$model> {
+        impl StepModel for FittedStep<$model> {
             fn from_step(step: &Step) -> Option<&Self> {
                 if let Step::$variant(with) = step { Some(with) } else { None }
             }
@@ -135,24 +135,24 @@ impl Step {
     /// A model or transform with the parameters of its fit.
     pub fn new<M: Fitted>(model: M, params: Valid<M::Params>) -> Self
     where
-        Self: From<With<M>>,
+        Self: From<FittedStep<M>>,
     {
-        With::new(model, params).into()
+        FittedStep::new(model, params).into()
     }
 
     /// The same, where the parameters are not known or do not matter any more.
-    pub fn of<M: Fitted>(model: M) -> Self
+    pub fn from_model<M: Fitted>(model: M) -> Self
     where
-        Self: From<With<M>>,
+        Self: From<FittedStep<M>>,
     {
         let params = Valid(model.usual_params());
-        With::new(model, params).into()
+        FittedStep::new(model, params).into()
     }
 
     /// What answers about new rows.
     #[must_use]
-    pub fn answers(&self) -> &dyn Answers {
-        each!(self, with => with.model.answers())
+    pub fn predictor(&self) -> &dyn Predictor {
+        each!(self, with => with.model.predictor())
     }
 
     /// The parameters in JSON, by the names that users write.

@@ -37,7 +37,7 @@ fn training(rows: &GaussianArray, unit: f64) -> Training<'_> {
 
 /// Every number that a step answers about these rows, or why not.
 fn numbers(step: &Step, rows: &GaussianArray) -> Result<Vec<f64>, Error> {
-    let (answers, control) = (step.answers(), &Control::new());
+    let (answers, control) = (step.predictor(), &Control::new());
     let mut found = vec![];
     match answers.about().n_classes {
         None => {

@@ -170,7 +170,8 @@ impl Request {
 
     /// [`add`](Self::add) of as many numbers.
     pub(crate) fn add_sums(&self, total: &mut [f64], next: &[f64]) {
-        let extremes: &[(usize, fn(f64, f64) -> f64)] = match self {
+        type Pick = fn(f64, f64) -> f64;
+        let extremes: &[(usize, Pick)] = match self {
             Self::Value { .. } => &[(0, f64::min)],
             Self::Targets { .. } => &[(3, f64::min), (4, f64::max)],
             _ => &[],

@@ -12,7 +12,7 @@ use crate::control::Control;
 use crate::data::{Collapse, GaussianArray, Incomplete};
 use crate::error::Result;
 use crate::readable::readable;
-use crate::state::{About, Answers, Parameters, Valid};
+use crate::state::{About, Parameters, Predictor, Valid};
 
 readable! {
     /// Throws away part of every row's covariance; means and gaps stay. Nothing is learned from the data.
@@ -63,7 +63,7 @@ impl Parameters for GaussianCollapser {}
 
 is_its_parameters!(GaussianCollapser);
 
-impl Answers for GaussianCollapser {
+impl Predictor for GaussianCollapser {
     fn about(&self) -> About {
         About::transform(None).keeping_gaps()
     }

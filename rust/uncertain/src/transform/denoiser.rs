@@ -24,11 +24,11 @@
 use crate::control::Control;
 use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Rows, Weights};
-use crate::deconvolution::{self, Mixture, Observed, Params, Progress, Report, ValidParams, log_sum};
+use crate::deconvolution::{self, Mixture, Observed, Params, Report, ReportHeader, ValidParams, log_sum};
 use crate::error::Result;
 use crate::readable::readable;
 use crate::simd::mixture::Noise;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, RemoteRows, Training, Valid};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, RemoteRows, Training, Valid};
 use crate::transform::GaussianImputer;
 use crate::transform::remote::fit_remote;
 
@@ -59,7 +59,7 @@ impl GaussianDenoiser {
         rows: impl Into<Incomplete<'a>>,
         weights: Option<&Weights>,
         control: &Control,
-    ) -> Result<(Self, deconvolution::Fitted)> {
+    ) -> Result<(Self, deconvolution::FittedMixture)> {
         let rows = rows.into();
         // Where features are missing the posterior is little else than T, as for the imputer.
         let unbiased = rows.missing().is_some();
@@ -91,12 +91,12 @@ impl GaussianDenoiser {
             let (means, _) = observed.posteriors(&self.mixture, false, control)?;
             let one = data.slice(0..1);
             let (_, triangle) = Observed::new(&one, None, None).posteriors(&self.mixture, false, control)?;
-            let covariances = Covariances::of_triangle(triangle);
+            let covariances = Covariances::triangle_unchecked(triangle);
             return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
         }
         if let (Noise::Factor(rank), true) = (observed.noise(), single) {
             let (means, factors) = observed.posterior_factors(&self.mixture, rank, control)?;
-            let covariances = Covariances::of_factor(Rows::from_owned(factors, n, d * rank), rank);
+            let covariances = Covariances::factor_unchecked(Rows::from_owned(factors, n, d * rank), rank);
             return Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances));
         }
         self.full(rows, control)
@@ -105,8 +105,8 @@ impl GaussianDenoiser {
     /// A full covariance per row.
     fn full(&self, rows: Incomplete<'_>, control: &Control) -> Result<GaussianArray> {
         let (n, d) = (rows.gaussians().n_rows(), self.mixture.n_features());
-        let (means, packed) = Observed::of(rows, None).posteriors(&self.mixture, false, control)?;
-        let covariances = Covariances::of_triangles(Rows::from_owned(packed, n, packed_len(d)));
+        let (means, packed) = Observed::from_rows(rows, None).posteriors(&self.mixture, false, control)?;
+        let covariances = Covariances::triangles_unchecked(Rows::from_owned(packed, n, packed_len(d)));
         Ok(GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances))
     }
 
@@ -114,14 +114,14 @@ impl GaussianDenoiser {
     pub fn log_likelihood<'a>(&self, rows: impl Into<Incomplete<'a>>, control: &Control) -> Result<Vec<f64>> {
         let rows = rows.into();
         rows.gaussians().check_features(self.mixture.n_features())?;
-        let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
+        let logs = Observed::from_rows(rows, None).log_densities(None, &self.mixture, control)?;
         Ok(logs.chunks_exact(self.mixture.n_components()).map(log_sum).collect())
     }
 }
 
 impl Fitted for GaussianDenoiser {
     type Params = Params;
-    type Header = Option<Progress>;
+    type Header = Option<ReportHeader>;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         Ok(Self::fit(params, training.rows, training.weights.as_ref(), control)?.0)
@@ -133,18 +133,18 @@ impl Fitted for GaussianDenoiser {
         Ok(Self { report: Some(fitted.report()), mixture: fitted.mixture })
     }
 
-    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Option<Progress> {
+    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Option<ReportHeader> {
         self.mixture.write(arrays);
         self.report.as_ref().map(|report| report.write(arrays))
     }
 
-    fn read(progress: Option<Progress>, _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
+    fn read(progress: Option<ReportHeader>, _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
         let mixture = Mixture::read(parts)?;
         Ok(Self { mixture, report: progress.map(|progress| progress.read(parts)).transpose()? })
     }
 }
 
-impl Answers for GaussianDenoiser {
+impl Predictor for GaussianDenoiser {
     fn about(&self) -> About {
         About::transform(self.mixture.n_features()).with_limits()
     }

@@ -16,10 +16,10 @@
 use crate::control::Control;
 use crate::data::covariance::packed_len;
 use crate::data::{Covariances, GaussianArray, Incomplete, Labels, Rows, Weights};
-use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Progress, Report, ValidParams};
+use crate::deconvolution::{self, Mixture, Observed, Params, PerClass, Report, ReportHeader, ValidParams};
 use crate::error::{Error, Result};
 use crate::readable::readable;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, RemoteRows, Training, Valid, unlimited};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, RemoteRows, Training, Valid, unlimited};
 use crate::transform::remote::fit_remote;
 
 readable! {
@@ -49,7 +49,7 @@ impl GaussianImputer {
         rows: impl Into<Incomplete<'a>>,
         weights: Option<&Weights>,
         control: &Control,
-    ) -> Result<(Self, deconvolution::Fitted)> {
+    ) -> Result<(Self, deconvolution::FittedMixture)> {
         let fitted = params.fit_rows(rows.into(), weights, true, control)?;
         let report = Some(fitted.report());
         Ok((Self { mixture: fitted.mixture.clone(), report }, fitted))
@@ -64,7 +64,7 @@ impl GaussianImputer {
         rows: impl Into<Incomplete<'a>>,
         labels: &Labels,
         control: &Control,
-    ) -> Result<(Self, deconvolution::Fitted)> {
+    ) -> Result<(Self, deconvolution::FittedMixture)> {
         let rows = rows.into();
         labels.check_rows(rows.gaussians().n_rows())?;
         rows.check_with(labels.weights())?;
@@ -82,8 +82,8 @@ impl GaussianImputer {
         data.check_features(d)?;
         let n = data.n_rows();
         let Some(missing) = rows.missing() else { return Ok(data.clone()) };
-        let (means, packed) = Observed::of(rows, None).posteriors(&self.mixture, true, control)?;
-        let covariances = Covariances::of_triangles(Rows::from_owned(packed, n, packed_len(d)));
+        let (means, packed) = Observed::from_rows(rows, None).posteriors(&self.mixture, true, control)?;
+        let covariances = Covariances::triangles_unchecked(Rows::from_owned(packed, n, packed_len(d)));
         let full = GaussianArray::from_checked(Rows::from_owned(means, n, d), covariances);
         // One gap per row at most, among features without covariances: the matrices are diagonal.
         let single = missing.chunks_exact(d).all(|row| row.iter().filter(|m| **m).count() <= 1);
@@ -94,7 +94,7 @@ impl GaussianImputer {
 
 impl Fitted for GaussianImputer {
     type Params = Params;
-    type Header = Option<Progress>;
+    type Header = Option<ReportHeader>;
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         unlimited(training.rows)?;
@@ -113,18 +113,18 @@ impl Fitted for GaussianImputer {
         Ok(Self { report: Some(fitted.report()), mixture: fitted.mixture })
     }
 
-    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Option<Progress> {
+    fn write(&self, _: &Valid<Params>, arrays: &mut Arrays) -> Option<ReportHeader> {
         self.mixture.write(arrays);
         self.report.as_ref().map(|report| report.write(arrays))
     }
 
-    fn read(progress: Option<Progress>, _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
+    fn read(progress: Option<ReportHeader>, _: &Valid<Params>, parts: &mut Parts<'_>) -> Result<Self> {
         let mixture = Mixture::read(parts)?;
         Ok(Self { mixture, report: progress.map(|progress| progress.read(parts)).transpose()? })
     }
 }
 
-impl Answers for GaussianImputer {
+impl Predictor for GaussianImputer {
     fn about(&self) -> About {
         About::transform(self.mixture.n_features()).with_gaps()
     }

@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::memory::zeros;
 use crate::readable::readable;
 use crate::simd::{self, Power};
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, Valid, complete};
 use crate::{linalg, parallel, with_kind};
 
 readable! {
@@ -145,9 +145,9 @@ impl LinearMap {
             (Structure::Dense, Some(_)) => {
                 let mut out = vec![0.0; packed_len(self.k)];
                 with_kind!(covariances, kind => products(kind, 0, &self.directions(covariances), &mut out));
-                Covariances::of_triangle(out)
+                Covariances::triangle_unchecked(out)
             }
-            _ => Covariances::of_triangles(self.triangles(data, control)?),
+            _ => Covariances::triangles_unchecked(self.triangles(data, control)?),
         })
     }
 
@@ -289,7 +289,7 @@ impl Fitted for LinearMap {
     }
 }
 
-impl Answers for LinearMap {
+impl Predictor for LinearMap {
     fn about(&self) -> About {
         About::transform(self.n_features()).to(self.k)
     }

@@ -39,9 +39,7 @@ mod subspace;
 pub use collapser::GaussianCollapser;
 pub use denoiser::GaussianDenoiser;
 pub use imputer::GaussianImputer;
-pub use kernel_map::{
-    KernelMap, Options as KernelMapOptions, Params as KernelMapParams, ValidParams as ValidKernelMapParams,
-};
+pub use kernel_map::{KernelMap, KernelMapOptions, Params as KernelMapParams, ValidParams as ValidKernelMapParams};
 pub use linear_map::{LinearMap, Params as LinearMapParams};
 pub use scaler::{GaussianScaler, Params as ScalerParams, Spread};
 pub use subspace::{Project, SubspaceProjector};

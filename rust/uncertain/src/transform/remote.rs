@@ -1,7 +1,7 @@
 //! The distribution of features of rows held by other processes, for transforms that are made of it.
 
 use crate::control::Control;
-use crate::deconvolution::{self, Fitted, Params, RemoteEm};
+use crate::deconvolution::{self, FittedMixture, Params, RemoteEm};
 use crate::error::Result;
 use crate::state::RemoteRows;
 
@@ -11,7 +11,7 @@ pub(super) fn fit_remote(
     remote: &RemoteRows<'_>,
     unbiased: impl Fn(bool) -> bool,
     control: &Control,
-) -> Result<Fitted> {
+) -> Result<FittedMixture> {
     let (sample, weights) = (remote.sample.rows, remote.sample.weights.as_ref());
     let rows = RemoteEm::new(em, "the rows", remote.rows, sample, weights, vec![None], control)?;
     let gaps = rows.present(0).iter().any(|weight| *weight < rows.weight(0));

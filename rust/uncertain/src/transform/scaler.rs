@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::named::named;
 use crate::partition::{Moments, moments};
 use crate::readable::readable;
-use crate::state::{About, Answers, Arrays, Fitted, Parameters, Parts, RemoteRows, Training, Valid};
+use crate::state::{About, Arrays, Fitted, Parameters, Parts, Predictor, RemoteRows, Training, Valid};
 use crate::sums::{Request, RowSums};
 
 /// Which variance is scaled to one.
@@ -77,7 +77,7 @@ impl GaussianScaler {
             Spread::Means => vec![0.0; d],
             Spread::Total => moments(rows, &weight, Moments::Inner)?,
         };
-        Self::of_sums(n, &total, mean, &second, &inner)
+        Self::from_sums(n, &total, mean, &second, &inner)
     }
 
     /// [`fit`](Self::fit) by passes over rows held by other processes.
@@ -95,11 +95,11 @@ impl GaussianScaler {
         let (second, inner) = second.split_at(second.len() / 2);
         let none = vec![0.0; mean.len()];
         let inner = if spread == Spread::Means { &none } else { inner };
-        Self::of_sums(counts[0] as usize, total, mean, second, inner)
+        Self::from_sums(counts[0] as usize, total, mean, second, inner)
     }
 
     /// From sums over n rows: the weight of those that have a feature, its mean, squares around that, and variances.
-    fn of_sums(n: usize, total: &[f64], mean: Vec<f64>, second: &[f64], inner: &[f64]) -> Result<Self> {
+    fn from_sums(n: usize, total: &[f64], mean: Vec<f64>, second: &[f64], inner: &[f64]) -> Result<Self> {
         let d = mean.len();
         let mut scale = vec![0.0; d];
         for j in 0..d {
@@ -180,7 +180,7 @@ impl Fitted for GaussianScaler {
     }
 }
 
-impl Answers for GaussianScaler {
+impl Predictor for GaussianScaler {
     fn about(&self) -> About {
         About::transform(self.mean.len()).keeping_gaps()
     }

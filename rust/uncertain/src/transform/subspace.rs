@@ -28,7 +28,7 @@ use crate::named::named;
 use crate::number;
 use crate::parallel;
 use crate::readable::readable;
-use crate::state::{About, Answers, Parameters, Valid, complete};
+use crate::state::{About, Parameters, Predictor, Valid, complete};
 
 /// What is projected on the subspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
@@ -138,7 +138,7 @@ impl SubspaceProjector {
         eigh.packed(triangle)?;
         let kept = self.kept(eigh.values.iter().rev().copied());
         eigh.values[..d - kept].fill(0.0);
-        let covariances = Covariances::of_triangle(eigh.function(|x| x));
+        let covariances = Covariances::triangle_unchecked(eigh.function(|x| x));
         let means = if self.project == Project::Both {
             Rows::written(data.n_rows(), d, |row, out| {
                 control.check()?;
@@ -169,7 +169,7 @@ impl SubspaceProjector {
         }
         let factors = blocks.into_iter().map(|b| b.padded(d, rank)).collect::<Result<Vec<_>>>()?;
         let factor = Rows::concat(factors, d * rank)?;
-        Ok(GaussianArray::from_checked(means, Covariances::of_factor(factor, rank)))
+        Ok(GaussianArray::from_checked(means, Covariances::factor_unchecked(factor, rank)))
     }
 
     /// With p = 1 every direction is kept, also those without variance: the projection is the identity.
@@ -303,7 +303,7 @@ impl Parameters for SubspaceProjector {
 
 is_its_parameters!(SubspaceProjector);
 
-impl Answers for SubspaceProjector {
+impl Predictor for SubspaceProjector {
     fn about(&self) -> About {
         About::transform(None)
     }

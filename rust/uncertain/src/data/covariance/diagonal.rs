@@ -1,6 +1,6 @@
 //! One variance per row and feature: the error columns of a catalogue.
 
-use super::storage::{Field, Fields, Shape, Storage};
+use super::storage::{Field, FieldShape, Fields, Storage};
 use super::{BlockVerbs, Covariances, Direction, Structure, Unit, packed_index};
 use crate::data::Rows;
 use crate::error::Result;
@@ -85,7 +85,7 @@ impl BlockVerbs for Diagonal {
 
 impl Storage for Diagonal {
     fn fields(&self) -> Vec<Field> {
-        vec![Field::new(self.unit.name(), &self.values, Shape::PerFeature, self.unit.rule())]
+        vec![Field::new(self.unit.name(), &self.values, FieldShape::PerFeature, self.unit.rule())]
     }
 
     fn from_fields(fields: &mut Fields<'_>, _: usize) -> Option<Self> {

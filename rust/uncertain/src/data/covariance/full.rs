@@ -2,8 +2,8 @@
 //! layout's bytes in use and, in the packed layout, half of its memory.
 
 use super::matrices::check_full;
-use super::storage::{Field, Fields, Shape, Storage};
-use super::triangle::{packed_len, triangle_of};
+use super::storage::{Field, FieldShape, Fields, Storage};
+use super::triangle::{packed_len, select_triangle};
 use super::{BlockVerbs, Covariances, Direction, Structure};
 use crate::data::Rows;
 use crate::data::validate::{Names, Rule};
@@ -84,8 +84,8 @@ impl BlockVerbs for Full {
 impl Storage for Full {
     fn fields(&self) -> Vec<Field> {
         let shape = match self.layout {
-            Layout::Square => Shape::Square,
-            Layout::Packed => Shape::Packed,
+            Layout::Square => FieldShape::Square,
+            Layout::Packed => FieldShape::Packed,
         };
         vec![Field::new("cov", &self.values, shape, Rule::Finite)]
     }
@@ -113,7 +113,7 @@ impl Storage for Full {
     }
 
     fn columns(&self, columns: &[usize], d: usize) -> Self {
-        let places = triangle_of(columns, |i, j| self.layout.row_start(i.max(j), d) + i.min(j));
+        let places = select_triangle(columns, |i, j| self.layout.row_start(i.max(j), d) + i.min(j));
         Self { values: self.values.columns(&places, 1), layout: Layout::Packed }
     }
 

@@ -1,6 +1,6 @@
 //! One number per row: S_i = s_i^2 I.
 
-use super::storage::{Field, Fields, Shape, Storage};
+use super::storage::{Field, FieldShape, Fields, Storage};
 use super::{BlockVerbs, Covariances, Diagonal, Direction, Structure, Unit, packed_index};
 use crate::data::Rows;
 use crate::error::Result;
@@ -79,7 +79,7 @@ impl BlockVerbs for Isotropic {
 
 impl Storage for Isotropic {
     fn fields(&self) -> Vec<Field> {
-        vec![Field::new(self.unit.name(), &self.values, Shape::One, self.unit.rule())]
+        vec![Field::new(self.unit.name(), &self.values, FieldShape::One, self.unit.rule())]
     }
 
     fn from_fields(fields: &mut Fields<'_>, _: usize) -> Option<Self> {

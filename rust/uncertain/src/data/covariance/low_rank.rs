@@ -1,6 +1,6 @@
 //! A factor per row, S_i = F_i F_i' + diag(v_i): the few directions in which a row is uncertain.
 
-use super::storage::{Field, Fields, Shape, Storage};
+use super::storage::{Field, FieldShape, Fields, Storage};
 use super::{BlockVerbs, Covariances, Diagonal, Direction, Factor, Structure, Unit, packed_index};
 use crate::data::Rows;
 use crate::data::validate::Rule;
@@ -145,8 +145,8 @@ impl BlockVerbs for LowRank {
 
 impl Storage for LowRank {
     fn fields(&self) -> Vec<Field> {
-        let factor = Field::new("factor", &self.factor, Shape::Factor(self.rank), Rule::Factor);
-        let diagonal = self.diagonal.iter().map(|v| Field::new("var", v, Shape::PerFeature, Rule::Variance));
+        let factor = Field::new("factor", &self.factor, FieldShape::Factor(self.rank), Rule::Factor);
+        let diagonal = self.diagonal.iter().map(|v| Field::new("var", v, FieldShape::PerFeature, Rule::Variance));
         [factor].into_iter().chain(diagonal).collect()
     }
 

@@ -41,7 +41,7 @@ pub(crate) use matrices::check_square;
 pub use matrices::{ASYMMETRY, CLIP, NOISE};
 pub use shared::Shared;
 pub(crate) use storage::Storage;
-pub use storage::{Field, Shape};
+pub use storage::{Field, FieldShape};
 pub(crate) use triangle::unpack_into;
 pub use triangle::{packed_index, packed_len};
 pub use verbs::{BlockVerbs, Direction, Factor, Structure};
@@ -200,7 +200,7 @@ impl Covariances {
             let (got_rows, got_width) = (field.values.n_rows(), field.values.width());
             if (got_rows, got_width) != (rows, width) {
                 let expected = format!("{rows} x {width} elements for {n} means of {d} features");
-                return Err(Error::shape(names.of_field(at), expected, format!("{got_rows} x {got_width}")));
+                return Err(Error::shape(names.field_label(at), expected, format!("{got_rows} x {got_width}")));
             }
         }
         Ok(())

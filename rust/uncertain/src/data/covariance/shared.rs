@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::matrices::check_shared;
-use super::storage::{Field, Fields, Shape, Storage};
-use super::triangle::{packed_index, triangle_of};
+use super::storage::{Field, FieldShape, Fields, Storage};
+use super::triangle::{packed_index, select_triangle};
 use super::{BlockVerbs, Covariances, Direction, Structure};
 use crate::data::Rows;
 use crate::data::validate::{Names, Rule};
@@ -83,7 +83,7 @@ impl BlockVerbs for Shared {
 impl Storage for Shared {
     fn fields(&self) -> Vec<Field> {
         let values = Rows::from_owned(self.packed.to_vec(), 1, self.packed.len());
-        vec![Field { shared: true, ..Field::new("cov", &values, Shape::Packed, Rule::Finite) }]
+        vec![Field { shared: true, ..Field::new("cov", &values, FieldShape::Packed, Rule::Finite) }]
     }
 
     fn from_fields(fields: &mut Fields<'_>, _: usize) -> Option<Self> {
@@ -101,7 +101,7 @@ impl Storage for Shared {
     }
 
     fn columns(&self, columns: &[usize], _: usize) -> Self {
-        Self { packed: triangle_of(columns, packed_index).into_iter().map(|place| self.packed[place]).collect() }
+        Self { packed: select_triangle(columns, packed_index).into_iter().map(|place| self.packed[place]).collect() }
     }
 
     fn checked(self, d: usize, names: &Names) -> Result<(Self, Vec<String>)> {

@@ -8,7 +8,7 @@ use crate::error::Result;
 /// How the numbers of one row are arranged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum FieldShape {
     /// One number.
     One,
     /// One number per feature.
@@ -21,7 +21,7 @@ pub enum Shape {
     Packed,
 }
 
-impl Shape {
+impl FieldShape {
     /// The sizes from the outside in; none for a single number.
     #[must_use]
     pub fn sizes(self, d: usize) -> Vec<usize> {
@@ -43,14 +43,14 @@ pub struct Field {
     /// A row for each mean, or one.
     pub values: Rows,
     /// How the numbers of a row are arranged.
-    pub shape: Shape,
+    pub shape: FieldShape,
     /// Is it one row for all means?
     pub shared: bool,
     pub(crate) rule: Rule,
 }
 
 impl Field {
-    pub(crate) fn new(name: &'static str, values: &Rows, shape: Shape, rule: Rule) -> Self {
+    pub(crate) fn new(name: &'static str, values: &Rows, shape: FieldShape, rule: Rule) -> Self {
         Self { name, values: values.clone(), shape, shared: false, rule }
     }
 }
@@ -78,7 +78,7 @@ pub(crate) trait Storage: Clone + Into<Covariances> {
     /// The numbers checked, and mended where that is allowed, with warnings.
     fn checked(self, _d: usize, names: &Names) -> Result<(Self, Vec<String>)> {
         let fields = self.fields();
-        let check = |(at, field): (usize, &Field)| elements(&field.values, names.of_field(at), field.rule);
+        let check = |(at, field): (usize, &Field)| elements(&field.values, names.field_label(at), field.rule);
         fields.iter().enumerate().try_for_each(check)?;
         Ok((self, vec![]))
     }

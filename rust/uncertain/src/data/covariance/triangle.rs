@@ -31,6 +31,6 @@ pub(crate) fn unpack_into(packed: &[f64], d: usize, square: &mut [f64]) {
 }
 
 /// Where the packed triangle of the picked rows and columns lies, if element (i, j) is at `at(i, j)`.
-pub(super) fn triangle_of(columns: &[usize], at: impl Fn(usize, usize) -> usize) -> Vec<usize> {
+pub(super) fn select_triangle(columns: &[usize], at: impl Fn(usize, usize) -> usize) -> Vec<usize> {
     columns.iter().enumerate().flat_map(|(k, &i)| columns[..=k].iter().map(|&j| at(i, j)).collect::<Vec<_>>()).collect()
 }

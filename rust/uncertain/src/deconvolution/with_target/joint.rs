@@ -18,7 +18,7 @@ pub(crate) struct Joint {
 impl Joint {
     /// # Errors
     /// Another number of targets than of rows; errors of a row that are no covariance matrix together.
-    pub(crate) fn of(rows: Incomplete<'_>, targets: &Targets) -> Result<Self> {
+    pub(crate) fn new(rows: Incomplete<'_>, targets: &Targets) -> Result<Self> {
         let (features, n) = (rows.gaussians(), rows.gaussians().n_rows());
         targets.check_rows(n)?;
         let m = features.n_features() + 1;
@@ -92,12 +92,12 @@ fn covariances(rows: Incomplete<'_>, targets: &Targets) -> Covariances {
                     own[d * rank + of.rank] = variance(i).sqrt();
                 }
             }
-            Covariances::of_factor(Rows::from_owned(values, n, (d + 1) * rank), rank)
+            Covariances::factor_unchecked(Rows::from_owned(values, n, (d + 1) * rank), rank)
         }
         _ => match noise.common().filter(|_| (1..n).all(|i| variance(i) == variance(0))) {
             Some(common) if n > 0 => {
                 let last = vec![0.0; d].into_iter().chain([variance(0)]);
-                Covariances::of_triangle(common.iter().copied().chain(last).collect())
+                Covariances::triangle_unchecked(common.iter().copied().chain(last).collect())
             }
             _ => triangles(rows, targets),
         },
@@ -119,5 +119,5 @@ fn triangles(rows: Incomplete<'_>, targets: &Targets) -> Covariances {
             (0..=d).for_each(|k| own[packed_index(j, k)] = 0.0);
         }
     }
-    Covariances::of_triangles(Rows::from_owned(values, n, len))
+    Covariances::triangles_unchecked(Rows::from_owned(values, n, len))
 }

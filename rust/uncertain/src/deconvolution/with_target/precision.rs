@@ -25,14 +25,14 @@ impl<'a> Precision<'a> {
     }
 
     fn whiten(&mut self, rows: Incomplete<'_>, row: usize) -> Result<()> {
-        self.row.of(self.joint, 0, rows, row, false).ok_or_else(|| {
+        self.row.read(self.joint, 0, rows, row, false).ok_or_else(|| {
             let why = "the covariance of its numbers is singular; scale the features, or raise reg_covar";
             Error::Data(format!("row {row}: {why}"))
         })
     }
 
     /// W_yy, one over the variance of the target's reading given the others, and a_y; the target is last.
-    pub(crate) fn of_target(&mut self, rows: Incomplete<'_>, row: usize) -> Result<(f64, f64)> {
+    pub(crate) fn target(&mut self, rows: Incomplete<'_>, row: usize) -> Result<(f64, f64)> {
         self.whiten(rows, row)?;
         let (l, z) = (&self.row.l, &self.row.z);
         let pivot = l[l.len() - 1];
@@ -40,7 +40,7 @@ impl<'a> Precision<'a> {
     }
 
     /// log N(u_i; mu, T + C_i), having set `w` and `a`.
-    pub(crate) fn of(&mut self, rows: Incomplete<'_>, row: usize) -> Result<f64> {
+    pub(crate) fn whole_row(&mut self, rows: Incomplete<'_>, row: usize) -> Result<f64> {
         self.whiten(rows, row)?;
         self.row.invert();
         self.w.fill(0.0);

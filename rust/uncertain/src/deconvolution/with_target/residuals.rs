@@ -14,12 +14,12 @@ use crate::parallel;
 pub(crate) struct Residuals(Vec<f64>);
 
 impl Residuals {
-    pub(crate) fn of(joint: &Mixture, rows: Incomplete<'_>, weight: Weight<'_>, control: &Control) -> Result<Self> {
+    pub(crate) fn new(joint: &Mixture, rows: Incomplete<'_>, weight: Weight<'_>, control: &Control) -> Result<Self> {
         let precision = || Precision::new(joint);
         let found = parallel::new_rows_with(rows.gaussians().n_rows(), 2, precision, |precision, i, out| {
             if weight(i) > 0.0 {
                 control.check()?;
-                (out[0], out[1]) = precision.of_target(rows, i)?;
+                (out[0], out[1]) = precision.target(rows, i)?;
             }
             Ok(())
         });

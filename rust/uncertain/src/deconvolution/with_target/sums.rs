@@ -33,7 +33,7 @@ impl Sums {
         2 * packed_len(m) + m + 1
     }
 
-    pub(crate) fn of(
+    pub(crate) fn add_up(
         coef: &[f64],
         joint: &Mixture,
         rows: Incomplete<'_>,
@@ -51,7 +51,7 @@ impl Sums {
             for block in some[part].chunks(BLOCK) {
                 control.check()?;
                 for (k, &i) in block.iter().enumerate() {
-                    let log_density = precision.of(rows, i)?;
+                    let log_density = precision.whole_row(rows, i)?;
                     let right = &mut right[k * width..(k + 1) * width];
                     along_law(coef, &precision, right);
                     let c = weight(i);
@@ -80,7 +80,7 @@ impl Sums {
     }
 
     /// Inverse of [`flat`](Self::flat), of d + 1 = m numbers per row, every row counting `times` as much.
-    pub(crate) fn of_flat(m: usize, flat: &[f64], times: f64) -> Result<Self> {
+    pub(crate) fn from_flat(m: usize, flat: &[f64], times: f64) -> Result<Self> {
         let products = packed_len(m) * Self::width(m);
         let len = 1 + products + m + packed_len(m);
         if flat.len() != len {

@@ -19,7 +19,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::control::Control;
 use crate::data::{GaussianArray, Workspace};
 use crate::error::{Error, Result};
-use crate::kernel::probabilistic_rbf::{self, Blocks, Coupling, Options};
+use crate::kernel::probabilistic_rbf::{self, Blocks, Coupling, RbfOptions};
 use crate::linalg::{self, Eigh};
 use crate::memory::afford;
 use crate::params::{check_at_least_one, check_positive};
@@ -68,7 +68,7 @@ impl Nystroem {
         let square = rows.len().saturating_mul(rows.len()).saturating_mul(size_of::<f64>());
         afford("the landmarks' kernel matrix and its decomposition", square.saturating_mul(7))?;
         let landmarks = data.take(&rows)?;
-        let options = Options { coupling, ..Options::new(sigma) };
+        let options = RbfOptions { coupling, ..RbfOptions::new(sigma) };
         let gram = probabilistic_rbf::gram(&landmarks, None, &options, control)?;
         let m = landmarks.n_rows();
         let mut eigh = Eigh::new(m);
@@ -112,7 +112,7 @@ impl Nystroem {
     }
 
     pub(super) fn prepare(&self, data: &GaussianArray) -> Result<Prepared<'_>> {
-        let options = Options { coupling: self.coupling, ..Options::new(self.sigma) };
+        let options = RbfOptions { coupling: self.coupling, ..RbfOptions::new(self.sigma) };
         Ok(Prepared { map: self, kernel: Blocks::new(data, &self.landmarks, &options)? })
     }
 }

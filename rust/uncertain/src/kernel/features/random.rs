@@ -108,7 +108,7 @@ impl RandomFeatures {
         let d = self.d;
         let wide = matches!(data.covariances().structure(), Structure::Factor(k) if !roots::is_thin(k, d));
         let rows = match self.noise {
-            Some(_) => roots::of(data)?,
+            Some(_) => roots::square_roots(data)?,
             None if wide => data.to_full()?,
             None => data.clone(),
         };

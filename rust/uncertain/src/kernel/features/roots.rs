@@ -23,17 +23,17 @@ fn power(eigh: &Eigh, d: usize, power: f64) -> impl Fn(f64) -> f64 {
 }
 
 /// The roots, as described above.
-pub(super) fn of(data: &GaussianArray) -> Result<GaussianArray> {
+pub(super) fn square_roots(data: &GaussianArray) -> Result<GaussianArray> {
     let (n, d) = (data.n_rows(), data.n_features());
     let covariances = match data.covariances().structure() {
         Structure::Factor(k) if k.diagonal.is_none() && is_thin(k, d) => {
             let eigh = || Eigh::new(k.rank);
             let roots = Rows::written_with(n, d * k.rank, eigh, |eigh, row, out| thin(k, row, d, eigh, out))?;
-            Covariances::of_factor(roots, k.rank)
+            Covariances::factor_unchecked(roots, k.rank)
         }
         Structure::Factor(_) | Structure::Dense if data.covariances().common().is_none() => {
             let eigh = || Eigh::new(d);
-            Covariances::of_triangles(Rows::written_with(n, packed_len(d), eigh, |eigh, row, out| {
+            Covariances::triangles_unchecked(Rows::written_with(n, packed_len(d), eigh, |eigh, row, out| {
                 data.covariances().triangle(row, d, out);
                 eigh.packed(out)?;
                 out.copy_from_slice(&eigh.function(power(eigh, d, 0.5)));

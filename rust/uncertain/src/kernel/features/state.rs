@@ -12,7 +12,7 @@ use crate::kernel::probabilistic_rbf::{Bandwidth, Coupling};
 use crate::number;
 use crate::parallel;
 use crate::params::{check_at_least_one, params};
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, Valid, complete};
 
 params! {
     /// Those of a map that is drawn for some rows.
@@ -123,7 +123,7 @@ impl Fitted for Features {
         let data = training.complete()?;
         let &Params { approximation, n_components, sigma, coupling, seed, threads } = params.params();
         // One row has no distances.
-        let sigma = if data.n_rows() < 2 && sigma == Bandwidth::Median { 1.0 } else { sigma.of(data)? };
+        let sigma = if data.n_rows() < 2 && sigma == Bandwidth::Median { 1.0 } else { sigma.resolve(data)? };
         let map = match approximation {
             Approximation::Random => {
                 FeatureMap::Random(RandomFeatures::new(data.n_features(), n_components, sigma, coupling, seed)?)
@@ -149,7 +149,7 @@ impl Fitted for Features {
     }
 }
 
-impl Answers for Features {
+impl Predictor for Features {
     fn about(&self) -> About {
         About::transform(self.map.n_features()).to(self.map.n_columns())
     }

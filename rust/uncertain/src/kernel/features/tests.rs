@@ -41,7 +41,7 @@ fn every_kind(n: usize, d: usize) -> Vec<(&'static str, GaussianArray)> {
 }
 
 fn gram(data: &GaussianArray, coupling: Coupling) -> Array2<f64> {
-    let options = probabilistic_rbf::Options { coupling, ..probabilistic_rbf::Options::new(SIGMA) };
+    let options = probabilistic_rbf::RbfOptions { coupling, ..probabilistic_rbf::RbfOptions::new(SIGMA) };
     probabilistic_rbf::gram(data, None, &options, &Control::new()).unwrap()
 }
 

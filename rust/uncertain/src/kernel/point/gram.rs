@@ -10,7 +10,7 @@ use super::PointKernel;
 use crate::control::Control;
 use crate::data::{GaussianArray, Rows};
 use crate::error::{Error, Result};
-use crate::kernel::probabilistic_rbf::{self, Options};
+use crate::kernel::probabilistic_rbf::{self, RbfOptions};
 use crate::memory::zeros;
 use crate::{linalg, parallel};
 
@@ -33,7 +33,7 @@ impl PointKernel {
         if let Self::Rbf { gamma } = kernel {
             let points = |rows: &Rows| GaussianArray::points(rows.clone());
             let (x, z) = (points(x)?, z.map(points).transpose()?);
-            return probabilistic_rbf::gram(&x, z.as_ref(), &Options::new((0.5 / gamma).sqrt()), control);
+            return probabilistic_rbf::gram(&x, z.as_ref(), &RbfOptions::new((0.5 / gamma).sqrt()), control);
         }
         let shape = (x.n_rows(), z.unwrap_or(x).n_rows());
         let values = kernel.of_products(x, z, control)?;

@@ -185,7 +185,7 @@ impl PointKernel {
     /// K(x, z).
     #[must_use]
     pub fn value(&self, x: &[f64], z: &[f64]) -> f64 {
-        self.jet(self.argument().of(x, z)).value
+        self.jet(self.argument().value(x, z)).value
     }
 
     /// g(x) and its gradient in x, for the function g(x) = K(x, z) or, along a `direction` a, its derivative
@@ -193,7 +193,7 @@ impl PointKernel {
     #[inline]
     pub(crate) fn against(&self, x: &[f64], z: &[f64], direction: Option<&[f64]>, gradient: &mut [f64]) -> f64 {
         let argument = self.argument();
-        let jet = self.jet(argument.of(x, z));
+        let jet = self.jet(argument.value(x, z));
         let Some(a) = direction else {
             match argument {
                 Argument::Product => gradient.iter_mut().zip(z).for_each(|(g, z)| *g = jet.first * z),
@@ -230,7 +230,7 @@ impl PointKernel {
     /// d2K/dx dz' into `out`, d x d row-major: element (i, j) is d2K/dx_i dz_j.
     pub fn hessian(&self, x: &[f64], z: &[f64], out: &mut [f64]) {
         let (d, argument) = (x.len(), self.argument());
-        let Mixed { scale, outer } = argument.mixed(&self.jet(argument.of(x, z)));
+        let Mixed { scale, outer } = argument.mixed(&self.jet(argument.value(x, z)));
         for i in 0..d {
             for j in 0..d {
                 let product = match argument {
@@ -246,7 +246,7 @@ impl PointKernel {
 impl Argument {
     /// t of a pair of points.
     #[must_use]
-    pub fn of(self, x: &[f64], z: &[f64]) -> f64 {
+    pub fn value(self, x: &[f64], z: &[f64]) -> f64 {
         match self {
             Self::Product => x.iter().zip(z).map(|(x, z)| x * z).sum(),
             Self::SquaredDistance => x.iter().zip(z).map(|(x, z)| (x - z) * (x - z)).sum(),

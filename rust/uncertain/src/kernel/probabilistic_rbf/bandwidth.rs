@@ -41,7 +41,7 @@ impl From<Bandwidth> for Option<f64> {
 
 impl Bandwidth {
     /// The number for these rows: always the same one, pairs being drawn from one seed.
-    pub fn of(self, x: &GaussianArray) -> Result<f64> {
+    pub fn resolve(self, x: &GaussianArray) -> Result<f64> {
         match self {
             Self::Fixed(sigma) => Ok(sigma),
             Self::Median => median_distance(x, 0),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::Result;
-use crate::kernel::probabilistic_rbf::Options;
+use crate::kernel::probabilistic_rbf::RbfOptions;
 use crate::kernel::probabilistic_rbf::form::Form;
 use crate::kernel::probabilistic_rbf::prepare::Side;
 use crate::kernel::probabilistic_rbf::tiles::{Worker, tile_size};
@@ -20,8 +20,8 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// Rows with the same number of features, and options that are in range.
-    pub(crate) fn new(x: &GaussianArray, z: &GaussianArray, options: &Options) -> Result<Self> {
-        let form = Form::of(x, Some(z), options.coupling);
+    pub(crate) fn new(x: &GaussianArray, z: &GaussianArray, options: &RbfOptions) -> Result<Self> {
+        let form = Form::cheapest(x, Some(z), options.coupling);
         let side = |rows| Side::new(rows, &form, options.sigma, &Control::new());
         Ok(Self { x: side(x)?, z: side(z)?, form })
     }

@@ -28,7 +28,7 @@ use crate::data::covariance::{packed_index, packed_len, unpack_into};
 use crate::error::{Error, Result};
 use crate::kernel::probabilistic_rbf::form::Form;
 use crate::kernel::probabilistic_rbf::prepare::Side;
-use crate::kernel::probabilistic_rbf::{Coupling, Options, gram};
+use crate::kernel::probabilistic_rbf::{Coupling, RbfOptions, gram};
 use crate::linalg;
 use crate::memory::zeros;
 use crate::parallel;
@@ -40,12 +40,12 @@ pub(crate) fn score_variances(
     x: &GaussianArray,
     support: &GaussianArray,
     coef: ArrayView2<'_, f64>,
-    options: &Options,
+    options: &RbfOptions,
     control: &Control,
 ) -> Result<Array2<f64>> {
     let (n, m, p) = (x.n_rows(), support.n_rows(), coef.ncols());
     let kappa = gram(x, Some(support), options, control)?;
-    let form = Form::of(x, Some(support), options.coupling);
+    let form = Form::cheapest(x, Some(support), options.coupling);
     let mut out = zeros(n, p)?;
     if form.spread != Spread::None && m > 0 && n > 0 {
         // Of the new rows always the roots.
@@ -317,7 +317,7 @@ mod tests {
         GaussianArray::new(means, Covariances::from_cov(all, &Names::default()).unwrap()).unwrap()
     }
 
-    fn variances(x: &GaussianArray, support: &GaussianArray, coef: &Array2<f64>, options: &Options) -> Array2<f64> {
+    fn variances(x: &GaussianArray, support: &GaussianArray, coef: &Array2<f64>, options: &RbfOptions) -> Array2<f64> {
         score_variances(x, support, coef.view(), options, &Control::new()).unwrap()
     }
 
@@ -331,7 +331,7 @@ mod tests {
         t: usize,
         support: &GaussianArray,
         coef: &Array2<f64>,
-        options: &Options,
+        options: &RbfOptions,
     ) -> (f64, f64) {
         let (step, reach, m) = (0.125, 60, support.n_rows());
         let root = x.covariances().sqrt(t, 2).unwrap();
@@ -371,7 +371,7 @@ mod tests {
         let (x, support) = (full(&mut numbers, 3, 2, 0.5), full(&mut numbers, 6, 2, 0.4));
         let coef = coefficients(&mut numbers, 6, 1);
         for coupling in COUPLINGS {
-            let options = Options { coupling, ..Options::new(0.9) };
+            let options = RbfOptions { coupling, ..RbfOptions::new(0.9) };
             let found = variances(&x, &support, &coef, &options);
             let kernel = gram(&x, Some(&support), &options, &Control::new()).unwrap();
             for t in 0..3 {
@@ -413,7 +413,7 @@ mod tests {
             let (new, old): (Vec<_>, Vec<_>) = (0..5).map(|kind| (draw(n, kind), draw(m, kind))).unzip();
             let coef = coefficients(&mut numbers, m, 2);
             for coupling in COUPLINGS {
-                let options = Options { coupling, ..Options::new(1.3) };
+                let options = RbfOptions { coupling, ..RbfOptions::new(1.3) };
                 for (a, x) in new.iter().enumerate() {
                     for (b, support) in old.iter().enumerate() {
                         let found = variances(x, support, &coef, &options);
@@ -439,7 +439,7 @@ mod tests {
         let row = [0.3, -0.2];
         for coupling in COUPLINGS {
             for std in [1e-3, 1e-8, 1e-12, 1e-100] {
-                let options = Options { coupling, ..Options::new(1.0) };
+                let options = RbfOptions { coupling, ..RbfOptions::new(1.0) };
                 let spread = Covariances::from_std(Rows::from_vec(vec![std, 0.0], 2).unwrap());
                 let x = GaussianArray::new(Rows::from_vec(row.to_vec(), 2).unwrap(), spread).unwrap();
                 let slope: f64 = (0..7)
@@ -465,7 +465,7 @@ mod tests {
         let x = full(&mut numbers, 2, 3, 1e20);
         let coef = coefficients(&mut numbers, 5, 1);
         for coupling in COUPLINGS {
-            let options = Options { coupling, ..Options::new(1.0) };
+            let options = RbfOptions { coupling, ..RbfOptions::new(1.0) };
             for v in variances(&x, &support, &coef, &options) {
                 assert!((0.0..1e-3).contains(&v), "{v}");
             }

@@ -15,7 +15,7 @@ pub(super) struct Form {
 
 impl Form {
     /// The cheapest form that holds both arrays.
-    pub(super) fn of(x: &GaussianArray, z: Option<&GaussianArray>, coupling: Coupling) -> Self {
+    pub(super) fn cheapest(x: &GaussianArray, z: Option<&GaussianArray>, coupling: Coupling) -> Self {
         let d = x.n_features();
         let one_matrix = |a: &Covariances, b: &Covariances| a.common().is_some() && a.common() == b.common();
         let other = z.unwrap_or(x);

@@ -23,7 +23,7 @@ pub fn default_max_bytes() -> u64 {
 /// Bytes that the Gram matrix of `x` and the work on it take.
 #[must_use]
 pub fn gram_bytes(x: &GaussianArray, coupling: Coupling) -> u128 {
-    needed(x.n_rows(), None, &Form::of(x, None, coupling))
+    needed(x.n_rows(), None, &Form::cheapest(x, None, coupling))
 }
 
 /// Refuse what does not fit. `m`: rows of Z, `None` for a symmetric matrix.

@@ -60,7 +60,7 @@ named!(Coupling, "coupling");
 
 /// What a Gram matrix depends on, and how much memory it may take.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct RbfOptions {
     /// Bandwidth, > 0; [`median_distance`] is a usual choice.
     pub sigma: f64,
     /// The coupling.
@@ -69,7 +69,7 @@ pub struct Options {
     pub max_bytes: Option<u64>,
 }
 
-impl Options {
+impl RbfOptions {
     /// The shared coupling, and memory by default.
     #[must_use]
     pub fn new(sigma: f64) -> Self {
@@ -95,16 +95,21 @@ impl Options {
 /// let means = Rows::from_vec(vec![0.0, 1.0], 1)?;
 /// let errors = Rows::from_vec(vec![1.0, 2.0], 1)?;
 /// let data = GaussianArray::new(means, Covariances::from_std(errors))?;
-/// let gram = probabilistic_kernel::gram(&data, None, &probabilistic_kernel::Options::new(1.0), &Control::new())?;
+/// let gram = probabilistic_kernel::gram(&data, None, &probabilistic_kernel::RbfOptions::new(1.0), &Control::new())?;
 /// // U = 1 - 2, so kappa = (1 + 1)^{-1/2} exp(-1 / (2 (1 + 1)))
 /// assert!((gram[[0, 1]] - 0.5_f64.sqrt() * (-0.25_f64).exp()).abs() < 1e-15);
 /// assert_eq!(gram[[1, 1]], 1.0);
 /// # Ok(())
 /// # }
 /// ```
-pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, control: &Control) -> Result<Array2<f64>> {
+pub fn gram(
+    x: &GaussianArray,
+    z: Option<&GaussianArray>,
+    options: &RbfOptions,
+    control: &Control,
+) -> Result<Array2<f64>> {
     check(x, z, options)?;
-    let form = form::Form::of(x, z, options.coupling);
+    let form = form::Form::cheapest(x, z, options.coupling);
     memory::check(x.n_rows(), z.map(GaussianArray::n_rows), &form, options.max_bytes)?;
     let (n, m) = (x.n_rows(), z.unwrap_or(x).n_rows());
     let mut values = fresh_zeros(n, m)?;
@@ -126,7 +131,7 @@ pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, con
 /// let means = Rows::from_vec(vec![0.0, 1.0, 2.0], 1)?;
 /// let data = GaussianArray::new(means, Covariances::Zero)?;
 /// let mut values = vec![f64::NAN; 9];
-/// let options = probabilistic_kernel::Options::new(1.0);
+/// let options = probabilistic_kernel::RbfOptions::new(1.0);
 /// probabilistic_kernel::gram_into(&data, None, &options, &Control::new(), &mut values)?;
 /// assert_eq!(values[4], 1.0);
 /// assert!((values[1] - (-0.5_f64).exp()).abs() < 1e-15);
@@ -136,12 +141,12 @@ pub fn gram(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options, con
 pub fn gram_into(
     x: &GaussianArray,
     z: Option<&GaussianArray>,
-    options: &Options,
+    options: &RbfOptions,
     control: &Control,
     out: &mut [f64],
 ) -> Result<()> {
     check(x, z, options)?;
-    let form = form::Form::of(x, z, options.coupling);
+    let form = form::Form::cheapest(x, z, options.coupling);
     let (n, m) = (x.n_rows(), z.unwrap_or(x).n_rows());
     if n.checked_mul(m) != Some(out.len()) {
         return Err(Error::shape("out", format!("{n} x {m} numbers"), out.len()));
@@ -153,7 +158,7 @@ fn fill(
     x: &GaussianArray,
     z: Option<&GaussianArray>,
     form: &form::Form,
-    options: &Options,
+    options: &RbfOptions,
     out: &mut [f64],
     control: &Control,
 ) -> Result<()> {
@@ -163,7 +168,7 @@ fn fill(
 }
 
 /// One number of features, and a usable sigma?
-fn check(x: &GaussianArray, z: Option<&GaussianArray>, options: &Options) -> Result<()> {
+fn check(x: &GaussianArray, z: Option<&GaussianArray>, options: &RbfOptions) -> Result<()> {
     let d = x.n_features();
     if let Some(z) = z.filter(|z| z.n_features() != d) {
         return Err(Error::shape("Z", format!("{d} features as in X"), z.n_features()));

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::kernel::probabilistic_rbf::form::Form;
 use crate::kernel::probabilistic_rbf::prepare::Side;
 use crate::kernel::probabilistic_rbf::tiles::Worker;
-use crate::kernel::probabilistic_rbf::{Coupling, Options, check};
+use crate::kernel::probabilistic_rbf::{Coupling, RbfOptions, check};
 use crate::kernel::rows::KernelRows;
 use crate::parallel;
 use crate::simd::LANES;
@@ -30,9 +30,9 @@ pub(crate) struct GramRows {
 impl GramRows {
     /// # Errors
     /// Those of [`gram`](super::gram).
-    pub(crate) fn new(x: &GaussianArray, options: &Options, shared_work: bool, control: &Control) -> Result<Self> {
+    pub(crate) fn new(x: &GaussianArray, options: &RbfOptions, shared_work: bool, control: &Control) -> Result<Self> {
         check(x, None, options)?;
-        let form = Form::of(x, None, options.coupling);
+        let form = Form::cheapest(x, None, options.coupling);
         let side = Side::new(x, &form, options.sigma, control)?;
         let mut rows = Self { side, form, diagonal: vec![], shared_work, control: control.quiet() };
         rows.diagonal = vec![1.0; x.n_rows()];
@@ -129,7 +129,7 @@ mod tests {
             let spread = Covariances::from_factor(factor, 2, None, &Names::default()).unwrap();
             let x = GaussianArray::new(means, spread).unwrap();
             for coupling in [Coupling::Shared, Coupling::Independent] {
-                let options = Options { coupling, ..Options::new((d as f64).sqrt()) };
+                let options = RbfOptions { coupling, ..RbfOptions::new((d as f64).sqrt()) };
                 let whole = gram(&x, None, &options, &Control::new()).unwrap();
                 let rows = GramRows::new(&x, &options, true, &Control::new()).unwrap();
                 let choices: [Vec<u32>; 4] = [

@@ -173,7 +173,7 @@ impl<'a> Spread<'a> {
         let exact = GaussianArray::from_checked(self.data.means().take(members), Covariances::Zero);
         let missing = self.marks(members, 1);
         let rows = Incomplete::from_parts(&exact, missing.as_deref(), None);
-        Observed::of(rows, None).log_densities(None, &self.mixture, control)
+        Observed::from_rows(rows, None).log_densities(None, &self.mixture, control)
     }
 
     /// The marks of these rows, each so many times.
@@ -198,7 +198,7 @@ impl<'a> Spread<'a> {
         let points = GaussianArray::from_checked(Rows::from_owned(z, members.len() * POINTS, d), Covariances::Zero);
         let missing = self.marks(members, POINTS);
         let rows = Incomplete::from_parts(&points, missing.as_deref(), None);
-        let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
+        let logs = Observed::from_rows(rows, None).log_densities(None, &self.mixture, control)?;
         Ok(logs.chunks_exact(j).flat_map(|l| l[1..].iter().map(|x| x - l[0])).collect())
     }
 

@@ -23,7 +23,7 @@ use ndarray::{Array2, Axis};
 use crate::control::Control;
 use crate::data::{Incomplete, Labels};
 use crate::deconvolution::RemoteEm;
-use crate::deconvolution::{self, Components, Fitted, Mixture, Observed, PerClass, Report, log_sum};
+use crate::deconvolution::{self, Components, FittedMixture, Mixture, Observed, PerClass, Report, log_sum};
 use crate::error::{Error, Result};
 use crate::model::one_vs_rest;
 use crate::number;
@@ -75,14 +75,14 @@ impl ValidParams {
         data: impl Into<Incomplete<'a>>,
         labels: &Labels,
         control: &Control,
-    ) -> Result<(Model, Fitted)> {
+    ) -> Result<(Model, FittedMixture)> {
         let rows = data.into();
         labels.check_rows(rows.gaussians().n_rows())?;
         labels.check_every_class()?;
         rows.check_with(labels.weights())?;
         let n_classes = labels.n_classes();
         for class in 0..n_classes {
-            if let Some(j) = rows.unseen(labels.rows_of(class).into_iter()) {
+            if let Some(j) = rows.unseen(labels.class_rows(class).into_iter()) {
                 return Err(Error::Data(format!(
                     "feature {j} is missing in every row of class {class} (counted from 0), so nothing can be learned \
                      about it there; leave the feature out"
@@ -100,7 +100,7 @@ impl ValidParams {
     fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
         let (sample, labels) = (remote.sample.rows, remote.sample.labels()?);
         let classes = labels.n_classes();
-        let groups = (0..classes).map(|class| Some(labels.rows_of(class))).collect();
+        let groups = (0..classes).map(|class| Some(labels.class_rows(class))).collect();
         let rows = RemoteEm::new(&self.0.em, "every class", remote.rows, sample, labels.weights(), groups, control)?;
         let fitted = deconvolution::fit_remote(&self.0.em, &rows, self.0.shared, false, control)?;
         let weights: Vec<f64> = (0..classes).map(|class| rows.weight(class)).collect();
@@ -173,7 +173,7 @@ impl Model {
     pub fn log_proba<'a>(&self, data: impl Into<Incomplete<'a>>, control: &Control) -> Result<Array2<f64>> {
         let rows = data.into();
         rows.gaussians().check_features(self.mixture.n_features())?;
-        let logs = Observed::of(rows, None).log_densities(None, &self.mixture, control)?;
+        let logs = Observed::from_rows(rows, None).log_densities(None, &self.mixture, control)?;
         let k = self.mixture.n_components() / self.n_classes;
         let mut out: Vec<f64> = logs.chunks_exact(k).map(log_sum).collect();
         for (i, row) in out.chunks_exact_mut(self.n_classes).enumerate() {

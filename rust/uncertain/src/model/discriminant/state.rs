@@ -5,9 +5,9 @@ use ndarray::Array2;
 use super::{Model, Params, ValidParams};
 use crate::control::Control;
 use crate::data::Incomplete;
-use crate::deconvolution::{Components, Mixture, Progress};
+use crate::deconvolution::{Components, Mixture, ReportHeader};
 use crate::error::{Error, Result};
-use crate::state::{About, Answers, Arrays, Fitted, Parameters, Parts, RemoteRows, Training, header};
+use crate::state::{About, Arrays, Fitted, Parameters, Parts, Predictor, RemoteRows, Training, header};
 
 impl Parameters for Params {
     fn check(self) -> Result<ValidParams> {
@@ -19,7 +19,7 @@ impl Parameters for Params {
     }
 }
 
-header! { n_classes: usize, progress: Option<Progress> }
+header! { n_classes: usize, progress: Option<ReportHeader> }
 
 impl Fitted for Model {
     type Params = Params;
@@ -55,7 +55,7 @@ impl Fitted for Model {
     }
 }
 
-impl Answers for Model {
+impl Predictor for Model {
     fn about(&self) -> About {
         About::model(self.mixture.n_features(), self.n_classes).with_limits()
     }

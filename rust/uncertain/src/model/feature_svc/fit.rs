@@ -35,7 +35,7 @@ impl ValidParams {
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
         // A row without weight is absent: it must not become a landmark either.
-        let rows = Present::of(data, labels)?;
+        let rows = Present::new(data, labels)?;
         parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))?
     }
 
@@ -50,7 +50,7 @@ impl ValidParams {
 
     fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let held_out = self.0.calibration.held_out(data, labels, self.0.options.seed)?;
-        let sigma = self.0.sigma.of(data)?;
+        let sigma = self.0.sigma.resolve(data)?;
         let map = self.map(data, sigma, control)?;
         let source = map.prepare(data)?;
         let design = Design { data, source: &source, labels };

@@ -73,7 +73,7 @@ impl Model {
     }
 
     /// The scores: n x 1 for two classes, positive for class 1; else n x K as in
-    /// [`kernel_svc`](crate::kernel_svc::Expansion::decision).
+    /// [`kernel_svc`](crate::kernel_svc::SvcExpansion::decision).
     ///
     /// # Errors
     /// Those of [`pair_scores`](Self::pair_scores).
@@ -90,7 +90,7 @@ impl Model {
     }
 
     /// P(class | row), n x K, rows summing to 1, from the sigmoids of the pairs as in
-    /// [`kernel_svc`](crate::kernel_svc::Expansion::predict_proba).
+    /// [`kernel_svc`](crate::kernel_svc::SvcExpansion::predict_proba).
     ///
     /// # Errors
     /// [`Error::Data`] when the model was fitted without probabilities, and those of

@@ -11,7 +11,7 @@ use crate::kernel::features::{FeatureMap, Header as MapHeader};
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
 use crate::number;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, complete, header};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, complete, header};
 
 header! {
     map: MapHeader,
@@ -45,7 +45,7 @@ impl Fitted for Model {
             return Err(Error::ModelFile(format!("a classifier of {k} classes cannot have {pairs} reports of pairs")));
         }
         let map = FeatureMap::read(header.map, parts)?;
-        let coef = parts.matrix_of("coef", [pairs, map.n_columns()])?;
+        let coef = parts.shaped_matrix("coef", [pairs, map.n_columns()])?;
         let intercept = parts.shaped("intercept", &[pairs])?;
         let platt = Sigmoid::read(pairs, parts)?;
         let mut model = Self::from_parts(map, header.sigma, k, coef, intercept, platt)?;
@@ -58,7 +58,7 @@ impl Fitted for Model {
     }
 }
 
-impl Answers for Model {
+impl Predictor for Model {
     fn about(&self) -> About {
         About::model(self.map.n_features(), self.n_classes)
     }

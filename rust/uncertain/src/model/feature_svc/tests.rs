@@ -34,7 +34,7 @@ fn fit(params: Params, data: &GaussianArray, labels: &Labels) -> Model {
 }
 
 /// The exact C-SVM on the Gram matrix of the features: the same problem, by another algorithm.
-fn on_gram(gram: &ndarray::Array2<f64>, labels: &Labels, c: f64) -> crate::kernel_svc::Expansion {
+fn on_gram(gram: &ndarray::Array2<f64>, labels: &Labels, c: f64) -> crate::kernel_svc::SvcExpansion {
     let values = gram.as_standard_layout().into_owned();
     let dense = Dense::new(values.as_slice().unwrap(), gram.nrows()).unwrap();
     let params = crate::kernel_svc::Params::new().c(c).tol(1e-10).check().unwrap();
@@ -72,7 +72,8 @@ fn the_optimum_is_that_of_the_dual_solver_on_the_same_features() {
 #[test]
 fn with_all_rows_as_landmarks_it_is_the_exact_kernel_machine() {
     let (data, labels) = circle(120, 2);
-    let options = probabilistic_rbf::Options { coupling: Coupling::Shared, ..probabilistic_rbf::Options::new(1.0) };
+    let options =
+        probabilistic_rbf::RbfOptions { coupling: Coupling::Shared, ..probabilistic_rbf::RbfOptions::new(1.0) };
     let gram = probabilistic_rbf::gram(&data, None, &options, &Control::new()).unwrap();
     let exact = on_gram(&gram, &labels, 1.0);
     let params = Params::new().n_components(120).tol(1e-9);

@@ -6,7 +6,7 @@ use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::linear::{Classifier, TwoClasses, positive_classes};
-use crate::objective::Want;
+use crate::objective::Derivatives;
 use crate::parallel;
 use crate::solver::sgd::{self, State};
 use crate::solver::{Solution, SolverKind, Status};
@@ -71,7 +71,7 @@ impl ValidParams {
             sgd::run(&objective, &mut state, steps, &self.0.options, control)?;
             // With averaging, the average is both the result and where the next batch starts.
             let x = if self.0.options.averaging { &state.average } else { &state.x };
-            let there = objective.evaluate(x, 0.0, Want::Gradient, control)?;
+            let there = objective.evaluate(x, 0.0, Derivatives::Gradient, control)?;
             let gap = there.gap();
             let status = if gap <= self.0.options.tol { Status::Converged } else { Status::StepsDone };
             linear.fits.push(FitReport { objective: there.objective, gap, n_iter: steps, status });

@@ -5,7 +5,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::model::FitReport;
 use crate::model::linear::Classifier;
-use crate::state::{Answering, Answers, Arrays, Fitted, Parts, PenaltyPath, RemoteRows, Training, header};
+use crate::state::{Arrays, Fitted, HasPredictor, Parts, PenaltyPath, Predictor, RemoteRows, Training, header};
 
 header! { fits: Vec<FitReport>, steps: u64 }
 
@@ -48,8 +48,8 @@ impl Fitted for Model {
     }
 }
 
-impl Answering for Model {
-    fn answers(&self) -> &dyn Answers {
+impl HasPredictor for Model {
+    fn predictor(&self) -> &dyn Predictor {
         &self.linear
     }
 }

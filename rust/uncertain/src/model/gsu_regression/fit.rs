@@ -32,7 +32,7 @@ impl ValidParams {
         control: &Control,
     ) -> Result<Regressor> {
         targets.check_rows(data.n_rows())?;
-        let rows = Present::of(data, targets)?;
+        let rows = Present::new(data, targets)?;
         let (data, targets, variances) = (&rows.data, rows.known.values(), rows.known.variances());
         let params = &self.0;
         let (center, scale) = units(&rows.known, params.fit_intercept)?;

@@ -12,7 +12,7 @@ use crate::data::{GaussianArray, Targets};
 use crate::error::{Error, Result};
 use crate::loss::{LossEval, LossKind, Scores};
 use crate::model::linear::Regressor;
-use crate::model::penalty_path::{TOL, check_penalties, folds_of};
+use crate::model::penalty_path::{TOL, check_penalties, deal_folds};
 use crate::parallel;
 use crate::state::PenaltyPath;
 
@@ -32,14 +32,14 @@ impl ValidParams {
     ) -> Result<PenaltyPath> {
         check_penalties(alphas)?;
         targets.check_rows(data.n_rows())?;
-        let present = Present::of(data, targets)?;
+        let present = Present::new(data, targets)?;
         let (data, targets) = (&present.data, &*present.known);
         let n = targets.len();
         if let Some(groups) = groups.filter(|groups| groups.len() != present.all_rows()) {
             return Err(Error::shape("groups", format!("{}, one per row", present.all_rows()), groups.len()));
         }
         let groups: Option<Vec<u32>> = groups.map(|groups| (0..n).map(|i| groups[present.number(i)]).collect());
-        let folds = folds_of(n, groups.as_deref())?;
+        let folds = deal_folds(n, groups.as_deref())?;
         let of_alphas = alphas.iter().map(|&alpha| {
             let options = crate::solver::Options { tol: self.0.options.tol.max(TOL), ..self.0.options };
             Params { alpha, options, threads: None, ..self.0.clone() }.check()

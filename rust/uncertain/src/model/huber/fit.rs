@@ -99,7 +99,7 @@ struct Prepared<'a> {
 fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
     let (mut order, unlabelled) = given.labelled()?;
     let l = order.len();
-    let targets = given.targets_of(&order);
+    let targets = given.labelled_targets(&order);
     // Labels that cannot be folded are refused before the work.
     let folds = match params.calibration.probability {
         true => params.calibration.split(&given.classes(&order)?, params.seed)?,

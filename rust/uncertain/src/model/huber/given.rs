@@ -65,7 +65,7 @@ impl<'a> Given<'a> {
     }
 
     /// For each output the targets of these rows.
-    pub(super) fn targets_of(&self, labelled: &[usize]) -> Vec<Vec<f64>> {
+    pub(super) fn labelled_targets(&self, labelled: &[usize]) -> Vec<Vec<f64>> {
         self.targets.iter().map(|target| labelled.iter().map(|&i| target[i]).collect()).collect()
     }
 

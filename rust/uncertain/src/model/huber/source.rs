@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{PointKernel, median_gamma};
 use crate::linalg::dense::Matrix;
 use crate::number;
-use crate::probabilistic_kernel::{self, Coupling, Options};
+use crate::probabilistic_kernel::{self, Coupling, RbfOptions};
 
 /// The kernel of a view as the caller wishes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, strum::IntoStaticStr)]
@@ -119,7 +119,7 @@ impl Kernel {
         match *self {
             Self::Rbf { coupling, .. } => {
                 // The caller has counted the memory.
-                let options = Options { coupling, max_bytes: Some(u64::MAX), ..Options::new(self.sigma()) };
+                let options = RbfOptions { coupling, max_bytes: Some(u64::MAX), ..RbfOptions::new(self.sigma()) };
                 probabilistic_kernel::gram(x, Some(z), &options, control)
             }
             _ => self.point().gram(x.means(), Some(z.means()), control),
@@ -169,7 +169,7 @@ impl<'a> Source<'a> {
     ) -> Result<Self> {
         let mut source = Self { kernel, rows, order, all: None };
         if let (true, Kernel::Rbf { coupling, .. }) = (stored(&kernel, &source.rows), kernel) {
-            let options = Options { coupling, max_bytes, ..Options::new(kernel.sigma()) };
+            let options = RbfOptions { coupling, max_bytes, ..RbfOptions::new(kernel.sigma()) };
             source.all = Some(probabilistic_kernel::gram(&source.rows, None, &options, control)?);
         }
         Ok(source)
@@ -246,7 +246,8 @@ impl<'a> Source<'a> {
         let rows = || self.rows.slice(0..l);
         let values = match (&self.all, self.kernel) {
             (None, Kernel::Rbf { coupling, .. }) => {
-                let options = Options { coupling, max_bytes: Some(u64::MAX), ..Options::new(self.kernel.sigma()) };
+                let options =
+                    RbfOptions { coupling, max_bytes: Some(u64::MAX), ..RbfOptions::new(self.kernel.sigma()) };
                 probabilistic_kernel::gram(&rows(), None, &options, control)?
             }
             (None, Kernel::Linear | Kernel::Quadratic | Kernel::Polynomial { .. }) => {

@@ -14,7 +14,7 @@ use crate::data::GaussianArray;
 use crate::data::covariance::Kind;
 use crate::error::{Error, Result};
 use crate::model::linear::scores;
-use crate::probabilistic_kernel::{Coupling, Options, score_variances};
+use crate::probabilistic_kernel::{Coupling, RbfOptions, score_variances};
 
 use super::fitted::Part;
 use super::source::Kernel;
@@ -88,7 +88,7 @@ fn add_curved(
     }
     let support = part.features(&rows.take(&used)?)?;
     let coef = Array2::from_shape_fn((used.len(), out.ncols()), |(i, k)| part.weight * part.coef[[used[i], k]]);
-    let options = Options { coupling, ..Options::new(part.kernel.sigma()) };
+    let options = RbfOptions { coupling, ..RbfOptions::new(part.kernel.sigma()) };
     let step = (BLOCK / used.len()).clamp(1, new.n_rows().max(1));
     for first in (0..new.n_rows()).step_by(step) {
         let some = part.features(&new.slice(first..new.n_rows().min(first + step)))?;

@@ -10,7 +10,7 @@ use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
 use crate::model::platt::Sigmoid;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Square, Training, complete, header};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, SquareMatrix, Training, complete, header};
 
 header! {
     n_classes: usize,
@@ -20,19 +20,19 @@ header! {
     outcomes: Vec<Outcome>,
 }
 
-impl TryFrom<&Square> for Operator {
+impl TryFrom<&SquareMatrix> for Operator {
     type Error = Error;
 
-    fn try_from(matrix: &Square) -> Result<Self> {
+    fn try_from(matrix: &SquareMatrix) -> Result<Self> {
         Ok(match matrix.clone() {
-            Square::Dense { n, values } => Self::Dense { n, values },
-            Square::Sparse { starts, indices, values } => Self::Sparse(Sparse::new(starts, indices, values)?),
+            SquareMatrix::Dense { n, values } => Self::Dense { n, values },
+            SquareMatrix::Sparse { starts, indices, values } => Self::Sparse(Sparse::new(starts, indices, values)?),
         })
     }
 }
 
 /// The parameters with the caller's matrices in their views.
-fn with_graphs(params: &ValidParams, graphs: &[Option<Square>]) -> Result<ValidParams> {
+fn with_graphs(params: &ValidParams, graphs: &[Option<SquareMatrix>]) -> Result<ValidParams> {
     let mut params = params.params().clone();
     for (view, given) in params.views.iter_mut().zip(graphs) {
         if let (Graph::Given { matrix, .. }, Some(given)) = (&mut view.graph, given) {
@@ -112,7 +112,7 @@ impl Fitted for Machine {
     }
 }
 
-impl Answers for Machine {
+impl Predictor for Machine {
     fn about(&self) -> About {
         About::model(self.n_features(), self.n_classes())
     }

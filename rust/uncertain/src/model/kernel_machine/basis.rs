@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
 use crate::params::check_positive;
-use crate::probabilistic_kernel::{Coupling, Options, gram, score_variances};
+use crate::probabilistic_kernel::{Coupling, RbfOptions, gram, score_variances};
 use crate::readable::readable;
 
 /// Bytes of kernel values at a time.
@@ -42,8 +42,8 @@ impl Basis {
         gram(data, Some(&self.rows), &self.options(), control)
     }
 
-    fn options(&self) -> Options {
-        Options { sigma: self.sigma, coupling: self.coupling, max_bytes: None }
+    fn options(&self) -> RbfOptions {
+        RbfOptions { sigma: self.sigma, coupling: self.coupling, max_bytes: None }
     }
 
     /// `work` on the kernel values of `data`, some rows after the other; its answers below each other.

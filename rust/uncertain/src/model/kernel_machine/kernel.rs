@@ -14,7 +14,7 @@ const SLACK: f64 = 1e-5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "snake_case")]
 #[non_exhaustive]
-pub enum Kernel {
+pub enum KernelOrigin {
     /// That between Gaussians, computed.
     #[default]
     Probabilistic,
@@ -22,7 +22,7 @@ pub enum Kernel {
     Precomputed,
 }
 
-named!(Kernel, "kernel");
+named!(KernelOrigin, "kernel");
 
 /// Rows of kernel values, which have no error bars.
 pub(in crate::model) fn kernel_values(data: &GaussianArray) -> Result<ArrayView2<'_, f64>> {

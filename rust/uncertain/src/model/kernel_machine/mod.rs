@@ -14,9 +14,9 @@ mod source;
 mod state;
 
 pub use basis::Basis;
-pub use kernel::Kernel;
+pub use kernel::KernelOrigin;
 pub(in crate::model) use kernel::{check_pairs, kernel_values};
-pub(crate) use path::{Machine, no_path};
-pub(crate) use source::Source;
+pub(crate) use path::{PathMachine, no_path};
+pub(crate) use source::KernelSource;
 pub use state::BasisHeader;
 pub(in crate::model) use state::{gram, read, write};

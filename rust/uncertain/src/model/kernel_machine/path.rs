@@ -5,10 +5,10 @@
 
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::solver::smo::{self, KernelRows, Options, Problem, Subset};
+use crate::solver::smo::{self, DualProblem, KernelRows, SmoOptions, Subset};
 
 /// A dual problem of some rows of a kernel matrix, with bounds for C = 1.
-pub(crate) struct Machine<'a> {
+pub(crate) struct PathMachine<'a> {
     /// Which rows.
     pub rows: &'a [u32],
     pub targets: &'a [f64],
@@ -17,14 +17,14 @@ pub(crate) struct Machine<'a> {
     pub upper: &'a [f64],
 }
 
-impl Machine<'_> {
+impl PathMachine<'_> {
     /// The scores of the rows `held` for each of `cs`, which ascend.
     pub(crate) fn scores_along(
         &self,
         kernel: &dyn KernelRows,
         cs: &[f64],
         held: &[u32],
-        options: &Options,
+        options: &SmoOptions,
         control: &Control,
     ) -> Result<Vec<Vec<f64>>> {
         let own = Subset::new(kernel, self.rows.to_vec())?;
@@ -39,7 +39,7 @@ impl Machine<'_> {
                 // A product may be off by a rounding.
                 scaled.zip(lower.iter().zip(&upper)).map(|(b, (l, u))| b.clamp(*l, *u)).collect()
             });
-            let problem = Problem { targets: self.targets, epsilon: self.epsilon, lower: &lower, upper: &upper };
+            let problem = DualProblem { targets: self.targets, epsilon: self.epsilon, lower: &lower, upper: &upper };
             let solution = smo::solve_from(&own, &problem, start.as_deref(), options, control)?;
             let mut scores = vec![solution.intercept; held.len()];
             for (&row, &coef) in self.rows.iter().zip(&solution.coef).filter(|(_, coef)| **coef != 0.0) {

@@ -1,25 +1,25 @@
-//! [`Source`]: the kernel matrix of the rows to fit, whole or row by row.
+//! [`KernelSource`]: the kernel matrix of the rows to fit, whole or row by row.
 
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::Result;
-use crate::probabilistic_kernel::{GramRows, Options, default_max_bytes, gram, gram_bytes};
+use crate::probabilistic_kernel::{GramRows, RbfOptions, default_max_bytes, gram, gram_bytes};
 use crate::solver::smo::{Dense, KernelRows};
 
 use super::shared_rows::SharedRows;
 
-pub(crate) struct Source<'a> {
+pub(crate) struct KernelSource<'a> {
     /// The rows to fit.
     pub data: &'a GaussianArray,
     /// Their kernel.
-    pub kernel: &'a Options,
+    pub kernel: &'a RbfOptions,
     /// Bytes for the matrix, or for the rows of it that are kept.
     pub cache_size: usize,
     /// Solves that will look at it.
     pub jobs: usize,
 }
 
-impl Source<'_> {
+impl KernelSource<'_> {
     /// `work` with the kernel matrix, and the bytes it may take for rows of its own.
     pub(crate) fn open<T>(
         &self,

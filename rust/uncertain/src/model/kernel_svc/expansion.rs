@@ -14,7 +14,7 @@ use crate::model::{one_vs_one, one_vs_rest};
 /// rows, n x (number of support rows), in the order of `support`.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Expansion {
+pub struct SvcExpansion {
     /// Numbers of the support rows among the fitted rows: those of class 0, of class 1 and so on,
     /// ascending within a class.
     pub support: Vec<u32>,
@@ -31,7 +31,7 @@ pub struct Expansion {
     pub platt: Option<Vec<Sigmoid>>,
 }
 
-impl Expansion {
+impl SvcExpansion {
     /// A model for predictions from its numbers; `sigmoids` has one row (a, b) per pair. The support rows
     /// are numbered from 0 on, and there are no reports.
     ///

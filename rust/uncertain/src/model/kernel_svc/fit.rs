@@ -5,19 +5,19 @@
 
 use ndarray::Array2;
 
-use super::{Expansion, Model, Params, ValidParams};
+use super::{Model, Params, SvcExpansion, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::folds::Folds;
-use crate::model::kernel_machine::{Basis, Source};
+use crate::model::kernel_machine::{Basis, KernelSource};
 use crate::model::one_vs_one::{Pair, pairs, tasks};
 use crate::model::platt::Sigmoid;
 use crate::parallel;
-use crate::probabilistic_kernel::Options as Kernel;
-use crate::solver::smo::{self, KernelRows, Options, Problem, Solution, Subset};
+use crate::probabilistic_kernel::RbfOptions as Kernel;
+use crate::solver::smo::{self, DualProblem, DualSolution, KernelRows, SmoOptions, Subset};
 
 /// One solve: the rows of a pair of classes, without those of a fold.
 struct Job {
@@ -29,7 +29,7 @@ struct Job {
 /// What a job leaves.
 enum Done {
     /// The rows that took part, and the solution.
-    Fit(Vec<u32>, Solution),
+    Fit(Vec<u32>, DualSolution),
     /// Held-out rows and their scores.
     Scores(Vec<(usize, f64)>),
 }
@@ -43,7 +43,7 @@ impl ValidParams {
     pub fn fit(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
-        let rows = Present::of(data, labels)?;
+        let rows = Present::new(data, labels)?;
         let mut model = parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))??;
         model.expansion.support.iter_mut().for_each(|row| *row = rows.number(*row as usize) as u32);
         Ok(model)
@@ -51,12 +51,12 @@ impl ValidParams {
 
     fn fit_rows(&self, data: &GaussianArray, labels: &Labels, control: &Control) -> Result<Model> {
         let Params { sigma, coupling, options, .. } = self.0;
-        let kernel = Kernel { sigma: sigma.of(data)?, coupling, max_bytes: None };
+        let kernel = Kernel { sigma: sigma.resolve(data)?, coupling, max_bytes: None };
         let folds = self.folds(labels)?;
         let jobs = jobs(labels.n_classes(), folds.as_ref());
-        let source = Source { data, kernel: &kernel, cache_size: options.cache_size, jobs: jobs.len() };
+        let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: jobs.len() };
         let expansion = source.open(control, |rows, cache_size| {
-            self.run_all(&jobs, rows, labels, folds.as_ref(), Options { cache_size, ..options }, control)
+            self.run_all(&jobs, rows, labels, folds.as_ref(), SmoOptions { cache_size, ..options }, control)
         })?;
         let support: Vec<usize> = expansion.support.iter().map(|&row| row as usize).collect();
         Ok(Model { basis: Some(Basis::new(data.take(&support)?, kernel.sigma, coupling)?), expansion })
@@ -67,7 +67,7 @@ impl ValidParams {
     /// # Errors
     /// Sizes that do not fit, a class without rows of positive weight, too few rows of a class for
     /// probabilities, those of `kernel`, [`Error::Interrupted`].
-    pub fn fit_kernel(&self, kernel: &dyn KernelRows, labels: &Labels, control: &Control) -> Result<Expansion> {
+    pub fn fit_kernel(&self, kernel: &dyn KernelRows, labels: &Labels, control: &Control) -> Result<SvcExpansion> {
         labels.check_rows(kernel.n_rows())?;
         labels.check_every_class()?;
         let folds = self.folds(labels)?;
@@ -87,9 +87,9 @@ impl ValidParams {
         kernel: &dyn KernelRows,
         labels: &Labels,
         folds: Option<&Folds>,
-        mut options: Options,
+        mut options: SmoOptions,
         control: &Control,
-    ) -> Result<Expansion> {
+    ) -> Result<SvcExpansion> {
         let at_once = self.0.threads.unwrap_or_else(parallel::default_threads).clamp(1, jobs.len());
         options.cache_size /= at_once;
         let done = parallel::map_fine(jobs.len(), |range| {
@@ -121,7 +121,7 @@ impl ValidParams {
         kernel: &dyn KernelRows,
         labels: &Labels,
         folds: Option<&Folds>,
-        options: &Options,
+        options: &SmoOptions,
         control: &Control,
     ) -> Result<Done> {
         let of_pair = |row: u32| labels.weight(row as usize) > 0.0 && job.pair.holds(labels, row as usize);
@@ -135,7 +135,7 @@ impl ValidParams {
                 if *y > 0.0 { (0.0, c) } else { (-c, 0.0) }
             })
             .unzip();
-        let problem = Problem { targets: &targets, epsilon: 0.0, lower: &lower, upper: &upper };
+        let problem = DualProblem { targets: &targets, epsilon: 0.0, lower: &lower, upper: &upper };
         let control = control.with_task(job.task.as_str());
         let solution = if rows.len() == kernel.n_rows() {
             smo::solve(kernel, &problem, options, &control)?
@@ -168,10 +168,10 @@ fn jobs(n_classes: usize, folds: Option<&Folds>) -> Vec<Job> {
     jobs
 }
 
-type Fit = (Pair, Vec<u32>, Solution);
+type Fit = (Pair, Vec<u32>, DualSolution);
 
 /// The coefficients of all pairs, beside the rows that are support rows of any.
-fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> Expansion {
+fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> SvcExpansion {
     let k = labels.n_classes();
     let mut is_support = vec![false; labels.len()];
     for (_, rows, solution) in &fits {
@@ -193,7 +193,7 @@ fn assemble(labels: &Labels, fits: Vec<Fit>, platt: Option<Vec<Sigmoid>>) -> Exp
             dual_coef[[line, place[row as usize]]] = coef;
         }
     }
-    Expansion {
+    SvcExpansion {
         support,
         n_support,
         dual_coef,

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2};
 
-use super::Expansion;
+use super::SvcExpansion;
 use crate::control::Control;
 use crate::data::GaussianArray;
 use crate::error::{Error, Result};
@@ -17,7 +17,7 @@ pub struct Model {
     /// rows in the place of rows.
     pub basis: Option<Basis>,
     /// Coefficients, intercepts, sigmoids.
-    pub expansion: Expansion,
+    pub expansion: SvcExpansion,
 }
 
 impl Model {
@@ -33,15 +33,15 @@ impl Model {
         self.expansion.n_classes()
     }
 
-    /// The scores, see [`Expansion::decision`].
+    /// The scores, see [`SvcExpansion::decision`].
     ///
     /// # Errors
     /// A number of features other than that of the fitted rows.
     pub fn decision(&self, data: &GaussianArray) -> Result<Array2<f64>> {
-        self.answer(data, Expansion::decision, &Control::new())
+        self.answer(data, SvcExpansion::decision, &Control::new())
     }
 
-    /// The class code of every row, see [`Expansion::predict`].
+    /// The class code of every row, see [`SvcExpansion::predict`].
     ///
     /// # Errors
     /// Those of [`decision`](Self::decision).
@@ -49,15 +49,15 @@ impl Model {
         Ok(one_vs_rest::classes(self.decision(data)?.view()))
     }
 
-    /// P(class | row), see [`Expansion::predict_proba`].
+    /// P(class | row), see [`SvcExpansion::predict_proba`].
     ///
     /// # Errors
     /// Those of [`decision`](Self::decision), and of a model without probabilities.
     pub fn predict_proba(&self, data: &GaussianArray) -> Result<Array2<f64>> {
-        self.answer(data, Expansion::predict_proba, &Control::new())
+        self.answer(data, SvcExpansion::predict_proba, &Control::new())
     }
 
-    /// `question` (one of [`Expansion::decision`], [`Expansion::predict_proba`], [`Expansion::pair_scores`]) on the
+    /// `question` (one of [`SvcExpansion::decision`], [`SvcExpansion::predict_proba`], [`SvcExpansion::pair_scores`]) on the
     /// kernel values of `data`, block by block, within `control`.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Model {
     pub fn answer(
         &self,
         data: &GaussianArray,
-        question: impl Fn(&Expansion, ArrayView2<'_, f64>) -> Result<Array2<f64>>,
+        question: impl Fn(&SvcExpansion, ArrayView2<'_, f64>) -> Result<Array2<f64>>,
         control: &Control,
     ) -> Result<Array2<f64>> {
         match &self.basis {
@@ -84,7 +84,7 @@ impl Model {
     /// # Errors
     /// Those of [`decision`](Self::decision), and [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn decision_distribution(&self, data: &GaussianArray, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
-        let means = self.answer(data, Expansion::pair_scores, control)?;
+        let means = self.answer(data, SvcExpansion::pair_scores, control)?;
         let Some(basis) = &self.basis else {
             return Err(Error::Data("kernel = \"precomputed\": kernel values have no distribution".into()));
         };

@@ -33,7 +33,7 @@
 //! # }
 //! ```
 //!
-//! [`ValidParams::fit_kernel`] takes any kernel matrix and leaves an [`Expansion`], which takes kernel values:
+//! [`ValidParams::fit_kernel`] takes any kernel matrix and leaves an [`SvcExpansion`], which takes kernel values:
 //!
 //! ```
 //! use uncertain::kernel_svc::Params;
@@ -63,6 +63,6 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use expansion::Expansion;
+pub use expansion::SvcExpansion;
 pub use fitted::Model;
 pub use params::{Params, ValidParams};

@@ -10,13 +10,13 @@ use crate::data::weights::Present;
 use crate::data::{GaussianArray, Labels};
 use crate::error::Result;
 use crate::model::folds::Folds;
-use crate::model::kernel_machine::{Machine, Source};
+use crate::model::kernel_machine::{KernelSource, PathMachine};
 use crate::model::one_vs_one::{pairs, votes};
 use crate::model::one_vs_rest;
 use crate::model::penalty_path::{FOLDS, SEED, TOL, check_penalties};
 use crate::parallel;
-use crate::probabilistic_kernel::Options as Kernel;
-use crate::solver::smo::{KernelRows, Options};
+use crate::probabilistic_kernel::RbfOptions as Kernel;
+use crate::solver::smo::{KernelRows, SmoOptions};
 use crate::state::PenaltyPath;
 
 impl ValidParams {
@@ -28,14 +28,14 @@ impl ValidParams {
     pub fn path(&self, data: &GaussianArray, labels: &Labels, cs: &[f64], control: &Control) -> Result<PenaltyPath> {
         labels.check_rows(data.n_rows())?;
         labels.check_every_class()?;
-        let present = Present::of(data, labels)?;
+        let present = Present::new(data, labels)?;
         let Params { sigma, coupling, options, .. } = self.0;
         parallel::install(self.0.threads, || {
             let data = &present.data;
-            let kernel = Kernel { sigma: sigma.of(data)?, coupling, max_bytes: None };
-            let source = Source { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };
+            let kernel = Kernel { sigma: sigma.resolve(data)?, coupling, max_bytes: None };
+            let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };
             source.open(control, |rows, cache_size| {
-                self.along(rows, &present.known, cs, Options { cache_size, ..options }, control)
+                self.along(rows, &present.known, cs, SmoOptions { cache_size, ..options }, control)
             })
         })?
     }
@@ -46,7 +46,7 @@ impl ValidParams {
         kernel: &dyn KernelRows,
         labels: &Labels,
         cs: &[f64],
-        options: Options,
+        options: SmoOptions,
         control: &Control,
     ) -> Result<PenaltyPath> {
         check_penalties(cs)?;
@@ -57,7 +57,7 @@ impl ValidParams {
         let jobs: Vec<(u32, usize)> =
             (0..folds.count()).flat_map(|fold| (0..pairs.len()).map(move |pair| (fold, pair))).collect();
         let at_once = parallel::default_threads().clamp(1, jobs.len());
-        let options = Options { tol: options.tol.max(TOL), cache_size: options.cache_size / at_once, ..options };
+        let options = SmoOptions { tol: options.tol.max(TOL), cache_size: options.cache_size / at_once, ..options };
         let run = |(fold, pair): (u32, usize)| {
             let held: Vec<u32> = (0..n as u32).filter(|&i| of_rows[i as usize] == fold).collect();
             let of_pair = |i: &u32| of_rows[*i as usize] != fold && pairs[pair].holds(labels, *i as usize);
@@ -67,7 +67,7 @@ impl ValidParams {
             let bounds = rows.iter().map(price).zip(&targets);
             let (lower, upper): (Vec<f64>, Vec<f64>) =
                 bounds.map(|(c, y)| if *y > 0.0 { (0.0, c) } else { (-c, 0.0) }).unzip();
-            let machine = Machine { rows: &rows, targets: &targets, epsilon: 0.0, lower: &lower, upper: &upper };
+            let machine = PathMachine { rows: &rows, targets: &targets, epsilon: 0.0, lower: &lower, upper: &upper };
             let control = control.with_task(folds.task("path", fold));
             let scores = machine.scores_along(kernel, cs, &held, &options, &control)?;
             Ok((pair, held, scores))

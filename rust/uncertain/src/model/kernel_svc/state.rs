@@ -3,14 +3,14 @@
 
 use ndarray::Array2;
 
-use super::{Expansion, Model, Params, ValidParams};
+use super::{Model, Params, SvcExpansion, ValidParams};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::model::FitReport;
-use crate::model::kernel_machine::{BasisHeader, Kernel, gram, no_path, read, write};
+use crate::model::kernel_machine::{BasisHeader, KernelOrigin, gram, no_path, read, write};
 use crate::model::platt::Sigmoid;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, PenaltyPath, Training, complete, header};
+use crate::state::{About, Arrays, Fitted, Parts, PenaltyPath, Predictor, Training, complete, header};
 
 header! { basis: Option<BasisHeader>, n_support: Vec<usize>, fits: Vec<FitReport> }
 
@@ -21,8 +21,8 @@ impl Fitted for Model {
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         let (data, labels) = (training.complete()?, training.labels()?);
         match params.params().kernel {
-            Kernel::Probabilistic => params.fit(data, labels, control),
-            Kernel::Precomputed => {
+            KernelOrigin::Probabilistic => params.fit(data, labels, control),
+            KernelOrigin::Precomputed => {
                 let expansion = gram(data, |kernel| params.fit_kernel(kernel, labels, control))?;
                 Ok(Self { basis: None, expansion })
             }
@@ -37,8 +37,8 @@ impl Fitted for Model {
     ) -> Result<PenaltyPath> {
         let (data, labels) = (training.complete()?, training.labels()?);
         match params.params().kernel {
-            Kernel::Probabilistic => params.path(data, labels, penalties, control),
-            Kernel::Precomputed => Err(no_path()),
+            KernelOrigin::Probabilistic => params.path(data, labels, penalties, control),
+            KernelOrigin::Precomputed => Err(no_path()),
         }
     }
 
@@ -61,10 +61,10 @@ impl Fitted for Model {
                 "{k} classes, {m} support rows and {pairs} reports of pairs do not fit together"
             )));
         }
-        let expansion = Expansion {
+        let expansion = SvcExpansion {
             support,
             n_support,
-            dual_coef: parts.matrix_of("dual_coef", [k - 1, m])?,
+            dual_coef: parts.shaped_matrix("dual_coef", [k - 1, m])?,
             intercept: parts.shaped("intercept", &[pairs])?,
             fits,
             platt: Sigmoid::read(pairs, parts)?,
@@ -77,13 +77,13 @@ impl Fitted for Model {
     }
 }
 
-impl Answers for Model {
+impl Predictor for Model {
     fn about(&self) -> About {
         About::model(self.n_features(), self.n_classes())
     }
 
     fn decision(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        self.answer(complete(rows)?, Expansion::decision, control)
+        self.answer(complete(rows)?, SvcExpansion::decision, control)
     }
 
     fn decision_distribution(&self, rows: Incomplete<'_>, control: &Control) -> Result<(Array2<f64>, Array2<f64>)> {
@@ -91,6 +91,6 @@ impl Answers for Model {
     }
 
     fn predict_proba(&self, rows: Incomplete<'_>, control: &Control) -> Result<Array2<f64>> {
-        self.answer(complete(rows)?, Expansion::predict_proba, control)
+        self.answer(complete(rows)?, SvcExpansion::predict_proba, control)
     }
 }

@@ -6,7 +6,7 @@ use crate::control::Control;
 use crate::data::Labels;
 use crate::data::{Covariances, GaussianArray, Rows};
 use crate::error::{Error, Result};
-use crate::probabilistic_kernel::{Bandwidth, Coupling, Options, gram as gram_of};
+use crate::probabilistic_kernel::{Bandwidth, Coupling, RbfOptions, gram as gram_of};
 use crate::solver::Status;
 use crate::solver::smo::{Computed, Dense};
 use crate::testing::Numbers;
@@ -39,7 +39,7 @@ fn dense(gram: &Array2<f64>) -> Dense<'_> {
     Dense::new(gram.as_slice().unwrap(), gram.nrows()).unwrap()
 }
 
-fn at_support(gram: ArrayView2<'_, f64>, model: &Expansion) -> Array2<f64> {
+fn at_support(gram: ArrayView2<'_, f64>, model: &SvcExpansion) -> Array2<f64> {
     let columns: Vec<usize> = model.support.iter().map(|&s| s as usize).collect();
     gram.select(ndarray::Axis(1), &columns)
 }
@@ -119,12 +119,13 @@ fn a_model_is_its_numbers() {
         Params::new().probability(true).check().unwrap().fit_kernel(&dense(&k), &labels, &Control::new()).unwrap();
     let sigmoids = model.sigmoids().unwrap();
     let (coef, intercept) = (model.dual_coef.clone(), model.intercept.clone());
-    let again = Expansion::from_parts(model.n_support.clone(), coef.clone(), intercept, Some(sigmoids.view())).unwrap();
+    let again =
+        SvcExpansion::from_parts(model.n_support.clone(), coef.clone(), intercept, Some(sigmoids.view())).unwrap();
     let kernel = at_support(k.view(), &model);
     assert_eq!(again.predict_proba(kernel.view()), model.predict_proba(kernel.view()));
-    assert!(Expansion::from_parts(vec![1, 2], coef.clone(), vec![0.0], None).is_err());
-    assert!(Expansion::from_parts(model.n_support.clone(), coef.clone(), vec![0.0], None).is_err());
-    assert!(Expansion::from_parts(model.n_support, coef, vec![0.0; 3], Some(kernel.view())).is_err());
+    assert!(SvcExpansion::from_parts(vec![1, 2], coef.clone(), vec![0.0], None).is_err());
+    assert!(SvcExpansion::from_parts(model.n_support.clone(), coef.clone(), vec![0.0], None).is_err());
+    assert!(SvcExpansion::from_parts(model.n_support, coef, vec![0.0; 3], Some(kernel.view())).is_err());
 }
 
 #[test]
@@ -159,7 +160,7 @@ fn rows_without_weight_are_absent() {
 #[test]
 fn what_cannot_be_fitted_is_refused() {
     let (k, labels) = three(30);
-    let said = |result: Result<Expansion>| result.unwrap_err().to_string();
+    let said = |result: Result<SvcExpansion>| result.unwrap_err().to_string();
     let fit = |params: Params, labels: &Labels| params.check().unwrap().fit_kernel(&dense(&k), labels, &Control::new());
     assert!(said(fit(tight(), &Labels::new(vec![0; 30], 2).unwrap())).contains("one class"));
     assert!(said(fit(tight(), &labels.take(&[0, 1, 2]).unwrap())).contains("30"));
@@ -196,7 +197,7 @@ fn gaussians_are_their_gram_matrix() {
     for coupling in [Coupling::Shared, Coupling::Independent] {
         let params = tight().sigma(1.2).coupling(coupling).probability(true).check().unwrap();
         let model = params.fit(&data, &labels, &Control::new()).unwrap();
-        let options = Options { coupling, ..Options::new(1.2) };
+        let options = RbfOptions { coupling, ..RbfOptions::new(1.2) };
         let kernel = gram_of(&data, None, &options, &Control::new()).unwrap();
         let machine = params.fit_kernel(&dense(&kernel), &labels, &Control::new()).unwrap();
         assert_eq!(model.expansion, machine);

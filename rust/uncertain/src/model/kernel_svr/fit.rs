@@ -1,15 +1,15 @@
 //! Fitting: one solve.
 
-use super::{Expansion, Model, Params, ValidParams};
+use super::{Model, Params, SvrExpansion, ValidParams};
 use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{GaussianArray, Targets};
 use crate::error::{Error, Result};
 use crate::model::FitReport;
-use crate::model::kernel_machine::{Basis, Source};
+use crate::model::kernel_machine::{Basis, KernelSource};
 use crate::parallel;
-use crate::probabilistic_kernel::Options as Kernel;
-use crate::solver::smo::{self, KernelRows, Options, Problem, Subset};
+use crate::probabilistic_kernel::RbfOptions as Kernel;
+use crate::solver::smo::{self, DualProblem, KernelRows, SmoOptions, Subset};
 
 impl ValidParams {
     /// Fit a model to Gaussians with targets, whose variances do not matter.
@@ -18,7 +18,7 @@ impl ValidParams {
     /// Sizes that do not fit, those of [`gram`](crate::probabilistic_kernel::gram), [`Error::Interrupted`](crate::Error::Interrupted).
     pub fn fit(&self, data: &GaussianArray, targets: &Targets, control: &Control) -> Result<Model> {
         targets.check_rows(data.n_rows())?;
-        let rows = Present::of(data, targets)?;
+        let rows = Present::new(data, targets)?;
         let mut model = parallel::install(self.0.threads, || self.fit_rows(&rows.data, &rows.known, control))??;
         model.expansion.support.iter_mut().for_each(|row| *row = rows.number(*row as usize) as u32);
         Ok(model)
@@ -26,10 +26,11 @@ impl ValidParams {
 
     fn fit_rows(&self, data: &GaussianArray, targets: &Targets, control: &Control) -> Result<Model> {
         let Params { sigma, coupling, options, .. } = self.0;
-        let kernel = Kernel { sigma: sigma.of(data)?, coupling, max_bytes: None };
-        let source = Source { data, kernel: &kernel, cache_size: options.cache_size, jobs: 1 };
-        let expansion = source
-            .open(control, |rows, cache_size| self.solve(rows, targets, Options { cache_size, ..options }, control))?;
+        let kernel = Kernel { sigma: sigma.resolve(data)?, coupling, max_bytes: None };
+        let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 1 };
+        let expansion = source.open(control, |rows, cache_size| {
+            self.solve(rows, targets, SmoOptions { cache_size, ..options }, control)
+        })?;
         let support: Vec<usize> = expansion.support.iter().map(|&row| row as usize).collect();
         Ok(Model { basis: Some(Basis::new(data.take(&support)?, kernel.sigma, coupling)?), expansion })
     }
@@ -38,7 +39,7 @@ impl ValidParams {
     ///
     /// # Errors
     /// Sizes that do not fit, those of `kernel`, [`Error::Interrupted`](crate::Error::Interrupted).
-    pub fn fit_kernel(&self, kernel: &dyn KernelRows, targets: &Targets, control: &Control) -> Result<Expansion> {
+    pub fn fit_kernel(&self, kernel: &dyn KernelRows, targets: &Targets, control: &Control) -> Result<SvrExpansion> {
         targets.check_rows(kernel.n_rows())?;
         parallel::install(self.0.threads, || self.solve(kernel, targets, self.0.options, control))?
     }
@@ -47,9 +48,9 @@ impl ValidParams {
         &self,
         kernel: &dyn KernelRows,
         targets: &Targets,
-        options: Options,
+        options: SmoOptions,
         control: &Control,
-    ) -> Result<Expansion> {
+    ) -> Result<SvrExpansion> {
         let n = kernel.n_rows();
         let rows: Vec<u32> = (0..n as u32).filter(|&row| targets.weight(row as usize) > 0.0).collect();
         let mut of_rows: Vec<f64> = rows.iter().map(|&row| targets.values()[row as usize]).collect();
@@ -57,7 +58,7 @@ impl ValidParams {
         of_rows.iter_mut().for_each(|t| *t -= middle);
         let upper: Vec<f64> = rows.iter().map(|&row| self.0.c * targets.weight(row as usize)).collect();
         let lower: Vec<f64> = upper.iter().map(|c| -c).collect();
-        let problem = Problem { targets: &of_rows, epsilon: self.0.epsilon, lower: &lower, upper: &upper };
+        let problem = DualProblem { targets: &of_rows, epsilon: self.0.epsilon, lower: &lower, upper: &upper };
         let solution = if rows.len() == n {
             smo::solve(kernel, &problem, &options, control)?
         } else {
@@ -68,9 +69,9 @@ impl ValidParams {
             let why = "the objective of these targets is more than a number can hold: look at their unit, or lower C";
             return Err(Error::Data(why.into()));
         }
-        let smo::Solution { coef, intercept, .. } = solution;
+        let smo::DualSolution { coef, intercept, .. } = solution;
         let (support, dual_coef) = rows.into_iter().zip(coef).filter(|(_, coef)| *coef != 0.0).unzip();
-        Ok(Expansion { support, dual_coef, intercept: intercept + middle, fit })
+        Ok(SvrExpansion { support, dual_coef, intercept: intercept + middle, fit })
     }
 }
 

@@ -12,7 +12,7 @@ use crate::state::column;
 /// A fitted regression on any kernel: f = sum_i b_i K(x_i, .) + intercept.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Expansion {
+pub struct SvrExpansion {
     /// Numbers of the support rows among the fitted rows, ascending.
     pub support: Vec<u32>,
     /// Their signed coefficients.
@@ -23,7 +23,7 @@ pub struct Expansion {
     pub fit: FitReport,
 }
 
-impl Expansion {
+impl SvrExpansion {
     /// A machine from its numbers.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ pub struct Model {
     /// rows in the place of rows.
     pub basis: Option<Basis>,
     /// Coefficients and intercept.
-    pub expansion: Expansion,
+    pub expansion: SvrExpansion,
 }
 
 impl Model {

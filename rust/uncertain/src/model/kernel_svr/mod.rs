@@ -30,5 +30,5 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use fitted::{Expansion, Model};
+pub use fitted::{Model, SvrExpansion};
 pub use params::{Params, ValidParams};

@@ -1,11 +1,11 @@
 //! Parameters of kernel regression: unchecked, then checked. Only checked ones can fit.
 
 use crate::error::Result;
-use crate::model::kernel_machine::Kernel;
+use crate::model::kernel_machine::KernelOrigin;
 use crate::number;
 use crate::params::{check_not_negative, check_positive, params};
 use crate::probabilistic_kernel::{Bandwidth, Coupling};
-use crate::solver::smo::Options;
+use crate::solver::smo::SmoOptions;
 
 params! {
     pub struct Params {
@@ -16,14 +16,14 @@ params! {
         #[serde(with = "number")]
         epsilon: f64 = 0.1,
         /// Where kernel values come from in fits of any kind of model ([`Step`](crate::step::Step)).
-        kernel: Kernel = Kernel::Probabilistic,
+        kernel: KernelOrigin = KernelOrigin::Probabilistic,
         /// Bandwidth of the kernel between Gaussians, > 0, or [`Bandwidth::Median`]; other kernels have none.
         #[serde(with = "number::median")]
         sigma: Bandwidth as impl Into<Bandwidth> = Bandwidth::Fixed(1.0),
         /// Which noise the rows of a pair see.
         coupling: Coupling = Coupling::Shared,
         /// How the solver runs.
-        options: Options = Options::default() => {
+        options: SmoOptions = SmoOptions::default() => {
             tol: f64, max_iter: Option<usize>, shrinking: bool, cache_size: usize
         },
     }

@@ -8,11 +8,11 @@ use crate::control::Control;
 use crate::data::weights::Present;
 use crate::data::{GaussianArray, Targets};
 use crate::error::{Error, Result};
-use crate::model::kernel_machine::{Machine, Source};
-use crate::model::penalty_path::{TOL, check_penalties, folds_of};
+use crate::model::kernel_machine::{KernelSource, PathMachine};
+use crate::model::penalty_path::{TOL, check_penalties, deal_folds};
 use crate::parallel;
-use crate::probabilistic_kernel::Options as Kernel;
-use crate::solver::smo::{KernelRows, Options};
+use crate::probabilistic_kernel::RbfOptions as Kernel;
+use crate::solver::smo::{KernelRows, SmoOptions};
 use crate::state::PenaltyPath;
 
 impl ValidParams {
@@ -30,7 +30,7 @@ impl ValidParams {
         control: &Control,
     ) -> Result<PenaltyPath> {
         targets.check_rows(data.n_rows())?;
-        let present = Present::of(data, targets)?;
+        let present = Present::new(data, targets)?;
         if let Some(groups) = groups.filter(|groups| groups.len() != present.all_rows()) {
             return Err(Error::shape("groups", format!("{}, one per row", present.all_rows()), groups.len()));
         }
@@ -40,10 +40,10 @@ impl ValidParams {
         let Params { sigma, coupling, options, .. } = self.0;
         parallel::install(self.0.threads, || {
             let data = &present.data;
-            let kernel = Kernel { sigma: sigma.of(data)?, coupling, max_bytes: None };
-            let source = Source { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };
+            let kernel = Kernel { sigma: sigma.resolve(data)?, coupling, max_bytes: None };
+            let source = KernelSource { data, kernel: &kernel, cache_size: options.cache_size, jobs: 2 };
             source.open(control, |rows, cache_size| {
-                self.along(rows, &present.known, groups.as_deref(), cs, Options { cache_size, ..options }, control)
+                self.along(rows, &present.known, groups.as_deref(), cs, SmoOptions { cache_size, ..options }, control)
             })
         })?
     }
@@ -55,15 +55,15 @@ impl ValidParams {
         targets: &Targets,
         groups: Option<&[u32]>,
         cs: &[f64],
-        options: Options,
+        options: SmoOptions,
         control: &Control,
     ) -> Result<PenaltyPath> {
         check_penalties(cs)?;
         let n = targets.len();
-        let folds = folds_of(n, groups)?;
+        let folds = deal_folds(n, groups)?;
         let count = folds.iter().max().map_or(0, |last| *last + 1);
         let at_once = parallel::default_threads().clamp(1, count as usize);
-        let options = Options { tol: options.tol.max(TOL), cache_size: options.cache_size / at_once, ..options };
+        let options = SmoOptions { tol: options.tol.max(TOL), cache_size: options.cache_size / at_once, ..options };
         let run_fold = |fold: u32| {
             let (held, rows): (Vec<u32>, Vec<u32>) = (0..n as u32).partition(|&i| folds[i as usize] == fold);
             let mut own: Vec<f64> = rows.iter().map(|&i| targets.values()[i as usize]).collect();
@@ -73,7 +73,7 @@ impl ValidParams {
             let lower: Vec<f64> = upper.iter().map(|c| -c).collect();
             let control = control.with_task(format!("path, fold {} of {count}", fold + 1));
             let epsilon = self.0.epsilon;
-            let machine = Machine { rows: &rows, targets: &own, epsilon, lower: &lower, upper: &upper };
+            let machine = PathMachine { rows: &rows, targets: &own, epsilon, lower: &lower, upper: &upper };
             let scores = machine.scores_along(kernel, cs, &held, &options, &control)?;
             Ok((held, scores, center))
         };

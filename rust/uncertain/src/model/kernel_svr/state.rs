@@ -2,13 +2,13 @@
 
 use ndarray::Array2;
 
-use super::{Expansion, Model, Params, ValidParams};
+use super::{Model, Params, SvrExpansion, ValidParams};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::Result;
 use crate::model::FitReport;
-use crate::model::kernel_machine::{BasisHeader, Kernel, gram, no_path, read, write};
-use crate::state::{About, Answers, Arrays, Fitted, Parts, PenaltyPath, Training, column, complete, header};
+use crate::model::kernel_machine::{BasisHeader, KernelOrigin, gram, no_path, read, write};
+use crate::state::{About, Arrays, Fitted, Parts, PenaltyPath, Predictor, Training, column, complete, header};
 
 header! { basis: Option<BasisHeader>, fit: FitReport }
 
@@ -19,8 +19,8 @@ impl Fitted for Model {
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         let (data, targets) = (training.complete()?, training.targets()?);
         match params.params().kernel {
-            Kernel::Probabilistic => params.fit(data, targets, control),
-            Kernel::Precomputed => {
+            KernelOrigin::Probabilistic => params.fit(data, targets, control),
+            KernelOrigin::Precomputed => {
                 let expansion = gram(data, |kernel| params.fit_kernel(kernel, targets, control))?;
                 Ok(Self { basis: None, expansion })
             }
@@ -35,8 +35,8 @@ impl Fitted for Model {
     ) -> Result<PenaltyPath> {
         let (data, targets) = (training.complete()?, training.targets()?);
         match params.params().kernel {
-            Kernel::Probabilistic => params.path(data, targets, training.groups.as_deref(), penalties, control),
-            Kernel::Precomputed => Err(no_path()),
+            KernelOrigin::Probabilistic => params.path(data, targets, training.groups.as_deref(), penalties, control),
+            KernelOrigin::Precomputed => Err(no_path()),
         }
     }
 
@@ -52,7 +52,7 @@ impl Fitted for Model {
         let (basis, support) = read(header.basis, parts)?;
         let dual_coef = parts.shaped("dual_coef", &[support.len()])?;
         let intercept = parts.shaped("intercept", &[1])?[0];
-        Ok(Self { basis, expansion: Expansion { support, dual_coef, intercept, fit: header.fit } })
+        Ok(Self { basis, expansion: SvrExpansion { support, dual_coef, intercept, fit: header.fit } })
     }
 
     fn rows(&self) -> Option<&crate::GaussianArray> {
@@ -60,7 +60,7 @@ impl Fitted for Model {
     }
 }
 
-impl Answers for Model {
+impl Predictor for Model {
     fn about(&self) -> About {
         About::model(self.n_features(), 0)
     }

@@ -4,9 +4,9 @@ use super::*;
 use crate::control::Control;
 use crate::data::{Covariances, GaussianArray, Rows, Targets};
 use crate::error::Error;
-use crate::probabilistic_kernel::{Options as Kernel, gram};
+use crate::probabilistic_kernel::{RbfOptions as Kernel, gram};
 use crate::solver::Status;
-use crate::solver::smo::{Dense, Options, Subset};
+use crate::solver::smo::{Dense, SmoOptions, Subset};
 use crate::testing::Numbers;
 
 fn line(n: usize) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
@@ -29,7 +29,7 @@ fn weighted_by(targets: &[f64], weights: &[f64]) -> Targets {
 fn a_noisy_sine_is_found_within_the_tube() {
     let n = 80;
     let (x, targets, kernel) = line(n);
-    let options = Options { tol: 1e-6, ..Options::default() };
+    let options = SmoOptions { tol: 1e-6, ..SmoOptions::default() };
     let params = Params::new().c(10.0).epsilon(0.1).options(options).check().unwrap();
     let model = params.fit_kernel(&Dense::new(&kernel, n).unwrap(), &given(&targets), &Control::new()).unwrap();
     assert!(model.support.len() < n / 2 && model.fit.gap < 1e-5 && model.fit.status == Status::Converged);
@@ -44,7 +44,7 @@ fn a_noisy_sine_is_found_within_the_tube() {
 fn rows_without_weight_are_absent() {
     let n = 40;
     let (_, targets, kernel) = line(n);
-    let params = Params::new().options(Options { tol: 1e-12, ..Options::default() }).check().unwrap();
+    let params = Params::new().options(SmoOptions { tol: 1e-12, ..SmoOptions::default() }).check().unwrap();
     let weights: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i >= 10))).collect();
     let all = Dense::new(&kernel, n).unwrap();
     let weighted = params.fit_kernel(&all, &weighted_by(&targets, &weights), &Control::new()).unwrap();
@@ -80,7 +80,7 @@ fn gaussians_are_their_gram_matrix_whether_it_fits_or_not() {
     let machine = machine.fit_kernel(&dense, &weighted_by(&targets, &weights), &Control::new()).unwrap();
     assert_eq!(model.expansion, machine);
     assert!(machine.support.iter().all(|row| row % 3 != 0));
-    let small = Options { cache_size: 0, ..Options::default() };
+    let small = SmoOptions { cache_size: 0, ..SmoOptions::default() };
     assert_eq!(fit(&params.options(small)), model);
     let columns: Vec<usize> = machine.support.iter().map(|&row| row as usize).collect();
     let expected = machine.predict(matrix.select(ndarray::Axis(1), &columns).view()).unwrap();
@@ -97,7 +97,7 @@ fn the_unit_of_the_targets_does_not_matter() {
     let fit = |unit: f64, offset: f64| {
         let targets: Vec<f64> = targets.iter().map(|t| unit * t + offset).collect();
         let params = Params::new().c(3.0 * unit.max(1e-300)).epsilon(0.1 * unit);
-        let params = params.options(Options { tol: 1e-12, ..Options::default() }).check().unwrap();
+        let params = params.options(SmoOptions { tol: 1e-12, ..SmoOptions::default() }).check().unwrap();
         params.fit_kernel(&Dense::new(&kernel, 50).unwrap(), &given(&targets), &Control::new()).unwrap()
     };
     let one = fit(1.0, 0.0);

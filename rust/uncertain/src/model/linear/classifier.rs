@@ -29,7 +29,7 @@ impl Classifier {
     }
 
     /// The hyperplanes that a solver found in d dimensions.
-    pub(in crate::model) fn of(d: usize, solutions: &[Solution], platt: Option<Vec<Sigmoid>>) -> Self {
+    pub(in crate::model) fn from_solutions(d: usize, solutions: &[Solution], platt: Option<Vec<Sigmoid>>) -> Self {
         let mut model = Self { platt, ..Self::zero(d, solutions.len()) };
         for (k, solution) in solutions.iter().enumerate() {
             model.set(k, &solution.w, solution.b);

@@ -53,7 +53,7 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
 ) -> Result<(Classifier, Vec<T>)> {
     labels.check_rows(data.n_rows())?;
     labels.check_every_class()?;
-    let present = Present::of(data, labels)?;
+    let present = Present::new(data, labels)?;
     let (data, labels) = (&present.data, &*present.known);
     let held_out = calibration.held_out(data, labels, seed)?;
     let classes = positive_classes(labels.n_classes());
@@ -75,7 +75,7 @@ pub(in crate::model) fn fit_one_vs_rest<T: Send>(
             solutions.push(solution);
             others.push(other);
         }
-        Ok((Classifier::of(data.n_features(), &solutions, held_out.is_some().then_some(sigmoids)), others))
+        Ok((Classifier::from_solutions(data.n_features(), &solutions, held_out.is_some().then_some(sigmoids)), others))
     };
     parallel::install(threads, run)?
 }

@@ -19,4 +19,4 @@ pub use classifier::Classifier;
 pub(in crate::model) use fit::{TwoClasses, fit_one_vs_rest, positive_classes};
 pub(in crate::model) use path::path_one_vs_rest;
 pub use regressor::Regressor;
-pub(in crate::model) use remote::{Dealt, Plan, classify, regress, task};
+pub(in crate::model) use remote::{FoldCounts, Plan, classify, regress, task};

@@ -39,7 +39,7 @@ pub(in crate::model) fn path_one_vs_rest(
     check_penalties(penalties)?;
     labels.check_rows(data.n_rows())?;
     labels.check_every_class()?;
-    let present = Present::of(data, labels)?;
+    let present = Present::new(data, labels)?;
     let (data, labels) = (&present.data, &*present.known);
     let folds = Folds::new(labels, FOLDS, SEED)?;
     let of_rows: Vec<u32> = (0..labels.len()).map(|i| folds.fold(i).unwrap_or(0)).collect();

@@ -52,25 +52,25 @@ impl Counts {
     }
 
     /// Rows and weight of a class, without a fold.
-    fn of(&self, class: usize, held_out: Option<usize>) -> (f64, f64) {
+    fn count(&self, class: usize, held_out: Option<usize>) -> (f64, f64) {
         let own = self.table[class * self.folds..(class + 1) * self.folds].iter().enumerate();
         own.filter(|(fold, _)| Some(*fold) != held_out).fold((0.0, 0.0), |sum, (_, x)| (sum.0 + x.0, sum.1 + x.1))
     }
 
     /// The sum of all weights without a fold.
     fn total(&self, held_out: Option<usize>) -> f64 {
-        (0..self.table.len() / self.folds).map(|class| self.of(class, held_out).1).sum()
+        (0..self.table.len() / self.folds).map(|class| self.count(class, held_out).1).sum()
     }
 }
 
 /// What is known of rows that are dealt to folds, if probabilities are wanted.
-pub(in crate::model) struct Dealt {
+pub(in crate::model) struct FoldCounts {
     counts: Counts,
     /// Those that have rows: one without needs no fit, since nobody is scored by it.
     pub folds: Vec<usize>,
 }
 
-impl Dealt {
+impl FoldCounts {
     /// Every class has rows, also without any fold.
     pub(in crate::model) fn ask(
         remote: &RemoteRows<'_>,
@@ -81,12 +81,12 @@ impl Dealt {
         let wanted = if calibration.probability { calibration.folds } else { 1 };
         let counts = Counts::ask(remote, n_classes, wanted, control)?;
         for class in 0..n_classes {
-            let all = counts.of(class, None).0;
+            let all = counts.count(class, None).0;
             if all == 0.0 {
                 return Err(Error::Data(format!("class {class} has no row of positive weight; leave the class out")));
             }
             for fold in 0..if calibration.probability { wanted } else { 0 } {
-                if counts.of(class, Some(fold)).0 == 0.0 {
+                if counts.count(class, Some(fold)).0 == 0.0 {
                     return Err(Error::Data(format!(
                         "all {all} rows of class {class} are in one fold, so the probabilities cannot be calibrated; \
                          pass probability=False, or add rows (or groups) of that class"
@@ -181,7 +181,7 @@ impl<'a> Sample<'a> {
     }
 
     fn guess(&self, control: &Control) -> Result<Guess> {
-        parallel::install(self.plan.threads, || Guess::of(&self.problem(), self.plan.options, control))?
+        parallel::install(self.plan.threads, || Guess::from_sample(&self.problem(), self.plan.options, control))?
     }
 
     /// The solution that passes found, if it is one; else that of the sample, if it is all rows.
@@ -215,7 +215,7 @@ pub(in crate::model) fn classify(
 ) -> Result<(Classifier, f64)> {
     let labels = remote.sample.labels()?;
     let n_classes = labels.n_classes();
-    let Dealt { counts, folds } = Dealt::ask(remote, n_classes, calibration, control)?;
+    let FoldCounts { counts, folds } = FoldCounts::ask(remote, n_classes, calibration, control)?;
     let wanted = counts.folds;
     let classes: Vec<usize> = positive_classes(n_classes).collect();
     let total = counts.total(None);
@@ -255,7 +255,7 @@ pub(in crate::model) fn classify(
         }
     }
     let platt = calibration.probability.then_some(sigmoids);
-    Ok((Classifier::of(remote.sample.complete()?.n_features(), &solutions, platt), total))
+    Ok((Classifier::from_solutions(remote.sample.complete()?.n_features(), &solutions, platt), total))
 }
 
 pub(in crate::model) fn task(class: usize, classes: usize, held_out: Option<usize>, folds: usize) -> String {

@@ -68,7 +68,7 @@ mod tests {
         let weights = vec![2.0, 3.0];
         let solution =
             Solution { w: weights.clone(), b: 0.5, objective: 0.0, gap: 0.0, iterations: 1, status: Status::Converged };
-        let classifier = Classifier::of(2, std::slice::from_ref(&solution), None);
+        let classifier = Classifier::from_solutions(2, std::slice::from_ref(&solution), None);
         let regressor = Regressor { coef: weights, intercept: 0.5, fit: FitReport::from(&solution) };
         for (x, std, fine) in [
             ([1e300, -1e300], 1.0, true),

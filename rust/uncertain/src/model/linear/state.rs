@@ -9,7 +9,7 @@ use crate::data::Incomplete;
 use crate::error::{Error, Result};
 use crate::model::FitReport;
 use crate::model::platt::Sigmoid;
-use crate::state::{About, Answers, Arrays, Parts, column, complete};
+use crate::state::{About, Arrays, Parts, Predictor, column, complete};
 
 impl Classifier {
     pub(in crate::model) fn write(&self, arrays: &mut Arrays) -> Vec<FitReport> {
@@ -32,7 +32,7 @@ impl Classifier {
     }
 }
 
-impl Answers for Classifier {
+impl Predictor for Classifier {
     fn about(&self) -> About {
         About::model(self.n_features(), self.n_classes())
     }
@@ -66,7 +66,7 @@ impl Regressor {
     }
 }
 
-impl Answers for Regressor {
+impl Predictor for Regressor {
     fn about(&self) -> About {
         About::model(self.n_features(), 0)
     }

@@ -27,7 +27,7 @@ use crate::data::{GaussianArray, Labels};
 use crate::error::{Error, Result};
 use crate::linalg;
 use crate::model::linear::{Classifier, TwoClasses, fit_one_vs_rest};
-use crate::partition::Spread;
+use crate::partition::RowMoments;
 use crate::solver::{Solution, Status};
 
 pub use params::{Params, ValidParams};
@@ -55,8 +55,8 @@ impl Moments {
     }
 }
 
-impl From<Spread> for Moments {
-    fn from(Spread { mean, cov, .. }: Spread) -> Self {
+impl From<RowMoments> for Moments {
+    fn from(RowMoments { mean, cov, .. }: RowMoments) -> Self {
         Self { mean, cov }
     }
 }

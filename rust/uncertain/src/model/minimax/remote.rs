@@ -4,8 +4,8 @@ use super::{Model, Moments, ValidParams, share_of};
 use crate::control::Control;
 use crate::data::Labels;
 use crate::error::Result;
-use crate::model::linear::{Classifier, Dealt, positive_classes, task};
-use crate::partition::{Spread, spreads};
+use crate::model::linear::{Classifier, FoldCounts, positive_classes, task};
+use crate::partition::{RowMoments, moments_by_class};
 use crate::state::RemoteRows;
 
 impl ValidParams {
@@ -13,14 +13,14 @@ impl ValidParams {
     pub(super) fn fit_remote(&self, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
         let (labels, data) = (remote.sample.labels()?, remote.sample.complete()?);
         let (n_classes, d) = (labels.n_classes(), data.n_features());
-        let dealt = Dealt::ask(remote, n_classes, &self.0.calibration, control)?;
+        let dealt = FoldCounts::ask(remote, n_classes, &self.0.calibration, control)?;
         let centers = centers(remote, labels)?;
-        let known = spreads(remote.rows, n_classes, dealt.wanted(), &centers, control)?;
+        let known = moments_by_class(remote.rows, n_classes, dealt.wanted(), &centers, control)?;
         let classes: Vec<usize> = positive_classes(n_classes).collect();
         let (mut solutions, mut accuracies, mut sigmoids) = (vec![], vec![], vec![]);
         for &class in &classes {
             let solve = |held_out: Option<usize>| {
-                let side = |own: bool| Spread::together(&without(&known, held_out, |k| (k == class) == own));
+                let side = |own: bool| RowMoments::pooled(&without(&known, held_out, |k| (k == class) == own));
                 let [minus, plus] = [false, true].map(|own| Moments::from(side(own)));
                 let task = task(class, classes.len(), held_out, dealt.folds.len());
                 self.separate(minus, plus, &control.with_task(&*task))
@@ -38,12 +38,12 @@ impl ValidParams {
             }
         }
         let platt = self.0.calibration.probability.then_some(sigmoids);
-        Ok(Model { linear: Classifier::of(d, &solutions, platt), worst_case_accuracy: accuracies })
+        Ok(Model { linear: Classifier::from_solutions(d, &solutions, platt), worst_case_accuracy: accuracies })
     }
 }
 
 /// The rows of some classes, without a fold.
-fn without(known: &[Vec<Spread>], held_out: Option<usize>, classes: impl Fn(usize) -> bool) -> Vec<Spread> {
+fn without(known: &[Vec<RowMoments>], held_out: Option<usize>, classes: impl Fn(usize) -> bool) -> Vec<RowMoments> {
     let own = known.iter().enumerate().filter(|(class, _)| classes(*class));
     let folds = own.flat_map(|(_, folds)| folds.iter().enumerate().filter(|(fold, _)| Some(*fold) != held_out));
     folds.map(|(_, spread)| spread.clone()).collect()

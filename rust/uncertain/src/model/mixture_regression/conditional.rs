@@ -26,13 +26,13 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
     let data = rows.gaussians();
     data.check_features(d)?;
     let features = of_features(joint)?;
-    let row = || Row { noise: vec![0.0; packed_len(d)], known: vec![], l: vec![], z: vec![] };
+    let row = || ConditionalRow { noise: vec![0.0; packed_len(d)], known: vec![], l: vec![], z: vec![] };
     let workspace = || (row(), Expected::new(d));
     let values = parallel::new_rows_with(data.n_rows(), components * NUMBERS, workspace, |(row, expected), i, out| {
         control.check()?;
         if rows.is_limited(i) {
             for (k, out) in out.chunks_exact_mut(NUMBERS).enumerate() {
-                expected.of(&features, k, rows, i)?;
+                expected.update(&features, k, rows, i)?;
                 out.copy_from_slice(&given(expected, joint, k));
             }
             return normalise(out).ok_or_else(|| unusable(i));
@@ -69,7 +69,7 @@ fn given(expected: &Expected, joint: &Mixture, k: usize) -> [f64; NUMBERS] {
 }
 
 /// One row on its way, with memory.
-struct Row {
+struct ConditionalRow {
     /// Packed triangle of S.
     noise: Vec<f64>,
     /// The features that are there.
@@ -78,7 +78,7 @@ struct Row {
     z: Vec<f64>,
 }
 
-impl Row {
+impl ConditionalRow {
     /// Log weight, mean and standard deviation under component `k`.
     fn under(&mut self, joint: &Mixture, k: usize, x: &[f64]) -> Option<[f64; NUMBERS]> {
         let (t, mean, y, o) = (joint.covariance(k), joint.mean(k), joint.n_features() - 1, &self.known);
@@ -87,7 +87,7 @@ impl Row {
         self.z.resize(m, 0.0);
         let at = |i: usize| o.get(i).copied().unwrap_or(y);
         let (mut log, mut centre, mut std) = (joint.weights()[k].ln(), mean[y], 0.0);
-        // Row by row of the factor; the row of z goes with it.
+        // ConditionalRow by row of the factor; the row of z goes with it.
         for i in 0..m {
             for j in 0..=i {
                 let place = packed_index(at(i), at(j));

@@ -52,7 +52,7 @@ pub struct Errors {
 
 impl Law {
     /// Of the first component, without errors.
-    pub(super) fn of(joint: &Mixture) -> Result<Self> {
+    pub(super) fn from_joint(joint: &Mixture) -> Result<Self> {
         let (d, t, mean) = (joint.n_features() - 1, joint.covariance(0), joint.mean(0));
         let mut l = vec![0.0; d * d];
         for i in 0..d {
@@ -95,7 +95,7 @@ pub(super) fn with_best_scatter(
         Ok(ask(changes)?.iter().map(|[sum, first, second]| sum + p * second / first).collect())
     };
     let positive = |change: f64| -> Result<bool> { Ok(scores(&[change])?.iter().all(|score| *score > 0.0)) };
-    let here = Law::of(joint)?.scatter.powi(2);
+    let here = Law::from_joint(joint)?.scatter.powi(2);
     let t = joint.covariance(0)[packed_index(d, d)];
     let lowest = (least_variance(joint) - here).min(0.0);
     let (mut low, mut high) = (lowest, 0.0);

@@ -25,7 +25,7 @@ pub(super) fn standard_errors(
     weight: Weight<'_>,
     control: &Control,
 ) -> Result<Option<Errors>> {
-    let law = Law::of(joint)?;
+    let law = Law::from_joint(joint)?;
     let (d, m) = (law.coef.len(), joint.n_features());
     if d > MOST_FEATURES {
         return Ok(None);
@@ -39,7 +39,7 @@ pub(super) fn standard_errors(
         for block in counted[part].chunks(BLOCK) {
             control.check()?;
             for (&i, out) in block.iter().zip(gradients.chunks_exact_mut(q)) {
-                expected.of(joint, 0, rows, i)?;
+                expected.update(joint, 0, rows, i)?;
                 gradient(&law.coef, joint, &expected, out);
                 // Weights are brought to a sum of as many rows as they are worth.
                 let root = (weight(i) * total / squares).sqrt();

@@ -22,7 +22,7 @@ use crate::control::Control;
 use crate::data::{Incomplete, Targets, Weights};
 use crate::deconvolution::RemoteEm;
 use crate::deconvolution::with_target::Joint;
-use crate::deconvolution::{self, Fitted, Mixture, Report, ValidParams};
+use crate::deconvolution::{self, FittedMixture, Mixture, Report, ValidParams};
 use crate::density::Densities;
 use crate::error::{Error, Result};
 use crate::parallel;
@@ -58,8 +58,8 @@ pub fn fit<'a>(
     rows: impl Into<Incomplete<'a>>,
     targets: &Targets,
     control: &Control,
-) -> Result<(Model, Fitted)> {
-    let joint = Joint::of(rows.into(), targets)?;
+) -> Result<(Model, FittedMixture)> {
+    let joint = Joint::new(rows.into(), targets)?;
     fit_joint(params, joint.rows(), targets.weights(), control)
 }
 
@@ -69,7 +69,7 @@ fn fit_joint(
     rows: Incomplete<'_>,
     weights: Option<&Weights>,
     control: &Control,
-) -> Result<(Model, Fitted)> {
+) -> Result<(Model, FittedMixture)> {
     let fitted = params.fit_rows(rows, weights, false, control)?;
     let mut model = Model { report: Some(fitted.report()), ..Model::new(fitted.mixture.clone())? };
     if fitted.mixture.n_components() == 1 {
@@ -89,7 +89,7 @@ fn fit_joint(
 /// [`fit`] by passes over rows held by other processes, whose last feature is the target; those of the sample are apart.
 fn fit_remote(params: &ValidParams, remote: &RemoteRows<'_>, control: &Control) -> Result<Model> {
     let targets = remote.sample.targets()?;
-    let joint = Joint::of(remote.sample.rows, targets)?;
+    let joint = Joint::new(remote.sample.rows, targets)?;
     let (sample, weights) = (joint.rows(), targets.weights());
     let rows = RemoteEm::new(params.params(), "the rows", remote.rows, sample, weights, vec![None], control)?;
     let fitted = deconvolution::fit_remote(params.params(), &rows, false, false, control)?;
@@ -111,7 +111,7 @@ impl Model {
         let (mixture, way) = newton::climbed(mixture, readings, control)?;
         let degrees = mixture.n_features();
         let (mixture, exact) = law::with_best_scatter(&mixture, readings, degrees, control)?;
-        let mut law = Law::of(&mixture)?;
+        let mut law = Law::from_joint(&mixture)?;
         if exact {
             law.scatter = 0.0;
         }
@@ -137,7 +137,7 @@ impl Model {
                 mixture.n_features(),
             ));
         }
-        let law = if mixture.n_components() == 1 { Some(Law::of(&mixture)?) } else { None };
+        let law = if mixture.n_components() == 1 { Some(Law::from_joint(&mixture)?) } else { None };
         Ok(Self { mixture, law, report: None })
     }
 

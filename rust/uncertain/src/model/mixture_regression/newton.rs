@@ -52,7 +52,7 @@ pub(super) fn climbed(mut joint: Mixture, readings: &dyn Readings, control: &Con
     }
     let total = readings.total().weight;
     let look = |joint: &Mixture| {
-        let coef = Law::of(joint)?.coef;
+        let coef = Law::from_joint(joint)?.coef;
         Ok((readings.sums(&coef, joint, control)?, coef))
     };
     let (mut sums, mut coef) = look(&joint)?;
@@ -86,7 +86,7 @@ pub(super) fn climbed(mut joint: Mixture, readings: &dyn Readings, control: &Con
 fn step(information: &Information, joint: &Mixture, coef: &[f64]) -> Result<Option<(Vec<f64>, f64)>> {
     let (d, gradient) = (coef.len(), &information.gradient);
     let of_scatter = d + 1;
-    let room = Law::of(joint)?.scatter.powi(2) - least_variance(joint);
+    let room = Law::from_joint(joint)?.scatter.powi(2) - least_variance(joint);
     let others: Vec<usize> = (0..information.q).filter(|&p| p != of_scatter).collect();
     // The others' best step for a given one of s^2.
     let beside = |by: f64| -> Option<Vec<f64>> {
@@ -115,7 +115,7 @@ fn step(information: &Information, joint: &Mixture, coef: &[f64]) -> Result<Opti
 /// The component after a part of a step.
 fn moved(joint: &Mixture, coef: &[f64], step: &[f64], part: f64) -> Result<Mixture> {
     let (d, mean, t) = (coef.len(), joint.mean(0), joint.covariance(0));
-    let law = Law::of(joint)?;
+    let law = Law::from_joint(joint)?;
     let (by_coef, rest) = step.split_at(d);
     let (by_mean, by_t) = (&rest[2..2 + d], &rest[2 + d..]);
     let new_coef: Vec<f64> = coef.iter().zip(by_coef).map(|(b, by)| b + part * by).collect();

@@ -89,7 +89,7 @@ impl<'a> LocalReadings<'a> {
         let some = some_of(coef.len(), &self.counted);
         let share: f64 = some.iter().map(|&i| (self.weight)(i)).sum::<f64>() / all.weight;
         let of_row = |i: usize| (self.weight)(i) * all.weight / all.squares / share;
-        Sums::of(coef, joint, self.rows, &some, &of_row, control)
+        Sums::add_up(coef, joint, self.rows, &some, &of_row, control)
     }
 }
 
@@ -99,7 +99,7 @@ impl Readings for LocalReadings<'_> {
     }
 
     fn sums(&self, coef: &[f64], joint: &Mixture, control: &Control) -> Result<Sums> {
-        Sums::of(coef, joint, self.rows, &self.counted, self.weight, control)
+        Sums::add_up(coef, joint, self.rows, &self.counted, self.weight, control)
     }
 
     fn informative(&self, coef: &[f64], joint: &Mixture, control: &Control) -> Result<Sums> {
@@ -107,7 +107,7 @@ impl Readings for LocalReadings<'_> {
     }
 
     fn scores<'a>(&'a self, joint: &'a Mixture, control: &'a Control) -> Result<Scores<'a>> {
-        let found = Residuals::of(joint, self.rows, self.weight, control)?;
+        let found = Residuals::new(joint, self.rows, self.weight, control)?;
         // A row of exact numbers may have any weight w: everything relative to the largest.
         let unit = found.largest();
         Ok(Box::new(move |changes| found.sums(changes, unit, self.weight)))
@@ -140,7 +140,7 @@ impl Readings for RemoteReadings<'_> {
 
     fn sums(&self, coef: &[f64], joint: &Mixture, control: &Control) -> Result<Sums> {
         let request = Request::Law { mixture: joint.clone(), coef: coef.to_vec() };
-        Sums::of_flat(coef.len() + 1, &self.rows.sum(request, control)?, 1.0)
+        Sums::from_flat(coef.len() + 1, &self.rows.sum(request, control)?, 1.0)
     }
 
     fn informative(&self, coef: &[f64], joint: &Mixture, control: &Control) -> Result<Sums> {
@@ -149,7 +149,7 @@ impl Readings for RemoteReadings<'_> {
         }
         let request = Request::Law { mixture: joint.clone(), coef: coef.to_vec() };
         let times = self.total.weight / self.total.squares;
-        Sums::of_flat(coef.len() + 1, &self.rows.sum(request, control)?, times)
+        Sums::from_flat(coef.len() + 1, &self.rows.sum(request, control)?, times)
     }
 
     fn scores<'a>(&'a self, joint: &'a Mixture, control: &'a Control) -> Result<Scores<'a>> {

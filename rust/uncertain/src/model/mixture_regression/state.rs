@@ -7,14 +7,14 @@ use ndarray::Array2;
 use super::{Errors, Law, Model, Params, fit, fit_joint, fit_remote};
 use crate::control::Control;
 use crate::data::Incomplete;
-use crate::deconvolution::{Mixture, Progress, ValidParams};
+use crate::deconvolution::{Mixture, ReportHeader, ValidParams};
 use crate::density::Densities;
 use crate::error::Result;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, RemoteRows, Training, column};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, RemoteRows, Training, column};
 
 impl Fitted for Model {
     type Params = Params;
-    type Header = Option<Progress>;
+    type Header = Option<ReportHeader>;
 
     fn fit(params: &ValidParams, training: &Training<'_>, control: &Control) -> Result<Self> {
         // Without targets the last feature is the target.
@@ -28,7 +28,7 @@ impl Fitted for Model {
         fit_remote(params, remote, control)
     }
 
-    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Option<Progress> {
+    fn write(&self, _: &ValidParams, arrays: &mut Arrays) -> Option<ReportHeader> {
         self.mixture.write(arrays);
         if let Some(law) = &self.law {
             arrays.vector("coef", &law.coef);
@@ -43,7 +43,7 @@ impl Fitted for Model {
         self.report.as_ref().map(|report| report.write(arrays))
     }
 
-    fn read(progress: Option<Progress>, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
+    fn read(progress: Option<ReportHeader>, _: &ValidParams, parts: &mut Parts<'_>) -> Result<Self> {
         let mut model = Self::new(Mixture::read(parts)?)?;
         let d = model.n_features();
         if let Some(law) = &mut model.law {
@@ -64,7 +64,7 @@ impl Fitted for Model {
     }
 }
 
-impl Answers for Model {
+impl Predictor for Model {
     fn about(&self) -> About {
         About::model(self.n_features(), 0).with_limits()
     }

@@ -6,13 +6,13 @@
 //! wrong side no longer push the plane away from all others. Radii only fall, so the optimum does too.
 //!
 //! Of the rounds between the first and the last only the side of every row counts: they are solved to a gap of
-//! [`ROUGH`] times `tol`, each from the one before ([`Near`]). (Which side a row next to the plane is on, no gap
+//! [`ROUGH`] times `tol`, each from the one before ([`WarmStart`]). (Which side a row next to the plane is on, no gap
 //! decides: rounds that are solved to `tol` end with other radii of one row in a thousand, too.) The last one is
 //! solved to `tol`, and no row that it leaves on the wrong side has any radius.
 
 use super::binary::{Binary, Outcome, point};
 use crate::error::Result;
-use crate::solver::{Near, Solution, Status};
+use crate::solver::{Solution, Status, WarmStart};
 
 /// Rounds at most for each step of a radius: each lowers at least one, and usually all on the wrong side at once.
 const ROUNDS_PER_STEP: f64 = 20.0;
@@ -37,7 +37,7 @@ pub(super) fn fit(binary: &Binary<'_>) -> Result<Adapted> {
     let mut solution = binary.usvc(&now)?;
     let (first, mut iterations) = (solution.clone(), solution.iterations);
     let mut history = vec![solution.objective];
-    let mut near = Some(Near::new(point(&solution)));
+    let mut near = Some(WarmStart::new(point(&solution)));
     let mut is_rough = false;
     let mut changed;
     loop {

@@ -19,7 +19,7 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
 use crate::loss::{Certificate, Loss, LossEval, Scores, Smoothness};
-use crate::objective::{LinearObjective, Problem, RowMotion, Want};
+use crate::objective::{Derivatives, LinearObjective, Problem, RowMotion};
 
 /// Factor by which tau grows, and the relative distance from the best objective that is enough.
 const GROWTH: f64 = 20.0;
@@ -119,7 +119,7 @@ fn centre(
     let (problem, n) = (*objective.problem(), x.len());
     let mut scores = objective.scores(x, control)?;
     for _ in 0..STEPS {
-        let e = objective.evaluate(x, 0.0, Want::Hessian, control)?;
+        let e = objective.evaluate(x, 0.0, Derivatives::Hessian, control)?;
         let Some(p) = e.hessian.and_then(|h| newton_step(h, &e.gradient)) else { break };
         let slope: f64 = p.iter().zip(&e.gradient).map(|(p, g)| p * g).sum();
         if !(slope < -decrement / problem.targets.len() as f64) {

@@ -6,8 +6,8 @@ use crate::data::{GaussianArray, Weights};
 use crate::error::Result;
 use crate::loss::{Loss, MarginError, WorstCaseHinge};
 use crate::model::linear::scores;
-use crate::objective::{Problem, Want};
-use crate::solver::{Near, Options, Solution, SolverKind, fit_clarabel, fit_linear, follow};
+use crate::objective::{Derivatives, Problem};
+use crate::solver::{Options, Solution, SolverKind, WarmStart, fit_clarabel, fit_linear, follow};
 
 /// Rows of positive weight with targets -1 and +1.
 #[derive(Debug, Clone, Copy)]
@@ -90,7 +90,7 @@ impl Binary<'_> {
     }
 
     /// The optimum of USVC with these radii, to a gap of `tol`, where that of other radii is `near`.
-    pub(super) fn usvc_near(&self, radii: &[f64], near: &mut Option<Near>, tol: f64) -> Result<Solution> {
+    pub(super) fn usvc_near(&self, radii: &[f64], near: &mut Option<WarmStart>, tol: f64) -> Result<Solution> {
         let loss = WorstCaseHinge::new(radii);
         let options = Options { tol, ..self.params.0.options };
         if let Some(from) = near.as_mut().filter(|_| self.params.0.solver == Solver::Auto) {
@@ -106,13 +106,13 @@ impl Binary<'_> {
     /// 1/2 |w|^2 + C sum c L at a point, for any loss.
     pub(super) fn objective(&self, loss: &dyn Loss, x: &[f64]) -> Result<f64> {
         let objective = self.problem(self.data, loss).check()?;
-        Ok(self.scale() * objective.evaluate(x, 0.0, Want::Gradient, self.control)?.objective)
+        Ok(self.scale() * objective.evaluate(x, 0.0, Derivatives::Gradient, self.control)?.objective)
     }
 
     /// sum c (largest probability of error): the measure MPE.
     pub(super) fn margin_error(&self, x: &[f64]) -> Result<f64> {
         let objective = self.problem(self.data, &MarginError).unpenalised()?;
-        Ok(self.total() * objective.evaluate(x, 0.0, Want::Gradient, self.control)?.objective)
+        Ok(self.total() * objective.evaluate(x, 0.0, Derivatives::Gradient, self.control)?.objective)
     }
 
     /// The scores of all rows.

@@ -7,7 +7,7 @@ use super::{Columns, ErrorColumns, Link, Model, Params, TreeArrays};
 use crate::control::Control;
 use crate::data::Incomplete;
 use crate::error::{Error, Result};
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, column, header};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, Valid, column, header};
 
 header! { columns: Columns, link: Link, factors: [f64; 2] }
 
@@ -55,7 +55,7 @@ impl Fitted for Model {
     }
 }
 
-impl Answers for Model {
+impl Predictor for Model {
     fn about(&self) -> About {
         About::model(self.n_features(), self.n_classes()).with_gaps()
     }

@@ -27,7 +27,7 @@ use crate::data::Weights;
 use crate::error::Result;
 use crate::linalg;
 use crate::loss::Smoothness;
-use crate::objective::{Evaluation, LinearObjective, Want};
+use crate::objective::{Derivatives, Evaluation, LinearObjective};
 use crate::simd::dot;
 use held::Held;
 
@@ -64,7 +64,7 @@ impl Others {
         let problem = objective.problem();
         let mut weights = problem.weights.map_or_else(|| vec![1.0; problem.data.n_rows()], |w| w.to_vec());
         held.iter().for_each(|&row| weights[row] = 0.0);
-        Self { weights: Weights::of_share(weights) }
+        Self { weights: Weights::from_shares(weights) }
     }
 }
 
@@ -85,14 +85,15 @@ pub(super) fn minimize(
     let mut short = 0;
     loop {
         let rest = objective.reweighted(&others.weights);
-        let (mut e, mut classes) = rest.evaluate_with_sums(&x, 0.0, Want::Hessian, control)?;
+        let (mut e, mut classes) = rest.evaluate_with_sums(&x, 0.0, Derivatives::Hessian, control)?;
         if e.narrowest < NARROW {
             let Some(more) = hold(objective, &x, &held.numbers, control)? else {
                 return Ok(Ended::Narrow { best, iterations: iteration });
             };
             held = more;
             others = Others::new(objective, &held.numbers);
-            (e, classes) = objective.reweighted(&others.weights).evaluate_with_sums(&x, 0.0, Want::Hessian, control)?;
+            (e, classes) =
+                objective.reweighted(&others.weights).evaluate_with_sums(&x, 0.0, Derivatives::Hessian, control)?;
             nu = None;
         }
         let rest = objective.reweighted(&others.weights);
@@ -121,7 +122,7 @@ pub(super) fn minimize(
         let mut found = false;
         for _ in 0..HALVINGS {
             let trial = add(&x, &step.delta, t);
-            let (at, mut classes) = rest.evaluate_with_sums(&trial, 0.0, Want::Gradient, control)?;
+            let (at, mut classes) = rest.evaluate_with_sums(&trial, 0.0, Derivatives::Gradient, control)?;
             let there = at.objective + held.losses(&held.theta(&trial))?.iter().sum::<f64>();
             held.add(&step.nu, &mut classes);
             see(&mut best, &trial, there, objective.bound(&classes[0], &classes[1]));

@@ -44,7 +44,7 @@ struct System {
 }
 
 /// A step of the duals and of (lambda, eta) of every row.
-struct Step {
+struct CornerStep {
     nu: Vec<f64>,
     multipliers: Vec<(f64, f64)>,
 }
@@ -159,7 +159,7 @@ impl Corner {
     }
 
     /// The Newton step that aims at mu.
-    fn step(&self, system: &System, theta: &[f64], nu: &[f64], mu: f64) -> Step {
+    fn step(&self, system: &System, theta: &[f64], nu: &[f64], mu: f64) -> CornerStep {
         let n = system.place[self.rows.len()];
         let (mut rho, mut inner) = (vec![0.0; nu.len()], vec![0.0; n]);
         for (k, row) in self.rows.iter().enumerate() {
@@ -171,7 +171,7 @@ impl Corner {
             }
         }
         linalg::cholesky_solve(&system.factor, n, &mut inner);
-        let mut step = Step { nu: vec![0.0; nu.len()], multipliers: vec![] };
+        let mut step = CornerStep { nu: vec![0.0; nu.len()], multipliers: vec![] };
         for (k, row) in self.rows.iter().enumerate() {
             let v = &mut step.nu[self.elements(k)];
             for (i, root) in system.roots[k].chunks_exact(v.len()).enumerate() {
@@ -183,13 +183,13 @@ impl Corner {
         step
     }
 
-    fn longest(&self, system: &System, nu: &[f64], step: &Step) -> f64 {
+    fn longest(&self, system: &System, nu: &[f64], step: &CornerStep) -> f64 {
         self.rows.iter().enumerate().fold(1.0, |t, (k, row)| {
             row.longest(&system.local[k], t, self.h(nu, k), &step.nu[self.elements(k)], step.multipliers[k])
         })
     }
 
-    fn moved(&self, nu: &[f64], step: &Step, t: f64) -> (Vec<Row>, Vec<f64>) {
+    fn moved(&self, nu: &[f64], step: &CornerStep, t: f64) -> (Vec<Row>, Vec<f64>) {
         let nu: Vec<f64> = nu.iter().zip(&step.nu).map(|(v, dv)| v + t * dv).collect();
         let rows = self.rows.iter().zip(&self.first).zip(&step.multipliers).map(|((row, &at), (dlambda, deta))| Row {
             p: nu[at],

@@ -24,7 +24,7 @@ mod row;
 use row::Local;
 
 use super::interior::Factored;
-use super::watch::{Verdict, Watch};
+use super::stop_rule::{StopRule, Verdict};
 use super::{Options, Solution, Status};
 use crate::control::Control;
 use crate::data::covariance::{packed_index, packed_len};
@@ -63,7 +63,7 @@ struct Margins {
 }
 
 /// A Newton step.
-struct Step {
+struct ConeStep {
     x: Vec<f64>,
     /// (dp, dh) per row
     v: Vec<f64>,
@@ -71,7 +71,7 @@ struct Step {
     multipliers: Vec<(f64, f64)>,
 }
 
-struct Method<'a> {
+struct ConeMethod<'a> {
     objective: &'a LinearObjective<'a>,
     data: Reduced,
 }
@@ -82,9 +82,9 @@ pub(super) fn minimize(
     options: &Options,
     control: &Control,
 ) -> Result<Solution> {
-    let method = Method { objective, data: Reduced::new(objective)? };
+    let method = ConeMethod { objective, data: Reduced::new(objective)? };
     let mut point = method.start()?;
-    let mut watch = Watch::new(objective, &point.x, |u: &[f64]| method.data.features(u), options, control);
+    let mut watch = StopRule::new(objective, &point.x, |u: &[f64]| method.data.features(u), options, control);
     let mut iteration = iterations_before;
     let status = loop {
         let margins = method.margins(&point.x);
@@ -106,7 +106,7 @@ pub(super) fn minimize(
     watch.end(iteration, status)
 }
 
-impl Method<'_> {
+impl ConeMethod<'_> {
     fn start(&self) -> Result<Point> {
         let problem = self.objective.problem();
         let rows = self.data.rows.iter().map(|&i| {
@@ -255,7 +255,7 @@ impl Method<'_> {
         gradient: &[f64],
         mu: f64,
         matrix: &Factored,
-    ) -> Result<Step> {
+    ) -> Result<ConeStep> {
         let (dim, rank) = (self.data.dim, self.data.rank);
         let width = 1 + rank;
         let mut v = vec![0.0; point.rows.len() * width];
@@ -282,17 +282,17 @@ impl Method<'_> {
             local[i].solve(h, v);
             multipliers.push(row.multipliers(&local[i], mu, h, v));
         }
-        Ok(Step { x, v, multipliers })
+        Ok(ConeStep { x, v, multipliers })
     }
 
-    fn longest(&self, point: &Point, local: &[Local], step: &Step) -> f64 {
+    fn longest(&self, point: &Point, local: &[Local], step: &ConeStep) -> f64 {
         let steps = step.v.chunks_exact(1 + self.data.rank).zip(&step.multipliers);
         steps.enumerate().fold(1.0, |t, (i, (v, multipliers))| {
             point.rows[i].longest(&local[i], t, self.h(point, i), v, *multipliers)
         })
     }
 
-    fn moved(&self, point: &Point, step: &Step, t: f64) -> Point {
+    fn moved(&self, point: &Point, step: &ConeStep, t: f64) -> Point {
         let mut next = point.clone();
         let rank = self.data.rank;
         next.x.iter_mut().zip(&step.x).for_each(|(x, dx)| *x += t * dx);

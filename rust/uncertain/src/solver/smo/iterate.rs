@@ -5,7 +5,7 @@
 //! bound (`low` alike): one subtraction tells both whether and how much.
 
 use super::cache::RowCache;
-use super::{Options, Problem, Solution, Status};
+use super::{DualProblem, DualSolution, SmoOptions, Status};
 use crate::control::Control;
 use crate::error::Result;
 use crate::kernel::rows::KernelRows;
@@ -23,8 +23,8 @@ const WORTHWHILE: f64 = 0.2;
 
 pub(super) struct Solver<'a> {
     kernel: &'a dyn KernelRows,
-    problem: Problem<'a>,
-    options: Options,
+    problem: DualProblem<'a>,
+    options: SmoOptions,
     rows: RowCache<'a>,
     /// Coefficients of all variables.
     b: Vec<f64>,
@@ -41,7 +41,7 @@ pub(super) struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    pub(super) fn new(kernel: &'a dyn KernelRows, problem: Problem<'a>, options: Options) -> Self {
+    pub(super) fn new(kernel: &'a dyn KernelRows, problem: DualProblem<'a>, options: SmoOptions) -> Self {
         let n = kernel.n_rows();
         let mut solver = Self {
             kernel,
@@ -78,7 +78,7 @@ impl<'a> Solver<'a> {
         Ok(())
     }
 
-    pub(super) fn run(mut self, control: &Control) -> Result<Solution> {
+    pub(super) fn run(mut self, control: &Control) -> Result<DualSolution> {
         let n = self.b.len();
         let most = self.options.max_iter.unwrap_or(10_000_000.max(100 * n));
         let mut until_look = PERIOD;
@@ -269,7 +269,7 @@ impl<'a> Solver<'a> {
 
     /// Primal minus dual objective of the active variables.
     fn open(&self, intercept: f64) -> f64 {
-        let Problem { epsilon, lower, upper, .. } = self.problem;
+        let DualProblem { epsilon, lower, upper, .. } = self.problem;
         let active = self.rows.active().iter().zip(&self.v);
         active
             .map(|(&p, v)| {
@@ -283,17 +283,17 @@ impl<'a> Solver<'a> {
 
     /// Primal and dual objective, when every variable is active.
     fn certificate(&self, intercept: f64) -> (f64, f64) {
-        let Problem { targets, epsilon, .. } = self.problem;
+        let DualProblem { targets, epsilon, .. } = self.problem;
         let terms = self.b.iter().zip(targets).zip(&self.v);
         let dual = terms.map(|((b, t), v)| 0.5 * b * (t + v) - epsilon * b.abs()).sum::<f64>();
         (dual + self.open(intercept), dual)
     }
 
-    fn solution(self, at: Extremes, status: Status) -> Solution {
+    fn solution(self, at: Extremes, status: Status) -> DualSolution {
         let intercept = self.intercept(at);
         let (objective, dual) = self.certificate(intercept);
         let gap = relative(objective, dual);
-        Solution {
+        DualSolution {
             intercept,
             objective,
             dual,

@@ -35,7 +35,7 @@ use crate::params::{builder, check_at_least_one, check_not_negative, check_posit
 
 /// The dual problem; all slices have one element per row of the kernel matrix.
 #[derive(Debug, Clone, Copy)]
-pub struct Problem<'a> {
+pub struct DualProblem<'a> {
     /// t: the targets of a regression, +-1 in a classification.
     pub targets: &'a [f64],
     /// Half the width of the tube without loss; 0 in a classification.
@@ -49,7 +49,7 @@ pub struct Problem<'a> {
 builder! {
     /// How SMO runs.
     #[derive(Copy)]
-    pub struct Options {
+    pub struct SmoOptions {
         /// Certified relative duality gap at which to stop, > 0.
         #[serde(with = "number")]
         tol: f64 = 1e-6,
@@ -64,7 +64,7 @@ builder! {
     }
 }
 
-impl Options {
+impl SmoOptions {
     /// Are all options in range?
     pub fn check(&self) -> Result<()> {
         check_positive("tol", self.tol)?;
@@ -74,7 +74,7 @@ impl Options {
 
 /// Where SMO ended, and how good that is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Solution {
+pub struct DualSolution {
     /// The signed coefficients b: the score of x is `sum_i b_i K(x_i, x) + intercept`.
     pub coef: Vec<f64>,
     /// The intercept.
@@ -100,7 +100,12 @@ pub struct Solution {
 ///
 /// # Errors
 /// Sizes that do not fit, numbers out of range, those of `kernel`, [`Error::Interrupted`].
-pub fn solve(kernel: &dyn KernelRows, problem: &Problem<'_>, options: &Options, control: &Control) -> Result<Solution> {
+pub fn solve(
+    kernel: &dyn KernelRows,
+    problem: &DualProblem<'_>,
+    options: &SmoOptions,
+    control: &Control,
+) -> Result<DualSolution> {
     solve_from(kernel, problem, None, options, control)
 }
 
@@ -110,11 +115,11 @@ pub fn solve(kernel: &dyn KernelRows, problem: &Problem<'_>, options: &Options, 
 /// Those of [`solve`]; a start that is not feasible.
 pub fn solve_from(
     kernel: &dyn KernelRows,
-    problem: &Problem<'_>,
+    problem: &DualProblem<'_>,
     start: Option<&[f64]>,
-    options: &Options,
+    options: &SmoOptions,
     control: &Control,
-) -> Result<Solution> {
+) -> Result<DualSolution> {
     options.check()?;
     problem.check(kernel.n_rows())?;
     control.check()?;
@@ -126,7 +131,7 @@ pub fn solve_from(
     solver.run(control)
 }
 
-impl Problem<'_> {
+impl DualProblem<'_> {
     fn check_start(&self, b: &[f64]) -> Result<()> {
         let n = self.targets.len();
         if b.len() != n {

@@ -41,14 +41,14 @@ fn boxes(y: &[f64], c: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
     (0..y.len()).map(|i| if y[i] > 0.0 { (0.0, c(i)) } else { (-c(i), 0.0) }).unzip()
 }
 
-fn svc(kernel: &dyn KernelRows, y: &[f64], c: f64, options: &Options) -> Solution {
+fn svc(kernel: &dyn KernelRows, y: &[f64], c: f64, options: &SmoOptions) -> DualSolution {
     let (lower, upper) = boxes(y, |_| c);
-    let problem = Problem { targets: y, epsilon: 0.0, lower: &lower, upper: &upper };
+    let problem = DualProblem { targets: y, epsilon: 0.0, lower: &lower, upper: &upper };
     solve(kernel, &problem, options, &Control::new()).unwrap()
 }
 
-fn tight() -> Options {
-    Options { tol: 1e-12, ..Options::default() }
+fn tight() -> SmoOptions {
+    SmoOptions { tol: 1e-12, ..SmoOptions::default() }
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn objectives_are_those_of_libsvm() {
             false => (0..n).map(|i| (-c(i), c(i))).unzip(),
         };
         let targets = if classify { &golden.y } else { &golden.target };
-        let problem = Problem { targets, epsilon: case.epsilon, lower: &lower, upper: &upper };
+        let problem = DualProblem { targets, epsilon: case.epsilon, lower: &lower, upper: &upper };
         let s = solve(&kernel, &problem, &tight(), &Control::new()).unwrap();
         let label = format!("{} C={} epsilon={} weighted={}", case.kind, case.c, case.epsilon, case.weighted);
         assert!((s.dual / case.dual - 1.0).abs() < 1e-6, "{label}: {} is not {}", s.dual, case.dual);
@@ -109,12 +109,12 @@ fn a_loose_tolerance_still_tells_the_truth_about_the_gap() {
     let kernel = Dense::new(&k, n).unwrap();
     let best = svc(&kernel, &y, 10.0, &tight());
     for tol in [0.5, 0.1, 1e-2] {
-        let rough = svc(&kernel, &y, 10.0, &Options { tol, ..Options::default() });
+        let rough = svc(&kernel, &y, 10.0, &SmoOptions { tol, ..SmoOptions::default() });
         assert!(rough.iterations < best.iterations);
         assert!(rough.dual <= best.objective && rough.objective >= best.dual);
         assert!(rough.objective - best.objective <= rough.gap * rough.objective * (1.0 + 1e-12));
     }
-    let stopped = svc(&kernel, &y, 10.0, &Options { max_iter: Some(20), ..tight() });
+    let stopped = svc(&kernel, &y, 10.0, &SmoOptions { max_iter: Some(20), ..tight() });
     assert_eq!((stopped.status, stopped.iterations), (Status::MaxIterations, 20));
     assert!(stopped.gap > 0.0);
 }
@@ -126,7 +126,7 @@ fn shrinking_changes_the_way_and_not_the_optimum() {
     let kernel = Dense::new(&k, n).unwrap();
     for c in [0.05, 1.0, 10.0] {
         let with = svc(&kernel, &y, c, &tight());
-        let without = svc(&kernel, &y, c, &Options { shrinking: false, ..tight() });
+        let without = svc(&kernel, &y, c, &SmoOptions { shrinking: false, ..tight() });
         assert!((with.dual / without.dual - 1.0).abs() < 1e-9, "{c}: {} {}", with.dual, without.dual);
         assert!(with.violation <= 1e-8 && without.violation <= 1e-8);
     }
@@ -143,7 +143,7 @@ fn two_cached_rows_give_the_same_bits_as_the_matrix() {
     let computed = Computed::new(n, fill).unwrap();
     let dense = svc(&Dense::new(&k, n).unwrap(), &y, 1.0, &tight());
     for cache_size in [0, 40 * n, 200 << 20] {
-        assert_eq!(svc(&computed, &y, 1.0, &Options { cache_size, ..tight() }), dense, "{cache_size}");
+        assert_eq!(svc(&computed, &y, 1.0, &SmoOptions { cache_size, ..tight() }), dense, "{cache_size}");
     }
 }
 
@@ -170,7 +170,7 @@ fn rows_without_weight_are_as_good_as_absent_and_twice_is_weight_two() {
     let (k, y) = cloud(n, 6);
     let kernel = Dense::new(&k, n).unwrap();
     let (lower, upper) = boxes(&y, |i| [1.0, 0.0, 2.0][i % 3]);
-    let problem = Problem { targets: &y, epsilon: 0.0, lower: &lower, upper: &upper };
+    let problem = DualProblem { targets: &y, epsilon: 0.0, lower: &lower, upper: &upper };
     let weighted = solve(&kernel, &problem, &tight(), &Control::new()).unwrap();
     let rows: Vec<u32> = (0..n as u32).flat_map(|i| vec![i; [1, 0, 2][i as usize % 3]]).collect();
     let y: Vec<f64> = rows.iter().map(|&i| y[i as usize]).collect();
@@ -200,11 +200,11 @@ fn degenerate_kernels_end_with_a_certificate() {
 
 #[test]
 fn bad_input_is_refused() {
-    let said = |result: Result<Solution>| result.unwrap_err().to_string();
+    let said = |result: Result<DualSolution>| result.unwrap_err().to_string();
     let y = [1.0, -1.0];
     let kernel = Dense::new(&[1.0, 0.0, 0.0, 1.0], 2).unwrap();
-    let run = |targets: &[f64], lower: &[f64], upper: &[f64], epsilon: f64, options: &Options| {
-        solve(&kernel, &Problem { targets, epsilon, lower, upper }, options, &Control::new())
+    let run = |targets: &[f64], lower: &[f64], upper: &[f64], epsilon: f64, options: &SmoOptions| {
+        solve(&kernel, &DualProblem { targets, epsilon, lower, upper }, options, &Control::new())
     };
     let (lower, upper) = ([0.0, -1.0], [1.0, 0.0]);
     assert!(run(&y, &lower, &upper, 0.0, &tight()).is_ok());
@@ -212,8 +212,8 @@ fn bad_input_is_refused() {
     assert!(said(run(&[1.0, f64::NAN], &lower, &upper, 0.0, &tight())).contains("row 1"));
     assert!(said(run(&y, &[0.5, -1.0], &upper, 0.0, &tight())).contains("must hold zero"));
     assert!(said(run(&y, &lower, &upper, -1.0, &tight())).contains("epsilon"));
-    assert!(said(run(&y, &lower, &upper, 0.0, &Options { tol: 0.0, ..tight() })).contains("tol"));
-    assert!(said(run(&y, &lower, &upper, 0.0, &Options { max_iter: Some(0), ..tight() })).contains("max_iter"));
+    assert!(said(run(&y, &lower, &upper, 0.0, &SmoOptions { tol: 0.0, ..tight() })).contains("tol"));
+    assert!(said(run(&y, &lower, &upper, 0.0, &SmoOptions { max_iter: Some(0), ..tight() })).contains("max_iter"));
     assert!(Dense::new(&[1.0; 5], 2).is_err());
     let error = Dense::new(&[1.0, 0.0, f64::INFINITY, 1.0], 2).unwrap_err().to_string();
     assert!(error.contains("row 1, element 0"), "{error}");
@@ -229,7 +229,7 @@ fn it_stops_when_asked() {
     let (k, y) = cloud(300, 8);
     let kernel = Dense::new(&k, 300).unwrap();
     let (lower, upper) = boxes(&y, |_| 100.0);
-    let problem = Problem { targets: &y, epsilon: 0.0, lower: &lower, upper: &upper };
+    let problem = DualProblem { targets: &y, epsilon: 0.0, lower: &lower, upper: &upper };
     let control = Control::new();
     let listener = control.clone();
     let stopping = control.with_listener(move |_| listener.stop());
@@ -243,7 +243,7 @@ fn a_feasible_start_leads_to_the_same_optimum() {
     let smaller = svc(&kernel, &y, 1.0, &tight());
     for epsilon in [0.0, 0.1] {
         let (lower, upper) = boxes(&y, |_| 1.5);
-        let problem = Problem { targets: &y, epsilon, lower: &lower, upper: &upper };
+        let problem = DualProblem { targets: &y, epsilon, lower: &lower, upper: &upper };
         let start: Vec<f64> = smaller.coef.iter().map(|b| 1.5 * b).collect();
         let cold = solve(&kernel, &problem, &tight(), &Control::new()).unwrap();
         let warm = solve_from(&kernel, &problem, Some(&start), &tight(), &Control::new()).unwrap();

@@ -15,7 +15,7 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
-use super::Options;
+use super::KernelMapOptions;
 use super::vectors::{Pivot, Vectors};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -243,7 +243,7 @@ fn direction_of(vectors: &Vectors<'_>, (row, column): (usize, usize)) -> Option<
     })
 }
 
-pub(super) fn factorise(vectors: &Vectors<'_>, options: &Options, control: &Control) -> Result<Factorised> {
+pub(super) fn factorise(vectors: &Vectors<'_>, options: &KernelMapOptions, control: &Control) -> Result<Factorised> {
     let (n, width) = (vectors.n_rows(), vectors.columns() + 1);
     afford("the distances to the span of the pivots", n.saturating_mul(width).saturating_mul(2 * size_of::<f64>()))?;
     let starts: Vec<usize> = (0..n).step_by(ROWS).collect();

@@ -37,20 +37,20 @@ use vectors::{Pivot, Vectors};
 
 /// When the factorisation stops.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Options {
+pub struct KernelMapOptions {
     /// Error of an element of E, relative to the largest, in (0, 1).
     pub tol: f64,
     /// Dimensions D at most.
     pub max_rank: Option<usize>,
 }
 
-impl Default for Options {
+impl Default for KernelMapOptions {
     fn default() -> Self {
         Self { tol: 1e-6, max_rank: None }
     }
 }
 
-impl Options {
+impl KernelMapOptions {
     fn check(self) -> Result<()> {
         if !(self.tol > 0.0 && self.tol < 1.0) {
             return Err(Error::parameter("tol", self.tol, "above 0 and below 1"));
@@ -103,7 +103,12 @@ impl KernelMap {
     /// # Errors
     /// Parameters out of range, no rows, kernel values that overflow or vanish everywhere,
     /// [`Error::Interrupted`].
-    pub fn fit(data: &GaussianArray, kernel: PointKernel, options: &Options, control: &Control) -> Result<Self> {
+    pub fn fit(
+        data: &GaussianArray,
+        kernel: PointKernel,
+        options: &KernelMapOptions,
+        control: &Control,
+    ) -> Result<Self> {
         let kernel = kernel.check()?;
         options.check()?;
         if data.n_rows() == 0 {
@@ -217,7 +222,7 @@ impl KernelMap {
         }
         let factor = Rows::concat(factors, rank * r)?;
         elements(&factor, "kernel map of covariances", Rule::Factor)?;
-        Ok(GaussianArray::from_checked(means, Covariances::of_factor(factor, r)))
+        Ok(GaussianArray::from_checked(means, Covariances::factor_unchecked(factor, r)))
     }
 
     fn pivots(&self) -> impl Iterator<Item = Pivot<'_>> {

@@ -1,7 +1,7 @@
 //! Parameters of a kernel map by name, and the map in files and other languages: `points` and `directions` (rank x
 //! features) and `factor` (rank x rank).
 
-use super::{KernelMap, Options};
+use super::{KernelMap, KernelMapOptions};
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::kernel::{KernelName, PointKernel, median_gamma};
 use crate::number;
 use crate::parallel;
 use crate::params::params;
-use crate::state::{About, Answers, Arrays, Fitted, Parts, Training, Valid, complete, header};
+use crate::state::{About, Arrays, Fitted, Parts, Predictor, Training, Valid, complete, header};
 
 params! {
     /// Those of the kernel stand side by side; those that it does not have are ignored.
@@ -24,17 +24,17 @@ params! {
         /// Of the polynomial kernel.
         #[serde(with = "number")]
         coef0: f64 = 1.0,
-        /// As [`Options::tol`].
+        /// As [`KernelMapOptions::tol`].
         #[serde(with = "number")]
-        tol: f64 = Options::default().tol,
-        /// As [`Options::max_rank`].
+        tol: f64 = KernelMapOptions::default().tol,
+        /// As [`KernelMapOptions::max_rank`].
         max_rank: Option<usize> = None,
     }
 }
 
 impl Params {
     fn ranges(&self) -> Result<()> {
-        Options { tol: self.tol, max_rank: self.max_rank }.check()?;
+        KernelMapOptions { tol: self.tol, max_rank: self.max_rank }.check()?;
         PointKernel::new(self.kernel.name(), self.degree, self.gamma.unwrap_or(1.0), self.coef0).map(drop)
     }
 
@@ -56,7 +56,7 @@ impl Fitted for KernelMap {
 
     fn fit(params: &Valid<Params>, training: &Training<'_>, control: &Control) -> Result<Self> {
         let (data, params) = (training.complete()?, params.params());
-        let options = Options { tol: params.tol, max_rank: params.max_rank };
+        let options = KernelMapOptions { tol: params.tol, max_rank: params.max_rank };
         let kernel = params.resolved(data)?;
         parallel::install(params.threads, || Self::fit(data, kernel, &options, control))?
     }
@@ -86,7 +86,7 @@ impl Fitted for KernelMap {
     }
 }
 
-impl Answers for KernelMap {
+impl Predictor for KernelMap {
     fn about(&self) -> About {
         About::transform(self.n_features()).to(self.rank())
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::data::Covariances;
-use crate::probabilistic_kernel::{self, Options};
+use crate::probabilistic_kernel::{self, RbfOptions};
 
 #[test]
 fn a_weight_of_two_is_the_row_twice_also_on_a_graph() {
@@ -40,7 +40,7 @@ fn error_bars_enter_through_the_expected_kernel() {
                 let view = View { kernel, graph, ..View::default() };
                 Params::new().alpha(1e-2).manifold_alpha(1e-2).max_refinements(1).delta(0.2).views(vec![view])
             };
-            let options = Options { coupling, ..Options::new((0.5_f64 / 0.4).sqrt()) };
+            let options = RbfOptions { coupling, ..RbfOptions::new((0.5_f64 / 0.4).sqrt()) };
             let gram = probabilistic_kernel::gram(&rows, None, &options, &Control::new()).unwrap();
             let gram = GaussianArray::points(Rows::from(gram)).unwrap();
             let direct = params(kernel, Graph::None).check().unwrap();

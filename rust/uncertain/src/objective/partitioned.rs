@@ -8,7 +8,7 @@ use crate::loss::Loss;
 use crate::sums::{Request, RowSums};
 
 /// A problem's rows in pieces of nearly equal size, each with data and loss of its own.
-pub(crate) struct Cut<'a> {
+pub(crate) struct PartitionedRows<'a> {
     problem: Problem<'a>,
     scale: f64,
     pieces: Vec<Piece>,
@@ -17,13 +17,13 @@ pub(crate) struct Cut<'a> {
 /// Rows, their numbers in the whole, and their loss where it differs from row to row.
 type Piece = (GaussianArray, Vec<usize>, Option<Box<dyn Loss>>);
 
-impl<'a> Cut<'a> {
+impl<'a> PartitionedRows<'a> {
     /// The objective of the same problem on `pieces` pieces.
-    pub(crate) fn of(whole: &LinearObjective<'a>, pieces: usize) -> LinearObjective<'a, Self> {
+    pub(crate) fn objective(whole: &LinearObjective<'a>, pieces: usize) -> LinearObjective<'a, Self> {
         let (problem, n) = (*whole.problem(), whole.facts().n_rows);
         let piece = |k: usize| -> Piece {
             let rows: Vec<usize> = (k * n / pieces..(k + 1) * n / pieces).collect();
-            (problem.data.take(&rows).unwrap(), rows.clone(), problem.loss.of_rows(&rows))
+            (problem.data.take(&rows).unwrap(), rows.clone(), problem.loss.take_rows(&rows))
         };
         let scale = 1.0 / problem.weights.map_or(n as f64, Weights::total);
         LinearObjective::from_rows(
@@ -34,7 +34,7 @@ impl<'a> Cut<'a> {
     }
 }
 
-impl RowSums for Cut<'_> {
+impl RowSums for PartitionedRows<'_> {
     fn sums(&self, requests: &[Request], control: &Control) -> Result<Vec<Vec<f64>>> {
         let mut total: Vec<Vec<f64>> = vec![];
         for (data, rows, loss) in &self.pieces {

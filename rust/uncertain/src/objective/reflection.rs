@@ -1,7 +1,7 @@
-//! [`Turn`]: a row's factor, its columns turned so that the first is along F'w.
+//! [`Reflection`]: a row's factor, its columns turned so that the first is along F'w.
 
 /// The reflection I - v v' of R^rank that takes F'w to the first axis.
-pub(super) struct Turn {
+pub(super) struct Reflection {
     /// |v|^2 = 2, or v = 0.
     v: Vec<f64>,
     /// Of the first column: along F'w, not against it.
@@ -10,7 +10,7 @@ pub(super) struct Turn {
     pub length2: f64,
 }
 
-impl Turn {
+impl Reflection {
     /// From F'w and 1 / s.
     pub(super) fn new(image: &[f64], inv_s: f64) -> Self {
         let length = image.iter().map(|p| p * p).sum::<f64>().sqrt();
@@ -54,7 +54,7 @@ mod tests {
                 let image: Vec<f64> =
                     (0..rank).map(|k| sign * (0..d).map(|j| f[j * rank + k] * w[j]).sum::<f64>()).collect();
                 let s = image.iter().map(|p| p * p).sum::<f64>().sqrt();
-                let turn = Turn::new(&image, if s > 0.0 { 0.5 / s } else { 0.0 });
+                let turn = Reflection::new(&image, if s > 0.0 { 0.5 / s } else { 0.0 });
                 assert!((turn.length2 - if s > 0.0 { 0.25 } else { 0.0 }).abs() < 1e-14);
                 let mut turned = vec![0.0; d * rank];
                 turn.columns(&f, &mut turned);

@@ -1,4 +1,4 @@
-//! [`Watch`]: when an interior-point method ends.
+//! [`StopRule`]: when an interior-point method ends.
 //!
 //! It ends on the certified gap, and where neither the gap nor the complementarity has become smaller for a while:
 //! rounding is blamed then. J is followed from step to step without a pass over the rows, so it may have drifted:
@@ -15,7 +15,7 @@ const PATIENCE: usize = 12;
 const BETTER: f64 = 0.9;
 
 /// The best point and bound of a method, and how long it has been without a better gap.
-pub(super) struct Watch<'a, F> {
+pub(super) struct StopRule<'a, F> {
     objective: &'a LinearObjective<'a>,
     /// From the method's unknowns to (w, b).
     features: F,
@@ -37,7 +37,7 @@ pub(super) enum Verdict {
     End(Status),
 }
 
-impl<'a, F: Fn(&[f64]) -> Vec<f64>> Watch<'a, F> {
+impl<'a, F: Fn(&[f64]) -> Vec<f64>> StopRule<'a, F> {
     pub(super) fn new(
         objective: &'a LinearObjective<'a>,
         x: &[f64],

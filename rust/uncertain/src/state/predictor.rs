@@ -1,4 +1,4 @@
-//! [`Answers`]: what is said about new rows, the same questions for every model and transform.
+//! [`Predictor`]: what is said about new rows, the same questions for every model and transform.
 
 use ndarray::{Array1, Array2, Axis};
 
@@ -64,7 +64,7 @@ impl About {
 }
 
 /// What it says about new rows. Gaps come only to what [takes](About::takes_gaps) them.
-pub trait Answers {
+pub trait Predictor {
     /// What it can be asked.
     fn about(&self) -> About;
 
@@ -110,13 +110,13 @@ pub trait Answers {
 }
 
 /// Who answers for what was fitted: itself, or its hyperplanes.
-pub trait Answering {
+pub trait HasPredictor {
     /// What answers about new rows.
-    fn answers(&self) -> &dyn Answers;
+    fn predictor(&self) -> &dyn Predictor;
 }
 
-impl<T: Answers> Answering for T {
-    fn answers(&self) -> &dyn Answers {
+impl<T: Predictor> HasPredictor for T {
+    fn predictor(&self) -> &dyn Predictor {
         self
     }
 }
