@@ -4,17 +4,15 @@
 //! meaning depends on the scale of the data. SGD takes the steps it is given and reports the gap it
 //! reached. Not converging is a [`Status`], not an error.
 //!
-//! Large problems are first solved roughly on a random eighth of the rows (and that one, if still
-//! large, on an eighth of its own). The full problem then starts near its optimum, and the sample's
-//! Hessian, off by a few per cent, preconditions L-BFGS: some five passes over all rows, each at the
-//! price of a gradient, whatever the scales of the features.
+//! Large problems are first solved roughly on a random eighth of the rows (and the sample, if it is still large, on an
+//! eighth of its own). The full problem then starts near its optimum. The sample's Hessian, off by a few per cent,
+//! preconditions L-BFGS: about five passes over all rows, each as costly as a gradient, whatever the scales of the features.
 //!
-//! Rows without spread make the objective kinked. Where smoothing them would have to become very
-//! narrow, Newton and L-BFGS hand over: where such rows are few to Newton's method with those held apart (`apex`), else
-//! to an interior-point method; both stop on the same gap. Where all rows are
-//! exact it is the one for quadratic programs (`points`) from the start. Rows that
-//! are uncertain in few directions only, with enough features to avoid them all, use the cone-aware method
-//! (`cone`) from the start, in the space that they span.
+//! Rows without spread make the objective kinked. Newton and L-BFGS stop where smoothing the kinks would have to become
+//! very narrow. If few rows are affected, they are handled exactly within Newton's method (`apex`). Otherwise an
+//! interior-point method goes on. Both stop on the same gap. If all rows are exact, the interior-point method for
+//! quadratic programs (`points`) solves the problem from the start. Rows that are uncertain in few directions only, with
+//! enough features to avoid them all, use the cone-aware method (`cone`) from the start, in the space that they span.
 //!
 //! Hinges can also be given to a cone solver as a whole ([`fit_clarabel`], a feature of the build): slower, but
 //! independent.

@@ -1,9 +1,9 @@
 //! Problems whose rows other processes hold: passes alone, from the solution on a sample that is here.
 //!
-//! With error bars everywhere that is the usual way of large problems: some five passes of L-BFGS, preconditioned by the
-//! sample's Hessian. Where rows have none, or the loss is kinked whatever they have, the interior-point methods would take
-//! over, but they keep numbers beside every row. Here Newton goes on instead, and lowers the smoothing until the gap is
-//! closed; it may end short of that, which its status tells.
+//! If all rows have error bars, large problems are solved as usual: about five passes of L-BFGS, preconditioned by the
+//! sample's Hessian. If rows have none, or the loss has kinks that spread does not smooth, interior-point methods would go
+//! on, but they keep numbers beside every row. Here Newton's method goes on instead and lowers the smoothing until the gap
+//! is closed. If it stops before that, its status says so.
 
 use super::sample::solve_sample;
 use super::strategy::GUESSED;

@@ -40,7 +40,7 @@ pub(super) fn first_guess(objective: &LinearObjective<'_>, options: &Options, co
     let data = problem.data.take(&rows)?;
     let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();
     let targets = pick(problem.targets);
-    // All weights of the sample may be zero: then it has nothing to say.
+    // All weights of the sample may be zero: then it gives no start.
     let Ok(weights) = problem.weights.map(|w| w.take(&rows)).transpose() else { return Ok(zero) };
     let loss = problem.loss.take_rows(&rows);
     let loss = loss.as_deref().unwrap_or(problem.loss);

@@ -15,7 +15,7 @@ use crate::sums::RowSums;
 
 /// Factor by which eps shrinks.
 const SHRINK: f64 = 0.1;
-/// The same where nobody takes over: slowly enough that Newton keeps up.
+/// The same where no other method goes on: slowly enough for Newton to follow.
 const SHRINK_SLOWLY: f64 = 0.3;
 /// Below this (in units of the margin) rounding decides which side of a kink a row is on.
 const SMALLEST: f64 = 1e-11;
@@ -50,7 +50,7 @@ pub(super) fn is_needed(e: &Evaluation) -> bool {
     e.narrowest < NARROW
 }
 
-/// Has a solver worked for `iterations` without smoothing while rows became narrow under its hands?
+/// Have rows become narrow while a solver worked for `iterations` without smoothing?
 pub(super) fn was_dropped_too_early(e: &Evaluation, iterations: usize) -> bool {
     e.epsilon == 0.0 && is_needed(e) && iterations >= USUAL_ITERATIONS
 }

@@ -1,7 +1,7 @@
 //! [`StopRule`]: when an interior-point method ends.
 //!
-//! It ends on the certified gap, and where neither the gap nor the complementarity has become smaller for a while:
-//! rounding is blamed then. J is followed from step to step without a pass over the rows, so it may have drifted:
+//! It ends on the certified gap. It also ends where neither the gap nor the complementarity has become smaller for some
+//! iterations: then rounding is the limit. J is followed from step to step without a pass over the rows, so it may have drifted:
 //! before a method ends, J is computed anew at its best point.
 
 use super::{Best, Options, Solution, Status, assess};
@@ -9,9 +9,9 @@ use crate::control::Control;
 use crate::error::Result;
 use crate::objective::LinearObjective;
 
-/// Iterations without anything better before rounding is blamed.
+/// Iterations without improvement after which rounding is the limit.
 const PATIENCE: usize = 12;
-/// What counts as better: less than this part of the least so far.
+/// What counts as an improvement: less than this part of the least so far.
 const BETTER: f64 = 0.9;
 
 /// The best point and bound of a method, and how long it has been without a better gap.

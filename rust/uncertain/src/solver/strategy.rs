@@ -2,8 +2,8 @@
 //!
 //! Few rows in many dimensions go to the cone-aware method in their span, exact rows to the one for quadratic
 //! programs, losses with a kink to the interior-point method. Everything else is smooth but for narrow rows: Newton or
-//! L-BFGS begin, and hand over when rows are too narrow for smoothing: few of them are held apart, many go to the
-//! interior-point method.
+//! L-BFGS begin, and stop when rows are too narrow for smoothing. Few such rows are handled exactly within Newton's
+//! method, many by the interior-point method.
 
 use crate::control::Control;
 use crate::data::covariance::Structure;
@@ -13,7 +13,7 @@ use crate::objective::LinearObjective;
 
 use super::{Ended, Options, Solution, SolverKind, Start, Status, apex, cone, interior, lbfgs, newton, points, sphere};
 
-/// Iterations of L-BFGS where Newton is not to be had: they are cheap, and hundreds may be needed.
+/// Iterations of L-BFGS where the Hessian is too large for Newton: they are cheap, and hundreds may be needed.
 const LBFGS_ITERATIONS: usize = 5000;
 /// Barrier parameter after a sample of computed rows.
 const COMPUTED_MU: f64 = 0.2;
@@ -26,7 +26,7 @@ pub(super) const GUESSED: f64 = 0.1;
 /// Barrier parameter, in units of J, with which the interior-point method goes on after smoothing.
 const HANDED_OVER: f64 = 0.05;
 
-/// The smoothing or barrier parameter of a start that is somebody's guess, near the optimum as a rule. Smooth rows need
+/// The smoothing or barrier parameter of a start that the caller guessed, usually near the optimum. Smooth rows need
 /// none there, which one pass finds out; one that is wider than they are would be narrowed until the
 /// interior-point method had to take over. At w = 0 no row has spread.
 pub(super) fn first_epsilon(objective: &LinearObjective<'_>, x: &[f64]) -> f64 {
@@ -55,7 +55,7 @@ pub(super) fn solve(
     let solution = if hand_over && facts.exact && !computed {
         points::minimize(objective, start.x, start.epsilon, options, control)?
     } else if hand_over && kinked {
-        // After a sample of computed rows many duals are still on the wrong side: further from the border they turn sooner.
+        // After a sample of computed rows many duals are still near the wrong border: a larger barrier frees them sooner.
         let mu = if computed { start.epsilon.max(COMPUTED_MU) } else { start.epsilon };
         interior::minimize(objective, start.x, mu, 0, options, control)?
     } else {

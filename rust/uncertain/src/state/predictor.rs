@@ -109,7 +109,7 @@ pub trait Predictor {
     }
 }
 
-/// Who answers for what was fitted: itself, or its hyperplanes.
+/// The predictor of what was fitted: itself, or its hyperplanes.
 pub trait HasPredictor {
     /// What answers about new rows.
     fn predictor(&self) -> &dyn Predictor;
