@@ -60,7 +60,7 @@ impl<'a> Incomplete<'a> {
     /// `missing`: n x d marks, row by row.
     ///
     /// # Errors
-    /// [`Error::FieldShape`] for another number of marks.
+    /// [`Error::Shape`] for another number of marks.
     pub fn new(gaussians: &'a GaussianArray, missing: &'a [bool]) -> Result<Self> {
         let (n, d) = (gaussians.n_rows(), gaussians.n_features());
         if missing.len() != n * d {
@@ -73,7 +73,7 @@ impl<'a> Incomplete<'a> {
     /// +1 where it is above, else 0.
     ///
     /// # Errors
-    /// [`Error::FieldShape`] for another number of limits, [`Error::Data`] for one that is not marked as missing, or another
+    /// [`Error::Shape`] for another number of limits, [`Error::Data`] for one that is not marked as missing, or another
     /// number than these three.
     pub fn with_limits(self, limits: &'a [i8]) -> Result<Self> {
         let (n, d) = (self.gaussians.n_rows(), self.gaussians.n_features());
