@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+from uncertain import AsGaussians
 from uncertain._uncertain import Rows
 from uncertain.exceptions import ColumnError, MissingErrorBarsError, NullError, RaggedError, ShapeError
 
@@ -333,3 +334,11 @@ def test_numpy_memory_is_shared() -> None:
 def test_what_holds_no_numbers_is_refused(column: Any) -> None:
     with pytest.raises(ColumnError, match=r"c0: cannot be read as numbers"):
         read(column)
+
+
+def test_views_of_lists_keep_their_last_row() -> None:
+    means = pa.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]], pa.list_view(pa.float64()))
+    matrices = pa.array([[[1.0, 0.5], [0.5, 2.0]]] * 3, pa.large_list_view(pa.list_view(pa.float64())))
+    rows = AsGaussians(mean="m", cov="S").fit_transform(pa.table({"m": means, "S": matrices}))
+    assert rows.means.tolist() == [[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]]
+    assert rows.covariances()[2].tolist() == [[1.0, 0.5], [0.5, 2.0]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -178,7 +179,10 @@ def _of_arrow(column: Any, name: str) -> pl.Series:
         chunks = [chunk.storage for chunk in chunks]
     if pa.types.is_float16(kind):
         kind, chunks = pa.float32(), [chunk.cast(pa.float32()) for chunk in chunks]
-    return pl.Series(_Stream(pa.chunked_array(chunks, kind))).alias(name)
+    try:
+        return pl.Series(_Stream(pa.chunked_array(chunks, kind))).alias(name)
+    except (ValueError, pl.exceptions.PolarsError):  # such as views of lists; pyarrow casts them wrongly
+        return of_objects(column.to_pylist(), name)
 
 
 def _type_of_arrow(kind: Any) -> TypeName:
@@ -191,24 +195,20 @@ def _type_of_arrow(kind: Any) -> TypeName:
 
 def _of_pandas(column: Any, name: str) -> pl.Series:
     pandas = sys.modules["pandas"]
-    if not isinstance(column, pandas.Series):
-        column = pandas.Series(column)
+    column = column if isinstance(column, pandas.Series) else pandas.Series(column)
     dtype = column.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "fiub":
         return pl.Series(name, native_numbers(column.to_numpy()))
     if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
-        try:  # by pyarrow
+        with suppress(ImportError, TypeError, ValueError, pl.exceptions.PolarsError):  # by pyarrow
             return pl.Series(_Stream(column) if hasattr(column, "__arrow_c_stream__") else column).alias(name)
-        except (ImportError, TypeError, ValueError, pl.exceptions.PolarsError):
-            pass
     return of_objects(column.astype(object).where(column.notna(), None), name)
 
 
 def _with_nulls(numbers: pl.Series, mask: Booleans) -> pl.Series:
     """Null where `mask` is True."""
-    gaps = pl.Series(np.ascontiguousarray(mask).ravel())
     flat = numbers if numbers.dtype != pl.Array else numbers.reshape((-1,))
-    holed = flat.set(gaps, None)
+    holed = flat.set(pl.Series(np.ascontiguousarray(mask).ravel()), None)
     return holed if flat is numbers else holed.reshape((len(numbers), -1))
 
 
