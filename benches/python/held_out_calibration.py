@@ -1,6 +1,6 @@
 """What is lost by calibrating with rows that a model was also chosen on? Coverage on fresh rows of made ones.
 
-    python benches/python/held_out_calibration.py [--rows 100 300 1000 2000] [--seeds 12] [--jobs 1]
+    python benches/python/held_out_calibration.py [--rows 100 300 1000 2000] [--seeds 12]
 
 Every table is fitted once with ``method="auto"`` (trees of 60 iterations). Its model is calibrated with the
 models of the choice's folds, as `uncertain.fit` does, and again by folds of its own that nothing was chosen
@@ -108,13 +108,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, nargs="+", default=[100, 300, 1_000, 2_000])
     parser.add_argument("--seeds", type=int, default=12)
+    parser.add_argument("--targets", nargs="+", default=["classes", "numbers"])
+    parser.add_argument("--tables", nargs="+", default=["line", "bent", "noise"])
     parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     print("| target | table | rows | calibrated with | covered, errors x 1 | over tables | size or width | "
           "covered, errors x 2 | scatter / true |\n|---|---|---|---|---|---|---|---|---|")  # fmt: skip
     for n in given.rows:
-        for classes in (True, False):
-            for shape in ("line", "bent", "noise"):
+        for target in given.targets:
+            for shape in given.tables:
+                classes = target == "classes"
                 tasks = (delayed(one)(shape, n, seed, classes=classes) for seed in range(given.seeds))
                 tables = Parallel(n_jobs=given.jobs)(tasks)
                 for way in WAYS:
@@ -123,7 +126,7 @@ def main() -> None:
                     ratio = found[~np.isnan(found[:, 4]), 4]
                     text = f"{ratio.mean():.3f} ({len(ratio)})" if len(ratio) else ""
                     print(
-                        f"| {'classes' if classes else 'numbers'} | {shape} | {n:,} | {way} | "
+                        f"| {target} | {shape} | {n:,} | {way} | "
                         f"{100 * share.mean():.1f} | {100 * share.std(ddof=1):.1f} | {size:.2f} | "
                         f"{100 * larger:.1f} | {text} |",
                         flush=True,
