@@ -22,7 +22,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._model import model as model_module
+from uncertain._model import remember
 from uncertain._model.calibrating import calibrate
 from uncertain._model.distribution import from_errors
 from uncertain._model.remembered import Remembered
@@ -64,7 +64,7 @@ def both_ways(table: Table, *, classes: bool) -> dict[str, uncertain.Model]:
         return calibrate(*arguments)
 
     learner = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
-    with patch.object(model_module, "calibrate", calibrated):
+    with patch.object(remember, "calibrate", calibrated):
         model = uncertain.fit(table.rows, table.y, estimator=learner(max_iter=60, early_stopping=False))
     fitted, training, held_out = seen[-1]
     assert held_out is not None
