@@ -1,10 +1,8 @@
-"""Fits on a Dask cluster of this machine: overhead of a pass, two workers against one, others' estimators
-beside.
+"""Fits on a Dask cluster of this machine: overhead of a pass, two workers against one, others' estimators.
 
-`.venv/bin/python benches/python/on_dask.py` prints our tables; with ``--others`` (in an environment that has
-them)
-also the logistic regressions of dask-ml or dask-glm and xgboost.dask, and what each does when a worker is
-killed.
+`.venv/bin/python benches/python/on_dask.py` prints our tables. With ``--others`` also the logistic
+regressions of dask-ml or dask-glm and xgboost.dask, where they are installed, and what each does when a
+worker is killed.
 """
 
 from __future__ import annotations
@@ -67,14 +65,32 @@ def overhead(groups: int, repeats: int) -> tuple[float, float]:
         cluster = Cluster(client, timeout=60.0, retries=0)
         cluster.check()
         passes = Passes(cluster, cluster.map(small_piece, list(range(groups))), n_jobs=1, verbose=False)
-        asked = np.array([1.0, 1.0, 1.0, 1.0, 0.0])  # first moments
-        passes(asked)
+        requests = moments()
+        passes(requests)
         seconds = []
         for _ in range(repeats):
             start = time.perf_counter()
-            passes(asked)
+            passes(requests)
             seconds.append(time.perf_counter() - start)
         return statistics.median(seconds), sorted(seconds)[len(seconds) // 10]
+
+
+def moments() -> bytes:
+    """The first request of a scaler: counts and first moments."""
+    from uncertain import GaussianScaler
+    from uncertain._uncertain import partial_sums
+
+    kept: list[bytes] = []
+    piece = small_piece(0)
+
+    def answer(requests: bytes) -> list[Any]:
+        kept.append(requests)
+        return [partial_sums(piece.part, requests, 1)]
+
+    scaler = GaussianScaler()
+    scaler._remote = (answer, True)
+    scaler.fit(piece.rows)
+    return kept[0]
 
 
 def small_piece(seed: int) -> Any:
@@ -86,33 +102,25 @@ def small_piece(seed: int) -> Any:
     return Piece.of(GaussianArray(rng.normal(size=(100, 20)), std=rng.uniform(0.1, 1.0, (100, 20))))
 
 
-def whole_fit(client: Any, data: Any, **params: Any) -> tuple[float, Any, Any]:
-    """Seconds of a fit, the model, and the passes over scaled rows, which go on to answer."""
-    from uncertain._rows.cluster import fit as module
+def whole_fit(client: Any, data: Any, **params: Any) -> tuple[float, Any, Any, bytes]:
+    """Seconds of a fit, its model, its passes (which go on to answer), and the last requests."""
+    from uncertain._rows.on_dask import OnDask
     from uncertain.dask import fit
 
-    kept = []
-    steps = module._fit_steps
+    kept: list[tuple[Any, bytes]] = []
+    answer = OnDask.answer
 
-    def keeping(pipeline: Any, sample: Any, passes: Any) -> None:
-        behind = passes.behind
-        passes.behind = lambda *args, **same: kept.append(behind(*args, **same)) or kept[-1]
-        steps(pipeline, sample, passes)
+    def keeping(store: Any, requests: bytes) -> Any:
+        kept[:] = [(store._passes, requests)]
+        return answer(store, requests)
 
-    module._fit_steps = keeping
+    OnDask.answer = keeping
     try:
         start = time.perf_counter()
         model = fit(client, data, "label", method="gsu", meaning="spread", n_jobs=1, **params)
-        return time.perf_counter() - start, model, kept[-1]
+        return time.perf_counter() - start, model, *kept[-1]
     finally:
-        module._fit_steps = steps
-
-
-def gradient(d: int) -> Any:
-    """The question of one L-BFGS step."""
-    x = np.linspace(0.3, -0.3, d + 1)
-    problem = [1.0, -1.0, 0.0, 0.0, 0.0, 1.0, 1e-6, 0.0, 0.0, float(d + 1), *x]
-    return np.array([1.0, 1.0, 3.0, float(len(problem)), *problem])
+        OnDask.answer = answer
 
 
 def kill_after(client: Any, delay: float) -> threading.Timer:
@@ -186,16 +194,16 @@ def main() -> None:
         for groups in (1, 2, 4, 8, 64):
             median, fast = overhead(groups, 60)
             print(f"| {groups} | {1e3 * median:.1f} | {1e3 * fast:.1f} |", flush=True)
-        print("\n| workers | fit, s | passes | s per pass of one problem | gap |\n|---:|---:|---:|---:|---:|")
+        print("\n| workers | fit, s | passes | s per pass | gap |\n|---:|---:|---:|---:|---:|")
         for workers in (1, 2):
             with cluster_of(workers) as client:
                 data = table(args.rows, args.features, args.parts).persist()
-                seconds, model, passes = whole_fit(client, data, probability=False)
+                seconds, model, passes, requests = whole_fit(client, data, probability=False)
                 gap = np.max(model.pipeline_[-1].optimality_gap_)
-                asked, times = gradient(args.features), []
+                times = []
                 for _ in range(20):
                     start = time.perf_counter()
-                    passes(asked)
+                    passes(requests)
                     times.append(time.perf_counter() - start)
                 count, one = passes.count - 20, statistics.median(times)
                 print(f"| {workers} | {seconds:.1f} | {count} | {one:.3f} | {gap:.1e} |", flush=True)

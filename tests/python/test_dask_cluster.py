@@ -504,7 +504,7 @@ def test_the_model_is_an_ordinary_one(usual: uncertain.Model, tmp_path: Path) ->
         and "dask" not in (tmp_path / "model.safetensors").read_bytes().decode("latin1").lower()
     )
     assert same(pickle.loads(pickle.dumps(model)), model)
-    assert not hasattr(model.pipeline_[-1], "answer") and model.pipeline_[-1]._elsewhere is None
+    assert not hasattr(model.pipeline_[-1], "answer") and model.pipeline_[-1]._remote is None
     assert f"{N:,} rows" in repr(model)
 
 

@@ -101,7 +101,7 @@ def test_a_fit_asks_a_function_of_python() -> None:
         return [partial_sums(part, requests, 1) for part in pieces]
 
     remote, here = GSUClassifier(tol=1e-10), GSUClassifier(tol=1e-10).fit(gaussians, codes)
-    remote._elsewhere = (answer, True)
+    remote._remote = (answer, True)
     remote.fit(gaussians, codes)
     assert asked and remote.optimality_gap_ <= 1e-10
     np.testing.assert_allclose(remote.coef_, here.coef_, atol=1e-5)
@@ -117,7 +117,7 @@ def test_a_fit_asks_a_function_of_python() -> None:
         (lambda requests: [], UncertainError),
         (lambda requests: 3, TypeError),
     ):
-        remote._elsewhere = (function, True)
+        remote._remote = (function, True)
         with pytest.raises(error):
             remote.fit(gaussians, codes)
 

@@ -42,7 +42,7 @@ class Core:
     """The kinds of the core that the class stands for."""
     _penalty: ClassVar[str] = ""
     """The parameter that may be "auto": `alpha` or `C`."""
-    _elsewhere: tuple[Callable[[bytes], list[Floats]], bool] | None = None
+    _remote: tuple[Callable[[bytes], list[Floats]], bool] | None = None
     """During a fit to rows in other processes: what answers requests for their sums; are those here all?"""
     _model: Fitted
     n_features_in_: int
@@ -119,8 +119,8 @@ class Core:
             parameters = encoded(decoded(parameters) | {self._penalty: penalty})
         else:
             self.__dict__.pop("path_", None)  # of an earlier fit
-        if self._elsewhere is not None:
-            arguments["answer"], arguments["whole"] = self._elsewhere
+        if self._remote is not None:
+            arguments["answer"], arguments["whole"] = self._remote
         return fit(self._kind, parameters, rows, report=reporter(self), **arguments)
 
     def _keep(self, model: Fitted) -> Self:

@@ -74,8 +74,10 @@ class Comparison:
 
     def without_errors(self) -> Comparison:
         """The same folds of the means alone."""
-        training = self.training.instead(means_alone(self.training.rows))
-        return replace(self, training=training, readings=[means_alone(rows) for rows in self.readings])
+        read = self.training.rows
+        exact = means_alone(read)
+        readings = [exact if rows is read else means_alone(rows) for rows in self.readings]
+        return replace(self, training=self.training.instead(exact), readings=readings)
 
     def mean(self, losses: Floats) -> Mean:
         """Of the losses that are not NaN, over rows that count and groups that stay together."""

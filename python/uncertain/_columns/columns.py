@@ -73,8 +73,9 @@ class Columns:
     ----------
     target : str
         The column that is predicted.
-    features, exact, categorical : list of str Scalar columns with error bars, without, and columns of
-        categories. ``exact="all"``: every remaining numeric column.
+    features, exact, categorical : list of str
+        Scalar columns with error bars, scalar columns without, and columns of categories.
+        ``exact="all"``: every remaining numeric column.
     mean : str
         One column of lists, instead of `features`.
     std, var, cov, precision, factor, bounds : str, dict or list
@@ -85,7 +86,8 @@ class Columns:
         The columns of flags of values that are limits.
     groups, sample_weight, target_std : str
         The columns of the rows' groups, their weights, and the standard deviations of the target.
-    found : Found What was found by names and types, in ``model.columns_``; not for callers.
+    found : Found
+        What was found by names and types, in ``model.columns_``; not for callers.
 
     Raises
     ------
@@ -435,18 +437,9 @@ class Columns:
 ALWAYS = ("target", "mean", "features", "errors", "corr", "ignored", "automatic")
 """What every version of the model file has, in this order."""
 IF_THERE = (
-    *(
-        "target_std",
-        "groups",
-        "sample_weight",
-        "exact",
-        "categorical",
-        "target_unit",
-        "limits",
-        "target_limit",
-    ),
-    *("target_corr", "target_cov"),
-)
+    "target_std", "groups", "sample_weight", "exact", "categorical", "target_unit", "limits", "target_limit",
+    "target_corr", "target_cov",
+)  # fmt: skip
 """Roles that came later. A file has them where they hold something, so that older versions can read it."""
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from .._data.mixing import mixed
 from .._data.typing import Booleans, Ints
 
 LARGEST_PART = 1 / 20
@@ -81,11 +82,3 @@ def hashed(values: NDArray[np.float64], *, seed: int = 0) -> NDArray[np.uint64]:
     bits = np.ascontiguousarray(values + 0.0).view(np.uint64)
     columns = np.arange(1, bits.shape[1] + 1, dtype=np.uint64) + np.uint64(seed << 32)
     return np.asarray(mixed(bits ^ mixed(columns)).sum(axis=1, dtype=np.uint64))
-
-
-def mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Bits of numbers spread over all 64: the finaliser of splitmix64."""
-    x = (keys + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(x ^ (x >> np.uint64(31)))

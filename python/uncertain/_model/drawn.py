@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from .._data.array import GaussianArray
 from .._data.groups import groups_from
 from .._data.incomplete import Incomplete
+from .._data.mixing import uniform
 from .._data.targets import as_values
 from .._data.typing import Floats, Ints, Keywords, NativeTable
 from .._rows.batches import numbered
-from .._rows.sampled import uniform
 from .._spill import in_parts
 from .._tables import BatchSize, Table
 from .._tables.dask import is_dask

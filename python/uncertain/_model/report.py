@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._columns.columns import PairsOfTarget
+from .._data.incomplete import GaussianRows
 from .._data.typing import ColumnOrValues, Keywords, RandomState
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
@@ -107,7 +108,7 @@ def _compared(
     truth = reader.truth(source, y)
     if not reader.is_regression:
         return compare(steps, rows, truth, listed=options.listed, meanings=options.meanings, **common)
-    common |= _about_target(reader, source, limited=y is None)
+    common |= _about_target(reader, source, rows, limited=y is None)
     distribution = Distribution(from_errors, most_likely_scatter) if options.scatter else None
     return compare_regressions(
         steps, rows, truth, meanings=options.meanings, features=reader.feature_names,
@@ -115,7 +116,7 @@ def _compared(
     )  # fmt: skip
 
 
-def _about_target(reader: Reader, source: Source, *, limited: bool) -> Keywords:
+def _about_target(reader: Reader, source: Source, rows: GaussianRows, *, limited: bool) -> Keywords:
     """Error bars of the targets, their covariances with those of features, and which are limits."""
     columns = reader.columns
     if columns.target_std is None:
@@ -127,5 +128,5 @@ def _about_target(reader: Reader, source: Source, *, limited: bool) -> Keywords:
         about["y_limit"] = limits(source, columns)
     pairs = PairsOfTarget(columns.target_corr, columns.target_cov)
     if pairs.columns and y_std is not None:
-        about["xy_cov"] = covariances(source, reader.pipeline[0], pairs, reader.target_name, y_std)
+        about["xy_cov"] = covariances(source, reader.pipeline[0], rows, pairs, y_std)
     return about

@@ -8,11 +8,12 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from .._columns import Columns
+from .._columns.columns import PairsOfTarget
 from .._data.coded import coded
 from .._data.typing import ColumnOrValues, Floats, Limits
 from .._data.warn import warn
 from .._tables.source import Source
-from ..exceptions import ParameterError, UncertainWarning
+from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._sentinels import sentinel_warning, sentinels
 from . import with_target as with_target_
@@ -77,7 +78,7 @@ class MemoryReader(RowReader):
         if uses.y_std and per_row.target_std is None:
             self.columns = self.columns.with_target_std()
         y_std = self._y_std(uses)
-        xy_cov = self._xy_cov(uses, y_std)
+        pairs = self._pairs_of_target(uses, y_std)
         y_limit = self._y_limit(uses)
         groups = None if per_row.groups is None else source.groups(per_row.groups)
         weights = None if per_row.sample_weight is None else source.weights(per_row.sample_weight)
@@ -88,14 +89,18 @@ class MemoryReader(RowReader):
         )
         y: Any = coded(self._y) if self._in_parts else self._y
         del self._y  # eight bytes a row
-        known = TrainingRows(None, y, weights, groups, y_std, xy_cov, y_limit)
+        known = TrainingRows(None, y, weights, groups, y_std, y_limit=y_limit)
         if source.table is None and not uses.gaps:
             return InMemory(replace(known, rows=source.rows))
         self.reading = self._policy.reading(self.columns)
         if self._in_parts:
             with source.named():
                 return InParts(read_in_parts(self.reading, source, sorted(self.columns.used())), known)
-        return InMemory(replace(known, rows=self.reading.fit_transform(source.rows)))
+        rows = self.reading.fit_transform(source.rows)
+        if pairs is not None and y_std is not None:
+            xy_cov = with_target_.covariances(source, self.reading, rows, pairs, y_std)
+            known = replace(known, xy_cov=xy_cov)
+        return InMemory(replace(known, rows=rows))
 
     def _y_std(self, uses: Uses) -> Floats | None:
         given = self._per_row.target_std
@@ -106,7 +111,8 @@ class MemoryReader(RowReader):
             raise no_target_std(uses)
         return self._source.target_stds(given, self._policy.missing_std, unit=self.columns.target_unit)
 
-    def _xy_cov(self, uses: Uses, y_std: Floats | None) -> Floats | None:
+    def _pairs_of_target(self, uses: Uses, y_std: Floats | None) -> PairsOfTarget | None:
+        """Columns of covariances with the target's errors, if the fit uses them."""
         pairs, target = self.columns.known.target_pairs, self._per_row.target
         if not pairs.columns:
             return None
@@ -117,11 +123,14 @@ class MemoryReader(RowReader):
                     'errors are used by method="mixture" for numbers'
                 )
             return None
-        if not pairs.named and y_std is None:
-            return None
+        if y_std is None:
+            if not pairs.named:
+                return None
+            raise UncertainError(
+                f"{next(iter(pairs.columns))} needs the error bars of {target!r}: pass target_std="
+            )
         self.columns = self.columns.with_pairs_of_target(pairs.corr, pairs.cov)
-        reading = self._policy.reading(self.columns).fit(self._source.rows)
-        return with_target_.covariances(self._source, reading, pairs, str(target), y_std)
+        return pairs
 
     def _y_limit(self, uses: Uses) -> Limits | None:
         column = self.columns.target_limit

@@ -82,10 +82,8 @@ def is_large(source: Source, columns: Columns) -> bool:
     table = source.table
     if table is None or not table.divisible:
         return False
-    n_rows, names = table.counted(), table.names
-    if n_rows is None or 8 * n_rows * len(names) <= LARGE:
-        return False
-    return 8 * n_rows * len(columns.used()) > LARGE
+    n_rows = table.counted()
+    return n_rows is not None and 8 * n_rows * len(columns.used()) > LARGE
 
 
 def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:

@@ -1,7 +1,7 @@
 """`RemoteRows`: rows that other processes hold, which answer requests with sums.
 
 An estimator is fitted by its own `fit`: it is given a sample of the rows, and for the time of the fit it
-knows whom to ask for sums over all of them (`Core._elsewhere`). So its attributes, warnings and errors are
+knows whom to ask for sums over all of them (`Core._remote`). So its attributes, warnings and errors are
 the same as for rows in memory, and an estimator that is made of sums needs nothing here.
 """
 
@@ -57,11 +57,11 @@ class RemoteRows(RowStore):
         if not isinstance(step, Core):
             yield
             return
-        step._elsewhere = (self.answer, self.is_whole)
+        step._remote = (self.answer, self.is_whole)
         try:
             yield
         finally:
-            del step._elsewhere
+            del step._remote
 
     def transform(self, step: BaseEstimator) -> None:
         """The sample; a store replaces its own rows, too."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._data.mixing import uniform
 from .._data.typing import Codes, Ints
 
 REMEMBERED_ROWS = 200_000
@@ -27,11 +28,3 @@ def sampled(n_rows: int, most: int, groups: Codes | None = None) -> Ints:
         keys = np.arange(first, stop, dtype=np.uint64) if groups is None else groups[first:stop]
         found.append(first + np.flatnonzero(uniform(keys.astype(np.uint64)) < most / n_rows))
     return np.concatenate(found)
-
-
-def uniform(keys: np.ndarray) -> np.ndarray:
-    """Numbers in [0, 1): the finaliser of splitmix64."""
-    x = (keys + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((x ^ (x >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) / 2.0**53

@@ -11,11 +11,10 @@ import numpy as np
 from .._columns import Columns
 from .._columns.bars import require
 from .._columns.columns import PairsOfTarget
-from .._data.incomplete import gaussians_of
+from .._data.incomplete import GaussianRows, gaussians_of
 from .._data.numbers import refuse_where
 from .._data.typing import Floats, Limits
 from .._tables.source import Source
-from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._limits import flags_from
 from ..preprocessing._reading import read_columns
@@ -24,20 +23,16 @@ KINDS = ("corr", "cov")
 
 
 def covariances(
-    source: Source, reading: AsGaussians, columns: PairsOfTarget, target: str, y_std: Floats | None
+    source: Source, reading: AsGaussians, rows: GaussianRows, columns: PairsOfTarget, y_std: Floats
 ) -> Floats:
-    """(n, d), zero for features without such a column; by a fitted `reading`.
+    """(n, d), zero for features without such a column; `rows` are what the `reading` step made of the source.
 
     Raises
     ------
     UncertainError
-        For a feature that has no error bar, or a target that has none; a correlation beyond 1.
+        For a feature that has no error bar; a correlation beyond 1.
     """
-    if y_std is None:
-        column = next(iter(columns.columns))
-        raise UncertainError(f"{column} needs the error bars of {target!r}: pass target_std=")
     assert source.table is not None
-    rows = reading.transform(source.rows)
     rows = gaussians_of(rows)
     features = list(reading.get_feature_names_out())
     out = np.zeros(rows.shape)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._data.incomplete import Incomplete, gaussians_of, vstack
+from ..._data.mixing import GOLDEN, finalised
 from ..._data.targets import is_missing
 from ..._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
 from ..._tables.source import Source
@@ -75,13 +76,9 @@ def seen(frame: NativeTable, roles: Roles) -> Seen:
 def hashes(n_rows: int, partition: int, seed: int) -> NDArray[np.uint64]:
     """A number for every row, that of (seed, partition, row): splitmix64."""
     with np.errstate(over="ignore"):
-        z = np.arange(1, n_rows + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-        z += np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + np.uint64(partition) * np.uint64(
-            0x2545F4914F6CDD1D
-        )
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return z ^ (z >> np.uint64(31))
+        start = np.uint64(seed) * np.uint64(0xD1342543DE82EF95)
+        start += np.uint64(partition) * np.uint64(0x2545F4914F6CDD1D)
+        return finalised(np.arange(1, n_rows + 1, dtype=np.uint64) * GOLDEN + start)
 
 
 def sampled(
@@ -226,7 +223,7 @@ def joined(pieces: Sequence[Piece], folds: int, before: Sequence[int], *, groupe
 
 def _mixed(numbers: Array, seed: int) -> NDArray[np.uint64]:
     with np.errstate(over="ignore"):
-        z = (numbers.astype(np.uint64) + np.uint64(seed)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (numbers.astype(np.uint64) + np.uint64(seed)) * GOLDEN
         return z ^ (z >> np.uint64(32))
 
 
