@@ -14,6 +14,7 @@ from ..exceptions import ColumnError, UncertainError
 from .astropy import only_table
 from .formats import FormatName
 from .opening import open_astropy
+from .paths import absolute
 
 READERS: dict[str, dict[str, Any]] = {
     "votable": {"format": "votable", "use_names_over_ids": True},
@@ -78,10 +79,10 @@ def _read_one(file: str, kind: FormatName) -> Any:
 
     try:
         if kind != "fits":
-            return Table.read(file, **READERS[kind])
-        with fits.open(file) as hdus:
+            return Table.read(absolute(file), **READERS[kind])
+        with fits.open(absolute(file)) as hdus:
             number = only_table(hdus)
-        return Table.read(file, format="fits", hdu=number)
+        return Table.read(absolute(file), format="fits", hdu=number)
     except ColumnError as error:
         raise ColumnError(f"{file}: {error}") from None
     except (OSError, ValueError, TypeError, IndexError, KeyError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -19,7 +18,7 @@ from .exits import WrappedExit
 from .formats import ASTROPY, TEXT, Format, format_of, is_remote
 from .lazy import lazy_polars
 from .opening import open_astropy
-from .paths import Paths, files_of, said
+from .paths import Paths, describe_paths, find_files, is_folder, polars_source
 from .table import Table
 from .text_files import scan_text
 
@@ -36,7 +35,7 @@ def open_files(given: Paths) -> Table:
     ColumnError : columns, types or units differ between files.
     UncertainError : a file cannot be read, or only by a library that is not installed.
     """
-    files = files_of(given)
+    files = find_files(given)
     kind = format_of(files[0])
     if kind.name in ASTROPY:
         remote = next(filter(is_remote, files), None)
@@ -44,9 +43,9 @@ def open_files(given: Paths) -> Table:
             raise ParameterError(f"{remote}: {kind.name} files are read from disk only; download it first")
         table = open_astropy(read_astropy(files, kind.name))
         table.exit = WrappedExit(table.exit, to_polars)
-        return _called(said(given), table)
-    hive = isinstance(given, (str, os.PathLike)) and os.path.isdir(given)
-    where = said(given)
+        return _called(describe_paths(given), table)
+    hive = is_folder(given)
+    where = describe_paths(given)
 
     def opened() -> Table:
         whole = _scan_all(files, hive=hive)
@@ -151,26 +150,29 @@ def _scan_all(files: Sequence[str], *, hive: bool) -> pl.LazyFrame:
 def _scan(file: str, *, hive: bool) -> pl.LazyFrame:
     kind = format_of(file)
     partitioned = hive and any("=" in part for part in PurePath(file).parent.parts)
-    if kind.name == "parquet":
-        return pl.scan_parquet(file, hive_partitioning=partitioned)
-    if kind.name == "ipc":
-        return _scan_ipc(file, partitioned)
-    if partitioned:
+    if partitioned and kind.name not in SLICED:
         raise ParameterError(f"{file}: only of Parquet and Arrow files do folders such as k=v make columns")
     if kind.name == "json":
-        return pl.read_json(file).lazy()
-    return pl.scan_ndjson(file) if kind.name == "ndjson" else scan_text(file, kind)
+        return pl.read_json(Path(file).read_bytes()).lazy()
+    if kind.name == "parquet":
+        return pl.scan_parquet(polars_source(file), hive_partitioning=partitioned)
+    if kind.name == "ipc":
+        return _scan_ipc(file, partitioned)
+    if kind.name == "ndjson":
+        return pl.scan_ndjson(polars_source(file))
+    return scan_text(file, kind)
 
 
 def _scan_ipc(file: str, partitioned: bool) -> pl.LazyFrame:
     """An Arrow file, or a stream of record batches in one."""
-    scan = pl.scan_ipc(file, hive_partitioning=partitioned)
+    scan = pl.scan_ipc(polars_source(file), hive_partitioning=partitioned)
     try:
         scan.collect_schema()
     except pl.exceptions.PolarsError:
         if is_remote(file):
             raise
-        return pl.read_ipc_stream(file).lazy()
+        with open(file, "rb") as stream:
+            return pl.read_ipc_stream(stream).lazy()
     return scan
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from ..exceptions import UncertainError
 from .formats import Format, is_remote
+from .paths import polars_source
 
 MISSING = ("NA", "N/A", "NULL", "null", "nan", "NAN", "--")
 """Words that stand for a missing value in files of other tools; NaN is a number, and null to most readers."""
@@ -50,11 +51,11 @@ def scan_text(path: str, kind: Format) -> pl.LazyFrame:
         frame = pl.read_csv(_cut_at_blanks(path), new_columns=names, **options)
         return frame.lazy()
     if kind.compressed:  # decompressed in memory; not all versions of Polars scan such files
-        return pl.read_csv(path, new_columns=names, **options).lazy()
+        return pl.read_csv(polars_source(path), new_columns=names, **options).lazy()
     if names is not None:
         given = names
         options["with_column_names"] = lambda found: given
-    return pl.scan_csv(path, **options)
+    return pl.scan_csv(polars_source(path), **options)
 
 
 def separator_of(rows: Sequence[str], *, blanks: bool) -> str | None:
@@ -71,7 +72,12 @@ def separator_of(rows: Sequence[str], *, blanks: bool) -> str | None:
 def _head(path: str) -> list[str]:
     """The first lines, of a compressed file, too: Polars reads a table of one column."""
     lines = pl.read_csv(
-        path, separator="\x01", has_header=False, n_rows=HEAD, quote_char=None, infer_schema=False
+        polars_source(path),
+        separator="\x01",
+        has_header=False,
+        n_rows=HEAD,
+        quote_char=None,
+        infer_schema=False,
     )
     return [line.removeprefix("\ufeff") for line in lines.to_series().to_list() if line is not None]
 
@@ -103,7 +109,9 @@ def _is_number(value: str) -> bool:
 
 def _cut_at_blanks(path: str) -> io.BytesIO:
     """The file with one tab between values."""
-    text = pl.read_csv(path, separator="\x01", has_header=False, quote_char=None, infer_schema=False)
+    text = pl.read_csv(
+        polars_source(path), separator="\x01", has_header=False, quote_char=None, infer_schema=False
+    )
     lines = text.to_series()
     if lines.str.contains('"', literal=True).any():
         raise UncertainError(f"{path}: blanks separate the values, but some are in quotes; separate by tabs")
