@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from ._columns import Columns
-from ._columns.roles import ErrorColumns
+from ._columns.bars import ErrorColumns
 from ._data.typing import RandomState
 from ._model.fit import fit_rows
 from ._model.model import Model

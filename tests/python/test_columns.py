@@ -372,7 +372,7 @@ def test_columns_in_one_object() -> None:
         assert other.columns_ == model.columns_
         assert other.pipeline_[-1].coef_.tobytes() == model.pipeline_[-1].coef_.tobytes()
     rows = AsGaussians(columns=columns).fit(table)
-    assert rows.columns_.scalars() == ["flux", "airmass"] and rows.columns_.target == "kind"
+    assert rows.columns_.scalars == ["flux", "airmass"] and rows.columns_.target == "kind"
     check = uncertain.check_errors(table, columns=Columns(features=["flux"], groups="patient"))
     assert check.feature_names == ("flux",) and check.by == ("replicates",)
     assert eval(repr(columns), {"Columns": Columns}) == columns

@@ -278,9 +278,9 @@ def test_pairs_by_name() -> None:
 
 def test_columns_round_trip() -> None:
     names = ["a", "a_err1", "a_err2", "b", "bErr", "a_b_corr", "n", "kind", "survey"]
-    table: Any = SimpleNamespace(names=names, type_of=lambda name: "number")
+    table: Any = SimpleNamespace(names=names, types=dict.fromkeys(names, "number"))
     columns = find_columns(Columns("kind", exact=["n"], categorical=["survey"]), table)
-    assert columns.used() == set(names) - {"kind"}
+    assert columns.used == set(names) - {"kind"}
     assert Columns.from_dict(columns.to_dict()) == columns
     assert columns.errors == {"std": {"a": ("a_err1", "a_err2"), "b": "bErr"}}
     with pytest.raises(TypeError, match="errors"):
@@ -289,7 +289,7 @@ def test_columns_round_trip() -> None:
 
 def chosen(names: list[str], target: str | None, **roles: Any) -> Any:
     """What is made of columns of numbers with these names."""
-    table: Any = SimpleNamespace(names=names, type_of=lambda name: "number")
+    table: Any = SimpleNamespace(names=names, types=dict.fromkeys(names, "number"))
     return find_columns(Columns(target, **roles), table)
 
 

@@ -298,7 +298,7 @@ def test_units_of_files_are_kept(frame: pl.DataFrame, tmp_path: Path) -> None:
         opened = open_files(tmp_path / name)
         assert [opened.unit(column) for column in opened.names] == [None, "mag", "mmag", None]
         assert_array_equal(
-            np.asarray(opened.numbers("g_err", "mag")), np.asarray(table["g_err"].value) * 0.001
+            np.asarray(opened.numbers(["g_err"], ["mag"])[0]), np.asarray(table["g_err"].value) * 0.001
         )
 
 

@@ -321,8 +321,7 @@ def test_results_in_the_kind_of_the_table(constructor: Constructor, columns: dic
 def test_types_of_columns(constructor: Constructor, columns: dict[str, Any]) -> None:
     opened = open_table(constructor(columns))
     expected = {"mean": "list", "cov": "list", "std": "list", "factor": "list", "label": "other"}
-    assert {name: opened.type_of(name) for name in columns} == dict.fromkeys(columns, "number") | expected
-    assert opened.type_of("no column") == "other"
+    assert opened.types == dict.fromkeys(columns, "number") | expected
 
 
 def test_names_that_do_not_lead_to_one_column() -> None:
@@ -330,9 +329,9 @@ def test_names_that_do_not_lead_to_one_column() -> None:
 
     frame = pl.DataFrame({"alpha": [1.0], "beta": [2.0]})
     with pytest.raises(ColumnError, match="no column 'alpa'; did you mean 'alpha'"):
-        open_table(frame).series("alpa")
+        open_table(frame).series(["alpa"])
     with pytest.raises(ColumnError, match="the columns are alpha, beta"):
-        open_table(frame.to_arrow()).series("x")
+        open_table(frame.to_arrow()).series(["x"])
     twice = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
     with pytest.raises(ColumnError, match="2 columns 'a'"):
-        open_table(twice).series("a")
+        open_table(twice).series(["a"])

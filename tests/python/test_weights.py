@@ -71,7 +71,7 @@ def test_weights_count_rows_in_every_step(method: Any, target: str, meaning: Any
     clean = up_or_down(120, 1, 0.3)
     assert_allclose(scores(weighted, clean), scores(twice, clean), rtol=1e-2, atol=1e-2)
     assert weighted.columns_.sample_weight == "importance"
-    assert "importance" not in weighted.columns_.used()
+    assert "importance" not in weighted.columns_.used
     assert all(has_fit_parameter(step, "sample_weight") for _, step in weighted.pipeline_.steps[-1:])
 
 

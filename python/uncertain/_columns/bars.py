@@ -1,15 +1,45 @@
-"""Which columns the arguments name: error bars of features, correlations of pairs, flags of limits."""
+"""Which columns the arguments name: error bars of features, correlations of pairs, flags of limits.
+
+An argument names one list-typed column, or says for scalar features where each one's error bar is: a pattern
+(``"{}_err"``), a pair of patterns for the two arms of asymmetric ones, a dictionary, or a list in the
+order of `features`. All become an `ErrorBar` for each feature.
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from .._data.typing import Keywords
 from ..exceptions import ColumnError, ParameterError
 from .names import ErrorBar
-from .roles import OF_SCALARS, Pairs, is_list_column, is_pattern
+
+KINDS = ("std", "var", "cov", "precision", "factor", "bounds")
+"""Arguments about uncertainty; at most one of them, except a factor with a diagonal `var`, and scalars'."""
+
+OF_SCALARS = ("std", "var", "bounds")
+"""Those that give each scalar feature its error bar."""
+
+ARGUMENTS = (*KINDS, "mean", "features", "corr", "exact", "categorical", "limits")
+"""All arguments about the columns of features."""
+
+ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
+"""Where error bars are: a column or a pattern, a dictionary {feature: column}, or a list."""
+
+Pairs: TypeAlias = dict[tuple[str, str], str]
+"""The columns of correlations or covariances of pairs of features."""
+
+
+def is_list_column(kind: str, value: object) -> bool:
+    """Does the argument name one column of lists, and not the error bars of scalar features?"""
+    return isinstance(value, str) and "{}" not in value and kind != "bounds"
+
+
+def is_pattern(value: Any) -> bool:
+    """Does it name columns by a place for the feature's name?"""
+    parts = (value,) if isinstance(value, str) else value
+    return isinstance(parts, tuple) and any("{}" in part for part in parts)
 
 
 def error_bars_from(features: Sequence[str], arguments: Mapping[str, Any]) -> dict[str, ErrorBar]:
@@ -116,6 +146,14 @@ def require(column: str, names: Sequence[str], advice: str = "") -> str:
     close = difflib.get_close_matches(column, names, n=1)
     hint = f"did you mean {close[0]!r}?" if close else f"the columns are {listing(names)}"
     raise ColumnError(f"there is no column {column!r}; {hint}" + (f" ({advice})" if advice else ""))
+
+
+def require_all(columns: Iterable[str], names: Sequence[str], advice: str = "") -> None:
+    """The error of `require` for the first of these columns that is missing."""
+    present = {*names}
+    for column in columns:
+        if column not in present:
+            require(column, names, advice)
 
 
 def fill(pattern: str, *names: str) -> str:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 from .._data.typing import Keywords
 from ..exceptions import ColumnError, ParameterError
-from .bars import error_bars_from, fill, listing
+from .bars import ARGUMENTS, KINDS, ErrorColumns, error_bars_from, fill, is_list_column, listing
 from .names import ErrorBar
-from .roles import ARGUMENTS, KINDS, ErrorColumns, check_roles, is_list_column
+from .roles import check_roles
 from .saved import fits, from_plain, to_plain
 
 OF_ROWS = ("target", "target_std", "groups", "sample_weight")
@@ -131,7 +132,8 @@ class Columns:
     def __post_init__(self) -> None:
         asked = self.asked()
         if self.found is None:
-            check_roles(asked)
+            if asked:
+                check_roles(asked)
             for role in OF_ROWS:
                 value = getattr(self, role)
                 if value is not None and not isinstance(value, str):
@@ -264,7 +266,7 @@ class Columns:
 
     # -- which columns they are
 
-    @property
+    @cached_property
     def errors(self) -> Keywords:
         """A kind of uncertainty and its column, pattern, or dictionary {feature: column}."""
         return {kind: value for kind in KINDS if (value := getattr(self, kind)) is not None}
@@ -289,36 +291,47 @@ class Columns:
             roles["limits"] = dict(self.limits) if isinstance(self.limits, Mapping) else self.limits
         return roles
 
+    @property
+    def reads(self) -> bool:
+        """Does it name any column of features?"""
+        return bool(self.mean or self.scalars or self.categorical or self.errors)
+
+    @cached_property
     def bars(self) -> dict[str, ErrorBar]:
         """The error bar of every scalar feature."""
         return error_bars_from(self.features or (), self.errors)
 
+    @cached_property
     def lists(self) -> dict[str, str]:
         """By kind the list-typed columns of uncertainty."""
         return {kind: column for kind, column in self.errors.items() if is_list_column(kind, column)}
 
+    @cached_property
     def scalars(self) -> list[str]:
         """The columns of one number per row: features and exact ones."""
         return [*(self.features or ()), *(self.exact or ())]
 
+    @cached_property
     def flags(self) -> dict[str, str]:
         """For scalar columns whose values may be limits the column of flags."""
         return dict(self.limits) if isinstance(self.limits, Mapping) else {}
 
+    @cached_property
     def needed(self) -> list[str]:
         """The columns that are not to be missing, in order; a correlation may be named either way round."""
-        names = [self.mean, *(self.features or ()), *(c for bar in self.bars().values() for c in bar.columns)]
+        names = [self.mean, *(self.features or ()), *(c for bar in self.bars.values() for c in bar.columns)]
         names += [
-            *self.lists().values(),
+            *self.lists.values(),
             *(self.exact or ()),
             *(self.categorical or ()),
-            *self.flags().values(),
+            *self.flags.values(),
         ]
         return [name for name in names if name is not None]
 
+    @cached_property
     def used(self) -> set[str]:
         """All columns that are read for the features."""
-        used = {*self.needed()}
+        used = {*self.needed}
         features = self.features or ()
         for argument in (self.corr, self.cov):
             if isinstance(argument, Mapping):
@@ -390,7 +403,7 @@ class Columns:
         if not self.errors:
             lines.append(_line("errors", "none: every row is an exact point"))
         if self.limits:
-            flags = listing([f"{feature} ({column})" for feature, column in self.flags().items()], 4)
+            flags = listing([f"{feature} ({column})" for feature, column in self.flags.items()], 4)
             lines.append(_line("limits", flags))
         error = f", known to +- {self.target_std}" if self.target_std else ""
         unit = f" in {self.target_unit}" if self.target_unit else ""
@@ -403,7 +416,7 @@ class Columns:
 
     def _error_texts(self) -> list[str]:
         texts = []
-        bars = self.bars()
+        bars = self.bars
         for kind, value in self.errors.items():
             if isinstance(value, str) and "{}" in value and kind != "cov":
                 texts.append(

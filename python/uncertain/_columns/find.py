@@ -6,29 +6,33 @@ is left out, and `left_out` says so with the argument that would take it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Protocol
 
 from .._data.typing import Keywords
 from ..exceptions import ColumnError
 from .bars import (
+    KINDS,
     arguments_from,
     error_bars_from,
     fill,
+    is_list_column,
     limit_columns,
     listing,
     pair_columns_from,
     require,
+    require_all,
 )
 from .columns import OF_ROWS, Columns, Found, PairsOfTarget
 from .names import ErrorBar, ErrorNames, looks_like_error, pair_columns
-from .roles import KINDS, check_roles, is_list_column
+from .roles import check_roles
 
 SUFFIXES = ("_err", "_error", "_std", "_se", "_sigma")
 """What messages give as examples of error columns; `ErrorNames` knows more."""
 
-TypeOf = Callable[[str], Literal["number", "list", "other"]]
+Types = Mapping[str, Literal["number", "list", "other"]]
+"""What columns hold in each row, by name."""
 
 
 class NamesAndTypes(Protocol):
@@ -38,8 +42,9 @@ class NamesAndTypes(Protocol):
     def names(self) -> list[str]:
         """Column names, in order."""
 
-    def type_of(self, name: str) -> Literal["number", "list", "other"]:
-        """What a column holds in each row, by its type."""
+    @property
+    def types(self) -> Types:
+        """What each of them holds in its rows, by its type."""
 
 
 def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = ()) -> Columns:
@@ -58,13 +63,9 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     """
     names = table.names
     if asked.found is not None:
-        for name in asked.needed():
-            require(name, names)
-        if asked.target_corr or asked.target_cov:
-            return asked.with_found(
-                target_pairs=PairsOfTarget(asked.target_corr, asked.target_cov, named=True)
-            )
-        return asked
+        require_all(asked.needed, names)
+        corr, cov = asked.found.target_corr, asked.found.target_cov
+        return asked.with_found(target_pairs=PairsOfTarget(corr, cov, named=True)) if corr or cov else asked
     parsed = ErrorNames(names)
     asked, target_limit = _limits_of_target(asked, names)
     asked, pairs = _pairs_of_target(asked)
@@ -72,21 +73,20 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     if asked.features == () and not (asked.exact or asked.categorical):
         check_roles({"features": []})
     beside = {role: name for role in OF_ROWS if isinstance(name := getattr(asked, role), str)}
-    listed = [*asked.lists().values()]
+    listed = [*asked.lists.values()]
     exact = () if asked.exact is None or asked.exact == "all" else tuple(asked.exact)
     categorical = tuple(asked.categorical or ())
     if target == "label":  # the default, of a caller who may not have chosen
         require(target, names, 'target="..." names the column to predict')
-    for column in (*beside.values(), asked.mean, *(asked.features or ()), *exact, *categorical, *listed):
-        if column is not None:
-            require(column, names)
+    named = (*beside.values(), asked.mean, *(asked.features or ()), *exact, *categorical, *listed)
+    require_all([column for column in named if column is not None], names)
     _refuse_two_roles(beside, asked, listed, exact, categorical)
     # The target's error bars know the answer as well as anybody: no features.
     of_target = parsed.bars([*names]).get(target, []) if target is not None else []
     like_target = {column for bar in of_target if bar.sure for column in bar.columns}
     flags = {target_limit, *flag_columns(asked.limits, names)}
     taken = {*empty, *beside.values(), *like_target, *exact, *categorical, *flags}
-    chosen = _Choice(parsed, [n for n in names if n not in taken], table.type_of)
+    chosen = _Choice(parsed, [n for n in names if n not in taken], table.types)
     features = asked.features
     if features is not None:
         features = [f for f in features if f not in exact and f not in categorical]
@@ -95,13 +95,13 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
         **beside, categorical=categorical, exact=(*(columns.exact or ()), *exact), found=Found()
     )
     if asked.exact == "all":
-        read = columns.used()
-        more = [n for n in chosen.candidates if n not in read and table.type_of(n) == "number"]
+        read = columns.used
+        more = [n for n in chosen.candidates if n not in read and table.types[n] == "number"]
         columns = replace(columns, exact=(*(columns.exact or ()), *more))
     if not (columns.mean or columns.features or columns.exact or columns.categorical):
         raise ColumnError(_no_errors(chosen.candidates))
-    columns = replace(columns, limits=limit_columns(asked.limits, columns.scalars(), names))
-    used: set[str | None] = {*columns.used(), *beside.values(), target_limit}
+    columns = replace(columns, limits=limit_columns(asked.limits, columns.scalars, names))
+    used: set[str | None] = {*columns.used, *beside.values(), target_limit}
     ignored = tuple(n for n in names if n not in used)
     like_others = {c for role in ("target", "groups") for c in _like(parsed, beside.get(role), ignored)}
     return columns.with_found(
@@ -109,7 +109,7 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
         automatic=asked.mean is None and asked.features is None and not asked.errors,
         target_limit=target_limit,
         target_stds=tuple(bar.columns[0] for bar in of_target if bar.kind == "std" and bar.sure),
-        target_pairs=pairs if pairs.columns else _pairs_by_name(asked, columns, names),
+        target_pairs=pairs if pairs.corr or pairs.cov else _pairs_by_name(asked, columns, names),
         unnamed=frozenset({*like_others, *empty}),
     )
 
@@ -185,10 +185,10 @@ def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
     return set(limits.values()) if isinstance(limits, Mapping) else set()
 
 
-def left_out(columns: Columns, type_of: TypeOf) -> str | None:
+def left_out(columns: Columns, types: Types) -> str | None:
     """The warning about numeric columns that were not taken; None if none is left."""
     free = [n for n in columns.ignored if n not in columns.known.unnamed]
-    numeric = [n for n in free if type_of(n) == "number"]
+    numeric = [n for n in free if types.get(n) == "number"]
     suspects = [n for n in numeric if looks_like_error(n)]
     plain = [n for n in numeric if n not in suspects]
     parts = []
@@ -210,10 +210,10 @@ def left_out(columns: Columns, type_of: TypeOf) -> str | None:
 class _Choice:
     """The columns of one table that may become features."""
 
-    def __init__(self, parsed: ErrorNames, candidates: Sequence[str], type_of: TypeOf) -> None:
+    def __init__(self, parsed: ErrorNames, candidates: Sequence[str], types: Types) -> None:
         self.names = parsed.names
         self.candidates = candidates
-        self.type_of = type_of
+        self.types = types
         self._parsed = parsed
 
     def means_and_errors(self, asked: Columns, features: Sequence[str] | None) -> Columns:
@@ -234,7 +234,7 @@ class _Choice:
         if mean is not None:
             errors = errors or self._beside_mean(mean, automatic and not lone)
             return _filled(mean=mean, corr=corr, **errors)
-        lists = [f for f in found if self.type_of(f) == "list"]
+        lists = [f for f in found if self.types[f] == "list"]
         bars_of_lists = found[lists[0]] if lists else []
         found = {f: bars for f, bars in found.items() if f not in lists}
         if lists and not found and len(lists) == 1:
@@ -261,16 +261,14 @@ class _Choice:
         if searched:
             features = self._of_patterns(errors)
         elif features is None:
-            known = {require(feature, self.names) for feature in named}
+            require_all(known := {*named}, self.names)
             features = [n for n in self.names if n in known]
         assert features is not None
         bars = {
             f: bar for f, bar in error_bars_from(features, errors).items() if not searched or self._has(bar)
         }
+        require_all((name for feature, bar in bars.items() for name in (feature, *bar.columns)), self.names)
         for feature, bar in bars.items():
-            require(feature, self.names)
-            for column in bar.columns:
-                require(column, self.names)
             if feature not in features:
                 raise ColumnError(
                     f"{bar} is given as the error bar of {feature!r}, which is not in features="

@@ -1,37 +1,13 @@
-"""Arguments about columns, and what they mean for each feature.
-
-An argument names one list-typed column, or says for scalar features where each one's error bar is: a pattern
-(``"{}_err"``), a pair of patterns for the two arms of asymmetric ones, a dictionary, or a list in the
-order of `features`. All become an `ErrorBar` for each feature (``bars.py``).
-"""
+"""Checks of the arguments about columns before there is a table: what is no name, and what excludes what."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from .._data.numbers import one_kind
 from ..exceptions import ParameterError
-
-KINDS = ("std", "var", "cov", "precision", "factor", "bounds")
-"""Arguments about uncertainty; at most one of them, except a factor with a diagonal `var`, and scalars'."""
-
-OF_SCALARS = ("std", "var", "bounds")
-"""Those that give each scalar feature its error bar."""
-
-ARGUMENTS = (*KINDS, "mean", "features", "corr", "exact", "categorical", "limits")
-"""All arguments about the columns of features."""
-
-ErrorColumns: TypeAlias = str | Mapping[str, str | Sequence[str]] | Sequence[str]
-"""Where error bars are: a column or a pattern, a dictionary {feature: column}, or a list."""
-
-Pairs: TypeAlias = dict[tuple[str, str], str]
-"""The columns of correlations or covariances of pairs of features."""
-
-
-def is_list_column(kind: str, value: object) -> bool:
-    """Does the argument name one column of lists, and not the error bars of scalar features?"""
-    return isinstance(value, str) and "{}" not in value and kind != "bounds"
+from .bars import KINDS, OF_SCALARS, is_list_column, is_pattern
 
 
 def check_roles(roles: Mapping[str, Any]) -> None:
@@ -81,12 +57,6 @@ def check_roles(roles: Mapping[str, Any]) -> None:
         raise _two_places("cov", roles["cov"])
     if "corr" in roles and lists:
         raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
-
-
-def is_pattern(value: Any) -> bool:
-    """Does it name columns by a place for the feature's name?"""
-    parts = (value,) if isinstance(value, str) else value
-    return isinstance(parts, tuple) and any("{}" in part for part in parts)
 
 
 def _check_names(name: str, value: Any, *, empty: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .roles import KINDS
+from .bars import KINDS
 
 
 def to_plain(value: object) -> Any:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from .._columns import Columns, find_columns
+from .._columns.bars import ErrorColumns
 from .._columns.columns import OF_ROWS
-from .._columns.roles import ErrorColumns
 from .._data.array import GaussianArray
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of

@@ -108,7 +108,7 @@ def _reading(
         del found["target"]
     if columns.roles():
         found |= _roles(columns, source)
-    limits = columns.flags() | ({str(columns.target): columns.target_limit} if columns.target_limit else {})
+    limits = columns.flags | ({str(columns.target): columns.target_limit} if columns.target_limit else {})
     if limits:
         found["limits"] = limits
     if columns.groups is not None:
@@ -135,7 +135,7 @@ def _roles(columns: Columns, source: Source) -> Keywords:
     if not columns.automatic:
         return roles | ({} if columns.target_std is None else {"target_std": columns.target_std})
     groups, weight = (c if isinstance(c, str) else None for c in (columns.groups, columns.sample_weight))
-    limits = columns.flags() | ({str(columns.target): columns.target_limit} if columns.target_limit else {})
+    limits = columns.flags | ({str(columns.target): columns.target_limit} if columns.target_limit else {})
     again = Columns(columns.target, limits=limits or None, groups=groups, sample_weight=weight)
     assert source.table is not None
     try:
@@ -178,7 +178,7 @@ def _exact(columns: Columns, common: Keywords) -> Keywords:
     """The same features as exact columns; rows without error bars have no meaning of these."""
     without: Keywords = dict.fromkeys({*columns.roles(), "limits"} & {*common}, LEFT_OUT)
     kept = {"categorical": list(columns.categorical)} if columns.categorical else {}
-    exact = columns.scalars()
+    exact = columns.scalars
     return without | kept | {"exact": exact, "meaning": LEFT_OUT}
 
 

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from .._choice.methods import MethodName
 from .._choice.portfolio import Effort
 from .._columns import Columns
-from .._columns.roles import ErrorColumns
+from .._columns.bars import ErrorColumns
 from .._data.typing import ColumnOrValues, RandomState
 from .._data.validation import TableLike
 from .._rows.reader import RowReader
@@ -238,7 +238,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
     rows = reader.read(plan.uses())
     reader.warn_of_left_out()
     some = rows.sample(REMEMBERED_ROWS)
-    pipeline, board, held_out = plan.fit(rows, reader.columns.flags())
+    pipeline, board, held_out = plan.fit(rows, reader.columns.flags)
     reading = [] if reader.reading is None else [("gaussians", reader.reading)]
     whole = Pipeline([*reading, *pipeline.steps])
     residual_std, remembered = remember(pipeline, some, held_out)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._columns import Columns, find_columns
 from .._columns.columns import OF_ROWS
-from .._columns.find import TypeOf
+from .._columns.find import Types
 from .._data.array import GaussianArray
 from .._data.typing import Keywords, NativeTable
 from .._data.validation import TableLike, seed_from
@@ -120,10 +120,10 @@ def _load(source: Source, asked: Columns, columns: Columns, *, in_parts: bool) -
     return filled
 
 
-def _types(source: Source, asked: Columns) -> TypeOf | None:
+def _types(source: Source, asked: Columns) -> Types | None:
     """What the columns of a table hold, if the features were left to be found; None if they were named."""
     named = asked.exact is not None or asked.features is not None or asked.mean is not None
-    return None if named or source.table is None else source.table.type_of
+    return None if named or source.table is None else source.table.types
 
 
 def _find_columns(source: Source, asked: Columns) -> Columns:

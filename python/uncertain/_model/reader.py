@@ -104,11 +104,11 @@ class Reader:
         learned = (*columns.beside(), *labelled) if labelled else ()
         if blocks and is_large(source, columns):
             return source.load(learned) if labelled else source
-        return source.load([*columns.used(), *learned])
+        return source.load([*columns.used, *learned])
 
     def opened(self, table: TableLike) -> Source:
         """The table, of which nothing is read; ColumnError unless it has what the model reads."""
-        reads = self.columns.needed()
+        reads = self.columns.needed
         return Source.of(table).require(reads, f"the model reads {listing(reads)}")
 
     def input(self, source: Source) -> Any:
@@ -147,7 +147,7 @@ class Reader:
     def _blocks(self, source: Source, *beside: str) -> Iterator[tuple[Source, int]]:
         """The rows in blocks, with these columns; and one in how many of them is enough to look at."""
         table = source.table
-        names = sorted(self.columns.used() | {*beside})
+        names = sorted(self.columns.used | {*beside})
         size = BatchSize(in_parts(len(names) or 1, BLOCK_BYTES))
         if table is not None and self.has_reading_step and names:
             n_rows = table.counted()

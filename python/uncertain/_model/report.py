@@ -82,7 +82,7 @@ def _sample(reader: Reader, table: Any, per_row: Keywords, most: int | None) -> 
         return None
     check_counts(max_rows=(most, 1))
     columns, groups = reader.columns, per_row["groups"]
-    names = {*columns.used(), *columns.beside(), *(v for v in per_row.values() if isinstance(v, str))}
+    names = {*columns.used, *columns.beside(), *(v for v in per_row.values() if isinstance(v, str))}
     by = columns.groups if groups is None else groups
     opened = reader.opened(table._meta if is_dask(table) else table)
     rows = table if is_dask(table) else opened

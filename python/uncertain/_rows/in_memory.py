@@ -95,7 +95,7 @@ class MemoryReader(RowReader):
         self.reading = self._policy.reading(self.columns)
         if self._in_parts:
             with source.named():
-                return InParts(read_in_parts(self.reading, source, sorted(self.columns.used())), known)
+                return InParts(read_in_parts(self.reading, source, sorted(self.columns.used)), known)
         rows = self.reading.fit_transform(source.rows)
         if pairs is not None and y_std is not None:
             xy_cov = with_target_.covariances(source, self.reading, rows, pairs, y_std)
@@ -114,7 +114,7 @@ class MemoryReader(RowReader):
     def _pairs_of_target(self, uses: Uses, y_std: Floats | None) -> PairsOfTarget | None:
         """Columns of covariances with the target's errors, if the fit uses them."""
         pairs, target = self.columns.known.target_pairs, self._per_row.target
-        if not pairs.columns:
+        if not (pairs.corr or pairs.cov):
             return None
         if not uses.xy_cov:
             if pairs.named:

@@ -14,9 +14,8 @@ from .._spill import Parts, in_parts
 from .._tables import BatchSize
 from .._tables.source import Source
 from ..preprocessing import AsGaussians
-from ..preprocessing._as_gaussians import codes_of, watch_ends
 from ..preprocessing._empty import empty_errors
-from ..preprocessing._sentinels import Ends
+from ..preprocessing._sentinels import Ends, codes_of, watch_ends
 from .batches import collected_categories, numbered
 from .local import LocalRows
 from .training import TrainingRows
@@ -83,7 +82,7 @@ def is_large(source: Source, columns: Columns) -> bool:
     if table is None or not table.divisible:
         return False
     n_rows = table.counted()
-    return n_rows is not None and 8 * n_rows * len(columns.used()) > LARGE
+    return n_rows is not None and 8 * n_rows * len(columns.used) > LARGE
 
 
 def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
@@ -100,5 +99,5 @@ def suits_parts(source: Source, columns: Columns, *, named: bool) -> bool:
     if named:
         return True
     assert source.table is not None
-    first = next(iter(source.table.batches(sorted(columns.used()), BatchSize(LOOKED_AT))), None)
+    first = next(iter(source.table.batches(sorted(columns.used), BatchSize(LOOKED_AT))), None)
     return first is not None and not empty_errors(first, columns)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .._columns import Columns, left_out
-from .._columns.find import TypeOf
+from .._columns.find import Types
 from .._data.typing import ColumnOrValues, Keywords
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainWarning
@@ -70,7 +70,7 @@ class RowReader(ABC):
     reading: AsGaussians | None
     """The step that reads the rows, fitted by `read`; None for arrays that need none."""
 
-    types: TypeOf | None = None
+    types: Types | None = None
     """What a column of the table holds; None where the caller named all features."""
 
     @abstractmethod

@@ -25,8 +25,7 @@ from .._tables import BatchSize, Table
 from .._tables.source import Source
 from ..exceptions import NullError, UncertainError
 from ..preprocessing import AsGaussians
-from ..preprocessing._as_gaussians import codes_of, watch_ends
-from ..preprocessing._sentinels import Ends
+from ..preprocessing._sentinels import Ends, codes_of, watch_ends
 from .batches import collected_categories, numbered
 from .training import TrainingRows
 
@@ -55,8 +54,8 @@ def streamed(
     table = source.table
     assert table is not None
     beside = (columns.target, columns.target_std, columns.sample_weight, columns.groups)
-    names = list(dict.fromkeys([*columns.used(), *(name for name in beside if isinstance(name, str))]))
-    first = any(table.type_of(name) == "list" for name in names)
+    names = list(dict.fromkeys([*columns.used, *(name for name in beside if isinstance(name, str))]))
+    first = any(table.types.get(name) == "list" for name in names)
     most = max(budget.of_a_batch // (8 * len(names)), 256)
     size = BatchSize(min(most, FIRST_ROWS) if first else min(most, 1 << 18))
     rows = Spill(folder, budget.of_a_batch)

@@ -8,7 +8,7 @@ byte order and Python objects are copied. Arrays and astropy's columns come down
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple
@@ -31,8 +31,12 @@ class Pieces(NamedTuple):
     """True where a value is missing; None if none is."""
 
 
-def to_series(column: Any, name: str) -> pl.Series:
-    """The column; ColumnError for what has no values of one type per row."""
+def to_series(columns: Sequence[Any], names: Sequence[str]) -> list[pl.Series]:
+    """The columns; ColumnError for what has no values of one type per row."""
+    return [_series(column, name) for column, name in zip(columns, names, strict=True)]
+
+
+def _series(column: Any, name: str) -> pl.Series:
     library = _library(column)
     if library == "polars":
         return column.alias(name)  # type: ignore[no-any-return]
@@ -54,8 +58,12 @@ def to_series(column: Any, name: str) -> pl.Series:
     return of_objects(values, name)
 
 
-def as_numbers(column: pl.Series, name: str) -> pl.Series:
-    """A column of numbers, or lists of them, as the extension reads it; it refuses other types by name."""
+def as_numbers(columns: Iterable[pl.Series]) -> list[pl.Series]:
+    """Columns of numbers, or lists of them, as the extension reads them; it refuses other types by name."""
+    return [_as_numbers(column, column.name) for column in columns]
+
+
+def _as_numbers(column: pl.Series, name: str) -> pl.Series:
     dtype = column.dtype
     if dtype == pl.Object:
         raise ColumnError(
@@ -69,8 +77,12 @@ def as_numbers(column: pl.Series, name: str) -> pl.Series:
     return column
 
 
-def type_of(column: Any) -> TypeName:
-    """What a column holds in each row, by its type; of Python objects, by the first of them."""
+def types_of(columns: Iterable[Any]) -> list[TypeName]:
+    """What columns hold in each row, by their types; of Python objects, by the first of them."""
+    return [_type_of(column) for column in columns]
+
+
+def _type_of(column: Any) -> TypeName:
     library = _library(column)
     if library == "polars":
         dtype = column.dtype
@@ -93,8 +105,13 @@ def type_of(column: Any) -> TypeName:
     return "number" if data.dtype.kind in "fiu" else "other"
 
 
-def unit_of(column: Any) -> Any:
-    """astropy's unit of a column of its own, or of an array; None without."""
+def units_of(names: Iterable[str], columns: Iterable[Any]) -> dict[str, Any]:
+    """astropy's units of its own columns, and of arrays, that have one."""
+    units = {name: _unit_of(column) for name, column in zip(names, columns, strict=True)}
+    return {name: unit for name, unit in units.items() if unit is not None}
+
+
+def _unit_of(column: Any) -> Any:
     if _library(column) in ("polars", "pyarrow", "pandas"):
         return None
     return as_unit(getattr(getattr(column, "unmasked", column), "unit", None))
@@ -143,10 +160,11 @@ def native_numbers(values: Any) -> Any:
     return np.require(values, values.dtype.newbyteorder("="), ["C", "A"])
 
 
-def refuse_no_numbers(column: Any, name: str) -> None:
+def refuse_no_numbers(columns: Iterable[Any], names: Iterable[str]) -> None:
     """ColumnError for arrays of times, and the like."""
-    if isinstance(column, np.ndarray) and column.dtype.kind in "VMm":
-        raise not_numbers(column, name)
+    for column, name in zip(columns, names, strict=True):
+        if isinstance(column, np.ndarray) and column.dtype.kind in "VMm":
+            raise not_numbers(column, name)
 
 
 def not_numbers(column: Any, name: str) -> ColumnError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -35,14 +35,14 @@ class Door(Protocol):
     def streams(self) -> bool:
         """Can it be read in batches?"""
 
-    def type_of(self, place: int) -> TypeName:
-        """What the column holds in each row, by its type."""
+    def types(self) -> list[TypeName]:
+        """What every column holds in each row, by its type."""
 
-    def unit(self, place: int) -> Any:
-        """The column's unit, astropy's; None without."""
+    def units(self) -> dict[str, Any]:
+        """astropy's units of the columns that have one."""
 
-    def native(self, place: int) -> Any:
-        """The column as its library has it."""
+    def native(self, places: Iterable[int]) -> list[Any]:
+        """The columns as their library has them."""
 
     def read(self, names: Sequence[str] | None) -> list[pl.Series]:
         """These columns (None: all of them), whose names are unique."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
-from .columns import sliced, to_series, type_of
+from .columns import sliced, to_series, types_of
 from .door import BatchSize, Door, TypeName
 
 Stream = Callable[[Sequence[str], BatchSize], Iterator[pl.DataFrame]]
@@ -25,23 +25,25 @@ class InMemory:
     column: Callable[[int], Any]
     n_rows: Callable[[], int]
     """Raises if columns differ."""
-    unit: Callable[[int], Any] = lambda place: None
+    units: Callable[[], dict[str, Any]] = dict
     """astropy's, where the library has units."""
     once: bool = False
     late: bool = False
     streams: bool = False
 
-    def type_of(self, place: int) -> TypeName:
+    def types(self) -> list[TypeName]:
         """By the type, of objects by the first of them."""
-        return type_of(self.column(place))
+        return types_of(map(self.column, range(len(self.names))))
 
-    def native(self, place: int) -> Any:
-        """The column as its library has it."""
-        return self.column(place)
+    def native(self, places: Iterable[int]) -> list[Any]:
+        """The columns as their library has them."""
+        return [self.column(place) for place in places]
 
     def read(self, names: Sequence[str] | None) -> list[pl.Series]:
         """Without a copy where the memory is as Polars has it."""
-        return [to_series(self.column(self.names.index(name)), name) for name in names or self.names]
+        places = {name: place for place, name in enumerate(self.names)}
+        chosen = self.names if names is None else names
+        return to_series([self.column(places[name]) for name in chosen], chosen)
 
     def slice(self, start: int, stop: int) -> InMemory:
         """The same rows of every column, when they are asked for."""
@@ -50,7 +52,7 @@ class InMemory:
             self.names,
             lambda place: sliced(self.column(place), start, stop),
             lambda: stop - start,
-            self.unit,
+            self.units,
         )
 
     def stream(self, names: Sequence[str], size: BatchSize) -> None:
@@ -85,16 +87,17 @@ class Query:
         """Can it be read in batches?"""
         return self.batches is not None
 
-    def type_of(self, place: int) -> TypeName:
+    def types(self) -> list[TypeName]:
         """By the schema."""
-        return type_of(self.schema.to_series(place))
+        return types_of(self.schema.get_columns())
 
-    def unit(self, place: int) -> None:
+    def units(self) -> dict[str, Any]:
         """Queries know no units."""
+        return {}
 
-    def native(self, place: int) -> Any:
-        """The column without rows."""
-        return self.schema.to_series(place)
+    def native(self, places: Iterable[int]) -> list[Any]:
+        """The columns without rows."""
+        return [self.schema.to_series(place) for place in places]
 
     def read(self, names: Sequence[str] | None) -> list[pl.Series]:
         """Collected at once."""

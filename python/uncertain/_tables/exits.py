@@ -8,6 +8,7 @@ arrays gets columns of shape (n, d) and (n, d, d).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,11 @@ from .._data.array import GaussianArray
 from .._data.typing import Floats, Ints, Labels
 
 
+@dataclass
 class Exit:
     """The caller's kind of table; `whole` gives the table itself, of a query with all columns."""
 
-    def __init__(self, whole: Callable[[], Any]) -> None:
-        self.whole = whole
+    whole: Callable[[], Any]
 
     def frame(self, columns: Mapping[str, Labels]) -> Any:
         """New columns as a table, with the index of the caller's."""

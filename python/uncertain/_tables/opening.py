@@ -28,22 +28,31 @@ def is_table(X: object) -> bool:
 
 def open_table(X: Any) -> Table:
     """`X` as a Table; queries are collected when they are asked. TypeError for what is not a table."""
+    table = opened(X)
+    if table is None:
+        raise TypeError(f"expected {KINDS_OF_TABLES}, got {type(X).__module__}.{type(X).__name__}")
+    return table
+
+
+def opened(X: Any) -> Table | None:
+    """`X` as a Table; None for what is not a table."""
     if isinstance(X, Table):
         return X
     kind = kind_of(X)
-    if kind is None:
-        raise TypeError(f"expected {KINDS_OF_TABLES}, got {type(X).__module__}.{type(X).__name__}")
-    return OPENERS[kind](X)
+    return None if kind is None else OPENERS[kind](X)
 
 
 def open_astropy(X: Any, exit: Exit | None = None) -> Table:
     """A table of astropy."""
-    from .columns import unit_of
+    from .columns import units_of
     from .doors import InMemory
 
     names = list(X.colnames)
     door = InMemory(
-        names, lambda place: X[names[place]], lambda: len(X), lambda place: unit_of(X[names[place]])
+        names,
+        lambda place: X[names[place]],
+        lambda: len(X),
+        lambda: units_of(names, [X[name] for name in names]),
     )
     return Table(door, exit or AstropyExit(lambda: X))
 
@@ -79,7 +88,7 @@ def _fits(X: Any) -> Table:
 
 
 def _dict(X: Mapping[str, Any]) -> Table:
-    from .columns import unit_of
+    from .columns import units_of
     from .doors import InMemory
 
     names = list(X)
@@ -100,7 +109,8 @@ def _dict(X: Mapping[str, Any]) -> Table:
             )
         return sizes[names[0]]
 
-    return Table(InMemory(names, column, n_rows, lambda place: unit_of(column(place))), DictExit(lambda: X))
+    door = InMemory(names, column, n_rows, lambda: units_of(names, map(column, range(len(names)))))
+    return Table(door, DictExit(lambda: X))
 
 
 def _structured(X: Any) -> Table:

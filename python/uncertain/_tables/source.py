@@ -13,7 +13,7 @@ from .._data.targets import as_values, errors_from, targets_from, weights_from
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from ..exceptions import ColumnError, ParameterError
-from .opening import is_table, open_table
+from .opening import opened
 from .paths import are_paths
 from .recognise import refuse_strange
 from .table import Table
@@ -35,10 +35,10 @@ class Source:
             from .files import open_files
 
             return cls(data, open_files(data))
-        if is_table(data):
-            return cls(data, open_table(data))
-        refuse_strange(data)
-        return cls(data, None)
+        table = opened(data)
+        if table is None:
+            refuse_strange(data)
+        return cls(data, table)
 
     def require(self, names: Iterable[str], advice: str) -> Self:
         """ColumnError for the first of these columns that a table has not."""
@@ -101,7 +101,7 @@ class Source:
         """The unit of a column that knows its own."""
         if self.table is None or not isinstance(column, str):
             return None
-        return self.table.unit(column) or None
+        return self.table.unit(column)
 
     def weights(self, weights: ColumnOrValues) -> Floats:
         """How much each row counts, from a column, by name, or the caller's own values, checked."""

@@ -8,7 +8,9 @@ these two alone. A table is never asked for everything at once: a Polars frame r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -34,8 +36,11 @@ class Table:
     ) -> None:
         self.door = door
         self.exit = exit
+        self.names = door.names
+        """Column names, in order."""
         self.origin = origin
         self._units = units or {}
+        self._places = {name: place for place, name in enumerate(door.names)}
         self._columns: dict[str, pl.Series] = {}
         self._stands = False  # are some rows in the place of a whole table, of which nothing more is read?
 
@@ -45,7 +50,7 @@ class Table:
         from .doors import InMemory
         from .exits import PolarsExit
 
-        return cls(InMemory(frame.columns, frame.to_series, lambda: frame.height), PolarsExit(lambda: frame))
+        return cls(InMemory(frame.columns, frame.to_series, frame.__len__), PolarsExit(lambda: frame))
 
     @property
     def native(self) -> Any:
@@ -55,11 +60,6 @@ class Table:
         return self.exit.whole()
 
     # -- names, types, rows
-
-    @property
-    def names(self) -> list[str]:
-        """Column names, in order."""
-        return self.door.names
 
     @property
     def n_rows(self) -> int:
@@ -72,22 +72,36 @@ class Table:
         first = next(iter(self._columns.values()), None)
         return self.door.count() if first is None else len(first)
 
-    def type_of(self, name: str) -> TypeName:
-        """What the column holds in each row, by its type; "other" for what is no column."""
-        return self.door.type_of(self.names.index(name)) if self.names.count(name) == 1 else "other"
+    @cached_property
+    def types(self) -> dict[str, TypeName]:
+        """What each column holds in its rows, by its type; "other" where a name is there twice."""
+        types: dict[str, TypeName] = dict(zip(self.names, self.door.types(), strict=True))
+        if len(types) < len(self.names):
+            types |= {name: "other" for name, count in Counter(self.names).items() if count > 1}
+        return types
 
-    def is_numeric(self, name: str) -> bool:
-        """Does the column hold one real number per row, by its type?"""
-        return self.door.type_of(self._place(name)) == "number"
+    @cached_property
+    def own_units(self) -> dict[str, Any]:
+        """astropy's units of the columns that have one."""
+        return {name: as_unit(unit) for name, unit in self.door.units().items()}
+
+    def unit_names(self, names: Sequence[str]) -> list[str | None]:
+        """The names of the columns' units, "" for numbers that are said to have no dimension.
+
+        None where the kind of table, or this column, knows none.
+        """
+        if not (self.own_units or self._units):
+            return [None] * len(names)
+        return [self._units.get(name) or unit_name(self.own_units.get(name)) for name in names]
 
     def unit(self, name: str) -> str | None:
-        """The name of the column's unit; None where the kind of table, or this column, knows none."""
-        place = self._place(name)
-        return self._units.get(name) or unit_name(as_unit(self.door.unit(place)))
+        """The name of the column's unit, if it has one; ColumnError for what is no column."""
+        self._place(name)
+        return self.units([name]).get(name)
 
-    def units(self, names: Iterable[str]) -> dict[str, str]:
+    def units(self, names: Sequence[str]) -> dict[str, str]:
         """The units of those of the columns that have one."""
-        return {name: unit for name in names if (unit := self.unit(name))}
+        return {name: unit for name, unit in zip(names, self.unit_names(names), strict=True) if unit}
 
     def in_units(self, units: Mapping[str, str]) -> Table:
         """The table with its values in these units, such as those that a model was fitted in."""
@@ -145,41 +159,47 @@ class Table:
         """Can it be read in parts, as often as one likes?"""
         return self.streams and self.repeats if self.door.late else not (self.origin or self._stands)
 
-    def series(self, name: str) -> pl.Series:
-        """The column; ColumnError if it is not there or there twice."""
-        self._place(name)
-        if name not in self._columns:
+    def series(self, names: Sequence[str]) -> list[pl.Series]:
+        """The columns; ColumnError for the first that is not there, or there twice."""
+        for name in names:
+            self._place(name)
+        unread = [name for name in names if name not in self._columns]
+        if unread:
             if self._stands:
-                raise ColumnError(f"column {name!r} was not read of these rows")
+                raise ColumnError(f"column {unread[0]!r} was not read of these rows")
             if self.door.late:
-                self.load([name] if self._columns else self.names)
+                self.load(unread if self._columns else self.names)
             else:
-                self._columns[name] = self.door.read([name])[0]
-        return self._columns[name]
+                self._columns |= zip(unread, self.door.read(unread), strict=True)
+        return [self._columns[name] for name in names]
 
-    def numbers(self, name: str, unit: str | None = None, power: int = 1) -> pl.Series:
-        """The column as something whose Arrow memory the extension reads; nulls stay nulls.
+    def numbers(
+        self, names: Sequence[str], units: Sequence[str | None] = (), power: int = 1
+    ) -> list[pl.Series]:
+        """The columns as something whose Arrow memory the extension reads; nulls stay nulls.
 
-        With `unit`, a column that knows its own unit is converted to ``unit ** power``: the unit of the
+        With `units`, columns that know their own unit are converted to ``unit ** power``: the unit of the
         values, and 2 for the variances of such values. ColumnError, with both units, if it cannot be.
         """
         from .columns import as_numbers, refuse_no_numbers
 
-        place = self._place(name)
         if not self.door.late:
-            refuse_no_numbers(self.door.native(place), name)
-        column = as_numbers(self.series(name), name)
-        numbers: pl.Series = self._converted(column, place, name, unit or self._units.get(name), power)
-        return numbers
+            refuse_no_numbers(self.door.native([self._place(name) for name in names]), names)
+        numbers = as_numbers(self.series(names))
+        if not (self.own_units or self._units):
+            return numbers
+        return [
+            self._converted(column, name, unit or self._units.get(name), power)
+            for column, name, unit in zip(numbers, names, units or [None] * len(names), strict=True)
+        ]
 
     def values(self, name: str, unit: str | None = None) -> list[Any]:
         """The column as Python objects, missing values as None (or NaN): for labels, of any type.
 
         With `unit`, numbers are converted to it as by `numbers`.
         """
-        column = self.series(name)
-        place = self._place(name)
-        return list((self._converted(column, place, name, unit) if unit else column).to_list())
+        (column,) = self.series([name])
+        return list((self._converted(column, name, unit) if unit else column).to_list())
 
     def array(self, name: str, unit: str | None = None) -> Labels | None:
         """The column as booleans, integers, floats or strings, if no row is without one; else None.
@@ -188,7 +208,7 @@ class Table:
         """
         import polars as pl
 
-        column = self.series(name)
+        (column,) = self.series([name])
         dtype = column.dtype
         if column.null_count() or not len(column):
             return None
@@ -200,7 +220,7 @@ class Table:
             return np.asarray(column.to_numpy())
         if not (dtype.is_float() or (dtype.is_integer() and dtype != pl.Int128)):
             return None
-        return np.asarray(self._converted(column, self._place(name), name, unit).to_numpy())
+        return np.asarray(self._converted(column, name, unit).to_numpy())
 
     def slice(self, start: int, stop: int) -> Table:
         """Rows `start` to `stop` of what is in memory."""
@@ -233,8 +253,8 @@ class Table:
         from .exits import PolarsExit
 
         frame = self.frame(names)[at]
-        units = [self.door.unit(self._place(name)) for name in names]
-        door = InMemory(frame.columns, frame.to_series, lambda: frame.height, units.__getitem__)
+        units = {name: unit for name, unit in self.own_units.items() if name in names}
+        door = InMemory(frame.columns, frame.to_series, frame.__len__, lambda: units)
         return Table(door, PolarsExit(lambda: frame), units=self._units)
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
@@ -242,7 +262,7 @@ class Table:
         import polars as pl
 
         self.load(names)
-        return pl.DataFrame([self.series(name) for name in names])
+        return pl.DataFrame(self.series(names))
 
     @classmethod
     def below(cls, tables: Sequence[Table]) -> Table:
@@ -254,7 +274,7 @@ class Table:
     def standing_for(self, some: Table) -> Table:
         """`some` under the names and types of this table, of whose other columns nothing is read."""
         table = Table(self.door, self.exit, origin=self.origin, units=self._units)
-        table._columns, table._stands = {name: some.series(name) for name in some.names}, True
+        table._columns, table._stands = dict(zip(some.names, some.series(some.names), strict=True)), True
         return table
 
     # -- answers
@@ -275,8 +295,8 @@ class Table:
 
     def take(self, name: str, rows: Ints) -> Any:
         """Some rows of a column, as the table's library has it."""
-        column = self.series(name)
-        return self.exit.take(column if self.door.late else self.door.native(self._place(name)), rows)
+        (column,) = self.series([name]) if self.door.late else self.door.native([self._place(name)])
+        return self.exit.take(column, rows)
 
     def refuse_existing(self, names: Iterable[str], instead: str) -> None:
         """ColumnError if the table has a column of one of these names, which would be replaced."""
@@ -288,15 +308,14 @@ class Table:
                 f"predictions by themselves with {instead}"
             )
 
-    def _converted(self, column: Any, place: int, name: str, unit: str | None, power: int = 1) -> Any:
-        return converted(column, as_unit(self.door.unit(place)), unit, power, name)
+    def _converted(self, column: Any, name: str, unit: str | None, power: int = 1) -> Any:
+        return converted(column, self.own_units.get(name), unit, power, name)
 
     def _place(self, name: str) -> int:
         """The number of the column, from 0."""
         names = self.names
-        count = names.count(name)
-        if count == 0:
+        if name not in self._places:
             require(name, names)
-        if count > 1:
+        if len(self._places) < len(names) and (count := names.count(name)) > 1:
             raise ColumnError(f"there are {count} columns {name!r}; rename them so that the choice is clear")
-        return names.index(name)
+        return self._places[name]

@@ -19,21 +19,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .._base.docs import documented
-from .._columns import Columns
-from .._columns.bars import arguments_from, limit_columns, listing
+from .._columns import Columns, find_columns
+from .._columns.bars import OF_SCALARS, arguments_from, limit_columns, listing
 from .._columns.columns import Found
 from .._columns.names import ErrorBar
-from .._columns.roles import OF_SCALARS
 from .._data.array import GaussianArray
 from .._data.asymmetric import warn_if_skewed
 from .._data.features import check_fitted_names, compare_names
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.numbers import gaps_as_nan
-from .._data.options import check_option
+from .._data.options import check_options
 from .._data.typing import Floats
 from .._data.validation import RowsLike
 from .._data.warn import warn
-from .._tables import Table, is_table, open_table
+from .._tables import Table
+from .._tables.opening import opened
 from ..exceptions import (
     ColumnError,
     NotFiniteError,
@@ -46,7 +46,7 @@ from ._categories import categories_of, names_of
 from ._empty import find_filled
 from ._limits import read_rows
 from ._reading import are_limits, arms_of, read_columns
-from ._sentinels import Ends, Sentinel, sentinel_warning
+from ._sentinels import Sentinel, find_sentinels, sentinel_warning
 
 
 @documented
@@ -192,9 +192,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
         """Names of the d means: the scalar columns and categories, and a list column's name with a number."""
         check_is_fitted(self, "columns_")
-        if not self.roles_ and hasattr(self, "feature_names_in_"):
+        if not self.columns_.reads and hasattr(self, "feature_names_in_"):
             return np.array(self.feature_names_in_, dtype=object)
-        names = self.columns_.scalars()
+        names = [*self.columns_.scalars]
         for column, known in self.categories_.items():
             names += names_of(column, known)
         if self.columns_.mean is not None or not names:
@@ -209,19 +209,18 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _names_out(self) -> tuple[str, ...] | None:
         """Names for the features of the Gaussians; the places in a list have none of their own."""
-        if not self.roles_:
+        columns = self.columns_
+        if not columns.reads:
             return tuple(getattr(self, "feature_names_in_", ())) or None
         names = tuple(self.get_feature_names_out().tolist())
-        of_scalars = {"features", "exact", "categorical"} & set(self.roles_)
+        of_scalars = columns.scalars or columns.categorical
         return names if of_scalars and len(set(names)) == len(names) else None
 
     def _fit_transform(self, X: RowsLike) -> GaussianRows:
         source = _opened(X)
         columns, categories = self._settle(source)
         if isinstance(source, Table):
-            ends: dict[str, Ends] = {}
-            watch_ends(ends, source, columns)
-            self._warn_of(codes_of(ends))
+            self._warn_of(find_sentinels(source, columns))
         return self._read_first(source, columns, categories, whole=True)
 
     def _settle(
@@ -241,12 +240,12 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     ) -> GaussianRows:
         """The rows, all of them or the first part, and what a fit leaves behind."""
         gaussians = self._read(source, columns, categories)
-        values = columns.scalars() if columns.mean is None else [*columns.scalars(), columns.mean]
+        values = columns.scalars if columns.mean is None else [*columns.scalars, columns.mean]
         units = source.units(values) if isinstance(source, Table) else {}
         self._keep(columns, categories, gaussians.n_features, units)
         if whole and isinstance(source, Table) and isinstance(gaussians, Incomplete):
             self._refuse_empty(gaussians)
-        if not self.roles_:
+        if not columns.reads:
             check_fitted_names(self, gaussians.feature_names, reset=True)
         return gaussians._named(self._names_out())
 
@@ -277,15 +276,17 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self.columns_: Columns = columns
         self.categories_: dict[str, list[Any]] = categories
         self.n_features_in_: int = n_features
-        scalars = [*columns.scalars(), *(columns.categorical or ())]
+        scalars = [*columns.scalars, *(columns.categorical or ())]
         if scalars and columns.mean is None:
             self.feature_names_in_: NDArray[Any] = np.asarray(scalars, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
     def _check_options(self) -> None:
-        check_option("on_missing", self.on_missing, ("error", "point", "impute"))
-        check_option("handle_unknown", self.handle_unknown, ("error", "ignore"))
+        check_options(
+            on_missing=(self.on_missing, ("error", "point", "impute")),
+            handle_unknown=(self.handle_unknown, ("error", "ignore")),
+        )
 
     def _asked(self) -> Columns:
         """`columns` and its shortcuts."""
@@ -314,9 +315,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             ):
                 raise ParameterError("pass either mean= (one column of lists) or features= (scalar columns)")
             if _complete(asked):
-                limits = limit_columns(asked.limits, asked.scalars(), X.names)
+                limits = limit_columns(asked.limits, asked.scalars, X.names)
                 return replace(asked, limits=limits, found=Found())
-        return find_filled(asked, X)
+        return find_filled(asked, X) if asked.found is None else find_columns(asked, X)
 
     def _read(self, X: Any, columns: Columns, categories: dict[str, list[Any]]) -> GaussianRows:
         if isinstance(X, (GaussianArray, Incomplete)):
@@ -325,14 +326,13 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             if self.on_missing == "impute":
                 return Incomplete.from_arrays(gaps_as_nan(X, "X"))
             return GaussianArray(X)
-        roles = columns.roles()
-        if not roles:
+        if not columns.reads:
             raise ColumnError(
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
         try:
             options = {"on_missing": self.on_missing, "handle_unknown": self.handle_unknown}
-            return read_rows(X, roles, categories=categories, **options)
+            return read_rows(X, columns, categories=categories, **options)
         except (NullError, NotFiniteError) as error:
             if self.on_missing == "impute" or not re.search(" is (null|NaN)", str(error)):
                 raise
@@ -349,16 +349,16 @@ def _complete(asked: Columns) -> bool:
     """Do the arguments leave nothing to be found by name?"""
     if asked.exact == "all":
         return False
-    scalar = asked.errors.keys() - asked.lists().keys()
+    scalar = asked.errors.keys() - asked.lists.keys()
     if asked.mean is not None or not scalar:
         return asked.mean is not None or asked.features is not None
-    return asked.features is not None and [*asked.features] == list(asked.bars())
+    return asked.features is not None and [*asked.features] == list(asked.bars)
 
 
 def _settled(table: Table, columns: Columns) -> Columns:
     """The columns, where those called upper and lower are what they are by their numbers: limits, or
     lengths."""
-    bars = columns.bars()
+    bars = columns.bars
     settled = dict(bars)
     below: list[Floats] = []
     above: list[Floats] = []
@@ -383,31 +383,6 @@ def _settled(table: Table, columns: Columns) -> Columns:
     return columns.with_errors(rest | arguments_from(settled))
 
 
-def watch_ends(ends: dict[str, Ends], table: Table, columns: Columns) -> None:
-    """Add the numbers of a part of a table.
-
-    They are looked at where they lie, column by column. (The rows that were made of them lie side by side:
-    going through those takes three times as long.)
-    """
-    names = [*columns.scalars(), *(c for bar in columns.bars().values() for c in bar.columns)]
-    for column in (name for name in names if table.type_of(name) == "number"):
-        values = read_columns(table, [column], "nan").to_numpy()
-        ends.setdefault(column, Ends(column)).add(values.ravel())
-    if columns.mean is None:
-        return
-    errors = columns.lists()
-    for column in (columns.mean, *(errors[kind] for kind in ("std", "var") if kind in errors)):
-        values = read_columns(table, [column], "nan").to_numpy()
-        for j in range(values.shape[1]):
-            name = f"{column}[{j}]"
-            ends.setdefault(name, Ends(name)).add(values[:, j])
-
-
-def codes_of(ends: Mapping[str, Ends]) -> list[Sentinel]:
-    """Those of all columns."""
-    return [code for of_column in ends.values() for code in of_column.codes()]
-
-
 def _opened(X: Any) -> Any:
     """Tables opened once (a reader can be read only once, a lazy frame would be computed again)."""
-    return open_table(X) if is_table(X) else X
+    return X if isinstance(X, Table) or (table := opened(X)) is None else table

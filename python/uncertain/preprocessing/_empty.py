@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .._columns import Columns, find_columns
 from .._data.targets import is_missing
 from .._data.warn import warn
 from .._tables import Table
 from ..exceptions import UncertainWarning
 
+if TYPE_CHECKING:
+    from polars import Series
+
 
 def empty_errors(table: Table, columns: Columns) -> dict[str, tuple[str, ...]]:
     """By feature the error columns of which one is null or NaN in every row."""
-    bars = {feature: bar.columns for feature, bar in columns.bars().items()}
-    return {f: own for f, own in bars.items() if table.n_rows and any(is_empty(table, name) for name in own)}
+    bars = {feature: bar.columns for feature, bar in columns.bars.items()}
+    names = [name for own in bars.values() for name in own]
+    if not bars or not table.n_rows:
+        return {}
+    series = zip(names, table.series(names), strict=True)
+    empty = {name for name, column in series if is_empty(table, name, column)}
+    return {feature: own for feature, own in bars.items() if not empty.isdisjoint(own)}
 
 
-def is_empty(table: Table, name: str) -> bool:
+def is_empty(table: Table, name: str, column: Series) -> bool:
     """Is there no number in the column? Some readers call such a column one of strings."""
-    column = table.series(name)
     if column.null_count() == len(column):
         return True
-    if table.is_numeric(name):
+    if table.types[name] == "number":
+        if not column.dtype.is_float():
+            return False
         first = column[0]  # which a column that holds something nearly always has
-        return is_missing(first) and column.dtype.is_float() and bool(column.drop_nulls().is_nan().all())
-    return table.type_of(name) == "other" and all(map(is_missing, table.values(name)))
+        return (first is None or first != first) and bool(column.drop_nulls().is_nan().all())
+    return table.types[name] == "other" and all(map(is_missing, table.values(name)))
 
 
 def find_filled(asked: Columns, table: Table, columns: Columns | None = None) -> Columns:

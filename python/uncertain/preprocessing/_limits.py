@@ -6,12 +6,12 @@ VizieR. A limit needs no error bar; one that is there belongs to the reading tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .._columns.bars import error_bars_from
+from .._columns import Columns
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
 from .._data.targets import is_missing
@@ -28,20 +28,19 @@ SIGNS = {"<": -1, "<=": -1, ">": 1, ">=": 1, "=": 0, "": 0}
 
 def read_rows(
     table: Table,
-    roles: Mapping[str, Any],
+    columns: Columns,
     *,
     on_missing: str = "error",
     categories: Categories | None = None,
     **options: str,
 ) -> GaussianRows:
-    """The Gaussians in the columns of `roles`, with their limits if there are columns of flags."""
-    flags: Mapping[str, str] = roles.get("limits", {})
-    roles = {name: value for name, value in roles.items() if name != "limits"}
+    """The Gaussians in the columns, with their limits if there are columns of flags."""
+    flags = columns.flags
     policy = "impute" if flags and on_missing == "error" else on_missing
-    rows = read_gaussians(table, roles, on_missing=policy, categories=categories, **options)
+    rows = read_gaussians(table, columns, on_missing=policy, categories=categories, **options)
     if not flags:
         return rows
-    names = [*roles.get("features", ()), *roles.get("exact", ())]
+    names = [*columns.scalars]
     names += [name for column, known in (categories or {}).items() for name in names_of(column, known)]
     limits: Limits = np.zeros(rows.shape, dtype=np.int8)
     values: dict[int, Floats] = {}
@@ -59,7 +58,7 @@ def read_rows(
         still[known, j] = False
     limits[still] = 0  # a flag without a value says nothing
     if on_missing == "error":
-        _refuse_gaps(still, names, roles, flags)
+        _refuse_gaps(still, names, columns)
     return Incomplete(_with_means(rows, means, missing & ~still), still, limits)
 
 
@@ -109,17 +108,15 @@ def _with_means(rows: GaussianRows, means: Floats, bare: Booleans) -> GaussianAr
     return GaussianArray(means, cov=gaussians.covariances())
 
 
-def _refuse_gaps(
-    missing: Booleans, names: Sequence[str], roles: Mapping[str, Any], flags: Mapping[str, str]
-) -> None:
+def _refuse_gaps(missing: Booleans, names: Sequence[str], columns: Columns) -> None:
     """NullError for the first gap that is no limit."""
     gaps = np.argwhere(missing)
     if not len(gaps):
         return
     row, j = gaps[0]
-    bars = error_bars_from(roles.get("features", ()), roles)
-    error = f" or its error bar ({bars[names[j]]})" if names[j] in bars else ""
+    bar = columns.bars.get(names[j])
+    error = "" if bar is None else f" or its error bar ({bar})"
     raise NullError(
         f'{names[j]}{error}: row {row} is null or NaN; on_missing="impute" takes it for unknown'
-        + (", and a flag of a limit needs the value beside it" if names[j] in flags else "")
+        + (", and a flag of a limit needs the value beside it" if names[j] in columns.flags else "")
     )

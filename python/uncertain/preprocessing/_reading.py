@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._columns.bars import error_bars_from, listing, pair_columns_from
+from .._columns import Columns
+from .._columns.bars import listing, pair_columns_from
 from .._columns.names import ErrorBar
-from .._columns.roles import KINDS, is_list_column
 from .._data.array import GaussianArray
 from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, hstack
@@ -50,35 +50,35 @@ class Missing(NamedTuple):
 
 def read_gaussians(
     table: Table,
-    roles: Mapping[str, Any],
+    columns: Columns,
     *,
     on_missing: str = "error",
     categories: Categories | None = None,
     handle_unknown: str = "error",
 ) -> GaussianRows:
-    """The Gaussians in the columns of `roles` (arguments of AsGaussians, all left-open ones filled in)."""
+    """The Gaussians in the columns, of which nothing is left open."""
     indicators = one_hot(table, categories, handle_unknown) if categories else None
     parts: list[GaussianRows] = []
-    listed = {kind: [roles[kind]] for kind in KINDS if is_list_column(kind, roles.get(kind))}
-    points = [*roles.get("exact", ())]
-    features = list(roles.get("features", ()))
-    if "mean" in roles or listed:
+    listed = {kind: [column] for kind, column in columns.lists.items()}
+    points, features = [*(columns.exact or ())], [*(columns.features or ())]
+    if columns.mean is not None or listed:
         if on_missing == "point" and "precision" in listed:
             raise ParameterError(
                 'on_missing="point": an exact row has no precision matrix; pass cov, or drop the rows'
             )
-        parts.append(_gaussians(table, features or [roles["mean"]], listed, roles, on_missing))
+        means = features if columns.mean is None else [columns.mean]
+        parts.append(_gaussians(table, means, listed, columns, on_missing))
         features = []
-    bars = error_bars_from(features, roles) if features else {}
+    bars = columns.bars if features else {}
     if features and not bars:
         points, features = features + points, []
     if bars or points or indicators:
         plain = {bar.kind for bar in bars.values()}
         if len(plain) == 1 and plain <= {"std", "var"} and not points and not indicators:
             own: dict[str, list[str]] = {plain.pop(): [bar.columns[0] for bar in bars.values()]}
-            parts.append(_gaussians(table, list(bars), own, roles, on_missing))
+            parts.append(_gaussians(table, list(bars), own, columns, on_missing))
         else:
-            parts.append(_mixed(table, bars, points, indicators, roles, on_missing))
+            parts.append(_mixed(table, bars, points, indicators, columns, on_missing))
     return hstack(parts)
 
 
@@ -89,9 +89,8 @@ def read_columns(
 
     Variances have the second `power` of that unit.
     """
-    units = [table.unit(name) for name in of] if len(of) == len(columns) else [None] * len(columns)
-    numbers = [table.numbers(name, unit, power) for name, unit in zip(columns, units, strict=True)]
-    return Rows.from_arrow(numbers, list(columns), missing)
+    units = table.unit_names(of) if len(of) == len(columns) else ()
+    return Rows.from_arrow(table.numbers(columns, units, power), list(columns), missing)
 
 
 # -- scalar columns
@@ -102,12 +101,12 @@ def _mixed(
     bars: Mapping[str, ErrorBar],
     exact: Sequence[str],
     indicators: tuple[Floats, list[str]] | None,
-    roles: Mapping[str, Any],
+    columns: Columns,
     on_missing: str,
 ) -> GaussianRows:
     """Scalar features with error bars of several kinds, exact ones, and categories."""
     policy = Missing.of(on_missing)
-    columns, variances, names = [], [], []
+    values, variances, names = [], [], []
     for feature, bar in bars.items():
         value = _numbers(table, feature, policy.values)
         if bar.kind in ("std", "var"):
@@ -120,20 +119,20 @@ def _mixed(
             arms = read_columns(table, bar.columns, policy.error_bars, [feature] * 2).to_numpy()
             below, above = arms_of(value, arms, feature, bar)
             value, variance = split_normal(value, below, above)
-        columns.append(value)
+        values.append(value)
         variances.append(variance)
         names.append(str(bar))
     for feature in exact:
-        columns.append(_exact(table, feature, policy.values))
+        values.append(_exact(table, feature, policy.values))
         variances.append(np.zeros(table.n_rows))
         names.append(feature)
     means_of = [*bars, *exact]
     if indicators is not None:
-        values, labels = indicators
-        columns += list(values.T)
-        variances += [np.zeros(len(values))] * len(labels)
+        zeros_and_ones, labels = indicators
+        values += list(zeros_and_ones.T)
+        variances += [np.zeros(len(zeros_and_ones))] * len(labels)
         means_of, names = means_of + labels, names + labels
-    means, var = np.stack(columns, axis=1), np.stack(variances, axis=1)
+    means, var = np.stack(values, axis=1), np.stack(variances, axis=1)
     missing = None
     if on_missing == "impute":
         missing = np.isnan(means) | np.isnan(var)
@@ -144,7 +143,7 @@ def _mixed(
         {"var": Rows.from_numpy(np.ascontiguousarray(var), n, d)} if var.any() or bars else {}
     )
     core = Gaussians(Rows.from_numpy(np.ascontiguousarray(means), n, d), names=places, **known)
-    return _finished(_related(core, table, list(bars), roles, places, missing), missing)
+    return _finished(_related(core, table, list(bars), columns, places, missing), missing)
 
 
 def _numbers(table: Table, column: str, missing: str, of: Sequence[str] = (), power: int = 1) -> Floats:
@@ -157,7 +156,7 @@ def _numbers(table: Table, column: str, missing: str, of: Sequence[str] = (), po
 
 def _exact(table: Table, column: str, missing: str) -> Floats:
     """A column of numbers, or of booleans as 0 and 1."""
-    if table.type_of(column) == "other":
+    if table.types.get(column) == "other":
         values = [None if is_missing(value) else value for value in table.values(column)]
         if any(isinstance(value, str) for value in values):
             raise ColumnError(
@@ -215,16 +214,17 @@ def _related(
     core: Gaussians,
     table: Table,
     features: list[str],
-    roles: Mapping[str, Any],
+    roles: Columns,
     names: dict[str, list[str]],
     missing: Booleans | None,
 ) -> Gaussians:
     """With the correlations and covariances of pairs of features, S_jk = corr_jk s_j s_k; others stay 0, and
     those of what is missing.
     """
-    corr = pair_columns_from(roles.get("corr"), features, table.names)
-    listed = is_list_column("cov", roles.get("cov"))
-    cov = {} if listed else pair_columns_from(roles.get("cov"), features, table.names, own=True)
+    if roles.corr is None and roles.cov is None:
+        return core
+    corr = pair_columns_from(roles.corr, features, table.names)
+    cov = {} if "cov" in roles.lists else pair_columns_from(roles.cov, features, table.names, own=True)
     cov = {pair: column for pair, column in cov.items() if pair[0] != pair[1] and pair not in corr}
     pairs = corr | cov
     if not pairs:
@@ -269,7 +269,7 @@ def _gaussians(
     table: Table,
     columns: list[str],
     errors: Mapping[str, list[str]],
-    roles: Mapping[str, Any],
+    roles: Columns,
     on_missing: str,
 ) -> GaussianRows:
     """Means and uncertainty as they lie in the columns, in place where the layout allows."""
@@ -294,7 +294,7 @@ def _gaussians(
         wide = np.repeat(arguments["var"].to_numpy(), d, axis=1)
         arguments["var"] = Rows.from_numpy(wide, n, d)
     core = Gaussians(means, names=names, **arguments)
-    if "mean" not in roles:
+    if roles.mean is None:
         core = _related(core, table, columns, roles, names, missing)
     return _finished(core, missing)
 

@@ -89,7 +89,7 @@ def read_replicates(
         if not _varies(values, codes, first).any():
             describes.append(name)
         elif features is None:
-            reason = _no_measurement(name, table.is_numeric(name), values, codes)
+            reason = _no_measurement(name, table.types[name] == "number", values, codes)
             if reason:
                 left_out[name] = reason
             else:
