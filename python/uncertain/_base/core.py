@@ -189,7 +189,7 @@ def decoded(text: str) -> Any:
     return _restored(json.loads(text))
 
 
-def _restored(value: Any) -> Any:
+def _restored(value: object) -> object:
     if isinstance(value, dict):
         return {k: _restored(v) for k, v in value.items()}
     if isinstance(value, list):

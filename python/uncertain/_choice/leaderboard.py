@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .._data.typing import JsonObject, Keywords
+
+if TYPE_CHECKING:
+    import polars
 
 AVERAGE = "average"
 """The method of an average."""
@@ -71,12 +76,9 @@ class Leaderboard:
     n_apart: int = 0
     """Rows of large sets of equal rows, which were held out one by one."""
 
-    def frame(self) -> Any:
-        """A Polars DataFrame, a row for each candidate; null for what does not exist.
-
-        Without Polars a pandas DataFrame, and a dict of columns without both.
-        """
-        columns: dict[str, Any] = {
+    def frame(self) -> polars.DataFrame:
+        """A row for each candidate; null for what does not exist."""
+        columns: dict[str, object] = {
             f.name: [_known(getattr(entry, f.name)) for entry in self.entries]
             for f in fields(Entry)
             if f.name != "accuracy" or self.measure != "rmse"
@@ -114,7 +116,7 @@ class Leaderboard:
             )
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """For JSON: NaN is None."""
         own = {f.name: _known(getattr(self, f.name)) for f in fields(self) if f.name != "entries"}
         entries = [{name: _known(value) for name, value in asdict(entry).items()} for entry in self.entries]
@@ -123,7 +125,7 @@ class Leaderboard:
     @classmethod
     def from_dict(cls, given: Mapping[str, object]) -> Leaderboard:
         """Inverse of `to_dict`; TypeError or ValueError for what is none."""
-        own: dict[str, Any] = dict(given)
+        own: Keywords = dict(given)
         own["entries"] = tuple(_entry(entry) for entry in own["entries"])
         own |= {name: _number(own[name]) for name in ("gain", "gain_se")}
         if own["noise"] is not None:
@@ -138,21 +140,19 @@ class Leaderboard:
         return found
 
 
-def _entry(given: Mapping[str, object]) -> Entry:
+def _entry(given: JsonObject) -> Entry:
     text = {f.name for f in fields(Entry) if f.type == "str"}
-    values: dict[str, Any] = {
-        name: value if name in text else _number(value) for name, value in given.items()
-    }
+    values: Keywords = {name: value if name in text else _number(value) for name, value in given.items()}
     if not all(isinstance(values.get(name, ""), str) for name in text):
         raise ValueError(f"leaderboard entry = {given!r}")
     return Entry(**values)
 
 
-def _number(value: Any) -> float:
+def _number(value: float | None) -> float:
     return float("nan") if value is None else float(value)
 
 
-def _known(value: object) -> Any:
+def _known(value: object) -> object:
     return None if isinstance(value, float) and np.isnan(value) else value
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
+
+from sklearn.base import BaseEstimator
 
 from .._data.typing import Keywords, RandomState
 from ..discriminant import GaussianDiscriminant
@@ -42,8 +44,8 @@ MethodName = Literal[
 class Method:
     """The estimators behind the name of a method."""
 
-    classifier: type[Any]
-    regressor: type[Any] | None = None
+    classifier: type[BaseEstimator]
+    regressor: type[BaseEstimator] | None = None
     fixed: Keywords = field(default_factory=dict)
     """Parameters that make the method what it is."""
     defaults: Keywords = field(default_factory=dict)
@@ -85,7 +87,9 @@ def is_denoised(method: str, meaning: str, usual: str) -> bool:
     return (usual if meaning == "auto" else meaning) == "measurement" and not METHODS[method].measurement
 
 
-def estimator_of(method: str, *, regression: bool, params: Keywords, random_state: RandomState = 0) -> Any:
+def estimator_of(
+    method: str, *, regression: bool, params: Keywords, random_state: RandomState = 0
+) -> BaseEstimator:
     """The unfitted estimator, its parameters checked by name."""
     entry = METHODS[method]
     kind = entry.regressor if regression else entry.classifier

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -69,7 +69,7 @@ class Member:
         inside = ", ".join(filter(None, [self.meaning, self.given]))
         return f"{self.method} ({inside})" if inside else self.method
 
-    def with_parameters(self, **changes: Any) -> Member:
+    def with_parameters(self, **changes: object) -> Member:
         """The same with other parameters of its estimator."""
         assert self.pipeline is not None
         last = self.pipeline.steps[-1][0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from ..exceptions import NullError, ParameterError, UncertainError
 from .plain import codes_of
 from .targets import as_values, is_missing, plain_values
-from .typing import Codes, Floats, Ints, Labels
+from .typing import Booleans, Codes, Floats, Ints, Labels
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) ->
     if fast is not None:
         return fast
     plain = plain_values(values, what, n_rows, "groups")
-    known: dict[Any, int] = {}
+    known: dict[object, int] = {}
     codes = np.empty(n_rows, dtype=np.uint32)
     for row, value in enumerate(plain):
         if is_missing(value):
@@ -110,7 +110,7 @@ def groups_of_fit(
     `codes` are the places of the labels in `classes`; with `folded` every class must have two rows of weight,
     and in two groups, or calibration could not hold any of them out.
     """
-    counted: Any = slice(None) if weights is None else weights > 0.0
+    counted: slice | Booleans = slice(None) if weights is None else weights > 0.0
 
     def refuse(rows_of_class: Ints, single: str, whole: str, way_out: str) -> None:
         lone = np.flatnonzero(rows_of_class == 1)

@@ -7,18 +7,16 @@ words are in `_targets`. What is not None is what the rules there would give.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .typing import Codes, Floats, Ints
+from .typing import Array, Codes, Floats, Ints
 
 KINDS = "biufU"
 """Booleans, integers, floats and strings, as NumPy calls them."""
 
 
-def plain_array(values: Any) -> NDArray[Any] | None:
+def plain_array(values: object) -> Array | None:
     """One or more booleans, 64-bit integers, finite 64-bit floats or strings in one dimension; else None."""
     if type(values) is not np.ndarray or values.ndim != 1 or not values.size:
         return None
@@ -35,7 +33,7 @@ def plain_array(values: Any) -> NDArray[Any] | None:
     return values
 
 
-def decoded(codes: NDArray[Any], categories: Sequence[Any]) -> NDArray[Any] | None:
+def decoded(codes: Array, categories: Sequence[object]) -> Array | None:
     """The categories of the rows, if those that occur are of one plain type; None if a code is negative."""
     present, places = np.unique(codes, return_inverse=True)
     if not present.size or present[0] < 0:
@@ -46,8 +44,8 @@ def decoded(codes: NDArray[Any], categories: Sequence[Any]) -> NDArray[Any] | No
 
 
 def targets_of(
-    values: Any, task: str, n_rows: int, *, partial: bool, many: int, two: Sequence[set[float]]
-) -> tuple[NDArray[Any], bool] | None:
+    values: object, task: str, n_rows: int, *, partial: bool, many: int, two: Sequence[set[float]]
+) -> tuple[Array, bool] | None:
     """(targets, are they quantities?); `many` and `two` are the rules' numbers."""
     plain = plain_array(values)
     if plain is None or len(plain) != n_rows:
@@ -74,7 +72,7 @@ def targets_of(
     return (plain, False) if (plain != plain[0]).any() else None
 
 
-def numbers_of(values: Any, n_rows: int, *, least: float = -np.inf) -> Floats | None:
+def numbers_of(values: object, n_rows: int, *, least: float = -np.inf) -> Floats | None:
     """Finite numbers >= `least`."""
     plain = plain_array(values)
     if plain is None or len(plain) != n_rows or plain.dtype.kind not in "if" or plain.min() < least:
@@ -82,7 +80,7 @@ def numbers_of(values: Any, n_rows: int, *, least: float = -np.inf) -> Floats | 
     return plain.astype(np.float64)
 
 
-def codes_of(values: Any, n_rows: int) -> Codes | None:
+def codes_of(values: object, n_rows: int) -> Codes | None:
     """Numbers of equal values, in order of appearance."""
     plain = plain_array(values)
     if plain is None or len(plain) != n_rows:

@@ -10,15 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
 from .numbers import refuse_where
 from .plain import KINDS, numbers_of, targets_of
-from .typing import Floats, Ints
+from .typing import Array, Floats, Ints, Label, Values
 
 MANY_CLASSES = 20
 """Integer targets with more distinct values than this are taken for quantities, not classes."""
@@ -30,8 +28,8 @@ _WORDS = {bool: "booleans", int: "integers", str: "strings", float: "floats"}
 
 
 def targets_from(
-    values: Sequence[Any] | NDArray[Any], what: str, task: str, n_rows: int, *, partial: bool = False
-) -> tuple[NDArray[Any], bool]:
+    values: Values, what: str, task: str, n_rows: int, *, partial: bool = False
+) -> tuple[Array, bool]:
     """(targets, are they quantities?) from one column's Python values.
 
     Labels come in an array of one plain type (bool, int64, str), quantities as floats. With ``task="auto"``
@@ -65,7 +63,7 @@ def targets_from(
     return labels, False
 
 
-def labels_from(plain: Sequence[Any], what: str, task: str) -> NDArray[Any]:
+def labels_from(plain: Sequence[Label], what: str, task: str) -> Array:
     """An array of one plain type; whole floats are labels with ``task="classification"``, or if they are
     -1.0 and 1.0, or 0.0 and 1.0."""
     for row, value in enumerate(plain):
@@ -112,9 +110,7 @@ def _whole(values: Floats, what: str, task: str) -> Ints:
     return labels_from(values.astype(np.int64).tolist(), what, task)
 
 
-def errors_from(
-    values: Sequence[Any] | NDArray[Any], what: str, n_rows: int, *, missing: float | None
-) -> Floats:
+def errors_from(values: Values, what: str, n_rows: int, *, missing: float | None) -> Floats:
     """Standard deviations of the targets of a regression: finite numbers >= 0, one per row.
 
     `missing` takes the place of a null or NaN; with None that is a `NullError`.
@@ -126,7 +122,7 @@ def errors_from(
     return _numbers(plain, what, missing=missing, deviations=True)
 
 
-def weights_from(values: Sequence[Any] | NDArray[Any], what: str, n_rows: int) -> Floats:
+def weights_from(values: Values, what: str, n_rows: int) -> Floats:
     """How much each row counts: finite numbers >= 0, one per row, and one of them > 0."""
     fast = numbers_of(values, n_rows, least=0.0)
     if fast is not None and fast.any():
@@ -144,7 +140,7 @@ def weights_from(values: Sequence[Any] | NDArray[Any], what: str, n_rows: int) -
     return weights
 
 
-def _numbers(plain: Sequence[Any], what: str, *, missing: float | None, deviations: bool = False) -> Floats:
+def _numbers(plain: Sequence[Label], what: str, *, missing: float | None, deviations: bool = False) -> Floats:
     """Finite numbers, one per row, and `missing` for those that are not there (None: not allowed)."""
     if not plain:
         raise UncertainError(f"{what}: the table has no rows")
@@ -172,7 +168,7 @@ def _numbers(plain: Sequence[Any], what: str, *, missing: float | None, deviatio
     return numbers
 
 
-def plain_values(values: Sequence[Any] | NDArray[Any], what: str, n_rows: int, noun: str) -> list[Any]:
+def plain_values(values: Values, what: str, n_rows: int, noun: str) -> list[Label]:
     """Python objects, one per row."""
     if len(values) != n_rows:
         raise ShapeError(f"{what}: expected {n_rows} {noun}, one per row, got {len(values)}")
@@ -181,19 +177,20 @@ def plain_values(values: Sequence[Any] | NDArray[Any], what: str, n_rows: int, n
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """None, NaN, or a null of another library, whose comparisons are nulls again."""
     different = value != value
     return value is None or not (different is False or isinstance(different, np.ndarray))
 
 
-def as_values(values: Any, role: str) -> Sequence[Any] | NDArray[Any]:
+def as_values(values: object, role: str) -> Values:
     """A plain array itself, all else as Python objects."""
-    plain = type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in KINDS
-    return values if plain else as_list(values, role)
+    if type(values) is np.ndarray and values.ndim == 1 and values.dtype.kind in KINDS:
+        return values
+    return as_list(values, role)
 
 
-def as_list(values: Any, role: str) -> list[Any]:
+def as_list(values: object, role: str) -> list[Label]:
     """The values of any array or series type as Python objects."""
     for method in ("to_list", "tolist", "to_pylist"):
         if hasattr(values, method):

@@ -29,6 +29,8 @@ Json: TypeAlias = "Scalar | Sequence[Json] | Mapping[str, Json] | None"
 """What a model file or a request to the core can say."""
 Keywords: TypeAlias = dict[str, Any]
 """Arguments of a call by name, or the parameters of an estimator: each has a type of its own."""
+JsonObject: TypeAlias = dict[str, Any]
+"""What `json` reads and writes by name: numbers, texts, lists and objects of them."""
 Header: TypeAlias = dict[str, Any]
 """What a model file says beside its arrays, read from JSON."""
 
@@ -38,7 +40,8 @@ Label: TypeAlias = Any
 """One class label, as the user wrote it: any value that can be compared with itself."""
 ClassWeight: TypeAlias = Mapping[Label, float] | Literal["balanced"] | None
 
-
+Values: TypeAlias = Sequence[object] | Array
+"""The values of a column: Python objects, or an array of one type."""
 ColumnOrValues: TypeAlias = str | ArrayLike | Sequence[object]
 """The name of a column, or its values, one per row, of any array or series type."""
 
@@ -74,6 +77,13 @@ class Indexable(Protocol):
 
     def __getitem__(self, rows: Any, /) -> Self:
         """Some of the rows: integers, a slice or a boolean mask."""
+
+
+class Transformer(Protocol):
+    """Whatever makes other rows of rows."""
+
+    def transform(self, X: Any, /) -> Any:
+        """The rows after it."""
 
 
 class Predictor(Protocol):

@@ -7,16 +7,17 @@ them in one case of a million. A few rows therefore never warn, and held-out row
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
-from .._data.typing import Booleans, Floats, Keywords
+from .._data.typing import Booleans, Floats, Header, Keywords
 from ..preprocessing._error_columns import deviations
 
 QUANTILES = (0.01, 0.5, 0.99)
@@ -82,7 +83,7 @@ class ErrorSizes:
         return lists | {"n_rows": self.n_rows}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+    def from_dict(cls, values: Header) -> Self:
         """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
         lower, middle, upper = (
             np.asarray(values[name], dtype=np.float64) for name in ("lower", "middle", "upper")
@@ -95,7 +96,7 @@ class ErrorSizes:
         return cls(lower, middle, upper, values["n_rows"])
 
 
-def sizes_of(rows: Any) -> tuple[Floats, Booleans]:
+def sizes_of(rows: GaussianRows | ArrayLike) -> tuple[Floats, Booleans]:
     """Standard deviations of every value (n, d), and which values there are; those of an array are exact."""
     if not isinstance(rows, (GaussianArray, Incomplete)):
         return np.zeros(np.shape(rows)), ~np.isnan(np.asarray(rows, dtype=np.float64))

@@ -14,12 +14,12 @@ undone as well: true values scale as readings do.)
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._data.typing import Floats
+from .._data.typing import Estimator, Floats
 from .._linear.classifier import LinearClassifier
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import (
@@ -78,7 +78,7 @@ def hyperplanes(pipeline: Pipeline, first: int = 0) -> Hyperplanes:
     return Hyperplanes(coef.copy(), intercept.copy())
 
 
-def _before(step: Any, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
+def _before(step: Estimator, coef: Floats, intercept: Floats) -> tuple[Floats, Floats]:
     """The same hyperplanes in terms of the rows that come to the step."""
     if isinstance(step, GaussianScaler):
         scaled = coef / step.scale_

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from .._data.groups import groups_from
 from .._data.incomplete import Incomplete
 from .._data.mixing import uniform
 from .._data.targets import as_values
-from .._data.typing import Floats, Ints, Keywords, NativeTable
+from .._data.typing import Floats, Ints, Keywords, NativeTable, Values
 from .._rows.batches import numbered
 from .._spill import in_parts
 from .._tables import BatchSize, Table
@@ -48,7 +47,11 @@ class Drawn:
 
 
 def draw(
-    source: Source | NativeTable, names: Iterable[str], beside: Keywords, groups: object, most: int
+    source: Source | NativeTable,
+    names: Iterable[str],
+    beside: Keywords,
+    groups: str | Values | None,
+    most: int,
 ) -> Drawn | None:
     """About `most` of the rows of a larger table, with the columns of these names that it has; None for a
     table with no more rows, unless that is known only now that it has been read.
@@ -63,7 +66,7 @@ def draw(
         if not isinstance(given, (GaussianArray, Incomplete, np.ndarray)) or len(given) <= most:
             return None
         at = _chosen(_keys(groups, len(given)), most / len(given))
-        rows: Any = given[at]
+        rows = given[at]
         return Drawn(Source.of(rows), at, len(given), _taken(beside, at, len(given)))
     own = [name for name in dict.fromkeys(names) if source.names.count(name) == 1]
     by = groups if not isinstance(groups, str) or groups in own else None
@@ -84,7 +87,9 @@ def draw(
     return Drawn(Source(given, table.standing_for(some)), at, n_rows, _taken(beside, at, n_rows))
 
 
-def _streamed(table: Table, names: Sequence[str], groups: Any, most: int) -> tuple[Table, Ints, int]:
+def _streamed(
+    table: Table, names: Sequence[str], groups: str | Values | None, most: int
+) -> tuple[Table, Ints, int]:
     """Some rows of what is read batch by batch, their numbers, and the number of all."""
     n_rows = table.counted()
     share = 1.0 if n_rows is None else most / n_rows
@@ -135,7 +140,7 @@ def _chosen(keys: NDArray[np.uint64], share: float) -> Ints:
     return np.flatnonzero(uniform(keys) < share)
 
 
-def _keys(groups: Any, n_rows: int, first: int = 0, what: str = "groups") -> NDArray[np.uint64]:
+def _keys(groups: object, n_rows: int, first: int = 0, what: str = "groups") -> NDArray[np.uint64]:
     """What is hashed of every row: its number, or the name of its group."""
     if groups is None:
         return np.arange(first, first + n_rows, dtype=np.uint64)

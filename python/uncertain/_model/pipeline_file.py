@@ -7,9 +7,10 @@ where the parameters of another step would.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from .._base.core import NOT_SAVED, Core, class_of, decoded
@@ -56,7 +57,7 @@ def listed(steps: Sequence[tuple[str, Estimator]]) -> Listed:
 
 def estimators_of(
     steps: Sequence[Fitted], parameters: Sequence[Keywords], classes: Sequence[Label]
-) -> list[Estimator]:
+) -> list[BaseEstimator]:
     """The estimators of the steps, with these parameters if there are any: a file from Rust has none."""
     estimators = _estimators(steps, parameters, classes)
     last = estimators[-1]
@@ -75,9 +76,9 @@ def estimators_of(
 
 def _estimators(
     steps: Sequence[Fitted], parameters: Sequence[Keywords], classes: Sequence[Label]
-) -> list[Estimator]:
+) -> list[BaseEstimator]:
     """Without parameters; the number of features is known from the last one on backwards."""
-    estimators: list[Any] = []
+    estimators: list[BaseEstimator] = []
     d: int | None = None
     for model in reversed(steps):
         d = d if model.n_features is None else model.n_features
@@ -136,7 +137,7 @@ def named(estimators: Sequence[Estimator], names: Sequence[str]) -> Pipeline:
     return Pipeline(list(zip(names, estimators, strict=True)))
 
 
-def name_features(steps: Sequence[Any], features: Sequence[str]) -> None:
+def name_features(steps: Sequence[BaseEstimator], features: Sequence[str]) -> None:
     """The names that the steps would have seen in the fit, as far as features keep theirs."""
     names: Sequence[str] | None = features
     for step in steps:
@@ -187,7 +188,7 @@ def plain_parameters(parameters: Keywords) -> Keywords:
     return {k: _plain(v) for k, v in parameters.items() if k not in NOT_SAVED}
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """A parameter for JSON: dictionaries keep the types of their keys, generators are forgotten."""
     if isinstance(value, dict):
         return {"pairs": [[_plain(k), _plain(v)] for k, v in value.items()]}
@@ -200,13 +201,14 @@ def _plain(value: object) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else None
 
 
-def _unplain(value: Any) -> Any:
+def _unplain(value: object) -> object:
     if isinstance(value, dict):
         return {_key(k): _unplain(v) for k, v in value["pairs"]}
     return value
 
 
-def _key(value: Any) -> object:
+def _key(value: object) -> object:
     """A key of a dictionary: a pair of names was a tuple."""
-    pair = isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) for name in value)
-    return tuple(value) if pair else value
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    return value

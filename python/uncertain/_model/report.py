@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from .._columns.columns import PairsOfTarget
 from .._data.incomplete import GaussianRows
-from .._data.typing import ColumnOrValues, Keywords, RandomState
+from .._data.typing import ColumnOrValues, Keywords, NativeTable, RandomState
 from .._data.validation import TableLike
 from .._errors.check import warn_if_off
 from .._report.classes import Report, compare
@@ -76,7 +75,7 @@ def report(
     return compared if len(some.at) == some.n_rows else compared.of_sample(some.at, some.n_rows)
 
 
-def _sample(reader: Reader, table: Any, per_row: Keywords, most: int | None) -> Drawn | None:
+def _sample(reader: Reader, table: NativeTable, per_row: Keywords, most: int | None) -> Drawn | None:
     """Some of the rows of a large table; None for all rows."""
     if most is None:
         return None

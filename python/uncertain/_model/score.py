@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import add
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 
 from .._data.incomplete import GaussianRows
 from .._data.targets import as_values, is_missing, targets_from
-from .._data.typing import ColumnOrValues, Labels, NativeTable
+from .._data.typing import ColumnOrValues, Labels, NativeTable, Values
 from .._data.validation import TableLike
 from .._tables.dask import is_dask
 from .._tables.source import Source
@@ -28,7 +28,7 @@ def count_scores(reader: Reader, table: TableLike, y: ColumnOrValues | None = No
         return _count_partitions(reader, table, target)
     source = reader.opened(table)
     name = target if isinstance(target, str) else None
-    values: Any = as_values(target, "target") if name is None else ()
+    values: Values = as_values(target, "target") if name is None else ()
     steps, ends = reader.steps, [0]
 
     def count(block: Source, rows: GaussianRows, before: int) -> Counts:
@@ -65,7 +65,7 @@ def _count_partition(reader: Reader, frame: NativeTable, target: str) -> Counts 
     return count_scores(reader, frame, target) if len(frame) else None
 
 
-def _truth(reader: Reader, values: Any, what: str, n_rows: int) -> Labels:
+def _truth(reader: Reader, values: Values, what: str, n_rows: int) -> Labels:
     """Numbers, NaN where a row has none; places among the classes."""
     if len(values) != n_rows:
         raise ShapeError(f"{what}: expected {n_rows} targets, one per row, got {len(values)}")

@@ -8,13 +8,13 @@ and LeVeque (The American Statistician 37, 1983, https://doi.org/10.1080/0003130
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from .._data.targets import is_missing
-from .._data.typing import Floats, Ints, Labels
+from .._data.typing import Floats, Ints, Labels, Values
 from .._data.warn import warn
 from ..exceptions import NullError, UncertainError
 
@@ -112,7 +112,7 @@ class ResidualSums:
         return self.absolute / self.n_rows
 
 
-def places(values: Any, classes: Labels, what: str) -> Ints:
+def places(values: Values, classes: Labels, what: str) -> Ints:
     """The places of labels among the classes of a model.
 
     Raises `NullError` for a row without a label, `UncertainError` for one that is no class.

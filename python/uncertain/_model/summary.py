@@ -12,6 +12,7 @@ Features with correlated errors may take away from it: a share can be negative, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,12 +63,12 @@ class Summary:
     error_share: Floats | None
     facts: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, list[Any]]:
+    def to_dict(self) -> dict[str, Sequence[object]]:
         """Columns "score", "feature", "coef", "per_std", "error_share", for a data frame."""
         if self.coef is None:
             return {"feature": list(self.feature_names)}
         k, d = self.coef.shape
-        columns: dict[str, list[Any]] = {
+        columns: dict[str, Sequence[object]] = {
             "score": [score for score in self.scores for _ in range(d)],
             "feature": list(self.feature_names) * k,
             "coef": self.coef.ravel().tolist(),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .._data.typing import Floats, Ints
+from .._data.typing import Floats, Ints, JsonObject, Keywords
 from .board import MEANS_ONLY, Board, Difference, Score
 from .folds import Design, Folds
 from .html import Table, page
@@ -137,7 +137,7 @@ class BaseReport:
     def _change(self) -> Difference:
         return self.board.difference(self.own, MEANS_ONLY)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Numbers, strings and lists, ready for JSON or a data frame."""
         shown = [f.name for f in fields(self) if not f.name.startswith("_") and f.name != "board"]
         given = {name: json_ready(getattr(self, name)) for name in (*shown, "scoring", *self._derived)}
@@ -190,7 +190,7 @@ class BaseReport:
 
 def common(
     design: Design, folds: Folds, answers: Mapping[str, Sequence[Answer]], board: Board, own: str
-) -> dict[str, Any]:
+) -> Keywords:
     """The fields of a report that say how it was compared."""
     done = len(answers[own])
     return {**folds.about, "folds_done": done, "board": board, "own": own, "codes": design.codes}
@@ -250,7 +250,7 @@ def amount(board: Board, difference: Difference) -> str:
     return f"{size:.3g} +- {se:.2g}"
 
 
-def json_ready(value: Any) -> Any:
+def json_ready(value: object) -> object:
     """Arrays as lists, reports as dictionaries, and None for a number that there is not."""
     if hasattr(value, "to_dict"):
         return value.to_dict()

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .._data.groups import Groups
-from .._data.typing import Floats, Labels
+from .._data.typing import Floats, JsonObject, Labels
 from .._held_out.means import mean_known, mean_of, standard_error
 from .metrics import Answer, Metric
 
@@ -83,7 +83,7 @@ class Board:
         mean, se = self.difference(one, other)
         return Difference(self.scoring.sign * mean, se)
 
-    def to_dict(self) -> list[dict[str, Any]]:
+    def to_dict(self) -> list[JsonObject]:
         """A row for every candidate and measure."""
         return [
             {

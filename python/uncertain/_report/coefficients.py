@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._data.typing import Floats
+from .._data.typing import Floats, JsonObject
 from ..preprocessing import GaussianScaler
 
 LEAST_CHANGE = 0.05
@@ -80,7 +79,7 @@ class Coefficients:
             rows.append((feature, *(self._text(k, j) for k in range(len(self.names)))))
         return rows
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Numbers, strings and lists."""
         return {
             "features": list(self.features),

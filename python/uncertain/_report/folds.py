@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from .._data.groups import Groups, check_group_number, too_few_groups
 from .._data.incomplete import GaussianRows
-from .._data.typing import Floats, Ints, Labels, RandomState
+from .._data.typing import Floats, Ints, Keywords, Labels, RandomState
 from .._held_out.equal import equal_rows
 from .._held_out.folds import split as split_rows
 from ..exceptions import ParameterError, UncertainError
@@ -27,7 +27,7 @@ class Folds(NamedTuple):
     """(train, test) of every fold of every repeat, and what a report says about them."""
 
     splits: list[tuple[Ints, Ints]]
-    about: dict[str, Any]
+    about: Keywords
 
     @property
     def per_repeat(self) -> int:
@@ -94,7 +94,7 @@ class Design:
                     if groups is None
                     else too_few_groups(rare, groups)
                 )
-        about: dict[str, Any] = {"folds": folds, "repeats": repeats}
+        about: Keywords = {"folds": folds, "repeats": repeats}
         if self.n_equal:
             about |= {"n_equal": self.n_equal}
         elif groups is not None:
@@ -104,7 +104,7 @@ class Design:
         return Folds([(fold.train, fold.test) for fold in splits], about)
 
 
-def check_counts(**counts: tuple[Any, int]) -> None:
+def check_counts(**counts: tuple[object, int]) -> None:
     """Refuse what is not an integer of at least the given size: ``check_counts(folds=(folds, 2))``."""
     for name, (value, least) in counts.items():
         if not isinstance(value, int) or value < least:

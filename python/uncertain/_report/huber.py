@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows
-from .._data.typing import Floats, Ints, Labels
+from .._data.typing import Floats, Ints, JsonObject, Labels
 from .._held_out.fits import means_alone
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError
@@ -47,7 +47,7 @@ class Comparison:
     difference_se: float
     """Standard error of `difference`."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Numbers and lists."""
         return {name: json_ready(value) for name, value in vars(self).items()}
 

@@ -9,12 +9,12 @@ and a model counts as the best only if it is ahead of the next one by more than 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
-from .._data.typing import Floats
+from .._data.typing import Floats, JsonObject
 from ..discriminant import GaussianDiscriminant
 from ..mixture import GaussianMixtureRegressor
 from ..preprocessing import GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
@@ -22,6 +22,9 @@ from ..svm import GSUClassifier
 from .base import aligned, amount
 from .board import MEANS_ONLY, Board, Difference
 from .html import Table
+
+Step: TypeAlias = tuple[str, BaseEstimator]
+Steps: TypeAlias = list[Step]
 
 AVERAGE = "average"
 """The model itself, if it is an average of several."""
@@ -94,7 +97,7 @@ class Meanings:
         """The table as text, under the verdict."""
         return [self.verdict, *aligned(self.rows())]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Numbers, strings and lists."""
         rows = [{k: v if k != "scores" else v.tolist() for k, v in vars(m).items()} for m in self.ranking]
         return {"ranking": rows, "lead": self.lead, "lead_se": self.lead_se, "verdict": self.verdict}
@@ -145,7 +148,7 @@ def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipelin
     return others
 
 
-def _without_filling(pipeline: Pipeline, gaps: bool) -> tuple[list[Any], list[Any], tuple[str, Any]]:
+def _without_filling(pipeline: Pipeline, gaps: bool) -> tuple[Steps, Steps, Step]:
     """The steps that fill and collapse nothing; an imputer if there are gaps, and a denoiser."""
     filling = (GaussianDenoiser, GaussianImputer, GaussianCollapser)
     steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..plot._style import bare
 from .board import MEANS_ONLY, Board
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -33,7 +34,7 @@ def scores_picture(board: Board, own: str) -> Figure:
     for place, name in zip(places, names, strict=True):
         color = COLORS[0] if name == own else COLORS[5]
         score, change = board.score(name), board.difference(name, base)
-        style: dict[str, Any] = {"fmt": "o", "color": color, "capsize": 3.0, "markersize": 5.0}
+        style: dict[str, object] = {"fmt": "o", "color": color, "capsize": 3.0, "markersize": 5.0}
         left.errorbar(scale * score.mean, place, xerr=scale * score.se, **style)
         if name != base:
             right.errorbar(scale * change.mean, place, xerr=2 * scale * change.se, **style)
@@ -62,7 +63,7 @@ def reliability_picture(
     return figure
 
 
-def _figure(width: float, height: float) -> tuple[Figure, Any]:
+def _figure(width: float, height: float) -> tuple[Figure, Axes]:
     figure, ax = new_figure(width, height)
     figure.set_dpi(100)
     return figure, ax

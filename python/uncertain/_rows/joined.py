@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
-from .._data.typing import Estimator, Floats, Labels
+from .._data.typing import Floats, Labels
 from .._spill import Spill
 from .._uncertain import Part
 
 
 @contextmanager
-def joined(estimator: Any, rows: Spill, y: Labels, y_std: Floats | None) -> Iterator[None]:
+def joined(estimator: BaseEstimator, rows: Spill, y: Labels, y_std: Floats | None) -> Iterator[None]:
     """While this estimator is fitted to these rows, it reads features and target from a file of both."""
     if not joins(estimator, rows.rows()):
         yield
@@ -32,7 +32,7 @@ def joined(estimator: Any, rows: Spill, y: Labels, y_std: Floats | None) -> Iter
         del estimator._joint
 
 
-def joins(estimator: Estimator, rows: GaussianRows) -> bool:
+def joins(estimator: BaseEstimator, rows: GaussianRows) -> bool:
     """Does it learn from features and target together, of rows that can be joined block by block?
 
     The errors of all rows in common may be different ones in the next block, with the target's; limits are

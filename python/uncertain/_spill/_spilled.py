@@ -7,13 +7,12 @@ the core reads the mapped pages in place. Numbers are checked on their way in, a
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, limits_of
-from .._data.typing import Array, Estimator
+from .._data.typing import Array, Transformer
 from .._uncertain import Gaussians, Rows
 from ..exceptions import UncertainError
 from ._column import Column
@@ -47,7 +46,7 @@ class Spill:
             raise UncertainError("the table has no rows")
         return self._written.rows()
 
-    def transform(self, step: Estimator) -> None:
+    def transform(self, step: Transformer) -> None:
         """What a fitted step makes of the rows: in their place where they keep their shape, else in new
         files."""
         assert self._written is not None
@@ -64,7 +63,7 @@ class Spill:
                 new.append(made)
         self._written = new
 
-    def copied(self, step: Any) -> Spill:
+    def copied(self, step: Transformer) -> Spill:
         """What a step makes of the rows, in files of its own."""
         rows, copy = self.rows(), Spill(self._folder, self._batch_bytes)
         count = in_parts(self.row_bytes // 8, self._batch_bytes)

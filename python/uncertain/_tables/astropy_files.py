@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .._data.installed import installed
+from .._data.typing import Array, Keywords, NativeTable
 from ..exceptions import ColumnError, UncertainError
 from .astropy import only_table
 from .formats import FormatName
 from .opening import open_astropy
 from .paths import absolute
 
-READERS: dict[str, dict[str, Any]] = {
+READERS: dict[str, Keywords] = {
     "votable": {"format": "votable", "use_names_over_ids": True},
     "ecsv": {"format": "ascii.ecsv"},
 }
 
 
-def read_astropy(files: Sequence[str], kind: FormatName) -> Any:
+def read_astropy(files: Sequence[str], kind: FormatName) -> NativeTable:
     """The rows of all files as one astropy Table; its columns keep their units."""
     _require_astropy(files[0])
     tables = [_read_one(file, kind) for file in files]
@@ -52,7 +52,7 @@ def check_same(first_file: str, first: Sequence[str], file: str, names: Sequence
         raise ColumnError(f"{file}: there is a column {extra!r}, which {first_file} has not")
 
 
-def to_polars(table: Any) -> pl.DataFrame:
+def to_polars(table: NativeTable) -> pl.DataFrame:
     """An astropy table as a Polars frame: fixed-size lists for columns of several dimensions, nulls for gaps.
 
     Times and coordinates become the columns of numbers that astropy writes for them.
@@ -73,7 +73,7 @@ def write_astropy(frame: pl.DataFrame, path: Path, kind: FormatName) -> None:
     table.write(path, format=formats[kind], overwrite=True)
 
 
-def _read_one(file: str, kind: FormatName) -> Any:
+def _read_one(file: str, kind: FormatName) -> NativeTable:
     from astropy.io import fits
     from astropy.table import Table
 
@@ -89,7 +89,7 @@ def _read_one(file: str, kind: FormatName) -> Any:
         raise UncertainError(f"{file}: not a readable {kind} file ({error})") from error
 
 
-def _array(column: pl.Series) -> Any:
+def _array(column: pl.Series) -> Array:
     """A column for astropy."""
     if column.dtype.is_nested():
         lists = column.to_list()

@@ -9,33 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.typing import Floats, Ints, Labels
+from .._data.typing import Array, Floats, Ints, Labels, NativeColumn, NativeTable
 
 
 @dataclass
 class Exit:
     """The caller's kind of table; `whole` gives the table itself, of a query with all columns."""
 
-    whole: Callable[[], Any]
+    whole: Callable[[], NativeTable]
 
-    def frame(self, columns: Mapping[str, Labels]) -> Any:
+    def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         """New columns as a table, with the index of the caller's."""
         raise NotImplementedError
 
-    def append(self, columns: Mapping[str, Labels]) -> Any:
+    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         """The caller's columns and the new ones behind them."""
         raise NotImplementedError
 
-    def take(self, column: Any, rows: Ints) -> Any:
+    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
         """Some rows of a column of the library."""
         return column[rows]
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
+    def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         """A new table: of what `take` gave, of arrays, and of list columns of `rows`."""
         return self.frame(dict(columns) | _arrays_of(rows))
 
@@ -43,18 +42,18 @@ class Exit:
 class PolarsExit(Exit):
     """DataFrames of Polars."""
 
-    def frame(self, columns: Mapping[str, Labels]) -> Any:
+    def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         import polars
 
         return polars.DataFrame(_plain(columns))
 
-    def append(self, columns: Mapping[str, Labels]) -> Any:
+    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         return self.whole().with_columns(self.frame(columns).get_columns())
 
-    def take(self, column: Any, rows: Ints) -> Any:
+    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
         return column.gather(rows)
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
+    def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         import polars
 
         return polars.DataFrame(dict(columns) | ({} if rows is None else polars.DataFrame(rows).to_dict()))
@@ -63,12 +62,12 @@ class PolarsExit(Exit):
 class PandasExit(Exit):
     """DataFrames of pandas, with the caller's index."""
 
-    def frame(self, columns: Mapping[str, Labels]) -> Any:
+    def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         import pandas
 
         return pandas.DataFrame(dict(columns), index=self.whole().index)
 
-    def append(self, columns: Mapping[str, Labels]) -> Any:
+    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         """New names stand in the first level of several."""
         import pandas
 
@@ -79,11 +78,11 @@ class PandasExit(Exit):
             )
         return pandas.concat([self.whole(), added], axis=1)
 
-    def take(self, column: Any, rows: Ints) -> Any:
+    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
         """A Series with an index of its own."""
         return column.iloc[rows].reset_index(drop=True)
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
+    def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         import pandas
 
         cells = {name: list(part.reshape(len(part), -1)) for name, part in _arrays_of(rows).items()}
@@ -93,12 +92,12 @@ class PandasExit(Exit):
 class ArrowExit(Exit):
     """Tables of pyarrow; also for a RecordBatch, and for what only gives a stream of them."""
 
-    def frame(self, columns: Mapping[str, Labels]) -> Any:
+    def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         import pyarrow
 
         return pyarrow.table({name: pyarrow.array(v) for name, v in _plain(columns).items()})
 
-    def append(self, columns: Mapping[str, Labels]) -> Any:
+    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         import pyarrow
 
         table, added = self.whole(), self.frame(columns)
@@ -108,14 +107,14 @@ class ArrowExit(Exit):
             table = table.append_column(name, added.column(name))
         return table
 
-    def take(self, column: Any, rows: Ints) -> Any:
+    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
         return column.take(rows) if hasattr(column, "take") else column.gather(rows).to_arrow()
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
+    def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         import pyarrow
 
         made = pyarrow.table(dict(columns))
-        lists: Any = pyarrow.table({} if rows is None else rows)
+        lists: NativeTable = pyarrow.table({} if rows is None else rows)
         for name, column in zip(lists.column_names, lists.columns, strict=True):
             made = made.append_column(name, column)
         return made
@@ -124,13 +123,13 @@ class ArrowExit(Exit):
 class DictExit(Exit):
     """Dicts of arrays."""
 
-    def frame(self, columns: Mapping[str, Labels]) -> Any:
+    def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         return dict(columns)
 
-    def append(self, columns: Mapping[str, Labels]) -> Any:
+    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         return {**self.whole(), **columns}
 
-    def take(self, column: Any, rows: Ints) -> Any:
+    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
         """An array, or a part of a Series."""
         from .columns import pieces
 
@@ -144,16 +143,16 @@ class DictExit(Exit):
 class StructuredExit(Exit):
     """Structured arrays of NumPy, masked if a column is, records if the caller's are."""
 
-    def frame(self, columns: Mapping[str, Labels]) -> Any:
+    def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         fields = [(name, column.dtype, column.shape[1:]) for name, column in columns.items()]
         masked = any(isinstance(column, np.ma.MaskedArray) for column in columns.values())
         n_rows = len(next(iter(columns.values())))
-        made: Any = np.ma.empty(n_rows, dtype=fields) if masked else np.empty(n_rows, dtype=fields)
+        made: Array = np.ma.empty(n_rows, dtype=fields) if masked else np.empty(n_rows, dtype=fields)
         for name, column in columns.items():
             made[name] = column
         return made.view(np.recarray) if isinstance(self.whole(), np.recarray) else made
 
-    def append(self, columns: Mapping[str, Labels]) -> Any:
+    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         table = self.whole()
         return self.frame({name: table[name] for name in table.dtype.names} | dict(columns))
 
@@ -161,10 +160,10 @@ class StructuredExit(Exit):
 class AstropyExit(Exit):
     """Tables of astropy."""
 
-    def frame(self, columns: Mapping[str, Labels]) -> Any:
+    def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         return type(self.whole())(dict(columns))
 
-    def append(self, columns: Mapping[str, Labels]) -> Any:
+    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         """A copy of the table, its columns shared."""
         table = self.whole().copy(copy_data=False)
         for name, values in columns.items():
@@ -175,20 +174,20 @@ class AstropyExit(Exit):
 class WrappedExit(Exit):
     """Answers of another kind, wrapped."""
 
-    def __init__(self, inner: Exit, wrap: Callable[[Any], Any]) -> None:
+    def __init__(self, inner: Exit, wrap: Callable[[NativeTable], NativeTable]) -> None:
         super().__init__(inner.whole)
         self._inner, self._wrap = inner, wrap
 
-    def frame(self, columns: Mapping[str, Labels]) -> Any:
+    def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         return self._wrap(self._inner.frame(columns))
 
-    def append(self, columns: Mapping[str, Labels]) -> Any:
+    def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         return self._wrap(self._inner.append(columns))
 
-    def take(self, column: Any, rows: Ints) -> Any:
+    def take(self, column: NativeColumn, rows: Ints) -> NativeColumn:
         return self._inner.take(column, rows)
 
-    def new(self, columns: Mapping[str, Any], rows: GaussianArray | None = None) -> Any:
+    def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         return self._wrap(self._inner.new(columns, rows))
 
 
@@ -202,9 +201,9 @@ def _arrays_of(rows: GaussianArray | None) -> dict[str, Floats]:
     return {name: part.reshape(len(part), -1) if part.ndim == 1 else part for name, part in parts.items()}
 
 
-def _plain(columns: Mapping[str, Labels]) -> dict[str, Any]:
+def _plain(columns: Mapping[str, Labels]) -> dict[str, Labels | list[object]]:
     """Arrays of numbers, and everything else as lists; integers are 64 bits wide, as they are in lists."""
-    plain: dict[str, Any] = {}
+    plain: dict[str, Labels | list[object]] = {}
     for name, values in columns.items():
         if values.dtype.kind in "iu":
             values = values.astype(np.int64, copy=False)

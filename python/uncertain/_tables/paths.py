@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
-from typing import Any, TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
@@ -23,7 +23,7 @@ Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One path or several; each the name of a file or folder, a pattern with * or an address."""
 
 
-def are_paths(given: Any) -> TypeGuard[Paths]:
+def are_paths(given: object) -> TypeGuard[Paths]:
     """Is it a path, or a list of paths?"""
     if isinstance(given, (list, tuple)):
         return len(given) > 0 and all(isinstance(path, (str, os.PathLike)) for path in given)

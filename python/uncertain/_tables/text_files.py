@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
+from .._data.typing import Keywords
 from ..exceptions import UncertainError
 from .formats import Format, is_remote
 from .paths import polars_source
@@ -39,7 +39,7 @@ def scan_text(path: str, kind: Format) -> pl.LazyFrame:
         raise UncertainError(f"{path}: the file has no lines beside comments")
     separator = tab or separator_of(rows, blanks=kind.name == "text")
     names = _names_in_comment(lines, separator)
-    options: dict[str, Any] = {
+    options: Keywords = {
         "separator": separator or "\t",
         "has_header": names is None,
         "null_values": list(MISSING),

@@ -14,7 +14,8 @@ import click
 if TYPE_CHECKING:
     import polars
 
-    from .._data.typing import Function
+    from .._data.typing import Function, NativeTable
+    from .._tables import Table
 
 STANDARD = "-"
 LARGE = 64 << 20
@@ -71,7 +72,7 @@ def read(path: str | list[str]) -> polars.DataFrame:
     return from_bytes(sys.stdin.buffer.read()) if path == STANDARD else read_table(path)
 
 
-def opened(path: str | list[str]) -> Any:
+def opened(path: str | list[str]) -> NativeTable:
     """A table that is read by column; a file may have units."""
     from .._tables import open_table
     from .._tables.files import open_files
@@ -99,7 +100,7 @@ def from_bytes(data: bytes) -> polars.DataFrame:
             raise type(error)(str(error).replace(str(path), f"standard input, read as {kind}")) from error
 
 
-def streams(table: Any) -> bool:
+def streams(table: Table) -> bool:
     """Is it a large file, which is processed batch by batch?"""
     if not (table.streams and table.repeats):
         return False
@@ -107,7 +108,7 @@ def streams(table: Any) -> bool:
     return n_rows is not None and 8 * n_rows * len(table.names) > LARGE
 
 
-def batches(table: Any) -> Iterator[Any]:
+def batches(table: Table) -> Iterator[Table]:
     """All columns of a large file, in batches."""
     from .._tables import BatchSize
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,6 +23,8 @@ from ._tables import (
 if TYPE_CHECKING:
     import polars
 
+    from .._data.typing import NativeTable
+    from .._model.model import Model
     from .._tables import Table
 
 
@@ -86,7 +88,7 @@ def predict(
         click.echo(f"{count:,} predictions written to {out}")
 
 
-def _predictions(fitted: Any, rows: Table) -> polars.DataFrame:
+def _predictions(fitted: Model, rows: NativeTable) -> polars.DataFrame:
     import polars
 
     if fitted.has_distribution_:
@@ -99,7 +101,7 @@ def _predictions(fitted: Any, rows: Table) -> polars.DataFrame:
     return predicted.hstack(probabilities.rename({c: f"p_{c}" for c in probabilities.columns}))
 
 
-def _covering(fitted: Any, rows: Table, coverage: float) -> polars.DataFrame:
+def _covering(fitted: Model, rows: NativeTable, coverage: float) -> polars.DataFrame:
     import polars
 
     if fitted.is_regression_:
@@ -109,7 +111,7 @@ def _covering(fitted: Any, rows: Table, coverage: float) -> polars.DataFrame:
     return polars.DataFrame({f"{sets.name}_set": texts})
 
 
-def _kept(rows: Table, columns: list[str]) -> polars.DataFrame:
+def _kept(rows: NativeTable, columns: list[str]) -> polars.DataFrame:
     import polars
 
     from .._columns.bars import require

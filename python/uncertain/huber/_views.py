@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._data.typing import Floats, Ints, Json, Keywords
+from .._data.typing import Floats, Ints, Json, Keywords, Label
 from ..exceptions import ParameterError
 
 Matrix: TypeAlias = Floats | tuple[Ints, Ints, Floats]
@@ -55,7 +55,7 @@ def column_groups(views: object, d: int, names: Sequence[str]) -> list[list[int]
     return groups
 
 
-def per_view(name: str, value: object, count: int) -> list[Any]:
+def per_view(name: str, value: object, count: int) -> list[Label]:
     """One value per view: a list of them, or one for all."""
     if not isinstance(value, (list, tuple)):
         return [value] * count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def ellipses(
-    data: GaussianArray, *, ax: Axes, n_std: float = 1.0, rows: ArrayLike | None = None, **style: Any
+    data: GaussianArray, *, ax: Axes, n_std: float = 1.0, rows: ArrayLike | None = None, **style: object
 ) -> EllipseCollection:
     """Draw every row's covariance as the ellipse (x - x_i)' S_i^-1 (x - x_i) = n_std^2.
 
@@ -103,7 +103,7 @@ class GaussianDisplay:
         y: ArrayLike | None = None,
         *,
         features: tuple[int | str, int | str] = (0, 1),
-        **options: Any,
+        **options: object,
     ) -> Self:
         """Draw two features of `X` (with their marginal covariances); `options` are those of `plot`."""
         return cls._drawn(Opened.from_arguments(None, X, y), features, options)
@@ -116,7 +116,7 @@ class GaussianDisplay:
         y: ColumnOrValues | None = None,
         *,
         features: tuple[int | str, int | str] = (0, 1),
-        **options: Any,
+        **options: object,
     ) -> Self:
         """Draw two features of a table (or a path) as a `Model` reads it, classes in colours.
 

@@ -1,18 +1,17 @@
-"""A cluster as a fit sees it: work goes out with a limit on attempts and on time, and what goes wrong is
-told.
+"""A cluster as a fit sees it: work goes out with a limit on attempts and on time.
 
 Dask does scheduling, placement and recovery: results that a lost worker held are computed again from where
-they
-came. Only `compute`, `map`, `gather`, `run`, `sync` and `cancel` of a client are used, and every wait ends.
+they came. Only `compute`, `map`, `gather`, `run`, `sync` and `cancel` of a client are used, and every wait
+ends.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import distributed
 import numpy as np
@@ -42,13 +41,13 @@ CANCELLING = 30.0
 """Seconds to wait for a scheduler that is to forget what it was asked for."""
 
 
-async def _fetched(client: distributed.Client, futures: Sequence[distributed.Future]) -> Any:
-    return await client.gather(list(futures), asynchronous=True)
+async def _fetched(client: distributed.Client, futures: Sequence[distributed.Future]) -> list[object]:
+    return list(await client.gather(list(futures), asynchronous=True))
 
 
-async def _versions(client: distributed.Client) -> Any:
+async def _versions(client: distributed.Client) -> dict[str, object]:
     # A worker that is about to leave does not answer, which is no fault of the others.
-    return await client.run(version, on_error="return")
+    return dict(await client.run(version, on_error="return"))
 
 
 async def _cancelled(client: distributed.Client, futures: Sequence[distributed.Future]) -> None:
@@ -71,9 +70,9 @@ class Cluster:
 
     def check(self) -> None:
         """Workers that are there, with this version of the package."""
-        self._waiting("the first worker", self._client.wait_for_workers, 1, timeout=self._timeout)
-        found = self._waiting("the versions of the workers", self._within, _versions)
-        for worker, theirs in found.items():
+        self._waiting("the first worker", lambda: self._client.wait_for_workers(1, timeout=self._timeout))
+        versions = self._waiting("the versions of the workers", lambda: self._within(_versions))
+        for worker, theirs in versions.items():
             if isinstance(theirs, (ImportError, AttributeError)):
                 raise ClusterError(
                     f"{worker} cannot import uncertain ({theirs}); install it on every machine"
@@ -84,11 +83,13 @@ class Cluster:
                     "install the same version everywhere"
                 )
 
-    def compute(self, delayed: Sequence[distributed.Future]) -> list[Any]:
+    def compute(self, delayed: Sequence[distributed.Future]) -> list[distributed.Future]:
         """Futures of lazy objects."""
         return list(self._client.compute(list(delayed), retries=self._retries))
 
-    def map(self, work: Callable[..., Any], *lists: Sequence[distributed.Future], **same: Any) -> list[Any]:
+    def map(
+        self, work: Callable[..., object], *lists: Sequence[distributed.Future], **same: object
+    ) -> list[distributed.Future]:
         """Futures of `work`, one for each element; a key of its own for every call, so that nothing is
         reused."""
         name = f"uncertain-{work.__name__}-{next(_NUMBERS)}-{time.time_ns():x}"
@@ -98,30 +99,31 @@ class Cluster:
     def results(self, futures: Sequence[distributed.Future], what: str, kind: type[T]) -> list[T]:
         """The results, in order, all of one `kind`; work that fails is not waited for."""
         # One wait for everything, also for what must be computed again while it is fetched.
-        results = list(self._waiting(what, self._within, _fetched, futures, futures=futures))
-        for k, result in enumerate(results):
+        answers = self._waiting(what, lambda: self._within(_fetched, futures), futures)
+        results: list[T] = []
+        for k, result in enumerate(answers):
             if not isinstance(result, kind):
                 raise ClusterError(
-                    f"{what}: task {k} of {len(results)} was answered with {type(result).__name__} instead "
+                    f"{what}: task {k} of {len(answers)} was answered with {type(result).__name__} instead "
                     f"of {kind.__name__}. Something on the cluster replaces tasks or their results: look at "
                     "its plugins, or fit on another one"
                 )
+            results.append(result)
         return results
 
-    def _within(self, ask: Callable[..., Any], *args: Any) -> Any:
+    def _within(self, ask: Callable[..., Coroutine[object, object, T]], *args: object) -> T:
         """What `ask` finds on the loop of the client, unless it takes too long."""
-        return self._client.sync(ask, self._client, *args, callback_timeout=self._timeout)
+        answer: T = self._client.sync(ask, self._client, *args, callback_timeout=self._timeout)
+        return answer
 
     def _waiting(
         self,
         what: str,
-        wait: Callable[..., Any],
-        *args: Any,
+        wait: Callable[[], T],
         futures: Sequence[distributed.Future] = (),
-        **limits: Any,
-    ) -> Any:
+    ) -> T:
         try:
-            return wait(*args, **limits)
+            return wait()
         except KeyboardInterrupt:
             self.cancel(futures)
             raise
@@ -155,8 +157,7 @@ class Passes:
     """Groups of rows on the workers, which answer requests one pass after the other.
 
     Every answer carries the number of rows and a checksum of them: a group that was lost and read again must
-    be
-    the same as before.
+    be the same as before.
     """
 
     def __init__(
@@ -201,7 +202,7 @@ class Passes:
                     "fit that"
                 )
 
-    def behind(self, work: Callable[..., Any], **same: Any) -> Passes:
+    def behind(self, work: Callable[..., object], **same: object) -> Passes:
         """Passes over what `work` makes of every group."""
         groups = self._cluster.map(work, self.groups, **same)
         after = Passes(self._cluster, groups, n_jobs=self._n_jobs, verbose=self._verbose)

@@ -8,7 +8,6 @@ asks for the size of what it holds, which for an object of Rust would be some by
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from dask.sizeof import sizeof
@@ -55,7 +54,7 @@ class Piece:
         parts = self.part.rows.parts()
         return sum(array.nbytes for array in (*parts.values(), *self.known().values()))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _rebuilt, (self.part.rows.parts(), self.part.missing, self.known())
 
 
