@@ -53,6 +53,8 @@ class Found:
     """By feature the column of the correlation of its error with the target's."""
     target_cov: dict[str, str] = field(default_factory=dict)
     """The same of covariances."""
+    hdu: int | str | None = None
+    """The table of a FITS file that the caller picked."""
     # What only the fit asks for: columns that have a role if the estimator knows one.
     target_stds: tuple[str, ...] = field(default=(), compare=False)
     """Columns named like standard deviations of the target."""
@@ -230,6 +232,11 @@ class Columns:
         return self.known.target_limit
 
     @property
+    def hdu(self) -> int | str | None:
+        """The table of a FITS file that the caller of the fit picked."""
+        return self.known.hdu
+
+    @property
     def target_corr(self) -> dict[str, str]:
         """By feature the column of the correlation of its error with the target's."""
         return self.known.target_corr
@@ -300,6 +307,13 @@ class Columns:
     def bars(self) -> dict[str, ErrorBar]:
         """The error bar of every scalar feature."""
         return error_bars_from(self.features or (), self.errors)
+
+    def named(self) -> tuple[str, ...]:
+        """The columns that a caller names one by one, the target first."""
+        exact = () if self.exact == "all" else self.exact
+        names = [*(getattr(self, role) for role in OF_ROWS), self.mean]
+        names += [name for names in (self.features, exact, self.categorical) for name in names or ()]
+        return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
 
     @cached_property
     def lists(self) -> dict[str, str]:
@@ -451,7 +465,7 @@ ALWAYS = ("target", "mean", "features", "errors", "corr", "ignored", "automatic"
 """What every version of the model file has, in this order."""
 IF_THERE = (
     "target_std", "groups", "sample_weight", "exact", "categorical", "target_unit", "limits", "target_limit",
-    "target_corr", "target_cov",
+    "target_corr", "target_cov", "hdu",
 )  # fmt: skip
 """Roles that came later. A file has them where they hold something, so that older versions can read it."""
 

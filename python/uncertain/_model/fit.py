@@ -51,6 +51,7 @@ def fit(
     corr: str | Mapping[tuple[str, str], str] | None = None,
     limits: str | Mapping[str, str] | None = None,
     columns: Columns | None = None,
+    hdu: int | str | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     method: MethodName = "auto",
     meaning: Literal["auto", "spread", "measurement"] = "auto",
@@ -110,6 +111,8 @@ def fit(
         for numbers. Other methods refuse them, and "auto" chooses among these.
     columns : all of these roles in one object, `uncertain.Columns`, for which the arguments are shortcuts. A
         role is given in one of the two.
+    hdu : which table of a FITS file with several, by number or name; the model keeps it for new files. By
+        default the one with the target, and of several the one with most values, which a warning names.
     task : "auto", "classification" or "regression". "auto" is regression for a target of floats (that are not
         all whole numbers); "classification" also accepts many integers, and whole floats, as labels.
     method : the model; in brackets, for a target of numbers.
@@ -222,12 +225,12 @@ def fit(
     }  # fmt: skip
     asked, values = Columns.from_arguments(columns, roles)
     if is_dask(table):
-        for name, given in (("noise", noise), ("memory", memory), ("spill", spill)):
+        for name, given in (("noise", noise), ("memory", memory), ("spill", spill), ("hdu", hdu)):
             if given is not None:
                 raise ParameterError(f"{name}= is for tables in one memory; on a cluster leave it out")
         reader, plan = open_dask_rows(None, table, asked, values, plan)
     else:
-        reader, plan = open_rows(table, asked, values, plan, memory=memory, spill=spill)
+        reader, plan = open_rows(table, asked, values, plan, memory=memory, spill=spill, hdu=hdu)
     return fit_rows(reader, plan)
 
 

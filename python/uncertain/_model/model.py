@@ -501,7 +501,7 @@ class Model:
 
     def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
         """The targets of labelled rows, checked: the column of the fit, or `y`."""
-        source = Source.of(table).load([y, self.columns_.target])
+        source = Source.of(table, self._reader.choice).load([y, self.columns_.target])
         return self._reader.truth(source, y)
 
     def gaussians(self, table: TableLike) -> GaussianArray:

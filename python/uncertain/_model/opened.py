@@ -19,6 +19,7 @@ from .._rows.in_parts import suits_parts
 from .._rows.reader import PerRow, RowReader
 from .._spill import Budget
 from .._tables.dask import is_dask
+from .._tables.hdus import HduChoice
 from .._tables.source import Source
 from ..exceptions import ParameterError
 from ..preprocessing._empty import find_filled
@@ -34,6 +35,7 @@ def open_rows(
     *,
     memory: str | int | None,
     spill: str | os.PathLike[str] | None,
+    hdu: int | str | None = None,
 ) -> tuple[RowReader, Plan]:
     """What reads the rows of a table of this process; and the plan for such columns.
 
@@ -44,9 +46,10 @@ def open_rows(
         raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
     if budget is not None:
         plan.refuse(InFile)
-    source = Source.of(table)
+    source = Source.of(table, HduChoice(hdu, asked))
     with source.named():
         columns = _find_columns(source, asked)
+        columns = columns if hdu is None else columns.with_found(hdu=hdu)
         in_parts = (
             budget is None and not plan.is_choice and suits_parts(source, columns, named=bool(asked.errors))
         )

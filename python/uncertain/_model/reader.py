@@ -27,6 +27,7 @@ from .._rows.batches import numbered
 from .._rows.in_parts import is_large
 from .._spill import in_parts
 from .._tables import BatchSize
+from .._tables.hdus import HduChoice
 from .._tables.source import Source
 from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer
@@ -71,6 +72,11 @@ class Reader:
         return self.pipeline[int(self.has_reading_step) :]
 
     @property
+    def choice(self) -> HduChoice:
+        """The table that is meant of a FITS file with several."""
+        return HduChoice(columns=self.columns, fits=False)
+
+    @property
     def target_name(self) -> str:
         """What predictions are called."""
         return self.columns.target or "prediction"
@@ -109,7 +115,7 @@ class Reader:
     def opened(self, table: TableLike) -> Source:
         """The table, of which nothing is read; ColumnError unless it has what the model reads."""
         reads = self.columns.needed
-        return Source.of(table).require(reads, f"the model reads {listing(reads)}")
+        return Source.of(table, self.choice).require(reads, f"the model reads {listing(reads)}")
 
     def input(self, source: Source) -> Any:
         """What the pipeline takes."""

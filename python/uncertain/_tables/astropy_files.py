@@ -11,8 +11,9 @@ import polars as pl
 from .._data.installed import installed
 from .._data.typing import Array, Keywords, NativeTable
 from ..exceptions import ColumnError, UncertainError
-from .astropy import only_table
+from .astropy import strip_text
 from .formats import FormatName
+from .hdus import ANY_TABLE, HduChoice, choose_hdu, refuse_hdu
 from .opening import open_astropy
 from .paths import absolute
 
@@ -22,11 +23,20 @@ READERS: dict[str, Keywords] = {
 }
 
 
-def read_astropy(files: Sequence[str], kind: FormatName) -> NativeTable:
-    """The rows of all files as one astropy Table; its columns keep their units."""
+def read_astropy(
+    files: Sequence[str], kind: FormatName, choice: HduChoice = ANY_TABLE
+) -> tuple[NativeTable, str]:
+    """The rows of all files as one astropy Table, whose columns keep their units; and a note on the choice.
+
+    Of later files that table is meant which was chosen of the first, by its name, if they have one.
+    """
     _require_astropy(files[0])
-    tables = [_read_one(file, kind) for file in files]
-    first = tables[0]
+    if kind != "fits":
+        refuse_hdu(choice, files[0])
+    first, name, note = _read_one(files[0], kind, choice)
+    if choice.picked is None:
+        choice = choice._replace(hdu=name or None, fits=False)
+    tables = [first, *(_read_one(file, kind, choice)[0] for file in files[1:])]
     for file, other in zip(files[1:], tables[1:], strict=True):
         check_same(files[0], first.colnames, file, other.colnames)
         for name in first.colnames:
@@ -36,10 +46,10 @@ def read_astropy(files: Sequence[str], kind: FormatName) -> NativeTable:
                     f"{file}: column {name!r} has the unit {units[1]}, but {units[0]} in {files[0]}"
                 )
     if len(tables) == 1:
-        return first
+        return first, note
     from astropy.table import vstack
 
-    return vstack(tables, join_type="exact", metadata_conflicts="silent")
+    return vstack(tables, join_type="exact", metadata_conflicts="silent"), note
 
 
 def check_same(first_file: str, first: Sequence[str], file: str, names: Sequence[str]) -> None:
@@ -73,16 +83,18 @@ def write_astropy(frame: pl.DataFrame, path: Path, kind: FormatName) -> None:
     table.write(path, format=formats[kind], overwrite=True)
 
 
-def _read_one(file: str, kind: FormatName) -> NativeTable:
+def _read_one(file: str, kind: FormatName, choice: HduChoice) -> tuple[NativeTable, str, str]:
+    """(the table, its name in a FITS file, a note on the choice)."""
     from astropy.io import fits
     from astropy.table import Table
 
     try:
         if kind != "fits":
-            return Table.read(absolute(file), **READERS[kind])
+            return Table.read(absolute(file), **READERS[kind]), "", ""
         with fits.open(absolute(file)) as hdus:
-            number = only_table(hdus)
-        return Table.read(absolute(file), format="fits", hdu=number)
+            number, note = choose_hdu(hdus, choice)
+            name = str(hdus[number].name)
+        return strip_text(Table.read(absolute(file), format="fits", hdu=number)), name, note
     except ColumnError as error:
         raise ColumnError(f"{file}: {error}") from None
     except (OSError, ValueError, TypeError, IndexError, KeyError) as error:

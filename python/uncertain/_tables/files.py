@@ -16,6 +16,7 @@ from .blocks import blocks_of
 from .door import BatchSize
 from .exits import WrappedExit
 from .formats import ASTROPY, TEXT, Format, format_of, is_remote
+from .hdus import ANY_TABLE, HduChoice, refuse_hdu
 from .lazy import lazy_polars
 from .opening import open_astropy
 from .paths import Paths, describe_paths, find_files, is_folder, polars_source
@@ -23,7 +24,7 @@ from .table import Table
 from .text_files import scan_text
 
 
-def open_files(given: Paths) -> Table:
+def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
     """The rows of all files that are meant, in order, as one table; answered by Polars.
 
     Only the columns that are asked for are read, where the format allows.
@@ -41,9 +42,12 @@ def open_files(given: Paths) -> Table:
         remote = next(filter(is_remote, files), None)
         if remote is not None:
             raise ParameterError(f"{remote}: {kind.name} files are read from disk only; download it first")
-        table = open_astropy(read_astropy(files, kind.name))
+        native, note = read_astropy(files, kind.name, choice)
+        table = open_astropy(native)
         table.exit = WrappedExit(table.exit, to_polars)
+        table.notes = (note,) if note else ()
         return _called(describe_paths(given), table)
+    refuse_hdu(choice, f"{files[0]}")
     hive = is_folder(given)
     where = describe_paths(given)
 

@@ -17,6 +17,7 @@ from .exits import (
     StructuredExit,
     WrappedExit,
 )
+from .hdus import ANY_TABLE, HduChoice, refuse_hdu
 from .recognise import KINDS_OF_TABLES, Kind, kind_of
 from .table import Table
 
@@ -26,19 +27,23 @@ def is_table(X: object) -> bool:
     return isinstance(X, Table) or kind_of(X) is not None
 
 
-def open_table(X: Any) -> Table:
+def open_table(X: Any, choice: HduChoice = ANY_TABLE) -> Table:
     """`X` as a Table; queries are collected when they are asked. TypeError for what is not a table."""
-    table = opened(X)
+    table = opened(X, choice)
     if table is None:
         raise TypeError(f"expected {KINDS_OF_TABLES}, got {type(X).__module__}.{type(X).__name__}")
     return table
 
 
-def opened(X: Any) -> Table | None:
+def opened(X: Any, choice: HduChoice = ANY_TABLE) -> Table | None:
     """`X` as a Table; None for what is not a table."""
     if isinstance(X, Table):
         return X
     kind = kind_of(X)
+    if kind == "fits":
+        return _fits(X, choice)
+    if choice.hdu is not None:
+        refuse_hdu(choice, f"{'a table' if kind else 'data'} of type {type(X).__name__}")
     return None if kind is None else OPENERS[kind](X)
 
 
@@ -81,10 +86,13 @@ def _arrow(X: Any) -> Table:
     return Table(InMemory(list(X.schema.names), X.column, lambda: X.num_rows), ArrowExit(lambda: X))
 
 
-def _fits(X: Any) -> Table:
+def _fits(X: Any, choice: HduChoice = ANY_TABLE) -> Table:
     from .astropy import read_fits
 
-    return open_astropy(read_fits(X))
+    native, note = read_fits(X, choice)
+    table = open_astropy(native)
+    table.notes = (note,) if note else ()
+    return table
 
 
 def _dict(X: Mapping[str, Any]) -> Table:

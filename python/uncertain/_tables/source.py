@@ -12,7 +12,9 @@ from .._data.groups import Groups, groups_from
 from .._data.targets import as_values, errors_from, targets_from, weights_from
 from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
-from ..exceptions import ColumnError, ParameterError
+from .._data.warn import warn
+from ..exceptions import ColumnError, ParameterError, UncertainWarning
+from .hdus import ANY_TABLE, HduChoice
 from .opening import opened
 from .paths import are_paths
 from .recognise import refuse_strange
@@ -29,15 +31,19 @@ class Source:
     """The same as a `Table`; None for rows without columns."""
 
     @classmethod
-    def of(cls, data: TableLike) -> Source:
+    def of(cls, data: TableLike, choice: HduChoice = ANY_TABLE) -> Source:
         """A table of any library, the path of one, or rows without columns."""
         if are_paths(data):
             from .files import open_files
 
-            return cls(data, open_files(data))
-        table = opened(data)
+            table: Table | None = open_files(data, choice)
+        else:
+            table = opened(data, choice)
         if table is None:
             refuse_strange(data)
+        elif choice.fits:
+            for note in table.notes:
+                warn(f"{table.origin}: {note}" if table.origin else note, UncertainWarning)
         return cls(data, table)
 
     def require(self, names: Iterable[str], advice: str) -> Self:

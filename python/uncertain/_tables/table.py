@@ -42,6 +42,8 @@ class Table:
         self._units = units or {}
         self._places = {name: place for place, name in enumerate(door.names)}
         self._columns: dict[str, pl.Series] = {}
+        self.notes: tuple[str, ...] = ()
+        """Sentences on what was decided when it was opened."""
         self._stands = False  # are some rows in the place of a whole table, of which nothing more is read?
 
     @classmethod

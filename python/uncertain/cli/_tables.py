@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import polars
 
     from .._data.typing import Function, NativeTable
+    from .._model.model import Model
     from .._tables import Table
 
 STANDARD = "-"
@@ -72,12 +73,33 @@ def read(path: str | list[str]) -> polars.DataFrame:
     return from_bytes(sys.stdin.buffer.read()) if path == STANDARD else read_table(path)
 
 
-def opened(path: str | list[str]) -> NativeTable:
+def opened(path: str | list[str], hdu: int | str | None = None) -> NativeTable:
     """A table that is read by column; a file may have units."""
     from .._tables import open_table
     from .._tables.files import open_files
+    from .._tables.hdus import HduChoice
 
-    return open_table(read(path)) if path == STANDARD else open_files(path)
+    if path == STANDARD:
+        return open_table(read(path))
+    table = open_files(path, HduChoice(hdu))
+    for note in table.notes:
+        click.echo(f"{table.origin}: {note}", err=True)
+    return table
+
+
+def opened_for(model: Model, path: str | list[str]) -> NativeTable:
+    """The same with the columns that a model reads."""
+    return model._reader.opened(read(path) if path == STANDARD else path).table
+
+
+def hdu_option(command: Function) -> Function:
+    """--hdu of a FITS file."""
+    return click.option(
+        "--hdu",
+        metavar="NAME",
+        callback=lambda _ctx, _option, text: int(text) if text and text.isdigit() else text,
+        help="Which table of a FITS file with several: its name or number.",
+    )(command)
 
 
 def from_bytes(data: bytes) -> polars.DataFrame:

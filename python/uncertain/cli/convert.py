@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ._tables import STANDARD, batches, format_option, opened, read, streams, write, write_batches
+from ._tables import STANDARD, batches, format_option, hdu_option, opened, read, streams, write, write_batches
 
 if TYPE_CHECKING:
     import polars
@@ -26,8 +26,17 @@ if TYPE_CHECKING:
 @click.option(
     "--target", "-t", default="label", show_default=True, help="Column that is no feature (with --pack)."
 )
+@hdu_option
 @format_option
-def convert(source: str, destination: str, pack: bool, unpack: bool, target: str, kind: str | None) -> None:
+def convert(
+    source: str,
+    destination: str,
+    pack: bool,
+    unpack: bool,
+    target: str,
+    kind: str | None,
+    hdu: int | str | None,
+) -> None:
     """Convert a table between the formats that endings name: .parquet, .csv, .tsv, .arrow, .fits and others.
 
     \b
@@ -50,11 +59,11 @@ def convert(source: str, destination: str, pack: bool, unpack: bool, target: str
         widths.append(frame.width)
         return frame
 
-    table = None if source == STANDARD else opened(source)
+    table = None if source == STANDARD else opened(source, hdu)
     if table is not None and streams(table):
         height = write_batches((converted(batch.native) for batch in batches(table)), destination, kind)
     else:
-        frame = converted(read(source))
+        frame = converted(read(source) if table is None else table.appended({}))
         write(frame, destination, kind)
         height = frame.height
     if destination != STANDARD:

@@ -8,7 +8,7 @@ import click
 
 from ._options import progress_option
 from ._progress import Progress
-from ._tables import opened, table_argument
+from ._tables import opened_for, table_argument
 
 if TYPE_CHECKING:
     from .._data.typing import Floats
@@ -34,7 +34,7 @@ def evaluate(model: str, table: str | list[str], progress: bool | None) -> None:
 
     fitted = load(model)
     with Progress("predicting", progress):
-        worth = fitted._score_counts(opened(table))
+        worth = fitted._score_counts(opened_for(fitted, table))
     if isinstance(worth, ConfusionCounts):
         click.echo("\n".join(_by_class([str(c) for c in fitted.classes_.tolist()], worth)))
         click.echo(f"\naccuracy {worth.score:.4f} on {worth.n_rows:,} rows")

@@ -20,7 +20,7 @@ from ._options import (
     progress_option,
 )
 from ._progress import Progress
-from ._tables import STANDARD, called, read, table_argument
+from ._tables import STANDARD, called, hdu_option, read, table_argument
 
 if TYPE_CHECKING:
     from .._data.typing import Keywords
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("--weight", "sample_weight", metavar="NAME", help="Column of weights.")
 @column_options
+@hdu_option
 @choice_option("--task", TASKS, "What the target is.")
 @choice_option("--method", METHODS, "Which model to fit.")
 @choice_option("--meaning", MEANINGS, "What error bars mean.")

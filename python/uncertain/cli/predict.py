@@ -13,7 +13,7 @@ from ._tables import (
     STANDARD,
     batches,
     format_option,
-    opened,
+    opened_for,
     streams,
     table_argument,
     write,
@@ -70,7 +70,7 @@ def predict(
         raise click.UsageError("--append keeps all columns, --keep some: choose one")
     fitted = load(model)
     with Progress("predicting", progress):
-        rows = opened(table)
+        rows = opened_for(fitted, table)
 
         def answered(part: Table) -> polars.DataFrame:
             predictions = _predictions(fitted, part)

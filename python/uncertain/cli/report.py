@@ -9,7 +9,7 @@ import click
 
 from ._options import progress_option
 from ._progress import Progress
-from ._tables import opened, table_argument
+from ._tables import opened_for, table_argument
 
 
 @click.command(short_help="Did the error bars change anything?")
@@ -60,7 +60,7 @@ def report(
     fitted = load(model)
     with Progress("comparing", progress) as shown:
         result = fitted.report(
-            opened(table),
+            opened_for(fitted, table),
             groups=False if by_rows else groups,
             callback=shown.fold if shown.shown else None,
             **given,
