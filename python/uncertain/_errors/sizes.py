@@ -17,6 +17,7 @@ from scipy.stats import binom
 
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
+from .._data.json_numbers import finite_numbers
 from .._data.typing import Booleans, Floats, Header, Keywords
 from ..preprocessing._error_columns import deviations
 
@@ -85,15 +86,12 @@ class ErrorSizes:
     @classmethod
     def from_dict(cls, values: Header) -> Self:
         """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
-        lower, middle, upper = (
-            np.asarray(values[name], dtype=np.float64) for name in ("lower", "middle", "upper")
-        )
-        alike = lower.shape == middle.shape == upper.shape == (len(lower),)
+        lower, middle, upper = (finite_numbers(values[name], name) for name in ("lower", "middle", "upper"))
         n_rows = values["n_rows"]
-        counted = type(n_rows) is int and n_rows >= 1
-        if not alike or not np.isfinite([lower, middle, upper]).all() or not counted:
-            raise ValueError(f"sizes = {values!r}")
-        return cls(lower, middle, upper, values["n_rows"])
+        alike = len(lower) == len(middle) == len(upper) and type(n_rows) is int and n_rows >= 1
+        if not alike or not np.all((lower >= 0.0) & (lower <= middle) & (middle <= upper)):
+            raise ValueError(f"sizes = {values!r:.100}")
+        return cls(lower, middle, upper, n_rows)
 
 
 def sizes_of(rows: GaussianRows | ArrayLike) -> tuple[Floats, Booleans]:

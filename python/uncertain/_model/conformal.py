@@ -22,6 +22,7 @@ from typing import Self
 
 import numpy as np
 
+from .._data.json_numbers import finite_numbers
 from .._data.typing import Floats, Header, Ints
 
 LARGEST = 4.0
@@ -30,6 +31,10 @@ PER_BIN = 150
 """Scores that a bin should have at least: the level is then known to 2 points or so."""
 KEPT = 1000
 """Numbers that are kept of a bin's scores: its quantiles, if there are more."""
+
+
+ROUNDING = 1e-9
+"""1 - P(true class) may be so far below zero."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,11 @@ class Conformal:
         """The bin of each row."""
         return np.searchsorted(self.edges, levels, side="right")
 
+    @property
+    def largest(self) -> float:
+        """The largest score of all."""
+        return float(max(scores[-1] for scores in self.scores))
+
     def to_dict(self) -> Header:
         """Lists of numbers, for the model file."""
         return {"edges": self.edges.tolist(), "scores": [scores.tolist() for scores in self.scores]}
@@ -68,10 +78,10 @@ class Conformal:
     @classmethod
     def from_dict(cls, values: Header) -> Self:
         """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
-        edges = np.asarray(values["edges"], dtype=np.float64)
-        scores = tuple(np.asarray(each, dtype=np.float64) for each in values["scores"])
-        rising = edges.ndim == 1 and np.isfinite(edges).all() and np.all(np.diff(edges) > 0.0)
-        sorted_ = all(each.ndim == 1 and len(each) and np.all(np.diff(each) >= 0.0) for each in scores)
+        edges = finite_numbers(values["edges"], "edges")
+        scores = tuple(finite_numbers(each, "scores") for each in values["scores"])
+        rising = np.all(np.diff(edges) > 0.0)
+        sorted_ = all(len(each) and each[0] >= -ROUNDING and np.all(np.diff(each) >= 0.0) for each in scores)
         if not rising or not sorted_ or len(scores) != len(edges) + 1:
             raise ValueError(f"conformal = {values!r:.100}")
         return cls(edges, scores)

@@ -113,9 +113,16 @@ def _assembled(
     if about.steps and parameters and len(about.steps) != len(parameters):
         raise altered(f"{len(about.steps)} names and {len(parameters)} parameters of steps")
     estimators = estimators_of(steps, parameters[int(reads) :], classes)
+    try:
+        about.remembered.check(named(estimators, []), about.residual_std)
+    except ValueError as error:
+        raise altered(str(error)) from error
     if reads:
         first = AsGaussians(columns=columns)
-        first._keep(columns, about.categories, estimators[0].n_features_in_, about.units)
+        d = estimators[0].n_features_in_
+        first._keep(columns, about.categories, d, about.units)
+        if columns.roles() and len(first.get_feature_names_out()) != d:
+            raise altered(f"columns of {len(first.get_feature_names_out())} features, the steps have {d}")
         if parameters:
             options = {name: value for name, value in parameters[0].items() if name in OPTIONS}
             set_parameters(first, options)

@@ -19,7 +19,7 @@ from .._data.features import check_fitted_names
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, vstack
 from .._data.numbers import gaps_as_nan
-from .._data.typing import Array, ColumnOrValues, Floats, Labels
+from .._data.typing import Array, ColumnOrValues, Floats, Indexable, Labels
 from .._data.validation import TableLike
 from .._data.warn import warn
 from .._errors.sizes import ErrorSizes
@@ -29,7 +29,7 @@ from .._spill import in_parts
 from .._tables import BatchSize
 from .._tables.hdus import HduChoice
 from .._tables.source import Source
-from ..exceptions import ErrorSizesWarning, ParameterError, UncertainError
+from ..exceptions import ErrorSizesWarning, ParameterError, ShapeError, UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer
 from .coefficients import feature_names
 from .measured import advice, tolerated, true_values
@@ -119,7 +119,15 @@ class Reader:
 
     def input(self, source: Source) -> Any:
         """What the pipeline takes."""
-        return source.rows if self.has_reading_step else source.data
+        return source.rows if self.has_reading_step else self._check_width(source.data)
+
+    def _check_width(self, rows: Indexable) -> Indexable:
+        """The rows; ShapeError unless they have as many features as those of the fit."""
+        shape: tuple[int, ...] = getattr(rows, "shape", ())
+        d = self.steps.n_features_in_
+        if len(shape) == 2 and shape[1] != d:
+            raise ShapeError(f"X has {shape[1]} features, but the model was fitted to {d}")
+        return rows
 
     def answers(self, source: Source, answer: Answer) -> tuple[Array, ...]:
         """What `answer` says of all rows, block by block: never more than a block of them is read and moved.
@@ -141,7 +149,7 @@ class Reader:
         n_rows = 0
         for block, every in self._blocks(source, *beside):
             with numbered(n_rows):
-                rows = self.rows(block) if self.has_reading_step else block.data
+                rows = self.rows(block) if self.has_reading_step else self.input(block)
                 answers.append(ask(block, rows, n_rows))
             n_rows += len(rows)
             if isinstance(rows, (GaussianArray, Incomplete)):

@@ -84,6 +84,8 @@ def _sample(reader: Reader, table: NativeTable, per_row: Keywords, most: int | N
     names = {*columns.used, *columns.beside(), *(v for v in per_row.values() if isinstance(v, str))}
     by = columns.groups if groups is None else groups
     opened = reader.opened(table._meta if is_dask(table) else table)
+    if not columns.used and opened.table is not None:
+        return None  # a model of arrays takes a frame for one
     rows = table if is_dask(table) else opened
     return draw(rows, sorted(names), per_row, None if isinstance(by, bool) else by, most)
 

@@ -21,6 +21,7 @@ from scipy.optimize import minimize
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
+from .._data.json_numbers import finite_number, finite_numbers
 from .._data.typing import Floats, Header
 from .._errors.sizes import sizes_of
 from ..preprocessing import GaussianDenoiser
@@ -80,12 +81,12 @@ class Spread:
     @classmethod
     def from_dict(cls, values: Header) -> Self:
         """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
-        slopes, widths = (np.asarray(values[name], dtype=np.float64) for name in ("slopes", "widths"))
-        numbers = np.concatenate([[values["base"]], slopes, widths])
-        shapes = slopes.shape in ((1,), widths.shape) and widths.ndim == 1
-        if not shapes or not np.all(np.isfinite(numbers) & (numbers >= 0.0)):
+        base = finite_number(values["base"], "base")
+        slopes, widths = (finite_numbers(values[name], name) for name in ("slopes", "widths"))
+        sound = base > 0.0 and (slopes >= 0.0).all() and (widths > 0.0).all()
+        if not sound or len(slopes) != (1 if len(widths) > MANY else len(widths)):
             raise ValueError(f"spread = {values!r:.100}")
-        return cls(float(values["base"]), slopes, widths)
+        return cls(base, slopes, widths)
 
 
 def widths_of(pipeline: Pipeline, rows: GaussianRows) -> Floats:

@@ -51,11 +51,10 @@ class _Trees:
             raise UncertainError(f"X has {points.shape[1]} columns, the trees know {self.n_features_in_}")
         missing = np.isnan(points)
         if missing.any():
-            return np.asfortranarray(
-                self._model.decision((Incomplete.from_arrays(points).gaussians._core, missing))
-            )
-        rows = Gaussians(Rows.from_numpy(points, *points.shape))
-        return np.asfortranarray(self._model.decision(rows))
+            decision = self._model.decision((Incomplete.from_arrays(points).gaussians._core, missing))
+        else:
+            decision = self._model.decision(Gaussians(Rows.from_numpy(points, *points.shape)))
+        return _finite(np.asfortranarray(decision))
 
     def __repr__(self) -> str:
         sizes = self._model.arrays()["sizes"]
@@ -96,4 +95,15 @@ class TreesRegressor(_Trees):
     def predict(self, X: ArrayLike) -> Floats:
         """Numbers, (n,)."""
         scores = self._raw_predict(X).ravel()
-        return np.exp(scores) if self._link == "log" else scores
+        if self._link != "log":
+            return scores
+        with np.errstate(over="ignore"):
+            return _finite(np.exp(scores))
+
+
+def _finite(answers: Floats) -> Floats:
+    """The answers; UncertainError where leaves add up to infinity, as only those of a forged file do."""
+    if not np.isfinite(answers).all():
+        row = int(np.argwhere(~np.isfinite(answers))[0, 0])
+        raise UncertainError(f"row {row}: the leaves of the trees add up to a prediction that is not finite")
+    return answers
