@@ -180,6 +180,12 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20261121)
 
 
+@pytest.fixture
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A twentieth of the trees for learners that have them without being asked, in tests that are not of them."""
+    monkeypatch.setattr("uncertain.remeasured.ITERATIONS", 5)
+
+
 def random_covariances(rng: np.random.Generator, n: int, d: int) -> NDArray[np.float64]:
     """n symmetric positive definite d x d matrices."""
     factor = rng.normal(size=(n, d, d))

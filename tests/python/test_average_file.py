@@ -231,7 +231,7 @@ def test_names_of_features(tmp_path: Path) -> None:
     members = [member.fit(X, y) for member in classifiers()[:2]]
     fitted = AveragedClassifier.of(members, [0.5, 0.5])
     assert fitted.feature_names_in_.tolist() == ["u", "v"]
-    model = uncertain.fit(X[:60], y[:60], effort="high", estimator=HistGradientBoostingClassifier(max_iter=5))
+    model = uncertain.fit(X[:60], y[:60], estimator=HistGradientBoostingClassifier(max_iter=5))
     assert isinstance(model.pipeline_[-1], AveragedClassifier)
     model.save(tmp_path / "model.safetensors")
     for each in (model, uncertain.load(tmp_path / "model.safetensors")):

@@ -25,6 +25,7 @@ from uncertain._model.plan import Plan
 from uncertain._rows.in_memory import InMemory
 from uncertain._rows.reader import Policy, RowReader, Uses
 from uncertain._rows.remote import RemoteRows
+from uncertain._rows.sampled import sampled
 from uncertain._rows.training import TrainingRows
 from uncertain._spill import Budget, Parts, Spill
 from uncertain._spill import _folder as folder_module
@@ -304,6 +305,20 @@ def test_memory_and_networks_are_refused(
     assert checked_folder(tmp_path) == tmp_path
     monkeypatch.setattr(folder_module, "MOUNTS", tmp_path / "absent")
     assert kind_of(inside) == ""
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(100_000) // 7])
+def test_the_sample_is_that_of_a_hash(groups: Any) -> None:
+    codes = None if groups is None else groups.astype(np.uint32)
+    rows = sampled(100_000, 20_000, codes)
+    # Binomial: of 14,286 groups of seven the share 0.2 +- 0.0033; five standard deviations.
+    assert abs(len(rows) - 20_000) < 5 * 0.0034 * 100_000
+    assert np.array_equal(rows, np.unique(rows))
+    assert np.array_equal(rows, sampled(100_000, 20_000, codes))
+    if groups is not None:
+        inside = np.bincount(groups[rows], minlength=groups.max() + 1)
+        assert set(np.unique(inside[:-1]).tolist()) == {0, 7}
+    assert np.array_equal(sampled(10, 10), np.arange(10))
 
 
 GUIDES = Path(__file__).parents[2] / "docs" / "guide"

@@ -15,10 +15,6 @@ import pytest
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._model import plan, reader
-from uncertain._rows import in_memory as memory_store
-from uncertain._rows import in_parts
-from uncertain._rows.sampled import sampled
 from uncertain.exceptions import (
     ColumnError,
     NullError,
@@ -302,7 +298,7 @@ def test_the_choice_is_made_on_a_sample_among_what_reduces(monkeypatch: pytest.M
     x = rng.uniform(-2.0, 2.0, (n, 2))
     ring = np.where((np.hypot(*x.T) > 1.2) ^ (x[:, 0] > 1.0), "in", "out")
     frame = pl.DataFrame({"a": x[:, 0], "a_err": 0.05, "b": x[:, 1], "b_err": 0.05, "kind": ring})
-    monkeypatch.setattr(plan, "CHOSEN_ROWS", 1500)
+    monkeypatch.setattr("uncertain._model.plan.CHOSEN_ROWS", 1500)
     with pytest.warns(UncertainWarning, match=r"sample of 1,\d+ rows .* learns from rows in memory"):
         model = uncertain.fit(frame, "kind", memory=MEMORY)
     board = model.leaderboard_
@@ -323,20 +319,6 @@ def test_the_choice_is_made_on_a_sample_among_what_reduces(monkeypatch: pytest.M
     assert again.predict_proba(frame).equals(model.predict_proba(frame))
 
 
-@pytest.mark.parametrize("groups", [None, np.arange(100_000) // 7])
-def test_the_sample_is_that_of_a_hash(groups: Any) -> None:
-    codes = None if groups is None else groups.astype(np.uint32)
-    rows = sampled(100_000, 20_000, codes)
-    # Binomial: of 14,286 groups of seven the share 0.2 +- 0.0033; five standard deviations.
-    assert abs(len(rows) - 20_000) < 5 * 0.0034 * 100_000
-    assert np.array_equal(rows, np.unique(rows))
-    assert np.array_equal(rows, sampled(100_000, 20_000, codes))
-    if groups is not None:
-        inside = np.bincount(groups[rows], minlength=groups.max() + 1)
-        assert set(np.unique(inside[:-1]).tolist()) == {0, 7}
-    assert np.array_equal(sampled(10, 10), np.arange(10))
-
-
 @pytest.mark.parametrize("path", [False, True])
 @pytest.mark.parametrize("meaning", ["spread", "measurement"])
 def test_large_tables_are_read_in_parts_with_the_same_bits(
@@ -348,19 +330,19 @@ def test_large_tables_are_read_in_parts_with_the_same_bits(
     }  # fmt: skip
     expected = in_memory("kind", **known)
     calls = []
-    read = in_parts.read_in_parts
+    read = sys.modules["uncertain._rows.in_parts"].read_in_parts
 
     def counting(*arguments: Any) -> Any:
         calls.append(read(*arguments))
         return calls[-1]
 
-    monkeypatch.setattr(in_parts, "LARGE", 1 << 10)
-    monkeypatch.setattr(in_parts, "in_parts", lambda numbers: 400)
-    monkeypatch.setattr(memory_store, "read_in_parts", counting)
+    monkeypatch.setattr("uncertain._rows.in_parts.LARGE", 1 << 10)
+    monkeypatch.setattr("uncertain._rows.in_parts.in_parts", lambda numbers: 400)
+    monkeypatch.setattr("uncertain._rows.in_memory.read_in_parts", counting)
     model = uncertain.fit(folder if path else TABLE, "kind", **known)
     assert len(calls[0]._parts) >= 6
     assert np.array_equal(coefficients(model), coefficients(expected))
-    monkeypatch.setattr(in_parts, "LARGE", 1 << 30)
+    monkeypatch.setattr("uncertain._rows.in_parts.LARGE", 1 << 30)
     assert model.predict_proba(TABLE).equals(expected.predict_proba(TABLE))
 
 
@@ -378,17 +360,18 @@ def test_answers_come_in_blocks(
     methods = ["predict", "predict_distribution", "predict_interval"]
     methods = methods if target == "z" else ["predict", "predict_proba", "predict_set"]
     expected = [getattr(model, method)(given) for method in methods]
-    monkeypatch.setattr(reader, "in_parts", lambda numbers, size: 400)
-    monkeypatch.setattr(in_parts, "LARGE", 1 << 10)
+    monkeypatch.setattr("uncertain._model.reader.in_parts", lambda numbers, size: 400)
+    monkeypatch.setattr("uncertain._rows.in_parts.LARGE", 1 << 10)
     sizes = []
-    read = reader.Reader.rows
+    reader = type(model._reader)
+    read = reader.rows
 
     def counting(self: Any, source: Any) -> Any:
         rows = read(self, source)
         sizes.append(len(rows))
         return rows
 
-    monkeypatch.setattr(reader.Reader, "rows", counting)
+    monkeypatch.setattr(reader, "rows", counting)
     for method, whole in zip(methods, expected, strict=True):
         found = getattr(model, method)(given)
         pairs = zip(found, whole, strict=True) if isinstance(whole, tuple) else [(found, whole)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import astropy.units as u
@@ -270,7 +271,39 @@ def test_pandas_masked_types(rng: np.random.Generator) -> None:
         uncertain.fit(table, target="kind", method="gsu")
 
 
+def test_results_in_the_kind_of_the_table(constructor: Callable[[dict[str, Any]], Any]) -> None:
+    table = constructor({"x": np.arange(9.0)})
+    result = open_table(table).result({"label": np.array(["u", "v", "u"] * 3), "p": np.linspace(0, 1, 9)})
+    module = type(table).__module__.split(".")[0]
+    if module == "pandas":
+        assert result.index.equals(table.index) and list(result.columns) == ["label", "p"]
+    eager = {"polars": pl.DataFrame, "pyarrow": pa.Table, "duckdb": pa.Table, "narwhals": nw.DataFrame}
+    assert isinstance(result, eager.get(module, type(table)))
+    assert open_table(result).names == ["label", "p"]
+    assert open_table(result).values("label") == ["u", "v", "u"] * 3
+
+
+def test_types_of_columns(constructor: Callable[[dict[str, Any]], Any]) -> None:
+    shapes = {"mean": (9, 2), "cov": (9, 2, 2), "factor": (9, 2, 1), "one": (9,)}
+    columns = {name: np.ones(shape) for name, shape in shapes.items()} | {
+        "label": np.repeat(["x", "y", "z"], 3)
+    }
+    types = {"mean": "list", "cov": "list", "factor": "list", "one": "number", "label": "other"}
+    assert open_table(constructor(columns)).types == types
+
+
 # Columns that are no numbers, names that are no strings
+
+
+def test_names_that_do_not_lead_to_one_column() -> None:
+    frame = pl.DataFrame({"alpha": [1.0], "beta": [2.0]})
+    with pytest.raises(ColumnError, match="no column 'alpa'; did you mean 'alpha'"):
+        open_table(frame).series(["alpa"])
+    with pytest.raises(ColumnError, match="the columns are alpha, beta"):
+        open_table(frame.to_arrow()).series(["x"])
+    twice = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
+    with pytest.raises(ColumnError, match="2 columns 'a'"):
+        open_table(twice).series(["a"])
 
 
 def test_columns_that_are_no_numbers_are_refused_only_if_asked_for(rng: np.random.Generator) -> None:
@@ -435,3 +468,9 @@ def test_what_is_no_table_is_named() -> None:
 
     with pytest.raises(TypeError, match=r"Polars, pandas, .* astropy .* dict of columns.*got .*Unknown"):
         open_table(Unknown())
+    columns = {"a": [1.0]}
+    series = (pa.table(columns)["a"], pl.Series([1.0]), np.ones((2, 2)), [[1.0]])
+    for wrong in (*series, {}, {1: [1.0]}, "table.parquet", None):
+        assert not is_table(wrong)
+        with pytest.raises(TypeError, match="table"):
+            open_table(wrong)

@@ -6,11 +6,11 @@ import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
+from catalogues import values
 from conftest import CONSTRUCTORS, random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -19,9 +19,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+import uncertain
 from uncertain import GaussianArray
-from uncertain._data.targets import is_missing
-from uncertain._tables import is_table, open_table
 from uncertain.exceptions import ColumnError, ParameterError
 from uncertain.preprocessing import AsGaussians, GaussianScaler
 
@@ -149,19 +148,6 @@ def test_other_streams_and_readers(columns: dict[str, Any]) -> None:
         GaussianArray(columns["mean"], cov=columns["cov"]).to_arrow(),
     ):
         assert AsGaussians(mean="mean", cov="cov").fit_transform(X).kind == "full"
-    for wrong in (
-        table["a"],
-        pl.Series([1.0]),
-        columns["mean"],
-        [[1.0]],
-        {},
-        {1: [1.0]},
-        "table.parquet",
-        None,
-    ):
-        assert not is_table(wrong)
-        with pytest.raises(TypeError, match="table"):
-            open_table(wrong)
 
 
 class Broken(Foreign):
@@ -201,7 +187,8 @@ def test_without_pyarrow_polars_reads_the_rest(
     for table in (foreign, CONSTRUCTORS["pandas"](columns)):
         g = AsGaussians(mean="mean", cov="cov").fit_transform(table)
         assert_allclose(g.covariances(), columns["cov"], rtol=1e-12)
-    assert isinstance(open_table(foreign).result({"label": ["u"]}), pl.DataFrame)
+    model = uncertain.fit(foreign, "label", mean="mean", cov="cov", method="gsu", probability=False)
+    assert isinstance(model.predict(foreign), pl.Series)
     mixed = CONSTRUCTORS["pandas"]({"x": np.asarray([1.0, 2.0])})
     mixed["x"] = [[1.0], "a"]
     with pytest.raises(ColumnError, match=r"^x: cannot be read"):
@@ -296,42 +283,10 @@ def test_labels_of_any_type() -> None:
         frame.to_pandas(),
         frame.to_pandas(use_pyarrow_extension_array=True),
     ):
-        opened = open_table(table)
         for name in ("text", "enum", "categorical"):
-            assert opened.values(name) == words
-        assert opened.values("bool") == [True, False, None]
-        assert opened.values("int")[:2] == [1, 2] and is_missing(opened.values("int")[2])
+            assert values(table, name) == words
+        assert values(table, "bool") == [True, False, None]
+        assert values(table, "int")[:2] == [1, 2] and pd.isna(values(table, "int")[2])
     objects = pd.DataFrame({"text": pd.Categorical(words), "int": pd.array([1, 2, None], dtype="Int64")})
-    assert open_table(objects).values("text") == words
-    assert open_table(objects).values("int") == [1, 2, None]
-
-
-def test_results_in_the_kind_of_the_table(constructor: Constructor, columns: dict[str, Any]) -> None:
-    table = constructor(columns)
-    result = open_table(table).result({"label": np.array(["u", "v", "u"] * 3), "p": np.linspace(0, 1, N)})
-    module = type(table).__module__.split(".")[0]
-    if module == "pandas":
-        assert result.index.equals(table.index) and list(result.columns) == ["label", "p"]
-    eager = {"polars": pl.DataFrame, "pyarrow": pa.Table, "duckdb": pa.Table, "narwhals": nw.DataFrame}
-    assert isinstance(result, eager.get(module, type(table)))
-    assert open_table(result).names == ["label", "p"]
-    assert open_table(result).values("label") == ["u", "v", "u"] * 3
-
-
-def test_types_of_columns(constructor: Constructor, columns: dict[str, Any]) -> None:
-    opened = open_table(constructor(columns))
-    expected = {"mean": "list", "cov": "list", "std": "list", "factor": "list", "label": "other"}
-    assert opened.types == dict.fromkeys(columns, "number") | expected
-
-
-def test_names_that_do_not_lead_to_one_column() -> None:
-    import pandas as pd
-
-    frame = pl.DataFrame({"alpha": [1.0], "beta": [2.0]})
-    with pytest.raises(ColumnError, match="no column 'alpa'; did you mean 'alpha'"):
-        open_table(frame).series(["alpa"])
-    with pytest.raises(ColumnError, match="the columns are alpha, beta"):
-        open_table(frame.to_arrow()).series(["x"])
-    twice = pd.DataFrame([[1.0, 2.0]], columns=["a", "a"])
-    with pytest.raises(ColumnError, match="2 columns 'a'"):
-        open_table(twice).series(["a"])
+    assert values(objects, "text") == words
+    assert values(objects, "int") == [1, 2, None]
