@@ -9,6 +9,7 @@ import polars as pl
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 import uncertain
+from uncertain import GaussianArray
 from uncertain._tables import open_table
 
 METHODS: tuple[str, ...] = get_args(get_type_hints(uncertain.fit)["method"])[1:]
@@ -63,6 +64,39 @@ def up_or_down(n: int, seed: int, noise: float = 0.0) -> pl.DataFrame:
     columns = scalar_columns("uv", z + std * rng.normal(size=(n, 2)), std)
     labels = np.where(z.sum(axis=1) + noise * rng.normal(size=n) > 0, "up", "down")
     return pl.DataFrame(columns | {"label": labels, "height": z @ [1.0, 2.0]})
+
+
+KINDS = ("zero", "isotropic", "diagonal", "low-rank", "low-rank and diagonal", "full", "shared")
+"""Every kind of covariance that rows may have."""
+
+
+def of_kind(kind: str, means: np.ndarray, rng: np.random.Generator) -> GaussianArray:
+    """Rows with error bars of this kind, of 0.1 to 1 and of other sizes in every row."""
+    n, d = means.shape
+    factor, std = 0.5 * rng.normal(size=(n, d, d)), rng.uniform(0.1, 1.0, (n, d))
+    cov = factor @ factor.transpose(0, 2, 1)
+    spread: dict[str, dict[str, Any]] = {
+        "zero": {},
+        "isotropic": {"std": std[:, 0]},
+        "diagonal": {"std": std},
+        "low-rank": {"factor": factor[:, :, :1]},
+        "low-rank and diagonal": {"factor": factor[:, :, :1], "var": std**2},
+        "full": {"cov": cov},
+        "shared": {"cov": cov[0]},
+    }
+    return GaussianArray(means, **spread[kind])
+
+
+def clusters(
+    n: int, k: int = 2, seed: int = 0, *, d: int = 2, radius: float = 1.0
+) -> tuple[GaussianArray, Any]:
+    """Readings of k normal classes "a", "b", ..., whose centres lie on a circle in the first two features."""
+    rng = np.random.default_rng(seed)
+    codes = np.arange(n) % k
+    angle, std = 2 * np.pi * codes / k, rng.uniform(0.1, 0.8, (n, d))
+    means = rng.normal(size=(n, d)) + std * rng.normal(size=(n, d))
+    means[:, :2] += radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return GaussianArray(means, std=std), np.array(list("abcd"))[codes]
 
 
 def quick(method: str, *, regression: bool = False) -> dict[str, Any]:

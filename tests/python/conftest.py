@@ -182,7 +182,7 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A twentieth of the trees for learners that have them without being asked, in tests that are not of them."""
+    """Five trees instead of 300 for learners that have them by default, in tests that are not of them."""
     monkeypatch.setattr("uncertain.remeasured.ITERATIONS", 5)
 
 

@@ -31,8 +31,8 @@ from uncertain._rows.training import TrainingRows
 from uncertain.exceptions import ParameterError
 
 RNG = np.random.default_rng
-TREES = HistGradientBoostingClassifier(max_iter=20)
-"""A tenth of the trees, for tests that are not about them."""
+TREES = HistGradientBoostingClassifier(max_iter=5)
+"""Few trees, for tests that are not about them."""
 
 
 def choice(*data: Any, **given: Any) -> uncertain.Model:

@@ -57,6 +57,7 @@ def test_precise_and_poor_rows_are_covered_alike() -> None:
     assert_allclose(np.mean(found, axis=0), [0.9, 0.5, 0.9, 0.5], atol=0.03)
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("method", ["kernel", "huber", "remeasured"])
 def test_learners_without_a_density_have_a_distribution(method: Any) -> None:
     model = uncertain.fit(linear(600, 0), target="y", method=method)

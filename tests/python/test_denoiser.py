@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catalogues import KINDS, of_kind
 from conftest import random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
@@ -49,18 +50,10 @@ def numpy_em(x: Any, s: Any, mixture: Any, steps: int) -> Any:
     return weights, means, covariances
 
 
-@pytest.fixture(params=["zero", "isotropic", "std", "cov", "shared", "factor"])
+@pytest.fixture(params=KINDS)
 def readings(request: pytest.FixtureRequest, rng: np.random.Generator) -> GaussianArray:
     x = rng.normal(size=(N, D)) * [1, 10, 0.1] + [0, 100, 5] * rng.integers(0, 2, size=(N, 1))
-    cov = random_covariances(rng, N, D)
-    return {
-        "zero": lambda: GaussianArray(x),
-        "isotropic": lambda: GaussianArray(x, var=rng.uniform(0.1, 2, size=N)),
-        "std": lambda: GaussianArray(x, std=rng.uniform(0.1, 2, size=(N, D))),
-        "cov": lambda: GaussianArray(x, cov=cov),
-        "shared": lambda: GaussianArray(x, cov=cov[0]),
-        "factor": lambda: GaussianArray(x, factor=rng.normal(size=(N, D, 1))),
-    }[request.param]()
+    return of_kind(request.param, x, rng)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

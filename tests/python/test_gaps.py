@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catalogues import KINDS, of_kind
 from gaps import with_gaps
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
@@ -32,7 +33,6 @@ from uncertain.exceptions import UncertainError
 
 FOLDER = Path(__file__).parents[1] / "golden"
 GOLDEN = json.loads((FOLDER / "gaps.json").read_text(encoding="utf-8"))
-KINDS = ["zero", "isotropic", "std", "cov", "shared", "factor"]
 
 
 def mixture(parts: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -67,19 +67,8 @@ def golden_denoiser() -> GaussianDenoiser:
     return model
 
 
-def rows_of(kind: str, rng: np.random.Generator, n: int, d: int) -> GaussianArray:
-    x = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 1
-    a = 0.6 * rng.normal(size=(n, d, d))
-    cov = a @ a.swapaxes(1, 2)
-    arguments: dict[str, dict[str, Any]] = {
-        "zero": {},
-        "isotropic": {"var": rng.uniform(0.1, 2, size=n)},
-        "std": {"std": rng.uniform(0.1, 1, size=(n, d))},
-        "cov": {"cov": cov},
-        "shared": {"cov": cov[0]},
-        "factor": {"factor": rng.normal(size=(n, d, 1))},
-    }
-    return GaussianArray(x, **arguments[kind])
+def correlated(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + 1
 
 
 def test_posteriors_and_log_odds_are_those_of_the_observed_block() -> None:
@@ -113,7 +102,7 @@ def test_a_row_of_gaps_alone_gets_the_prior() -> None:
 def test_a_gap_is_infinite_noise(kind: str, rng: np.random.Generator) -> None:
     """Variance 1e12 where a feature is missing: posteriors and log odds agree to 1e-8, all of T / 1e12."""
     n, d = 60, 4
-    rows = with_gaps(rng, rows_of(kind, rng, n, d))
+    rows = with_gaps(rng, of_kind(kind, correlated(rng, n, d), rng))
     y = rng.integers(0, 2, size=n)
     huge = rows.gaussians.covariances() + 1e12 * rows.missing[:, :, None] * np.eye(d)
     noisy = GaussianArray(rows.gaussians.means, cov=huge)
@@ -170,7 +159,7 @@ def class_step(x: Any, s: Any, y: Any, means: Any, t: Any) -> Any:
 def test_discriminant_fit_with_gaps_is_numpys(rng: np.random.Generator) -> None:
     n, d = 90, 3
     y = np.arange(n) % 3
-    X = rows_of("std", rng, n, d)
+    X = of_kind("diagonal", correlated(rng, n, d), rng)
     rows = with_gaps(rng, GaussianArray(X.means + y[:, None], cov=X.covariances()), 0.25)
     x = np.where(rows.missing, np.nan, rows.gaussians.means)
 
@@ -283,7 +272,7 @@ def test_tags_and_pickles(rng: np.random.Generator) -> None:
 
 
 def test_scaling_changes_no_discriminant_with_gaps(rng: np.random.Generator) -> None:
-    rows = with_gaps(rng, rows_of("std", rng, 120, 3))
+    rows = with_gaps(rng, of_kind("diagonal", correlated(rng, 120, 3), rng))
     y = np.arange(120) % 2
     plain = GaussianDiscriminant(tol=1e-10).fit(rows, y)
     scaler = GaussianScaler().fit(rows)

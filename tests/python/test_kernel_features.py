@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catalogues import KINDS, of_kind
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
@@ -16,23 +17,13 @@ from uncertain import GaussianArray, ProbabilisticKernelFeatures, UncertainError
 COUPLINGS = ["shared", "independent"]
 
 
-def rows(n: int = 60, d: int = 4, kind: str = "diagonal") -> GaussianArray:
+def rows(kind: str = "diagonal", n: int = 60, d: int = 4) -> GaussianArray:
     rng = np.random.default_rng(3)
-    means = rng.normal(size=(n, d))
-    factor = 0.4 * rng.normal(size=(n, d, d))
-    spread: dict[str, Any] = {
-        "zero": {},
-        "isotropic": {"std": rng.uniform(0.1, 1.0, n)},
-        "diagonal": {"std": rng.uniform(0.1, 1.0, (n, d))},
-        "low-rank": {"factor": factor[:, :, :1]},
-        "full": {"cov": factor @ factor.transpose(0, 2, 1)},
-        "shared": {"cov": factor[0] @ factor[0].T},
-    }
-    return GaussianArray(means, **spread[kind])
+    return of_kind(kind, rng.normal(size=(n, d)), rng)
 
 
 @pytest.mark.parametrize("coupling", COUPLINGS)
-@pytest.mark.parametrize("kind", ["zero", "isotropic", "diagonal", "low-rank", "full", "shared"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_random_features_are_what_the_docstring_says(kind: str, coupling: Any) -> None:
     X = rows(kind=kind)
     model = ProbabilisticKernelFeatures(30, sigma=1.5, coupling=coupling, random_state=0).fit(X)

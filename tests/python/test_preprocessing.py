@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from catalogues import KINDS, of_kind
 from conftest import random_covariances
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -21,18 +22,10 @@ from uncertain.preprocessing import GaussianCollapser, GaussianScaler, SubspaceP
 N, D = 40, 4
 
 
-@pytest.fixture(params=["zero", "isotropic", "std", "cov", "shared", "factor"])
+@pytest.fixture(params=KINDS)
 def gaussians(request: pytest.FixtureRequest, rng: np.random.Generator) -> GaussianArray:
     x = rng.normal(size=(N, D)) * [1, 10, 0.1, 3] + [0, 100, 5, -2]
-    cov = random_covariances(rng, N, D)
-    return {
-        "zero": lambda: GaussianArray(x),
-        "isotropic": lambda: GaussianArray(x, var=rng.uniform(0.1, 2, size=N)),
-        "std": lambda: GaussianArray(x, std=rng.uniform(0.1, 2, size=(N, D))),
-        "cov": lambda: GaussianArray(x, cov=cov),
-        "shared": lambda: GaussianArray(x, cov=cov[0]),
-        "factor": lambda: GaussianArray(x, factor=rng.normal(size=(N, D, 2)), var=rng.uniform(size=(N, D))),
-    }[request.param]()
+    return of_kind(request.param, x, rng)
 
 
 def test_scaler_moves_means_and_covariances_together(gaussians: GaussianArray) -> None:

@@ -117,6 +117,7 @@ def test_regression_with_smaller_errors() -> None:
     assert both.score(sharp, expected) > up.score(sharp, expected) + 0.05
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_copies_are_made_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks change which random numbers a row gets, not what its columns mean."""
     X, y = two_classes(300, 1.0, 0)
@@ -148,6 +149,7 @@ def test_exact_rows_are_the_learner_itself() -> None:
     assert model.factors_ == (1.0, 1.0)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_it_repeats_itself_and_knows_weights() -> None:
     X, y = two_classes(300, 1.0, 0)
     first, second = (RemeasuredClassifier(random_state=3).fit(X, y).predict_proba(X) for _ in range(2))
@@ -172,6 +174,7 @@ def test_a_class_of_few_rows_and_a_learner_without_trees_yet() -> None:
     assert model.fit(X, labels).predict_proba(X).shape == (60, 3)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_gaps_are_infinite_errors() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(400) % 2
