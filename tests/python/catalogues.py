@@ -99,6 +99,13 @@ def clusters(
     return GaussianArray(means, std=std), np.array(list("abcd"))[codes]
 
 
+def labelled(n: int, k: int = 2, seed: int = 0) -> pl.DataFrame:
+    """The same as a table, with a number that the readings tell."""
+    X, y = clusters(n, k, seed)
+    columns = scalar_columns("uv", X.means, np.sqrt(np.diagonal(X.covariances(), axis1=1, axis2=2)))
+    return pl.DataFrame(columns | {"label": y, "value": X.means @ [1.0, 2.0]})
+
+
 def quick(method: str, *, regression: bool = False) -> dict[str, Any]:
     """The method, with a tenth of the trees where it has any."""
     kind = HistGradientBoostingRegressor if regression else HistGradientBoostingClassifier

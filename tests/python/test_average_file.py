@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from catalogues import labelled
 from model_files import core_steps, description, redescribed
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression
@@ -35,16 +36,6 @@ from uncertain._uncertain import average, members_of
 from uncertain.exceptions import ModelFileError, UncertainError
 
 WEIGHTS = [0.3, 0.1, 0.2, 0.4]
-
-
-def table(n: int, n_classes: int = 2, seed: int = 0) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % n_classes
-    z = rng.normal(size=(n, 2)) + 1.5 * y[:, None]
-    std = rng.uniform(0.1, 0.8, (n, 2))
-    x = z + std * rng.normal(size=z.shape)
-    columns = {"u": x[:, 0], "u_err": std[:, 0], "v": x[:, 1], "v_err": std[:, 1]}
-    return pl.DataFrame(columns | {"label": [("a", "b", "c")[k] for k in y], "value": z @ [1.0, 2.0]})
 
 
 def classifiers() -> list[Pipeline]:
@@ -116,7 +107,7 @@ def same(model: Model, path: Path, new: pl.DataFrame) -> None:
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_averages_of_classifiers(n_classes: int, tmp_path: Path) -> None:
-    data, new = table(90, n_classes), table(50, n_classes, seed=1)
+    data, new = labelled(90, n_classes), labelled(50, n_classes, seed=1)
     model = averaged(data, "label", AveragedClassifier(classifiers(), WEIGHTS))
     same(model, tmp_path / "m", new)
     # The core adds up the same.
@@ -134,7 +125,7 @@ def test_averages_of_classifiers(n_classes: int, tmp_path: Path) -> None:
 
 
 def test_averages_of_regressions(tmp_path: Path) -> None:
-    data, new = table(90), table(50, seed=1)
+    data, new = labelled(90), labelled(50, seed=1)
     model = averaged(data, "value", AveragedRegressor(regressors(), WEIGHTS))
     same(model, tmp_path / "m", new)
     steps = core_steps(tmp_path / "m")
@@ -145,7 +136,7 @@ def test_averages_of_regressions(tmp_path: Path) -> None:
 
 
 def test_gaps(tmp_path: Path) -> None:
-    data = table(90).with_columns(
+    data = labelled(90).with_columns(
         pl.when(pl.int_range(90) % 7 == 0).then(None).otherwise(pl.col("v")).alias("v")
     )
     members = classifiers()[1:]
@@ -174,7 +165,7 @@ def test_models_of_arrays(tmp_path: Path) -> None:
 
 
 def test_another_learner_inside_is_refused_but_pickled(tmp_path: Path) -> None:
-    data = table(60)
+    data = labelled(60)
     own = Pipeline([("classify", RemeasuredClassifier(LogisticRegression(), n_copies=2, random_state=0))])
     model = averaged(data, "label", AveragedClassifier([classifiers()[1], own], [1, 1]))
     with pytest.raises(UncertainError, match=r"LogisticRegression.*joblib"):
@@ -184,7 +175,7 @@ def test_another_learner_inside_is_refused_but_pickled(tmp_path: Path) -> None:
 
 
 def test_altered_descriptions_are_refused(tmp_path: Path) -> None:
-    data = table(60)
+    data = labelled(60)
     model = averaged(data, "label", AveragedClassifier(classifiers()[:2], [1, 1]))
     model.save(tmp_path / "m")
 
@@ -204,7 +195,7 @@ def test_altered_descriptions_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_core_refuses_what_does_not_go_together() -> None:
-    data = table(60)
+    data = labelled(60)
     model = averaged(data, "label", AveragedClassifier(classifiers()[:2], [1, 3]))
     lists = [
         [s for _, step in member.steps for s in step._steps()] for member in model.pipeline_[-1].members_
@@ -239,6 +230,6 @@ def test_names_of_features(tmp_path: Path) -> None:
 
 
 def named(n: int) -> tuple[GaussianArray, np.ndarray]:
-    rows = table(n)
+    rows = labelled(n)
     means, std = rows.select("u", "v").to_numpy(), rows.select("u_err", "v_err").to_numpy()
     return GaussianArray(means, std=std, feature_names=["u", "v"]), rows["label"].to_numpy()

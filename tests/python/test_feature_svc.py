@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catalogues import clusters
 from model_files import as_model
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -17,7 +18,6 @@ from sklearn.svm import SVC
 
 import uncertain
 from uncertain import (
-    GaussianArray,
     GaussianScaler,
     ProbabilisticKernelFeatures,
     ProbabilisticKernelSVC,
@@ -28,19 +28,10 @@ from uncertain.exceptions import ConvergenceWarning
 APPROXIMATIONS = ["random", "nystroem"]
 
 
-def problem(n: int = 150, k: int = 2) -> tuple[GaussianArray, np.ndarray[Any, Any]]:
-    rng = np.random.default_rng(5)
-    y = np.arange(n) % k
-    angle = 2 * np.pi * y / k
-    std = rng.uniform(0.1, 0.8, (n, 2))
-    means = 1.3 * np.stack([np.cos(angle), np.sin(angle)], axis=1) + std * rng.normal(size=(n, 2))
-    return GaussianArray(means, std=std), np.array(["a", "b", "c", "d"])[y]
-
-
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 @pytest.mark.parametrize("k", [2, 3])
 def test_it_is_the_svm_of_scikit_learn_on_the_features(approximation: Any, k: int) -> None:
-    X, y = problem(k=k)
+    X, y = clusters(150, k)
     weights = np.arange(len(y)) // 4 % 3.0
     model = ProbabilisticKernelSVC(
         2.0, n_components=40, approximation=approximation, random_state=0, class_weight={"a": 2.0}
@@ -60,7 +51,7 @@ def test_it_is_the_svm_of_scikit_learn_on_the_features(approximation: Any, k: in
 
 
 def test_all_rows_as_landmarks_are_the_exact_machine() -> None:
-    X, y = problem()
+    X, y = clusters(150)
     exact = ProbabilisticKernelSVC().fit(X, y)
     model = ProbabilisticKernelSVC(n_components=150, approximation="nystroem", random_state=0).fit(X, y)
     assert model.objective_ == pytest.approx(exact.objective_, rel=2e-6)
@@ -71,7 +62,7 @@ def test_all_rows_as_landmarks_are_the_exact_machine() -> None:
 
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 def test_probabilities(approximation: Any) -> None:
-    X, y = problem(240, 3)
+    X, y = clusters(240, 3)
     model = ProbabilisticKernelSVC(
         n_components=60, approximation=approximation, probability=True, tol=1e-4, random_state=0
     ).fit(X, y)
@@ -82,7 +73,7 @@ def test_probabilities(approximation: Any) -> None:
 
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 def test_fits_repeat_and_pickle_and_leave_nothing_behind(approximation: Any) -> None:
-    X, y = problem()
+    X, y = clusters(150)
     model = ProbabilisticKernelSVC(
         n_components=30, approximation=approximation, sigma="median", random_state=1, probability=True
     ).fit(X, y)
@@ -103,7 +94,7 @@ def test_fits_repeat_and_pickle_and_leave_nothing_behind(approximation: Any) -> 
 
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 def test_model_files(approximation: Any, tmp_path: Path) -> None:
-    X, y = problem(k=3)
+    X, y = clusters(150, 3)
     pipeline = make_pipeline(
         GaussianScaler(),
         ProbabilisticKernelSVC(
@@ -129,13 +120,13 @@ def test_model_files(approximation: Any, tmp_path: Path) -> None:
     ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any], words: str) -> None:
-    X, y = problem()
+    X, y = clusters(150)
     with pytest.raises(UncertainError, match=words):
         ProbabilisticKernelSVC(**parameters).fit(X, y)
 
 
 def test_not_converging_is_said() -> None:
-    X, y = problem()
+    X, y = clusters(150)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         model = ProbabilisticKernelSVC(n_components=30, max_iter=2, random_state=0).fit(X, y)
     assert model.status_ == "max_iter" and model.optimality_gap_ > 1e-6

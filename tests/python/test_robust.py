@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from catalogues import clusters
 from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
@@ -46,13 +47,6 @@ def golden(kind: str) -> tuple[GaussianArray, Any]:
     return GaussianArray(x, **uncertainty), y
 
 
-def blobs(n: int = 80, seed: int = 0) -> tuple[GaussianArray, Any]:
-    rng = np.random.default_rng(seed)
-    y = np.where(np.arange(n) % 2 == 0, "no", "yes")
-    means = rng.normal(size=(n, 2)) + np.where(y == "yes", 1.2, 0.0)[:, None]
-    return GaussianArray(means, std=rng.gamma(2.0, 0.25, size=(n, 2))), y
-
-
 @pytest.mark.parametrize("kind", ["zero", "isotropic", "diagonal", "low-rank", "full", "shared"])
 def test_usvc_reaches_the_cone_programs_optimum(kind: str) -> None:
     X, y = golden(kind)
@@ -81,7 +75,7 @@ def test_kernels_reach_the_optimum_of_the_extended_gram_matrix(kernel: Any, solv
 
 @pytest.mark.parametrize("method", ["usvc", "ausvc", "tsvc"])
 def test_clarabel_agrees(method: Any) -> None:
-    X, y = blobs()
+    X, y = clusters(80)
     ours = RobustSVC(method=method, C=3.0).fit(X, y)
     theirs = RobustSVC(method=method, C=3.0, solver="clarabel").fit(X, y)
     assert theirs.objective_ == pytest.approx(ours.objective_, rel=2e-6)
@@ -106,7 +100,7 @@ def test_total_support_vectors_converge_on_wide_ellipsoids() -> None:
 
 
 def test_without_error_bars_it_is_the_ordinary_svm() -> None:
-    X, y = blobs()
+    X, y = clusters(80)
     ours = RobustSVC(C=2.0, tol=1e-10).fit(X.means, y)
     theirs = SVC(C=2.0, kernel="linear", tol=1e-10).fit(X.means, y)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
@@ -117,14 +111,14 @@ def test_without_error_bars_it_is_the_ordinary_svm() -> None:
 
 @pytest.mark.parametrize(("bound", "radius"), [("gaussian", 1.2815515655446004), ("chebyshev", 3.0)])
 def test_a_confidence_sets_the_radius_and_is_kept(bound: Any, radius: float) -> None:
-    wide, y = blobs()
+    wide, y = clusters(80)
     X = GaussianArray(5.0 * wide.means, cov=wide.covariances())
     model = RobustSVC(C=10.0, confidence=0.9, bound=bound).fit(X, y)
     assert model.radius_ == pytest.approx(radius, rel=1e-12)
     assert np.all(model.radii_ == model.radius_)
     # Rows without loss keep their margin with at least this probability under their own Gaussian.
     mean, std = model.decision_distribution(X)
-    sign = np.where(y == "yes", 1.0, -1.0)
+    sign = np.where(y == "b", 1.0, -1.0)
     kept = 1.0 - sign * mean + radius * std <= 0.0
     draws = X.sample(400, random_state=0).means.reshape(len(y), 400, 2)
     inside = np.mean(sign[:, None] * (draws @ model.coef_[0] + model.intercept_[0]) >= 1.0, axis=1)
@@ -133,7 +127,7 @@ def test_a_confidence_sets_the_radius_and_is_kept(bound: Any, radius: float) -> 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_histories_fall_and_end_at_the_objective(method: Any) -> None:
-    X, y = blobs()
+    X, y = clusters(80)
     model = RobustSVC(method=method).fit(X, y)
     assert np.all(np.diff(model.history_) <= 1e-6 * model.history_[0])
     assert model.history_[-1] == pytest.approx(model.objective_)
@@ -144,15 +138,15 @@ def test_histories_fall_and_end_at_the_objective(method: Any) -> None:
 
 
 def test_power_svm_is_tsvc_on_balls() -> None:
-    X, y = blobs()
+    X, y = clusters(80)
     balls = RobustSVC(method="tsvc").fit(X.collapse("isotropic"), y)
     power = RobustSVC(method="psvm").fit(X, y)
     np.testing.assert_allclose(power.coef_, balls.coef_)
 
 
 def test_the_polished_measure_is_a_local_minimum() -> None:
-    X, y = blobs()
-    sign = np.where(y == "yes", 1.0, -1.0)
+    X, y = clusters(80)
+    sign = np.where(y == "b", 1.0, -1.0)
     model = RobustSVC(method="mpsvc").fit(X, y)
 
     def measure(x: Any) -> float:
@@ -170,7 +164,7 @@ def test_the_polished_measure_is_a_local_minimum() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_weights_are_counts_and_rows_without_weight_are_absent(method: Any) -> None:
-    X, y = blobs(40)
+    X, y = clusters(40)
     weight = np.arange(40) % 3
     rows = np.repeat(np.arange(40), weight)
     weighted = RobustSVC(method=method, tol=1e-9).fit(X, y, sample_weight=weight)
@@ -218,7 +212,7 @@ def test_minimax_accuracies_are_those_of_the_cone_program_and_hold() -> None:
 
 
 def test_minimax_weights_are_counts() -> None:
-    X, y = blobs(40)
+    X, y = clusters(40)
     weight = np.arange(40) % 3
     rows = np.repeat(np.arange(40), weight)
     weighted = MinimaxProbabilityClassifier().fit(X, y, sample_weight=weight)
@@ -236,10 +230,10 @@ def test_minimax_refuses_equal_means_and_bad_parameters() -> None:
 
 
 def test_measures_against_their_definitions() -> None:
-    X, y = blobs()
+    X, y = clusters(80)
     model = RobustSVC().fit(X, y)
     w, b = model.coef_[0], model.intercept_[0]
-    m = np.where(y == "yes", 1.0, -1.0) * (X.means @ w + b)
+    m = np.where(y == "b", 1.0, -1.0) * (X.means @ w + b)
     s = np.sqrt(np.einsum("i,nij,j->n", w, X.covariances(), w))
     assert metrics.nmc(model, X, y) == np.sum(m <= 0)
     assert metrics.nme(model, X, y) == np.sum(m - s <= 0)
@@ -249,7 +243,7 @@ def test_measures_against_their_definitions() -> None:
 
 
 def test_measures_refuse_what_they_cannot_count() -> None:
-    X, y = blobs()
+    X, y = clusters(80)
     model = RobustSVC().fit(X, y)
     with pytest.raises(UncertainError, match="row 1 is 'maybe'"):
         metrics.nmc(model, X, np.where(np.arange(len(y)) == 1, "maybe", y))
@@ -273,13 +267,13 @@ def test_measures_refuse_what_they_cannot_count() -> None:
     ],
 )
 def test_bad_parameters_are_refused_before_any_work(parameters: dict[str, Any], message: str) -> None:
-    X, y = blobs()
+    X, y = clusters(80)
     with pytest.raises(ParameterError, match=message):
         RobustSVC(**parameters).fit(X, y)
 
 
 def test_an_early_end_is_a_warning() -> None:
-    X, y = blobs()
+    X, y = clusters(80)
     with pytest.warns(ConvergenceWarning, match="max_iter"):
         model = RobustSVC(max_iter=2).fit(X, y)
     assert model.status_ == "max_iter" and model.optimality_gap_ > 1e-6
@@ -296,7 +290,7 @@ ROBUST = {
 
 @pytest.mark.parametrize("case", ROBUST)
 def test_model_files_hold_all_that_answers_need(case: str, tmp_path: Path) -> None:
-    X, y = blobs()
+    X, y = clusters(80)
     columns = {f"x{k}": X.means[:, k] for k in range(2)}
     errors = {f"x{k}_err": np.sqrt(X.covariances()[:, k, k]) for k in range(2)}
     label = np.array(["a", "b", "c"])[np.arange(80) % 3] if "three" in case else y

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from catalogues import labelled
 from model_files import description, redescribed, written
 from sklearn.base import clone
 from sklearn.ensemble import (
@@ -62,6 +63,11 @@ def again(model: Any, tmp_path: Path, d: int) -> Any:
     return uncertain.load(written(model, tmp_path / "m")).pipeline_[-1]
 
 
+def gappy(n: int, seed: int = 0) -> pl.DataFrame:
+    """Three classes, and every seventeenth row without `v`."""
+    return labelled(n, 3, seed).with_columns(v=pl.when(pl.int_range(n) % 17 > 0).then("v"))
+
+
 @pytest.mark.parametrize("kind", ["diagonal", "full", "gaps", "exact"])
 @pytest.mark.parametrize("wanted", ["errors", "correlations"])
 def test_remeasured_learners_come_back(kind: str, wanted: Any, tmp_path: Path) -> None:
@@ -91,28 +97,10 @@ def test_remeasured_learners_come_back(kind: str, wanted: Any, tmp_path: Path) -
         assert np.mean((model._steps()[0].decision(given) != expected).any(axis=1)) <= 0.002
 
 
-def table(n: int, seed: int = 0) -> pl.DataFrame:
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % 3
-    z = rng.normal(size=(n, 2)) + y[:, None]
-    std = rng.uniform(0.1, 0.8, (n, 2))
-    x = z + std * rng.normal(size=z.shape)
-    return pl.DataFrame(
-        {
-            "u": x[:, 0],
-            "u_err": std[:, 0],
-            "v": x[:, 1],
-            "v_err": std[:, 1],
-            "label": [("a", "b", "c")[k] for k in y],
-            "value": z.sum(axis=1),
-        }
-    ).with_columns(pl.when(pl.int_range(n) % 17 == 0).then(None).otherwise(pl.col("v")).alias("v"))
-
-
 @pytest.mark.parametrize("target", ["label", "value"])
 def test_models_of_tables(target: str, tmp_path: Path) -> None:
     data, new = (
-        table(n, seed).drop({"label": "value", "value": "label"}[target]) for n, seed in ((300, 0), (200, 1))
+        gappy(n, seed).drop({"label": "value", "value": "label"}[target]) for n, seed in ((300, 0), (200, 1))
     )
     learner = {"label": CLASSIFIER(max_iter=8), "value": REGRESSOR(max_iter=8)}[target]
     settings: dict[str, Any] = {"estimator": learner, "n_copies": 3, "random_state": 0, "factors": (0.5, 3)}
@@ -144,7 +132,7 @@ def test_models_of_tables(target: str, tmp_path: Path) -> None:
 
 
 def test_the_command_line_reads_it(tmp_path: Path) -> None:
-    data = table(60).drop("value").filter(pl.col("label") != "c")
+    data = gappy(60).drop("value").filter(pl.col("label") != "c")
     data.write_csv(tmp_path / "t.csv")
     model = uncertain.fit(data, "label", method="remeasured", n_copies=2, on_missing="impute")
     model.save(tmp_path / "m")
@@ -155,7 +143,7 @@ def test_the_command_line_reads_it(tmp_path: Path) -> None:
 
 
 def test_a_file_from_before_error_columns_had_its_name(tmp_path: Path) -> None:
-    data = table(200).drop("value")
+    data = gappy(200).drop("value")
     settings: dict[str, Any] = {"estimator": CLASSIFIER(max_iter=8), "error_columns": "correlations"}
     model = uncertain.fit(data, "label", method="remeasured", on_missing="impute", **settings)
     model.save(tmp_path / "m")
@@ -167,7 +155,7 @@ def test_a_file_from_before_error_columns_had_its_name(tmp_path: Path) -> None:
 
 
 def test_a_given_learner_comes_back_with_its_parameters(tmp_path: Path) -> None:
-    data = table(200).drop("value")
+    data = gappy(200).drop("value")
     learner = CLASSIFIER(max_iter=7, learning_rate=0.3, class_weight={0: 2.0, 1: 1.0, 2: 1.0})
     model = uncertain.fit(data, "label", method="remeasured", estimator=learner, on_missing="impute")
     model.save(tmp_path / "m")
@@ -191,7 +179,7 @@ def test_a_given_learner_comes_back_with_its_parameters(tmp_path: Path) -> None:
     ],
 )
 def test_other_learners_are_refused_but_pickled(target: str, learner: Any, tmp_path: Path) -> None:
-    data = table(100).drop({"label": "value", "value": "label"}[target])
+    data = gappy(100).drop({"label": "value", "value": "label"}[target])
     model = uncertain.fit(
         data, target, method="remeasured", estimator=learner, on_missing="impute", n_copies=2
     )
