@@ -17,6 +17,7 @@ from ._model.model import Model
 from ._model.opened import open_dask_rows
 from ._model.plan import Plan
 from ._rows.on_dask import GROUP_BYTES
+from .preprocessing._as_gaussians import OnMissing
 
 __all__ = ["fit"]
 
@@ -45,7 +46,7 @@ def fit(
     method: str = "auto",
     meaning: Literal["auto", "spread", "measurement"] = "auto",
     scale: bool = True,
-    on_missing: Literal["error", "point", "impute"] = "error",
+    on_missing: OnMissing = "auto",
     handle_unknown: Literal["error", "ignore"] = "error",
     effort: Literal["fast", "normal"] = "normal",
     random_state: RandomState = 0,

@@ -193,7 +193,10 @@ def test_precisions_without_an_inverse(columns: dict[str, Any]) -> None:
         ({"features": ["f0"], "cov": "{}_err"}, "two places for names"),
         ({"mean": "x", "cov": "cov", "corr": "{}_{}"}, "corr= needs"),
         ({"features": ["f0"], "std": "{}_err", "corr": "corr"}, "two places"),
-        ({"mean": "x", "cov": "cov", "on_missing": "zero"}, 'must be one of "error", "point", "impute"'),
+        (
+            {"mean": "x", "cov": "cov", "on_missing": "zero"},
+            'must be one of "auto", "error", "point"',
+        ),
         ({"mean": "x", "precision": "cov", "on_missing": "point"}, "no precision"),
     ],
     ids=str,
@@ -298,12 +301,14 @@ def test_first_steps_that_go_wrong_say_what_to_do() -> None:
         ColumnError, match=r'no column \'label\'.*\(target="\.\.\." names the column to predict\)'
     ):
         fit(table, method="gsu")
-    with pytest.raises(NullError, match=r'^x: row 1 is null; .*; on_missing="impute" takes it for unknown$'):
-        fit(table, "kind", method="gsu")
+    with pytest.raises(NullError, match=r'^x: row 1 is null; .*; on_missing="auto" takes it for unknown$'):
+        fit(table, "kind", on_missing="error", method="gsu")
     for value, advice in ((float("nan"), True), (float("inf"), False)):
         with pytest.raises(NotFiniteError) as caught:
-            fit(table.with_columns(pl.col("x").fill_null(value)), "kind", method="gsu")
+            fit(table.with_columns(pl.col("x").fill_null(value)), "kind", on_missing="error", method="gsu")
         assert ("on_missing" in str(caught.value)) is advice
     with pytest.raises(ParameterError, match="data of type list is no table: pass a table"):
         fit(table.to_dicts(), "kind", method="gsu")
-    assert len(fit(table, "kind", on_missing="impute", probability=False, method="gsu").predict(table)) == 3
+    for meant in ("auto", "impute"):
+        model = fit(table, "kind", on_missing=meant, probability=False, method="gsu")
+        assert len(model.predict(table)) == 3

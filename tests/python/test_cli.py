@@ -465,7 +465,9 @@ def test_warnings_and_errors_of_a_call(table: Path, tmp_path: Path) -> None:
         said.startswith("uncertain: warning: left out") and "--exact airmass,gap takes such columns" in said
     )
     frame.with_columns(u=pl.when(pl.col("u") > 0).then(pl.col("u"))).write_parquet(wide)
-    assert "--on-missing impute takes it" in run("fit", *GSU, wide, "--exact", "none", "--out", out).stderr
+    strict = run("fit", *GSU, wide, "--exact", "none", "--on-missing", "error", "--out", out)
+    assert "--on-missing auto takes it" in strict.stderr
+    assert "missing    " in run("fit", *GSU, wide, "--exact", "none", "--out", out).stdout
     missing = tmp_path / "no" / "x.csv"
     assert run("predict", table, table).stderr.startswith(f"uncertain: {table}: not a usable model file")
     run("fit", *GSU, table, "--out", out)

@@ -133,10 +133,10 @@ def test_categories_are_zeros_and_ones(tmp_path: Any) -> None:
     assert not tolerant.gaussians(strange).means[:, 1:].any()
     nulls = table.with_columns(survey=pl.when(pl.col("survey") != "WISE").then("survey"))
     with pytest.raises(NullError, match=r"survey: row 2 has no category.*on_missing"):
-        uncertain.fit(nulls, target="kind", exact=[], categorical=["survey"], method="gsu")
-    own = uncertain.fit(
-        nulls, target="kind", exact=[], categorical=["survey"], on_missing="point", method="gsu"
-    )
+        uncertain.fit(
+            nulls, target="kind", exact=[], categorical=["survey"], on_missing="error", method="gsu"
+        )
+    own = uncertain.fit(nulls, target="kind", exact=[], categorical=["survey"], method="gsu")
     assert own.pipeline_[0].categories_ == {"survey": ["2MASS", "SDSS", None]}
     names = pl.DataFrame({"name": [f"star {k}" for k in range(101)], "x": np.zeros(101)})
     with pytest.raises(
@@ -319,7 +319,7 @@ def test_codes_for_missing_values_are_named() -> None:
     columns["flux"][[3, 7, 9]] = -9999.0
     columns["flux_err"][[3, 7]] = 99.0
     with pytest.warns(UncertainWarning, match=r"flux is -9999 in 3 rows.*flux_err is 99 in 2 rows.*nulls"):
-        uncertain.fit(pl.DataFrame(columns), "kind", method="gsu")
+        uncertain.fit(pl.DataFrame(columns), "kind", on_missing="error", method="gsu")
     columns = two_classes() | {"z": np.where(np.arange(N) % 20, np.linspace(0.1, 2.5, N), -99.0)}
     with pytest.warns(UncertainWarning, match=r"z is -99 in 4 rows"):
         uncertain.fit(pl.DataFrame(columns), "z", exact=[], method="gsu")

@@ -690,7 +690,7 @@ def test_errors_name_the_partition_and_the_column(client: Any, frame: pd.DataFra
     broken = frame.copy()
     broken.loc[N - 1, "two"] = None
     with pytest.raises(UncertainError, match="partition 5: two: row 999 has no label"):
-        fitted(client, broken, meaning="spread")
+        fitted(client, broken, meaning="spread", on_missing="error")
     with pytest.raises(UncertainError, match="every label is 'nova'"):
         fitted(client, frame[frame["kind"] == "nova"].reset_index(drop=True), "kind")
 

@@ -38,7 +38,7 @@ CASES = [
         "'label' has no error column (looked for label_err",
     ),
     Case(
-        'fit(table.with_columns(u=pl.lit("1.5")), features=["u", "v"], std="{}_err", method="gsu")',
+        'fit(table.with_columns(u=pl.lit("1.5")), features=["u", "v"], std="{}_err", **STRICT)',
         "ColumnError",
         "u: expected real numbers...got strings; cast the column",
     ),
@@ -64,16 +64,32 @@ CASES = [
         "x: row 1 has 1 elements but row 0 has 2",
     ),
     # Values of a table
-    Case('fit(put("u", 3, None), method="gsu")', "NullError", "u: row 3 is null...on_missing="),
-    Case('fit(put("u", 3, float("nan")), method="gsu")', "NotFiniteError", "u: row 3 is NaN...on_missing="),
-    Case('fit(put("u", 3, float("inf")), method="gsu")', "NotFiniteError", "u: row 3 is inf"),
     Case(
-        'fit(put("u_err", 3, None), method="gsu")',
+        'fit(put("u", 3, None), **STRICT)',
+        "NullError",
+        "u: row 3 is null...on_missing=",
+    ),
+    Case(
+        'fit(put("u", 3, float("nan")), **STRICT)',
+        "NotFiniteError",
+        "u: row 3 is NaN...on_missing=",
+    ),
+    Case(
+        'fit(put("u", 3, float("inf")), **STRICT)',
+        "NotFiniteError",
+        "u: row 3 is inf",
+    ),
+    Case(
+        'fit(put("u_err", 3, None), **STRICT)',
         "MissingErrorBarsError",
         "u_err: row 3 is null...on_missing=",
     ),
     Case('fit(put("u_err", 3, -0.1), method="gsu")', "NegativeVarianceError", "u_err: row 3 is -0.1...>= 0"),
-    Case('fit(put("label", 3, None), method="gsu")', "NullError", "label: row 3 has no label; drop"),
+    Case(
+        'fit(put("label", 3, None), **STRICT)',
+        "NullError",
+        "label: row 3 has no label; drop",
+    ),
     Case(
         'fit(table.with_columns(label=pl.lit("a")), method="gsu")',
         "UncertainError",
@@ -192,6 +208,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return public | {
         "np": np, "pl": pl, "uncertain": uncertain, "table": table, "put": put, "X": X, "folder": folder,
         "numbers": numbers.with_columns(height=pl.col("u") + 0.1 * pl.col("v")),
+        "STRICT": {"method": "gsu", "on_missing": "error"},
         "y": table["label"].to_list(), "model": uncertain.fit(table, "label", method="gsu"),
     }  # fmt: skip
 

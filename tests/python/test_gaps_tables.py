@@ -52,7 +52,7 @@ def test_tables_through_fit_report_file_and_command_line(
 ) -> None:
     table, missing = catalogue(160, 3)
     with pytest.raises(UncertainError, match="f0: row 0 is null"):
-        uncertain.fit(table, **{"method": "gsu"} | way)
+        uncertain.fit(table, **{"method": "gsu", "on_missing": "error"} | way)
     model = uncertain.fit(table, on_missing="impute", **{"method": "gsu"} | way)
     assert [name for name, _ in model.pipeline_.steps] == steps
     assert model.score(table) > 0.7

@@ -230,7 +230,7 @@ def test_errors_name_the_row_of_the_table(
     with pytest.raises(error, match=words):
         uncertain.fit(
             tmp_path / "wrong.parquet", "kind", method="gsu", features=FEATURES, std="{}_err", memory=MEMORY,
-            sample_weight="w", groups="star",
+            sample_weight="w", groups="star", on_missing="error",
         )  # fmt: skip
 
 

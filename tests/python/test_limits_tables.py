@@ -100,10 +100,10 @@ def test_gaps_and_limits_together() -> None:
     gone = polars.when(polars.col("i") % 7 == 3).then(None)
     table = table.with_columns(colour=gone.otherwise(polars.col("colour"))).drop("i")
     with pytest.raises(NullError, match=r"colour or its error bar \(colour_err\): row 3 is null"):
-        uncertain.fit(table, "y", method="mixture", limits=LIMITS, features=["flux", "colour"])
-    model = uncertain.fit(
-        table, "y", method="mixture", limits=LIMITS, features=["flux", "colour"], on_missing="impute"
-    )
+        uncertain.fit(
+            table, "y", method="mixture", limits=LIMITS, features=["flux", "colour"], on_missing="error"
+        )
+    model = uncertain.fit(table, "y", method="mixture", limits=LIMITS, features=["flux", "colour"])
     assert np.all(np.abs(model.pipeline_[-1].coef_ - [2.0, -1.0]) < 4 * model.pipeline_[-1].coef_std_)
     rows = model.pipeline_[0].transform(table)
     flags = np.asarray(table["l_flux"].to_list()) == "<"

@@ -197,6 +197,11 @@ def like(rows: GaussianRows, made: GaussianArray) -> GaussianRows:
     return Incomplete(made, rows.missing) if isinstance(rows, Incomplete) else made
 
 
+def with_gaps(rows: GaussianRows) -> Incomplete:
+    """The rows with marks of what is missing, where nothing is."""
+    return rows if isinstance(rows, Incomplete) else Incomplete(rows, np.zeros(rows.shape, dtype=bool))
+
+
 def hstack(blocks: Sequence[GaussianRows]) -> GaussianRows:
     """The features of all blocks concatenated, with their gaps and limits."""
     return _stacked(blocks, GaussianArray.hstack, np.hstack)

@@ -113,7 +113,8 @@ def _whole(values: Floats, what: str, task: str) -> Ints:
 def errors_from(values: Values, what: str, n_rows: int, *, missing: float | None) -> Floats:
     """Standard deviations of the targets of a regression: finite numbers >= 0, one per row.
 
-    `missing` takes the place of a null or NaN; with None that is a `NullError`.
+    `missing` takes the place of a null or NaN; with None that is a `NullError`. With NaN infinities are
+    missing, too.
     """
     fast = numbers_of(values, n_rows, least=0.0)
     if fast is not None:
@@ -146,7 +147,7 @@ def _numbers(plain: Sequence[Label], what: str, *, missing: float | None, deviat
         raise UncertainError(f"{what}: the table has no rows")
     numbers = np.empty(len(plain))
     for row, value in enumerate(plain):
-        if is_missing(value):
+        if is_missing(value) or (deviations and missing != missing and value == math.inf):
             if missing is None:
                 raise NullError(
                     f"{what}: row {row} has no error bar of its target; drop such rows, or pass "

@@ -25,6 +25,7 @@ from .._tables.hdus import HduChoice
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
+from ..preprocessing._as_gaussians import ON_MISSING, OnMissing
 from ..preprocessing._empty import find_filled
 from ..preprocessing._error_columns import deviations
 from .estimate import LEVELS, Found, by_model, by_replicates
@@ -177,7 +178,7 @@ def check_errors(
     corr: str | Mapping[tuple[str, str], str] | None = None,
     columns: Columns | None = None,
     hdu: int | str | None = None,
-    on_missing: Literal["error", "point", "impute"] = "error",
+    on_missing: OnMissing = "auto",
     n_components: int | Literal["auto"] = "auto",
     random_state: int = 0,
 ) -> ErrorCheck:
@@ -246,7 +247,7 @@ def check_errors(
     True
     """
     asked, values = Columns.from_arguments(columns, locals())
-    check_option("on_missing", on_missing, ("error", "point", "impute"))
+    check_option("on_missing", on_missing, ON_MISSING)
     if n_components != "auto" and (not isinstance(n_components, int) or n_components < 1):
         raise ParameterError(f'n_components={n_components!r}: must be an integer >= 1 or "auto"')
     source = Source.of(table, HduChoice(hdu, asked))

@@ -117,12 +117,13 @@ def _reading(
         weights = columns.sample_weight
         found["sample_weight"] = weights if isinstance(weights, str) else Name("sample_weight")
     reading = next((step for _, step in pipeline.steps if isinstance(step, AsGaussians)), None)
-    on_missing = "error" if reading is None else reading.on_missing
+    on_missing = "auto" if reading is None else reading.on_missing
     if reading is not None and reading.handle_unknown != "error":
         found["handle_unknown"] = reading.handle_unknown
-    if any(isinstance(step, GaussianImputer) for _, step in pipeline.steps):
+    imputes = any(isinstance(step, GaussianImputer) for _, step in pipeline.steps)
+    if imputes and (reading is None or on_missing != "auto"):
         on_missing = "impute"
-    if on_missing != "error":
+    if on_missing != "auto":
         found["on_missing"] = on_missing
     if not any(isinstance(step, GaussianScaler) for _, step in pipeline.steps):
         found["scale"] = False

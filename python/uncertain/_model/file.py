@@ -22,6 +22,7 @@ from .._data.typing import Header, Label
 from .._uncertain import Fitted, model_from_bytes, model_to_bytes, read_model, write_model
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
+from ..preprocessing._unknown import Unknown
 from .pipeline_file import (
     altered,
     checked_steps,
@@ -35,6 +36,7 @@ from .pipeline_file import (
 from .remembered import Remembered
 
 NOTHING = Remembered()
+NOTHING_UNKNOWN = Unknown()
 OPTIONS = ("on_missing", "handle_unknown")
 """Parameters of `AsGaussians` beside its columns, which the file holds once."""
 
@@ -76,11 +78,12 @@ def _parts(pipeline: Pipeline, metadata: ModelMetadata) -> tuple[list[Fitted], l
     features: list[str] = []
     categories: dict[str, list[Label]] = {}
     units: dict[str, str] = {}
+    unknown: Header = {}
     first, rest = pipeline[0], pipeline.steps
     names, parameters = [], []
     if isinstance(first, AsGaussians):
         features = [str(f) for f in first.get_feature_names_out()] if first.roles_ else []
-        categories, units = first.categories_, first.units_
+        categories, units, unknown = first.categories_, first.units_, first.unknown_.to_dict()
         names, parameters = [rest[0][0]], [{name: getattr(first, name) for name in OPTIONS}]
         rest = rest[1:]
     if not features:
@@ -92,6 +95,8 @@ def _parts(pipeline: Pipeline, metadata: ModelMetadata) -> tuple[list[Fitted], l
         about["categories"] = categories
     if units:
         about["units"] = units
+    if unknown:
+        about["unknown"] = unknown
     if metadata.residual_std is not None:
         about["residual_std"] = metadata.residual_std
     if metadata.leaderboard is not None:
@@ -123,6 +128,10 @@ def _assembled(
         first._keep(columns, about.categories, d, about.units)
         if columns.roles() and len(first.get_feature_names_out()) != d:
             raise altered(f"columns of {len(first.get_feature_names_out())} features, the steps have {d}")
+        sizes = about.unknown.sizes
+        if sizes is not None and len(sizes.own) != (len(columns.bars) or d):
+            raise altered(f"sizes of {len(sizes.own)} features")
+        first.unknown_ = about.unknown
         if parameters:
             options = {name: value for name, value in parameters[0].items() if name in OPTIONS}
             set_parameters(first, options)
@@ -147,6 +156,7 @@ class About(NamedTuple):
     units: dict[str, str] = {}  # noqa: RUF012
     leaderboard: Leaderboard | None = None
     remembered: Remembered = NOTHING
+    unknown: Unknown = NOTHING_UNKNOWN
 
     @classmethod
     def of(cls, text: str) -> About:
@@ -170,9 +180,10 @@ class About(NamedTuple):
         try:
             leaderboard = None if board is None else Leaderboard.from_dict(board)
             remembered = Remembered.from_dict(about.get("remembered", {}))
+            unknown = Unknown.from_dict(about["unknown"]) if "unknown" in about else NOTHING_UNKNOWN
         except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
             raise altered(str(error)) from error
-        return cls(columns, steps, parameters, categories, scatter, units, leaderboard, remembered)
+        return cls(columns, steps, parameters, categories, scatter, units, leaderboard, remembered, unknown)
 
 
 def _are_values(value: object) -> bool:

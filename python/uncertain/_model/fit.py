@@ -25,6 +25,7 @@ from .._rows.reader import RowReader
 from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask
 from ..exceptions import ParameterError
+from ..preprocessing._as_gaussians import OnMissing
 from .model import Model
 from .opened import open_dask_rows, open_rows
 from .plan import Plan
@@ -56,7 +57,7 @@ def fit(
     method: MethodName = "auto",
     meaning: Literal["auto", "spread", "measurement"] = "auto",
     scale: bool = True,
-    on_missing: Literal["error", "point", "impute"] = "error",
+    on_missing: OnMissing = "auto",
     handle_unknown: Literal["error", "ignore"] = "error",
     effort: Effort = "normal",
     noise: tuple[float, float] | None = None,
@@ -138,11 +139,16 @@ def fit(
         which is what these hold in nearly every table; spread for columns of lists (covariances, deviations),
         for error columns called x_spread, and for a GaussianArray.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
-    on_missing : what a missing value or error bar means: "error" refuses it; "point" takes a value without an
-        error bar as exact; "impute" takes a feature whose value or error bar is missing as unknown. Its
-        conditional Gaussian given the others replaces it (`GaussianImputer`), except with
-        ``meaning="measurement"`` and the discriminant: for them it is a reading with infinite noise, and they
-        use the features that are present.
+    on_missing : what a missing value or error bar means. "auto": nulls, NaN, infinities, masked values,
+        blanks, codes such as -9999 (repeated values far outside the rest of a column) and rare error bars of
+        zero are unknown. A value without an error bar gets one from a model of sizes, which is learned from
+        those that are there; a missing value is a gap. Rows without a target are left out (with
+        ``method="huber"`` they are unlabelled). ``print(model)`` counts all of these. "error": what is
+        missing is refused, with its column and row; "impute": a value without an error bar is a gap as well;
+        "point": it is exact. A gap is filled with its conditional Gaussian given the row's other features
+        (`GaussianImputer`), except with ``meaning="measurement"`` and the discriminant: for them it is a
+        reading with infinite noise, and they use the features that are present. Arrays take NaN with "impute"
+        alone.
     handle_unknown : what to do with a category that was not in the fit: "error" refuses it, "ignore" treats
         it as none of the known ones.
     effort : of ``method="auto"``: "fast" follows a rule and fits once (the linear SVM-GSU); "normal" is
@@ -179,8 +185,8 @@ def fit(
 
     Warns
     -----
-    UncertainWarning : for numeric columns that were left out, and for numbers that look like codes for
-        missing values, such as -9999.
+    UncertainWarning : for numeric columns that were left out, and for numbers that are taken for missing, or
+        look like codes, such as -9999.
 
     Notes
     -----
@@ -247,5 +253,6 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
     residual_std, remembered = remember(pipeline, some, held_out)
     return Model(
         whole, reader.settled_columns(), residual_std, remembered,
-        n_rows=len(rows), seconds=time.perf_counter() - start, leaderboard=board,
+        n_rows=len(rows), n_left_out=reader.n_left_out, seconds=time.perf_counter() - start,
+        leaderboard=board,
     )  # fmt: skip

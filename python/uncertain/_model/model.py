@@ -72,6 +72,7 @@ class Model:
         remembered: Remembered | None = None,
         *,
         n_rows: int | None = None,
+        n_left_out: int = 0,
         seconds: float | None = None,
         leaderboard: Leaderboard | None = None,
     ) -> None:
@@ -80,6 +81,7 @@ class Model:
         self.residual_std_ = residual_std
         self._remembered = remembered or Remembered()
         self._n_rows = n_rows
+        self._n_left_out = n_left_out
         self._seconds = seconds
         self._leaderboard = leaderboard
         self._reader = Reader(pipeline, columns, self._remembered.sizes)
@@ -532,7 +534,9 @@ class Model:
         return ModelMetadata(self.columns_, self.residual_std_, self._leaderboard, self._remembered)
 
     def __repr__(self) -> str:
-        return text_of(self._reader, self.residual_std_, self._leaderboard, self._n_rows, self._seconds)
+        return text_of(
+            self._reader, self.residual_std_, self._leaderboard, self._n_rows, self._seconds, self._n_left_out
+        )
 
     def _repr_html_(self) -> str:
         """The same text, and scikit-learn's diagram of the pipeline."""

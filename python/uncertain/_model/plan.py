@@ -30,6 +30,7 @@ from .._rows.sampled import CHOSEN_ROWS
 from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError, UncertainWarning
+from ..preprocessing._as_gaussians import ON_MISSING, OnMissing
 
 
 class Fitted(NamedTuple):
@@ -49,7 +50,7 @@ class Plan:
     method: str = "auto"
     meaning: Literal["auto", "spread", "measurement"] = "auto"
     scale: bool = True
-    on_missing: Literal["error", "point", "impute"] = "error"
+    on_missing: OnMissing = "auto"
     handle_unknown: Literal["error", "ignore"] = "error"
     effort: Effort = "normal"
     noise: tuple[float, float] | None = None
@@ -68,7 +69,7 @@ class Plan:
             method=(self.method, (AUTO, *METHODS)),
             task=(self.task, ("auto", "classification", "regression")),
             meaning=(self.meaning, ("auto", "spread", "measurement")),
-            on_missing=(self.on_missing, ("error", "point", "impute")),
+            on_missing=(self.on_missing, ON_MISSING),
             effort=(self.effort, EFFORTS),
         )
         if not isinstance(self.scale, bool):
@@ -161,7 +162,7 @@ class Plan:
     def fit(self, rows: RowStore, limits: Mapping[str, str]) -> Fitted:
         """The pipeline behind the reading step, and how it was chosen; `limits`: columns of flags."""
         if self.estimator is not None:
-            measured, impute = self.denoised, self.on_missing == "impute"
+            measured, impute = self.denoised, self._imputes(rows)
             refuse_limits(self.estimator, limits, measured=measured)
             steps = steps_with(self.estimator, measured=measured, scale=self.scale, impute=impute)
             return Fitted(rows.fit_steps(Pipeline(steps)))
@@ -175,6 +176,10 @@ class Plan:
         _warn_of_better(board, len(some))
         return Fitted(rows.fit_steps(clone(pipeline)), board, held_out)
 
+    def _imputes(self, rows: RowStore) -> bool:
+        """Do gaps have to be filled for methods that take none?"""
+        return self.on_missing == "impute" or (self.on_missing == "auto" and rows.has_gaps)
+
     def _request(self, some: TrainingRows, rows: RowStore, *, limits: bool, whole: bool) -> Request:
         """What is asked of a choice on these rows."""
 
@@ -183,7 +188,7 @@ class Plan:
 
         return Request(
             rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,
-            effort=self.effort, scale=self.scale, impute=self.on_missing == "impute", noise=self.noise,
+            effort=self.effort, scale=self.scale, impute=self._imputes(rows), noise=self.noise,
             random_state=seed_of(self.random_state), settings=self.params, limits=limits,
             target_limits=some.y_limit is not None, able=None if whole else able,
         )  # fmt: skip

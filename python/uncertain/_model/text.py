@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._choice.leaderboard import Leaderboard
+from ..preprocessing import AsGaussians
 from .measured import is_measured
 from .reader import Reader
 from .summary import ending_of
@@ -16,6 +17,7 @@ def text_of(
     leaderboard: Leaderboard | None,
     n_rows: int | None,
     seconds: float | None,
+    n_left_out: int,
 ) -> str:
     """All of it, a line each."""
     last = reader.pipeline[-1]
@@ -27,6 +29,7 @@ def text_of(
         f"Model: {type(last).__name__}{size}",
         *([] if leaderboard is None else leaderboard.lines()),
         *str(reader.columns).splitlines(),
+        *_missing_line(reader, n_left_out),
         *_meaning_line(reader),
         *([f"classes    {classes}"] if names else []),
         f"steps      {' -> '.join(type(step).__name__ for _, step in reader.pipeline.steps)}",
@@ -34,6 +37,15 @@ def text_of(
         *([] if residual_std is None else [f"scatter    {residual_std:.3g} {SCATTER}"]),
     ]
     return "\n".join(lines)
+
+
+def _missing_line(reader: Reader, n_left_out: int) -> list[str]:
+    """What was missing in the fit, and what became of it."""
+    first = reader.pipeline[0]
+    counts = str(first.unknown_) if isinstance(first, AsGaussians) else ""
+    what = f"{n_left_out:,} row{'s' * (n_left_out > 1)} without {reader.target_name} left out"
+    texts = [*([what] if n_left_out else []), *([counts] if counts else [])]
+    return [f"missing    {'; '.join(texts)}"] if texts else []
 
 
 def _meaning_line(reader: Reader) -> list[str]:

@@ -1,16 +1,155 @@
-"""What reading a table in batches needs beside the batches: categories of whole columns, and row numbers."""
+"""A table read in batches by `AsGaussians`: what is learned of all rows, and their Gaussians, in order.
+
+Idea: a table in which nothing is missing is read once. With ``on_missing="auto"`` the first reading takes it
+for one, and counts (`Census`). Where it meets something that is missing, or finds in the end that numbers
+mean nothing, all rows are counted first and read again. A stream that is there once is read by what its first
+batch says.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
 
-from .._data.typing import Label
+from .._columns import Columns
+from .._data.incomplete import GaussianRows, with_gaps
+from .._data.typing import Ints, Label
 from .._tables import BatchSize, Table
-from ..exceptions import ParameterError, UncertainError
+from ..exceptions import (
+    ColumnError,
+    MissingErrorBarsError,
+    NotFiniteError,
+    NullError,
+    ParameterError,
+    UncertainError,
+)
 from ..preprocessing import AsGaussians
 from ..preprocessing._categories import categories_of, joined_categories
+from ..preprocessing._census import Census
+from .labelled import rows_with
+
+Collected = TypeVar("Collected")
+INCOMPLETE = (NullError, NotFiniteError, MissingErrorBarsError, ColumnError)
+"""Errors of a table that is not complete, or has text for numbers."""
+
+
+class Batch(NamedTuple):
+    """Some rows of a table."""
+
+    table: Table
+    rows: GaussianRows
+    first: int
+    """The number of its first row in the whole table."""
+    at: Ints | None
+    """The numbers of its rows behind that one, where some were left out."""
+
+
+class BatchReading:
+    """`AsGaussians` fitted to these columns of a table; rows without a value in `target` are left out."""
+
+    n_left_out = 0
+    """Rows without a target."""
+
+    def __init__(
+        self,
+        reading: AsGaussians,
+        table: Table,
+        names: Sequence[str],
+        size: BatchSize,
+        target: str | None = None,
+    ) -> None:
+        self._reading = reading
+        self._table = table
+        self._names = names
+        self._size = size
+        self._target = target if reading.on_missing == "auto" else None
+        self._whole = table if table.collected(names) else None
+        self._categories = None if self._whole is not None else collected_categories(table, reading, size)
+
+    def collect(self, collected: Callable[[Iterator[Batch]], Collected]) -> Collected:
+        """What this makes of all batches: of those of the second reading, where it takes two."""
+        reading = self._reading
+        reading._forget_unknown()
+        if reading.on_missing == "auto" and self._table.door.once:
+            return collected(self._completed(None))
+        census: list[Census] = []
+        try:
+            with reading._strict():
+                answer = collected(self._strict(census))
+        except INCOMPLETE:
+            if reading.on_missing != "auto":
+                raise
+            census = []
+        else:
+            if not census or not (reading.on_missing == "auto" and census[0].unknown().changes):
+                for counted in census:
+                    reading._learn(counted)
+                    reading._learn_sizes(counted, reading.columns_)
+                return answer
+        return collected(self._completed(census[0] if census else self._census()))
+
+    def _batches(self) -> Iterator[tuple[Table, int, Ints | None]]:
+        """The rows with a target, the number of the first one, and those of the others behind it."""
+        first = self.n_left_out = 0
+        for batch in self._table.batches(self._names, self._size):
+            at = None if self._target is None else rows_with(batch, self._target)
+            kept = batch if at is None else batch.rows(batch.names, at)
+            self.n_left_out += batch.n_rows - kept.n_rows
+            if kept.n_rows:
+                yield kept, first, at
+            first += batch.n_rows
+
+    def _census(self) -> Census:
+        """Of all rows."""
+        census: Census | None = None
+        n_rows = 0
+        for table, first, at in self._batches():
+            census = Census(self._reading._found(self._whole or table)) if census is None else census
+            with numbered(first, at):
+                census.add(table, n_rows)
+            n_rows += table.n_rows
+        assert census is not None
+        return census
+
+    def _strict(self, census: list[Census]) -> Iterator[Batch]:
+        """Batches of which nothing is missing; and the census of all, once they are read."""
+        reading, n_rows = self._reading, 0
+        for table, first, at in self._batches():
+            with numbered(first, at):
+                if not n_rows:
+                    census[:] = [Census(reading._found(self._whole or table))]
+                    rows = self._first(table, census[0].columns)
+                else:
+                    rows = reading.transform(table)
+                census[0].add(table, n_rows)
+            n_rows += table.n_rows
+            yield Batch(table, rows, first, at)
+
+    def _completed(self, census: Census | None) -> Iterator[Batch]:
+        """Batches whose unknown numbers are completed by what was counted; None: in the first one."""
+        reading, started = self._reading, False
+        for table, first, at in self._batches():
+            with numbered(first, at), reading._counting():
+                if started:
+                    rows = reading.transform(table)
+                else:
+                    if census is None:
+                        census = Census(reading._found(table))
+                        census.add(table)
+                    reading._learn(census)
+                    rows = self._first(table, census.columns, census)
+                    started = True
+            yield Batch(table, with_gaps(rows), first, at)  # alike in every batch
+
+    def _first(self, table: Table, columns: Columns, census: Census | None = None) -> GaussianRows:
+        """The first rows, by which columns are settled; of a table in memory all of its rows settle them."""
+        reading = self._reading
+        columns, categories = reading._settle(self._whole or table, self._categories, columns)
+        if census is not None:
+            reading._learn_sizes(census, columns)
+        return reading._read_first(table, columns, categories, whole=False)
 
 
 def collected_categories(
@@ -35,12 +174,16 @@ def collected_categories(
 
 
 @contextmanager
-def numbered(first: int) -> Iterator[None]:
-    """Errors count rows from the first of the table."""
+def numbered(first: int, at: Ints | None = None) -> Iterator[None]:
+    """Errors count rows from the first of the table; `at`: the rows that are looked at."""
     try:
         yield
     except UncertainError as error:
-        if not first:
+        if not first and at is None:
             raise
-        text = re.sub(r"\brow (\d+)", lambda found: f"row {int(found[1]) + first}", str(error))
-        raise type(error)(text) from error
+
+        def place(row: re.Match[str]) -> str:
+            number = int(row[1])
+            return f"row {first + (number if at is None or number >= len(at) else int(at[number]))}"
+
+        raise type(error)(re.sub(r"\brow (\d+)", place, str(error))) from error

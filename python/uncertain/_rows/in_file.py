@@ -115,7 +115,7 @@ class FileReader(RowReader):
         return self._read.regression
 
     def read(self, uses: Uses) -> InFile:
-        spill, _, known = self._read
+        spill, _, known, self.n_left_out = self._read
         if not uses.y_std and self._given_std:
             raise no_target_std(uses)
         if not uses.y_std and self.columns.target_std is not None:

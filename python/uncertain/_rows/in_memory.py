@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -10,16 +11,19 @@ from sklearn.base import BaseEstimator
 from .._columns import Columns
 from .._columns.columns import PairsOfTarget
 from .._data.coded import coded
-from .._data.typing import ColumnOrValues, Floats, Limits
+from .._data.typing import ColumnOrValues, Floats, Ints, Limits
 from .._data.warn import warn
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians
 from ..preprocessing._sentinels import sentinel_warning, sentinels
 from . import with_target as with_target_
+from .batches import numbered
 from .in_parts import InParts, read_in_parts
+from .labelled import with_target_only
 from .local import LocalRows
 from .reader import PerRow, Policy, RowReader, Uses, no_target_std
+from .target_sizes import with_sizes
 from .training import TrainingRows
 
 
@@ -61,11 +65,14 @@ class MemoryReader(RowReader):
         self._per_row = per_row
         self._policy = policy
         self._in_parts = in_parts
+        self._at: Ints | None = None
         self.reading: AsGaussians | None = None
 
     def settle(self, task: str, *, partial: bool) -> bool:
+        self._leave_out(partial=partial)
         source = self._source
-        self._y, self._regression = source.targets(self._per_row.target, task, partial=partial)
+        with self._numbered():
+            self._y, self._regression = source.targets(self._per_row.target, task, partial=partial)
         if self._regression:
             columns = self.columns
             if code := sentinel_warning(sentinels(columns.target or "target", self._y)):
@@ -73,7 +80,26 @@ class MemoryReader(RowReader):
             self.columns = columns.with_found(target_unit=source.unit(columns.target))
         return self._regression
 
+    def _leave_out(self, *, partial: bool) -> None:
+        """Rows without a target, where they mean that; `partial`: the method learns from them, too."""
+        if self._policy.on_missing != "auto" or partial:
+            return
+        names = [*self.columns.used, *self.columns.beside(), *self.columns.known.target_stds]
+        names += self.columns.known.target_pairs.columns
+        n_rows = self._source.n_rows
+        self._source, self._per_row, self._at = with_target_only(self._source, self._per_row, names)
+        if self._at is not None:
+            self.n_left_out, self._in_parts = n_rows - len(self._at), False
+
+    def _numbered(self) -> AbstractContextManager[None]:
+        """Errors name rows of the table."""
+        return numbered(0, self._at)
+
     def read(self, uses: Uses) -> LocalRows:
+        with self._numbered():
+            return self._read(uses)
+
+    def _read(self, uses: Uses) -> LocalRows:
         source, per_row = self._source, self._per_row
         if uses.y_std and per_row.target_std is None:
             self.columns = self.columns.with_target_std()
@@ -97,6 +123,9 @@ class MemoryReader(RowReader):
             with source.named():
                 return InParts(read_in_parts(self.reading, source, sorted(self.columns.used)), known)
         rows = self.reading.fit_transform(source.rows)
+        if known.y_std is not None and self._policy.on_missing == "auto":
+            y_std = with_sizes(known.y, known.y_std)
+            known = replace(known, y_std=y_std)
         if pairs is not None and y_std is not None:
             xy_cov = with_target_.covariances(source, self.reading, rows, pairs, y_std)
             known = replace(known, xy_cov=xy_cov)

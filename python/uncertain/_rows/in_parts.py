@@ -6,6 +6,8 @@ never two copies of all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sklearn.base import BaseEstimator
 
 from .._columns import Columns
@@ -15,8 +17,7 @@ from .._tables import BatchSize
 from .._tables.source import Source
 from ..preprocessing import AsGaussians
 from ..preprocessing._empty import empty_errors
-from ..preprocessing._sentinels import Ends, codes_of, watch_ends
-from .batches import collected_categories, numbered
+from .batches import Batch, BatchReading
 from .local import LocalRows
 from .training import TrainingRows
 
@@ -50,25 +51,14 @@ def read_in_parts(reading: AsGaussians, source: Source, names: list[str]) -> Par
     table = source.table
     assert table is not None
     table.forget()
-    rows, size = Parts(), BatchSize(in_parts(len(names)))
-    streams = not table.collected(names)
-    if not streams:
-        columns, categories = reading._settle(table)
-    ends: dict[str, Ends] = {}
-    n_rows = 0
-    for batch in table.batches(names, size):
-        with numbered(n_rows):
-            if not n_rows and streams:
-                columns, categories = reading._settle(batch, collected_categories(table, reading, size))
-            read = (
-                reading.transform(batch)
-                if n_rows
-                else reading._read_first(batch, columns, categories, whole=False)
-            )
-        watch_ends(ends, batch, columns)
-        rows.append(read)
-        n_rows += len(read)
-    reading._warn_of(codes_of(ends))
+
+    def parts(batches: Iterator[Batch]) -> Parts:
+        rows = Parts()
+        for batch in batches:
+            rows.append(batch.rows)
+        return rows
+
+    rows = BatchReading(reading, table, names, BatchSize(in_parts(len(names)))).collect(parts)
     whole = rows.rows()
     if isinstance(whole, Incomplete):
         reading._refuse_empty(whole)

@@ -29,6 +29,11 @@ class LocalRows(RowStore):
     def __len__(self) -> int:
         return len(self.known)
 
+    @property
+    def has_gaps(self) -> bool:
+        rows = self.rows()
+        return isinstance(rows, Incomplete) and bool(rows.missing.any())
+
     def sample(self, most: int) -> TrainingRows:
         """By a hash of row numbers, or of groups; it stays when the rows are replaced."""
         return replace(self.known, rows=self.rows()).sampled(most)

@@ -35,11 +35,13 @@ class OnDask(RemoteRows):
         reading: AsGaussians,
         sample: Sample,
         *,
+        has_gaps: bool,
         group_bytes: int,
         verbose: bool,
     ) -> None:
         self._partitions = partitions
         self._reading = reading
+        self._has_gaps = has_gaps
         self._whole = sample.whole
         self._group_bytes = group_bytes
         self._verbose = verbose
@@ -48,6 +50,10 @@ class OnDask(RemoteRows):
 
     def __len__(self) -> int:
         return self._partitions.n_rows
+
+    @property
+    def has_gaps(self) -> bool:
+        return self._has_gaps
 
     @property
     def is_whole(self) -> bool:
@@ -123,7 +129,13 @@ class DaskReader(RowReader):
         self._rows.roles = replace(self._rows.roles, target_std=self.columns.target_std)
         sample = self._rows.sample()
         self.reading = self._policy.reading(self.columns)
+        self.n_left_out = self._rows.n_left_out
+        census = self._rows.census(self.columns) if self._policy.on_missing == "auto" else None
         with sample.with_row_locations():
-            self.reading.fit(sample.source.rows)
+            self.reading._fit_transform(sample.source.rows, census)
         self._rows.reconcile(self.reading)
-        return OnDask(self._rows, self.reading, sample, group_bytes=self._group_bytes, verbose=self._verbose)
+        return OnDask(
+            self._rows, self.reading, sample,
+            has_gaps=census is not None and census.has_gaps,
+            group_bytes=self._group_bytes, verbose=self._verbose,
+        )  # fmt: skip

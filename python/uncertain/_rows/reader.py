@@ -17,6 +17,7 @@ from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
 from .store import RowStore
+from .target_sizes import MISSING_STD
 
 
 class PerRow(NamedTuple):
@@ -36,7 +37,7 @@ class PerRow(NamedTuple):
 class Policy(NamedTuple):
     """How `AsGaussians` reads what is missing or unknown."""
 
-    on_missing: str = "error"
+    on_missing: str = "auto"
     handle_unknown: str = "error"
 
     def reading(self, columns: Columns) -> AsGaussians:
@@ -45,8 +46,8 @@ class Policy(NamedTuple):
 
     @property
     def missing_std(self) -> float | None:
-        """The error bar of a target that has none."""
-        return 0.0 if self.on_missing == "point" else None
+        """What stands for the error bar of a target that has none; None if that is refused."""
+        return MISSING_STD.get(self.on_missing)
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class RowReader(ABC):
     reading: AsGaussians | None
     """The step that reads the rows, fitted by `read`; None for arrays that need none."""
 
+    n_left_out: int = 0
+    """Rows without a target, which are left out."""
     types: Types | None = None
     """What a column of the table holds; None where the caller named all features."""
 

@@ -34,6 +34,11 @@ class RowStore(ABC):
     def __len__(self) -> int:
         """The number of rows."""
 
+    @property
+    @abstractmethod
+    def has_gaps(self) -> bool:
+        """Is a value missing?"""
+
     @abstractmethod
     def fit(self, step: BaseEstimator) -> None:
         """Fit a step of a pipeline to all rows."""

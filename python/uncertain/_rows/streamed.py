@@ -7,6 +7,7 @@ or from the first so many.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,8 +26,8 @@ from .._tables import BatchSize, Table
 from .._tables.source import Source
 from ..exceptions import NullError, UncertainError
 from ..preprocessing import AsGaussians
-from ..preprocessing._sentinels import Ends, codes_of, watch_ends
-from .batches import collected_categories, numbered
+from .batches import Batch, BatchReading, numbered
+from .target_sizes import MISSING_STD, with_sizes
 from .training import TrainingRows
 
 DISTINCT = 100_000
@@ -42,12 +43,14 @@ class Streamed(NamedTuple):
     regression: bool
     known: TrainingRows
     """What is known of the rows, without the rows."""
+    n_left_out: int
+    """Rows without a target."""
 
 
 def streamed(
     source: Source, reading: AsGaussians, columns: Columns, task: str, *, budget: Budget, folder: Path
 ) -> Streamed:
-    """Read the table once.
+    """Read the table once, or twice where something is missing.
 
     Raises what reading it at once would, with the numbers of its rows; and UncertainError for a full disk.
     """
@@ -58,51 +61,72 @@ def streamed(
     first = any(table.types.get(name) == "list" for name in names)
     most = max(budget.of_a_batch // (8 * len(names)), 256)
     size = BatchSize(min(most, FIRST_ROWS) if first else min(most, 1 << 18))
-    rows = Spill(folder, budget.of_a_batch)
-    target = _Targets(folder, columns.target or "", columns.target_unit)
-    weights = stds = groups = None
-    if isinstance(columns.sample_weight, str):
-        weights = _Numbers(folder, columns.sample_weight, are_weights=True)
-    if columns.target_std is not None:
-        missing = 0.0 if reading.on_missing == "point" else None
-        stds = _Numbers(folder, columns.target_std, are_weights=False, missing=missing)
-    if isinstance(columns.groups, str):
-        groups = _Groups(folder, columns.groups)
-    categories = collected_categories(table, reading, size)
-    beside_rows = [own for own in (target, weights, stds, groups) if own is not None]
-    ends: dict[str, Ends] = {}
-    n_rows, expected = 0, table.counted()
-    for batch in table.batches(names, size):
-        with numbered(n_rows):
-            if not n_rows:
-                found, of_columns = reading._settle(batch, categories)
-            read = (
-                reading.transform(batch)
-                if n_rows
-                else reading._read_first(batch, found, of_columns, whole=False)
-            )
-            watch_ends(ends, batch, reading.columns_)
-            kept = None if weights is None else weights.positive(batch)
-            rows.append(read if kept is None else read[kept])
-            for own in beside_rows:
-                own.append(batch, kept)
-        if not n_rows:
-            size.rows = max(min(budget.of_a_batch // max(rows.row_bytes, 1), 1 << 18), 256)
-            if expected is not None:
-                ask_for_space(folder, expected * (rows.row_bytes + 8 * len(beside_rows)))
-        n_rows += batch.n_rows
-    if not n_rows:
-        raise UncertainError(f"{columns.target}: the table has no rows")
-    reading._warn_of(codes_of(ends))
-    y, regression = target.finished(task)
-    known = TrainingRows(
-        None,
-        y,
-        weights=None if weights is None else weights.finished(),
-        groups=None if groups is None else groups.finished(),
-        y_std=None if stds is None else stds.finished(),
-    )
-    return Streamed(rows, regression, known)
+    expected = table.counted()
+
+    def written(batches: Iterator[Batch]) -> _Files:
+        files = _Files(folder, columns, reading, budget)
+        for batch in batches:
+            known = files.rows.row_bytes
+            with numbered(batch.first, batch.at):
+                files.append(batch)
+            if not known and files.rows.row_bytes:
+                size.rows = max(min(budget.of_a_batch // max(files.rows.row_bytes, 1), 1 << 18), 256)
+                if expected is not None:
+                    ask_for_space(folder, expected * (files.rows.row_bytes + 8 * len(files.beside)))
+        return files
+
+    batches = BatchReading(reading, table, names, size, columns.target)
+    files = batches.collect(written)
+    if not files.n_rows:
+        empty = (
+            f"no row has a value of {batches.n_left_out:,}" if batches.n_left_out else "the table has no rows"
+        )
+        raise UncertainError(f"{columns.target}: {empty}")
+    regression, known = files.finished(task)
+    return Streamed(files.rows, regression, known, batches.n_left_out)
+
+
+class _Files:
+    """Rows, and what is known of each, on their way into files."""
+
+    def __init__(self, folder: Path, columns: Columns, reading: AsGaussians, budget: Budget) -> None:
+        self.rows = Spill(folder, budget.of_a_batch)
+        self.n_rows = 0
+        self._folder = folder
+        self._target = _Targets(folder, columns.target or "", columns.target_unit)
+        self._weights = self._stds = self._groups = None
+        if isinstance(columns.sample_weight, str):
+            self._weights = _Numbers(folder, columns.sample_weight, are_weights=True)
+        if columns.target_std is not None:
+            missing = MISSING_STD.get(reading.on_missing)
+            self._stds = _Numbers(folder, columns.target_std, are_weights=False, missing=missing)
+        if isinstance(columns.groups, str):
+            self._groups = _Groups(folder, columns.groups)
+        every = (self._target, self._weights, self._stds, self._groups)
+        self.beside = [own for own in every if own is not None]
+
+    def append(self, batch: Batch) -> None:
+        """More rows; those without weight do not count."""
+        kept = None if self._weights is None else self._weights.positive(batch.table)
+        rows = batch.rows if kept is None else batch.rows[kept]
+        self.rows.append(rows)
+        for own in self.beside:
+            own.append(batch.table, kept)
+        self.n_rows += batch.table.n_rows
+
+    def finished(self, task: str) -> tuple[bool, TrainingRows]:
+        """Are the targets numbers? And what is known of the rows."""
+        y, regression = self._target.finished(task)
+        y_std = None if self._stds is None else self._stds.finished()
+        if y_std is not None and regression:
+            y_std = with_sizes(y, y_std, lambda: Column(self._folder))
+        return regression, TrainingRows(
+            None,
+            y,
+            weights=None if self._weights is None else self._weights.finished(),
+            groups=None if self._groups is None else self._groups.finished(),
+            y_std=y_std,
+        )
 
 
 Kept: TypeAlias = Ints | None

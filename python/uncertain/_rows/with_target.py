@@ -16,7 +16,7 @@ from .._data.numbers import refuse_where
 from .._data.typing import Floats, Limits
 from .._tables.source import Source
 from ..preprocessing import AsGaussians
-from ..preprocessing._limits import flags_from
+from ..preprocessing._limits import read_flags
 from ..preprocessing._reading import read_columns
 
 KINDS = ("corr", "cov")
@@ -53,6 +53,4 @@ def limits(source: Source, columns: Columns) -> Limits | None:
     """-1, 0, 1 for every row, where there is a column of the target's limits."""
     if columns.target_limit is None or source.table is None:
         return None
-    plain = source.table.array(columns.target_limit)
-    values = source.table.values(columns.target_limit) if plain is None else plain
-    return flags_from(values, columns.target_limit)
+    return read_flags(source.table, columns.target_limit)

@@ -49,10 +49,16 @@ class Table:
     @classmethod
     def of_frame(cls, frame: pl.DataFrame) -> Table:
         """A frame of Polars."""
+        return cls._of_frame(frame, {}, {})
+
+    @classmethod
+    def _of_frame(cls, frame: pl.DataFrame, own: dict[str, Any], units: Mapping[str, str]) -> Table:
+        """One whose columns have units of their `own`, and are to be in these."""
         from .doors import InMemory
         from .exits import PolarsExit
 
-        return cls(InMemory(frame.columns, frame.to_series, frame.__len__), PolarsExit(lambda: frame))
+        door = InMemory(frame.columns, frame.to_series, frame.__len__, lambda: own)
+        return cls(door, PolarsExit(lambda: frame), units=units)
 
     @property
     def native(self) -> Any:
@@ -195,6 +201,10 @@ class Table:
             for column, name, unit in zip(numbers, names, units or [None] * len(names), strict=True)
         ]
 
+    def factor(self, name: str, unit: str | None, power: int = 1) -> float:
+        """What `numbers` multiplies the column by."""
+        return float(self._converted(1.0, name, unit or self._units.get(name), power))
+
     def values(self, name: str, unit: str | None = None) -> list[Any]:
         """The column as Python objects, missing values as None (or NaN): for labels, of any type.
 
@@ -251,13 +261,8 @@ class Table:
 
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
-        from .doors import InMemory
-        from .exits import PolarsExit
-
-        frame = self.frame(names)[at]
         units = {name: unit for name, unit in self.own_units.items() if name in names}
-        door = InMemory(frame.columns, frame.to_series, frame.__len__, lambda: units)
-        return Table(door, PolarsExit(lambda: frame), units=self._units)
+        return Table._of_frame(self.frame(names)[at], units, self._units)
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """These columns."""
@@ -271,7 +276,11 @@ class Table:
         """The rows of tables below each other, which are batches of one stream."""
         import polars as pl
 
-        return tables[0] if len(tables) == 1 else cls.of_frame(pl.concat([t.frame(t.names) for t in tables]))
+        if len(tables) == 1:
+            return tables[0]
+        first = tables[0]
+        frame = pl.concat([table.frame(table.names) for table in tables])
+        return cls._of_frame(frame, first.own_units, first._units)
 
     def standing_for(self, some: Table) -> Table:
         """`some` under the names and types of this table, of whose other columns nothing is read."""

@@ -16,7 +16,7 @@ METHODS = (
 EFFORTS = ("fast", "normal", "high")
 MEANINGS = ("auto", "spread", "measurement")
 TASKS = ("auto", "classification", "regression")
-ON_MISSING = ("error", "point", "impute")
+ON_MISSING = ("auto", "error", "point", "impute")
 HANDLE_UNKNOWN = ("error", "ignore")
 Command = TypeVar("Command", bound=Callable[..., object])
 

@@ -8,9 +8,10 @@ called upper and lower are limits or lengths.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from .._tables import Table
 from .._tables.opening import opened
 from ..exceptions import (
     ColumnError,
+    MissingErrorBarsError,
     NotFiniteError,
     NullError,
     ParameterError,
@@ -43,10 +45,15 @@ from ..exceptions import (
     UncertainWarning,
 )
 from ._categories import categories_of, names_of
+from ._census import Census
 from ._empty import find_filled
 from ._limits import read_rows
 from ._reading import are_limits, arms_of, read_columns
-from ._sentinels import Sentinel, find_sentinels, sentinel_warning
+from ._unknown import Unknown
+
+OnMissing: TypeAlias = Literal["auto", "error", "point", "impute"]
+"""What a missing value or error bar may mean."""
+ON_MISSING: tuple[OnMissing, ...] = get_args(OnMissing)
 
 
 @documented
@@ -94,11 +101,15 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         weights are no features.
     handle_unknown : {"error", "ignore"}
         What an unknown category means after `fit`: refused, or zeros for all categories.
-    on_missing : {"error", "point", "impute"}
-        "error": a null or NaN is refused. "point": among the error bars it means an exact value (that element
-        of std and var, the whole row of cov and factor); missing means are refused. "impute": a feature
-        whose mean, std or var is missing is marked as missing, for a `GaussianImputer`, or for a
-        `GaussianDenoiser` or `GaussianDiscriminant`, which take gaps themselves.
+    on_missing : {"error", "auto", "point", "impute"}
+        "error": a null or NaN is refused. "auto": nulls, NaN, infinities, blanks, codes such as -9999
+        (repeated values far outside the rest of a column) and rare error bars of zero are what they are:
+        unknown. A value without error bar keeps its value and gets a size from a model of sizes, learned from
+        the error bars that are there; a missing value is marked as missing, as by "impute". "point": among
+        the error bars it means an exact value (that element of std and var, the whole row of cov and factor);
+        missing means are refused. "impute": a feature whose mean, std or var is missing is marked as missing,
+        for a `GaussianImputer`, or for a `GaussianDenoiser` or `GaussianDiscriminant`, which take gaps
+        themselves.
 
     Attributes
     ----------
@@ -108,6 +119,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         The same as arguments of this class.
     categories_ : dict
         The categories of each column of `categorical`, in the order of their features.
+    unknown_ : object
+        What stands for unknown in the table, and the model of sizes; ``print(unknown_)`` counts what was
+        missing.
     units_ : dict
         The unit of each column of values that has one (of an astropy table or file, or a dict of Quantities);
         other tables are converted to it, and those without units are taken to be in it.
@@ -121,6 +135,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         In `fit`: for a repeated value far outside the rest of a column, such as -9999, and for asymmetric
         error bars, whose skewness is lost.
     """
+
+    _counts, _completes = False, True
 
     def __init__(
         self,
@@ -216,22 +232,79 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         of_scalars = columns.scalars or columns.categorical
         return names if of_scalars and len(set(names)) == len(names) else None
 
-    def _fit_transform(self, X: RowsLike) -> GaussianRows:
+    def _fit_transform(self, X: RowsLike, census: Census | None = None) -> GaussianRows:
+        """`census`: of all rows, where these are some."""
         source = _opened(X)
-        columns, categories = self._settle(source)
-        if isinstance(source, Table):
-            self._warn_of(find_sentinels(source, columns))
-        return self._read_first(source, columns, categories, whole=True)
+        self._forget_unknown()
+        columns = self._found(source)
+        if not isinstance(source, Table):
+            return self._read_first(source, columns, {}, whole=True)
+        if census is None:
+            census = Census(columns)
+            census.add(source)
+        self._learn(census)
+        columns, categories = self._settle(source, columns=columns)
+        if self.on_missing != "auto" or (census.is_complete and not self.unknown_.changes):
+            try:
+                with self._strict():
+                    rows = self._read_first(source, columns, categories, whole=True)
+                self._learn_sizes(census, columns)  # of rows that were not refused
+                return rows
+            except (NullError, NotFiniteError, MissingErrorBarsError):
+                if self.on_missing != "auto":
+                    raise
+        self._learn_sizes(census, columns)
+        with self._counting():
+            return self._read_first(source, columns, categories, whole=True)
+
+    def _forget_unknown(self) -> None:
+        """Before a fit."""
+        self.unknown_: Unknown = Unknown()
+
+    @contextmanager
+    def _strict(self) -> Iterator[None]:
+        """Tables are taken for complete ones; NullError or NotFiniteError for those that are not."""
+        self._completes = False
+        try:
+            yield
+        finally:
+            del self._completes
+
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        """What is missing in the rows that are read meanwhile is counted."""
+        self._counts = True
+        try:
+            yield
+        finally:
+            del self._counts
+
+    def _learn(self, census: Census) -> None:
+        """What stands for unknown in all rows, with a warning about what is guessed."""
+        taken = self.on_missing == "auto"
+        if taken:
+            self.unknown_ = census.unknown()
+        message = census.warning(taken=taken)
+        if message is not None:
+            warn(message, UncertainWarning)
+
+    def _learn_sizes(self, census: Census, columns: Columns) -> None:
+        sample = census.sample()
+        if sample is not None:
+            complete = census.is_complete and not self.unknown_.changes
+            self.unknown_ = self.unknown_.with_sizes(sample, columns, complete=complete)
 
     def _settle(
-        self, source: Any, known: dict[str, list[Any]] | None = None
+        self, source: Any, known: dict[str, list[Any]] | None = None, columns: Columns | None = None
     ) -> tuple[Columns, dict[str, list[Any]]]:
         """What is learned of columns: their roles, and the categories (`known` where they were collected
         before)."""
-        columns = self._found(source)
+        columns = self._found(source) if columns is None else columns
         if not isinstance(source, Table):
             return columns, {}
-        columns = _settled(source, columns)
+        columns = _settled(
+            self.unknown_.cleaned(source, columns) if self.unknown_.changes else source, columns
+        )
         categorical = columns.categorical or ()
         return columns, categories_of(source, categorical, self.on_missing) if known is None else known
 
@@ -248,12 +321,6 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         if not columns.reads:
             check_fitted_names(self, gaussians.feature_names, reset=True)
         return gaussians._named(self._names_out())
-
-    def _warn_of(self, found: Sequence[Sentinel]) -> None:
-        """One warning about numbers that look like codes for missing values."""
-        message = sentinel_warning(found)
-        if message is not None:
-            warn(message, UncertainWarning)
 
     def _refuse_empty(self, rows: Incomplete) -> None:
         """Refuse features of which no row has both value and error bar."""
@@ -284,7 +351,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
 
     def _check_options(self) -> None:
         check_options(
-            on_missing=(self.on_missing, ("error", "point", "impute")),
+            on_missing=(self.on_missing, ON_MISSING),
             handle_unknown=(self.handle_unknown, ("error", "ignore")),
         )
 
@@ -330,13 +397,22 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             raise ColumnError(
                 "AsGaussians was fitted on an array, so it knows no columns to read from a table"
             )
+        policy = self.on_missing
+        if policy == "auto" and not self._completes:
+            policy = "error"
+        elif policy == "auto":
+            completed = self.unknown_.completed(X, columns)
+            if self._counts:
+                self.unknown_ = self.unknown_.counting(completed)
+            X, policy = completed.table, "impute" if completed.has_gaps or columns.flags else "error"
         try:
-            options = {"on_missing": self.on_missing, "handle_unknown": self.handle_unknown}
-            return read_rows(X, columns, categories=categories, **options)
+            return read_rows(
+                X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown
+            )
         except (NullError, NotFiniteError) as error:
-            if self.on_missing == "impute" or not re.search(" is (null|NaN)", str(error)):
+            if self.on_missing in ("auto", "impute") or not re.search(" is (null|NaN)", str(error)):
                 raise
-            raise type(error)(f'{error}; on_missing="impute" takes it for unknown') from None
+            raise type(error)(f'{error}; on_missing="auto" takes it for unknown') from None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -46,8 +46,7 @@ def read_rows(
     values: dict[int, Floats] = {}
     for feature, column in flags.items():
         j = names.index(feature)
-        plain = table.array(column)
-        limits[:, j] = flags_from(table.values(column) if plain is None else plain, column)
+        limits[:, j] = read_flags(table, column)
         if limits[:, j].any():
             values[j] = read_columns(table, [feature], "nan").to_numpy()[:, 0]
     missing: Booleans = gaps_of(rows)
@@ -60,6 +59,12 @@ def read_rows(
     if on_missing == "error":
         _refuse_gaps(still, names, columns)
     return Incomplete(_with_means(rows, means, missing & ~still), still, limits)
+
+
+def read_flags(table: Table, column: str) -> Limits:
+    """-1, 0 and 1 from a column of flags."""
+    plain = table.array(column)
+    return flags_from(table.values(column) if plain is None else plain, column)
 
 
 def flags_from(values: Sequence[Any] | Labels, column: str) -> Limits:

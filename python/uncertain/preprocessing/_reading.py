@@ -26,7 +26,7 @@ from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 from ._categories import Categories, one_hot
 
-_POWERS = {"std": 1, "var": 2, "cov": 2, "precision": -2, "factor": 1}
+POWERS = {"std": 1, "var": 2, "cov": 2, "precision": -2, "factor": 1}
 """The power of the values' unit that uncertainty of a kind has."""
 
 _ZERO = {"std": "zero-elements", "var": "zero-elements", "cov": "zero-rows", "factor": "zero-rows"}
@@ -283,7 +283,7 @@ def _gaussians(
         if impute and kind in ("std", "var") and "factor" not in errors:
             policy = "nan"
         of = columns if len(columns) == len(of_kind) else columns[:1]
-        rows[kind] = read_columns(table, of_kind, policy, of, _POWERS[kind])
+        rows[kind] = read_columns(table, of_kind, policy, of, POWERS[kind])
         names["diagonal" if kind == "var" and "factor" in errors else "covariances"] = of_kind
     missing = None
     if impute:

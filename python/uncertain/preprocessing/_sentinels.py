@@ -6,16 +6,13 @@ more than five times the range of all other values, or by half of it for a numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from .._columns import Columns
 from .._columns.bars import listing
 from .._data.typing import Floats
-from .._tables import Table
-from .._uncertain import Rows
 
 FAR = 5.0
 """Distance from the other values, in units of their range, that makes any repeated value a code."""
@@ -55,6 +52,19 @@ class Ends:
             self._n += known.size
             self._low.add(known, known.min())
             self._high.add(known, known.max())
+
+    def merge(self, other: Ends) -> None:
+        """The values of another part."""
+        self._n += other._n
+        self._low.merge(other._low)
+        self._high.merge(other._high)
+
+    def negative(self) -> list[Sentinel]:
+        """The one negative number of a column of sizes, where it is there more than once, but not mostly."""
+        low = self._low
+        if not (low.value < 0.0 <= low.beside < np.inf and 1 < low.count < self._n / 2):
+            return []
+        return [Sentinel(self._column, low.value, low.count, low.beside, self._high.value)]
 
     def codes(self) -> list[Sentinel]:
         """Those of the values so far."""
@@ -96,34 +106,31 @@ class _End:
         self.count = int(np.count_nonzero(here)) + (self.count if same else 0)
         self.value = float(value)
 
-
-def watch_ends(ends: dict[str, Ends], table: Table, columns: Columns) -> None:
-    """Add the numbers of a part of a table.
-
-    They are looked at where they lie, column by column. (The rows that were made of them lie side by side:
-    going through those takes three times as long.)
-    """
-    names = [*columns.scalars, *(c for bar in columns.bars.values() for c in bar.columns)]
-    names = [name for name in names if table.types.get(name) == "number"]
-    lists = [] if columns.mean is None else [columns.mean]
-    lists += [columns.lists[kind] for kind in ("std", "var") if lists and kind in columns.lists]
-    for name, column in zip([*names, *lists], table.numbers([*names, *lists]), strict=True):
-        values = Rows.from_arrow([column], [name], "nan").to_numpy()
-        for j in range(values.shape[1]):
-            place = name if name in names else f"{name}[{j}]"
-            ends.setdefault(place, Ends(place)).add(values[:, j])
+    def merge(self, other: _End) -> None:
+        """The end of another part."""
+        inner = min if self._sign > 0 else max
+        if self._sign * other.value > self._sign * self.value:
+            self.beside = inner(self.beside, other.value)
+        elif other.value == self.value:
+            self.beside = inner(self.beside, other.beside)
+            self.count += other.count
+        else:
+            self.beside = inner(self.value, other.beside)
+            self.value, self.count = other.value, other.count
 
 
-def codes_of(ends: Mapping[str, Ends]) -> list[Sentinel]:
-    """Those of all columns."""
-    return [code for of_column in ends.values() for code in of_column.codes()]
+def watch_ends(ends: dict[str, Ends], columns: Iterable[tuple[str, Floats]]) -> None:
+    """Add a part of these columns."""
+    for name, values in columns:
+        ends.setdefault(name, Ends(name)).add(values)
 
 
-def find_sentinels(table: Table, columns: Columns) -> list[Sentinel]:
-    """The codes in the columns of a table."""
-    ends: dict[str, Ends] = {}
-    watch_ends(ends, table, columns)
-    return codes_of(ends)
+def codes_of(ends: Mapping[str, Ends], sizes: Container[str] = ()) -> list[Sentinel]:
+    """The codes of all columns; of `sizes` also a negative number that they repeat."""
+    codes = [code for of_column in ends.values() for code in of_column.codes()]
+    known = {(code.column, code.value) for code in codes}
+    negative = [code for name, of_column in ends.items() if name in sizes for code in of_column.negative()]
+    return [*codes, *(code for code in negative if (code.column, code.value) not in known)]
 
 
 def sentinels(column: str, values: Floats) -> list[Sentinel]:
@@ -133,14 +140,19 @@ def sentinels(column: str, values: Floats) -> list[Sentinel]:
     return ends.codes()
 
 
-def sentinel_warning(found: Iterable[Sentinel]) -> str | None:
-    """One warning about all columns; None if there is no code."""
+def sentinel_warning(found: Iterable[Sentinel | str], *, taken: bool = False) -> str | None:
+    """One warning about all columns; None if there is no code. `taken`: for missing."""
     texts = [str(sentinel) for sentinel in found]
     if not texts:
         return None
+    if taken:
+        return (
+            f'taken for missing: {listing(texts, 5)}; if these are readings, pass on_missing="error", which '
+            "takes every number as it is"
+        )
     return (
         f"looks like a code for missing values: {listing(texts, 5)}; turn such numbers into nulls and choose "
-        'what they mean with on_missing="impute" (or "point" for error bars), or drop these rows'
+        'what they mean with on_missing="auto" (or "point" for error bars), or drop these rows'
     )
 
 

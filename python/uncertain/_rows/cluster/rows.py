@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..._columns import Columns
 from ..._data.groups import Groups
 from ..._data.incomplete import GaussianRows
 from ..._data.targets import targets_from
@@ -16,9 +17,24 @@ from ..._data.typing import Floats, Ints, Label, Labels, NativeTable
 from ..._tables.source import Source
 from ...exceptions import UncertainError
 from ...preprocessing import AsGaussians
+from ...preprocessing._census import MOST_ROWS, Census
+from ..target_sizes import MISSING_STD, filled, size_model
 from ..training import TrainingRows
 from .passes import Cluster, Passes
-from .work import MANY_LABELS, Facts, Roles, Seen, check_categories, facts, joined, read, sampled, seen
+from .work import (
+    MANY_LABELS,
+    Facts,
+    Roles,
+    Seen,
+    check_categories,
+    counted,
+    facts,
+    joined,
+    labelled,
+    read,
+    sampled,
+    seen,
+)
 
 SAMPLE = 100_000
 """Rows of the sample, in the memory of the client."""
@@ -73,6 +89,9 @@ class Distributed:
         looks = cluster.map(seen, self._partitions, roles=roles)
         self._looks = cluster.results(looks, "reading the table", Seen)
         self.n_rows = sum(look.n_rows for look in self._looks)
+        self.n_left_out = sum(look.n_left_out for look in self._looks)
+        if self.n_left_out:
+            self._partitions = cluster.map(labelled, self._partitions, roles=roles)
         self.roles = roles
 
     def settle(self, task: str) -> bool:
@@ -80,7 +99,8 @@ class Distributed:
         known then."""
         target = self.roles.target
         if not self.n_rows:
-            raise UncertainError("the table has no rows")
+            empty = "no row has a value" if self.n_left_out else "the table has no rows"
+            raise UncertainError(f"{target}: {empty}" if self.n_left_out else empty)
         different = list(dict.fromkeys(value for look in self._looks for value in look.labels))
         y, regression = targets_from(different, target, task, len(different))
         classes = () if regression else tuple(np.unique(y).tolist())
@@ -105,16 +125,36 @@ class Distributed:
         places = [np.column_stack([np.full(len(rows), k), rows]) for k, (_, rows) in enumerate(samples)]
         source = Source.of(_below([frame for frame, _ in samples]))
         task = "regression" if roles.regression else "classification"
-        missing = 0.0 if roles.on_missing == "point" else None
+        y = source.targets(roles.target, task, unit=roles.target_unit)[0]
+        y_std = None
+        if roles.target_std is not None:
+            y_std = source.target_stds(roles.target_std, MISSING_STD.get(roles.on_missing))
+        if y_std is not None and roles.on_missing == "auto":
+            self.roles = replace(roles, target_sizes=(sizes := size_model(y, y_std)))
+            y_std = filled(sizes, y, y_std)
         return Sample(
             source,
-            y=source.targets(roles.target, task, unit=roles.target_unit)[0],
-            y_std=None if roles.target_std is None else source.target_stds(roles.target_std, missing),
+            y=y,
+            y_std=y_std,
             weights=None if roles.sample_weight is None else source.weights(roles.sample_weight),
             groups=None if roles.groups is None else source.groups(roles.groups),
             places=np.concatenate(places),
             whole=share == 1.0,
         )
+
+    def census(self, columns: Columns) -> Census:
+        """What is missing in all rows."""
+        rows = [look.n_rows for look in self._looks]
+        first = np.cumsum([0, *rows[:-1]]).tolist()
+        share = min(1.0, 2.0 * MOST_ROWS / self.n_rows)
+        parts = self._cluster.map(
+            counted, self._partitions, range(len(rows)), first, columns=columns, share=share
+        )
+        whole = Census(columns, share)
+        for part in self._cluster.results(parts, "counting what is missing", object):
+            if isinstance(part, Census):
+                whole.merge(part)
+        return whole
 
     def reconcile(self, reader: AsGaussians) -> None:
         """Give a reader the categories of all partitions, where the sample has not seen some."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._columns import Columns
 from ..._data.incomplete import Incomplete, gaussians_of, vstack
 from ..._data.mixing import GOLDEN, finalised
 from ..._data.targets import is_missing
@@ -20,6 +21,10 @@ from ..._uncertain import partial_sums
 from ...exceptions import NullError, UncertainError
 from ...preprocessing import AsGaussians
 from ...preprocessing._categories import MANY, categories_of
+from ...preprocessing._census import Census
+from ...preprocessing._size_model import SizeModel
+from ..labelled import rows_with
+from ..target_sizes import MISSING_STD, filled
 from .piece import Piece
 
 MANY_LABELS = 1_000
@@ -38,6 +43,8 @@ class Roles:
     groups: str | None = None
     categorical: tuple[str, ...] = ()
     on_missing: str = "error"
+    target_sizes: SizeModel | None = None
+    """Of error bars of the target, where some are missing."""
     regression: bool = False
     classes: tuple[Label, ...] = ()
     target_unit: str | None = None
@@ -48,16 +55,44 @@ class Seen:
     """What a partition holds."""
 
     n_rows: int
+    n_left_out: int = 0
+    """Rows without a target, which do not count among those."""
     labels: list[Label] = field(default_factory=list)
     """Different targets, at most some more than `MANY_LABELS`; with fractions first."""
     categories: Mapping[str, list[Label]] = field(default_factory=dict)
     origin: str = ""
 
 
+def labelled(frame: NativeTable, roles: Roles) -> NativeTable:
+    """The rows that have a target."""
+    at = None
+    if roles.on_missing == "auto" and len(frame):
+        source = Source.of(frame)
+        assert source.table is not None
+        at = rows_with(source.table, roles.target)
+    return frame if at is None else frame.iloc[at]
+
+
+def counted(
+    frame: NativeTable, partition: int, first: int, *, columns: Columns, share: float
+) -> Census | None:
+    """What is missing in a partition whose first row has this number in the table; `share`: of the sample."""
+    if not len(frame):
+        return None
+    census = Census(columns, share)
+    with _of(partition):
+        source = Source.of(frame)
+        assert source.table is not None
+        census.add(source.table, first)
+    return census
+
+
 def seen(frame: NativeTable, roles: Roles) -> Seen:
     """The targets and categories of a partition."""
+    n_rows, frame = len(frame), labelled(frame, roles)
+    n_left_out = n_rows - len(frame)
     if not len(frame):
-        return Seen(0)
+        return Seen(0, n_left_out)
     source = Source.of(frame)
     assert source.table is not None
     values = source.table.array(roles.target)
@@ -70,7 +105,7 @@ def seen(frame: NativeTable, roles: Roles) -> Seen:
         fractions = [v for v in plain if isinstance(v, float) and not v.is_integer()]
         plain = (fractions[:1] + plain)[: MANY_LABELS + 1]
     found = categories_of(source.table, roles.categorical, roles.on_missing)
-    return Seen(len(frame), plain, found)
+    return Seen(len(frame), n_left_out, plain, found)
 
 
 def hashes(n_rows: int, partition: int, seed: int) -> NDArray[np.uint64]:
@@ -147,8 +182,11 @@ def _read(frame: NativeTable, reader: AsGaussians, roles: Roles) -> Piece | None
     if roles.regression:
         known["targets"] = source.targets(roles.target, "regression", unit=roles.target_unit)[0]
         if roles.target_std is not None:
-            missing = 0.0 if roles.on_missing == "point" else None
-            known["variances"] = source.target_stds(roles.target_std, missing, unit=roles.target_unit) ** 2
+            missing = MISSING_STD.get(roles.on_missing)
+            std = source.target_stds(roles.target_std, missing, unit=roles.target_unit)
+            if roles.target_sizes is not None:
+                std = filled(roles.target_sizes, known["targets"], std)
+            known["variances"] = std**2
     else:
         known["codes"] = codes_of(source, roles)
     if roles.groups is not None:

@@ -1,0 +1,84 @@
+"""Rows without a target: with ``on_missing="auto"`` they are left out before anything else is looked at.
+
+What else is missing in them (weights, groups, error bars) is nobody's business then, and nothing is learned
+from them, so that a fit is the same as one of the rows that have a target. Methods that learn from rows
+without a target get all rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._columns.bars import require
+from .._data.targets import is_missing
+from .._data.typing import Ints
+from .._tables import Table
+from .._tables.source import Source
+from ..exceptions import UncertainError
+from .reader import PerRow
+
+
+def with_target_only(source: Source, per_row: PerRow, names: list[str]) -> tuple[Source, PerRow, Ints | None]:
+    """The rows that have one, of these columns; what was given for each row, and their numbers.
+
+    None for all rows, which are left as they are.
+    """
+    target = per_row.target
+    if isinstance(target, str):
+        at = None if source.table is None else rows_with(source.table, target)
+    else:
+        at = _present(target)
+    if at is None:
+        return source, per_row, None
+    if not len(at):
+        what = target if isinstance(target, str) else "target"
+        raise UncertainError(f"{what}: no row has a value; nothing can be learned from the table")
+    per_row = PerRow(*(_taken(values, at, source.n_rows) for values in per_row))
+    if source.table is None:
+        return Source(source.given[at], None), per_row, at
+    present = [name for name in names if name in source.table.types]
+    return Source(source.given, source.table.rows(present, at)), per_row, at
+
+
+def rows_with(table: Table, column: str) -> Ints | None:
+    """The numbers of the rows that have a value in a column: a finite number, or text that is not blank.
+
+    None if all have.
+    """
+    require(column, table.names)
+    (values,) = table.series([column])
+    if values.dtype.is_float():
+        there = values.is_finite().fill_null(False)
+    elif str(values.dtype) == "String":
+        there = (values.str.strip_chars() != "").fill_null(False)
+    elif str(values.dtype) == "Object":
+        return _present(values.to_list())
+    else:
+        there = values.is_not_null()
+    return None if there.all() else there.arg_true().to_numpy().astype(np.int64)
+
+
+def _present(values: Any) -> Ints | None:
+    """The numbers of the values that are there; None for all."""
+    array = values if isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values) else None
+    if array is not None and array.dtype.kind in "biuU":
+        return None
+    if array is not None and array.dtype.kind == "f":
+        there = np.isfinite(array)
+    else:
+        listed = values.tolist() if hasattr(values, "tolist") else list(values)
+        there = np.array(
+            [not (is_missing(value) or value in ("", np.inf, -np.inf)) for value in listed], dtype=bool
+        )
+    return None if there.all() else np.flatnonzero(there)
+
+
+def _taken(values: Any, at: Ints, n_rows: int) -> Any:
+    """Those of some rows; columns stay, and so does what has another length, which is refused later."""
+    if values is None or isinstance(values, str) or len(values) != n_rows:
+        return values
+    if hasattr(values, "iloc"):
+        return values.iloc[at]
+    return values[at] if hasattr(values, "dtype") else [values[k] for k in at.tolist()]

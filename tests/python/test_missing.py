@@ -1,0 +1,372 @@
+"""Tables as archives hand them out: `on_missing="auto"`, the default of all but `AsGaussians`."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import uncertain
+from uncertain import AsGaussians, GaussianArray, Incomplete
+from uncertain.exceptions import ColumnError, NullError, UncertainError, UncertainWarning
+
+N = 300
+
+
+def numbers(n: int = N, seed: int = 0) -> dict[str, np.ndarray]:
+    """Two classes; error bars are a tenth of the value, larger in both features where the night was bad."""
+    rng = np.random.default_rng(seed)
+    kind = np.arange(n) % 2
+    night = np.exp(rng.normal(0.0, 0.6, n))
+    columns: dict[str, Any] = {}
+    for name in ("flux", "color"):
+        value = np.exp(rng.normal(1.0 + kind, 0.4))
+        columns[name] = value
+        columns[f"{name}_err"] = 0.1 * value * night * np.exp(rng.normal(0.0, 0.05, n))
+    return columns | {"kind": np.array(["star", "quasar"])[kind]}
+
+
+def with_holes(n: int = N, seed: int = 0) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Every kind of hole, and the table without."""
+    whole = numbers(n, seed)
+    table = {name: values.copy() for name, values in whole.items()}
+    table["flux"][[0, 1]] = np.nan, -np.inf
+    table["color"][4:8] = -9999.0
+    table["flux_err"][[10, 11, 12, 13, 14]] = np.nan, np.inf, -99.0, -99.0, 0.0
+    table["color_err"][20:40] = np.nan
+    return table, whole
+
+
+GAPS = {(0, 0), (1, 0), (4, 1), (5, 1), (6, 1), (7, 1)}
+KINDS = {"polars": pl.DataFrame, "pandas": pd.DataFrame}
+READING = {"features": ["flux", "color"], "std": "{}_err", "on_missing": "auto"}
+
+
+def gaps(rows: Incomplete) -> set[tuple[int, int]]:
+    return {(int(i), int(j)) for i, j in np.argwhere(rows.missing)}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_missing_is_read_as_what_it_is(kind: str) -> None:
+    table, whole = with_holes()
+    reading = AsGaussians(**READING)
+    with pytest.warns(UncertainWarning) as caught:
+        rows = reading.fit_transform(KINDS[kind](table))
+    assert len(caught) == 1
+    message = str(caught[0].message)
+    assert message.startswith("taken for missing: color is -9999 in 4 rows (all others lie between ")
+    assert "flux_err is -99 in 2 rows" in message and "flux_err is 0 in 1 row" in message
+    assert isinstance(rows, Incomplete) and gaps(rows) == GAPS
+    std = np.sqrt(np.diagonal(rows.gaussians.covariances(), axis1=1, axis2=2))
+    there = ~rows.missing
+    assert_array_equal(rows.gaussians.means[there], np.stack([table["flux"], table["color"]], 1)[there])
+    true = np.stack([whole["flux_err"], whole["color_err"]], axis=1)
+    filled = np.zeros((N, 2), dtype=bool)
+    filled[10:15, 0] = filled[20:40, 1] = True
+    assert_array_equal(std[there & ~filled], true[there & ~filled])
+    assert np.all(np.abs(np.log(std[filled] / true[filled])) < 0.5)  # of sizes that differ twentyfold
+    assert str(reading.unknown_) == (
+        "6 values unknown (color 4, flux 2); 25 error bars from a model of sizes (color 20, flux 5)"
+    )
+    # New rows are read by what was learned, also where a code is there once.
+    new = KINDS[kind]({name: values[[4, 12, 14]] for name, values in table.items()})
+    read = reading.transform(new)
+    assert gaps(read) == {(0, 1)}
+    assert_array_equal(read.gaussians.covariances()[1:], rows.gaussians.covariances()[[12, 14]])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_complete_table_gives_the_bits_of_a_strict_fit(kind: str) -> None:
+    table = KINDS[kind](numbers())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        auto = uncertain.fit(table, "kind", method="gsu")
+        strict = uncertain.fit(table, "kind", method="gsu", on_missing="error")
+    assert [name for name, _ in auto.pipeline_.steps] == [name for name, _ in strict.pipeline_.steps]
+    assert_array_equal(auto.coef_, strict.coef_)
+    assert_array_equal(np.asarray(auto.predict_proba(table)), np.asarray(strict.predict_proba(table)))
+    assert "missing" not in str(auto)
+
+
+def test_text_padded_with_blanks_is_numbers_and_blanks_are_unknown() -> None:
+    table = numbers()
+    text = [f"{value:9.4f}  " for value in table["flux_err"]]
+    text[3] = "     "
+    rows = AsGaussians(**READING).fit_transform(pl.DataFrame(table | {"flux_err": text}))
+    assert isinstance(rows, GaussianArray)
+    assert_allclose(np.sqrt(rows.covariances()[5, 0, 0]), table["flux_err"][5], atol=1e-4)
+    assert rows.covariances()[3, 0, 0] > 0.0
+    text[7] = "n/a"
+    with pytest.raises(ColumnError, match=r"flux_err: row 7 is 'n/a', which is no number"):
+        AsGaussians(**READING).fit_transform(pl.DataFrame(table | {"flux_err": text}))
+
+
+def test_masked_values_of_astropy_are_unknown() -> None:
+    masked = pytest.importorskip("astropy.table").MaskedColumn
+    table = pytest.importorskip("astropy.table").Table(numbers())
+    mask = np.arange(N) < 3
+    table["flux"] = masked(table["flux"], mask=mask)
+    table["color_err"] = masked(table["color_err"], mask=mask)
+    rows = AsGaussians(**READING).fit_transform(table)
+    assert gaps(rows) == {(0, 0), (1, 0), (2, 0)}
+    assert np.all(rows.gaussians.covariances()[:3, 1, 1] > 0.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_without_a_target_are_left_out_and_counted(kind: str) -> None:
+    table = numbers()
+    some: list[Any] = table["kind"].tolist()
+    some[2], some[5], some[9] = None, "", "   "
+    kept = np.setdiff1d(np.arange(N), [2, 5, 9])
+    table["flux_err"][5] = -1.0  # nobody's business
+    model = uncertain.fit(KINDS[kind](table | {"kind": some}), "kind", method="gsu")
+    rest = uncertain.fit(KINDS[kind]({k: v[kept] for k, v in table.items()}), "kind", method="gsu")
+    assert_array_equal(model.coef_, rest.coef_)
+    assert re.search(r"^missing    3 rows without kind left out$", str(model), re.MULTILINE)
+    with pytest.raises(NullError, match="kind: row 2 has no label"):
+        uncertain.fit(KINDS[kind](table | {"kind": some}), "kind", method="gsu", on_missing="error")
+    broken = table | {"flux_err": np.where(np.arange(N) == 7, -2.0, numbers()["flux_err"]), "kind": some}
+    with pytest.raises(UncertainError, match="flux_err: row 7 is -2"):
+        uncertain.fit(KINDS[kind](broken), "kind", method="gsu")
+
+
+def test_targets_given_as_values_and_all_that_stands_beside_them() -> None:
+    table = numbers()
+    rng = np.random.default_rng(1)
+    y = np.log(table["flux"]) + rng.normal(0.0, 0.1, N)
+    weights, star = rng.uniform(0.5, 2.0, N), np.arange(N) // 3
+    y_std = np.full(N, 0.1)
+    gone = np.arange(N) % 10 == 0
+    y[gone], weights[gone], y_std[gone] = np.nan, np.nan, np.nan
+    y[10] = np.inf
+    rows = {k: v for k, v in table.items() if k != "kind"}
+    options: dict[str, Any] = {"method": "mixture", "task": "regression"}
+    model = uncertain.fit(
+        pl.DataFrame(rows), y, sample_weight=weights, groups=star, target_std=y_std, **options
+    )
+    there = {name: values[~gone] for name, values in rows.items()}
+    rest = uncertain.fit(
+        pl.DataFrame(there), y[~gone], sample_weight=weights[~gone], groups=star[~gone],
+        target_std=y_std[~gone], **options,
+    )  # fmt: skip
+    assert_array_equal(model.coef_, rest.coef_)
+    assert "30 rows without prediction left out" in str(model)
+    with pytest.raises(UncertainError, match="no row has a value"):
+        uncertain.fit(pl.DataFrame(rows), np.full(N, np.nan), task="regression", method="mixture")
+
+
+def test_arrays_have_rows_without_a_target_too() -> None:
+    table = numbers()
+    X = GaussianArray(np.stack([table["flux"], table["color"]], 1), std=0.1)
+    labels = [None if row < 4 else label for row, label in enumerate(table["kind"].tolist())]
+    model = uncertain.fit(X, labels, method="gsu")
+    assert_array_equal(model.coef_, uncertain.fit(X[4:], labels[4:], method="gsu").coef_)
+
+
+def test_huber_takes_rows_without_a_target_as_unlabelled() -> None:
+    table = numbers(60)
+    some = [None if row % 3 == 0 else label for row, label in enumerate(table["kind"].tolist())]
+    model = uncertain.fit(pl.DataFrame(table | {"kind": some}), "kind", method="huber")
+    assert "left out" not in str(model) and "from 60 rows" in str(model)
+
+
+def test_error_bars_of_targets_get_sizes() -> None:
+    table = numbers(120)
+    rng = np.random.default_rng(2)
+    y_err = rng.uniform(0.1, 0.3, 120)
+    y = 2.0 * table["flux"] + y_err * rng.normal(size=120)
+    holes = np.where(np.arange(120) % 6 == 0, np.nan, y_err)
+    columns = {"flux": table["flux"], "flux_err": table["flux_err"], "y": y}
+    model = uncertain.fit(pl.DataFrame(columns | {"y_err": holes}), "y", method="mixture")
+    assert abs(np.ravel(model.coef_)[0] - 2.0) < 0.3
+    with pytest.raises(NullError, match="y_err: row 0"):
+        uncertain.fit(pl.DataFrame(columns | {"y_err": holes}), "y", method="mixture", on_missing="error")
+
+
+def test_zeros_that_are_many_are_exact_values() -> None:
+    table = numbers()
+    table["flux_err"][: N // 10] = 0.0
+    rows = AsGaussians(**READING).fit_transform(pl.DataFrame(table))
+    assert not rows.covariances()[: N // 10, 0, 0].any()
+
+
+def test_negative_error_bars_that_are_no_code_are_refused() -> None:
+    table = numbers()
+    table["flux_err"][[3, 4]] = -0.1, -0.2
+    with pytest.raises(UncertainError, match=r"flux_err: row 3 is -0\.1"):
+        AsGaussians(**READING).fit(pl.DataFrame(table))
+
+
+@pytest.mark.filterwarnings("ignore:.* are asymmetric")
+def test_arms_and_limits() -> None:
+    table = numbers()
+    value, size = table["flux"], table["flux_err"]
+    up, down = 1.2 * size, 0.9 * size
+    up[5] = np.nan
+    down[[5, 6]] = np.nan
+    arms = pl.DataFrame({"flux": value, "up": up, "down": -down})
+    rows = AsGaussians(features=["flux"], std={"flux": ("up", "down")}, on_missing="auto").fit_transform(arms)
+    assert isinstance(rows, GaussianArray)
+    assert_allclose(rows.means[[5, 6], 0], value[[5, 6]])  # symmetric
+    assert_allclose(np.sqrt(rows.covariances()[6, 0, 0]), up[6])
+    assert 0.3 < np.sqrt(rows.covariances()[5, 0, 0]) / size[5] < 3.0
+    ends = pl.DataFrame({"flux": value, "low": value - down, "high": value + up})
+    bounds = {"flux": ("low", "high")}
+    same = AsGaussians(features=["flux"], bounds=bounds, on_missing="auto").fit_transform(ends)
+    assert_allclose(same.means, rows.means)
+    assert_allclose(same.covariances(), rows.covariances(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["std", "var", "cov"])
+def test_columns_of_lists(kind: str) -> None:
+    table = numbers()
+    means = np.stack([table["flux"], table["color"]], axis=1)
+    std = np.stack([table["flux_err"], table["color_err"]], axis=1)
+    bars: Any = std.copy() if kind == "std" else std**2
+    if kind == "cov":
+        bars = (np.eye(2) * bars[:, None, :]).reshape(N, 4)
+    means[3, 1], bars[7] = np.nan, np.nan
+    lists = pl.DataFrame({"mean": means, kind: bars})
+    rows = AsGaussians("mean", **{kind: kind}, on_missing="auto").fit_transform(lists)
+    assert gaps(rows) == {(3, 1)}
+    found = np.sqrt(np.diagonal(rows.gaussians.covariances(), axis1=1, axis2=2))
+    assert np.all(np.abs(np.log(found[7] / std[7])) < 2.0)
+    assert_allclose(found[8], std[8])
+
+
+def test_units_of_error_bars_stay() -> None:
+    units, tables = pytest.importorskip("astropy.units"), pytest.importorskip("astropy.table")
+    table = numbers()
+    err = table["flux_err"].copy()
+    err[3] = np.nan
+    plain = AsGaussians(features=["flux"], std="{}_err", on_missing="auto")
+    expected = plain.fit_transform(pl.DataFrame({"flux": table["flux"], "flux_err": err}))
+    in_units = tables.QTable({"flux": table["flux"] * units.mJy, "flux_err": 1000 * err * units.uJy})
+    reading = AsGaussians(features=["flux"], std="{}_err", on_missing="auto")
+    assert_allclose(reading.fit_transform(in_units).covariances(), expected.covariances())
+    assert_allclose(reading.transform(in_units[3:5]).covariances(), expected.covariances()[3:5])
+
+
+def test_a_value_without_error_bar_and_without_a_law_is_a_gap() -> None:
+    table = numbers()
+    table["flux_err"][:] = np.nan
+    with pytest.raises(ColumnError, match="flux: in every row the value or its error bar is missing"):
+        AsGaussians(**READING).fit(pl.DataFrame(table))
+    with pytest.warns(UncertainWarning, match="without a number in any row count as absent: flux"):
+        model = uncertain.fit(pl.DataFrame(table), "kind", method="gsu", exact=[])
+    assert model.columns_.features == ("color",)
+
+
+@pytest.mark.parametrize("method", ["auto", "gsu", "discriminant", "minimax", "remeasured"])
+def test_methods_fit_and_models_are_kept(method: Any, tmp_path: Path) -> None:
+    table, whole = with_holes(120)
+    options: dict[str, Any] = {"effort": "fast"} if method == "auto" else {}
+    with pytest.warns(UncertainWarning, match="taken for missing"):
+        model = uncertain.fit(pl.DataFrame(table), "kind", method=method, **options)
+    text = str(model)
+    assert "6 values unknown (color 4, flux 2); 25 error bars from a model of sizes" in text
+    assert model.score(pl.DataFrame(whole)) > 0.8
+    path = tmp_path / "model.safetensors"
+    model.save(path)
+    again = uncertain.load(path)
+    for rows in (table, whole):
+        assert_array_equal(again.predict_proba(pl.DataFrame(rows)), model.predict_proba(pl.DataFrame(rows)))
+    assert again.pipeline_[0].unknown_ == model.pipeline_[0].unknown_
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> tuple[Path, pl.DataFrame]:
+    """Of more rows than the model of sizes has in its sample, some without a label."""
+    table, _ = with_holes(50_000, 5)
+    kind: list[Any] = table["kind"].tolist()
+    kind[17], kind[40_000] = None, None
+    frame = pl.DataFrame(table | {"kind": kind})
+    frame.write_parquet(tmp_path / "t.parquet", row_group_size=8_000)
+    return tmp_path / "t.parquet", frame
+
+
+@pytest.mark.filterwarnings("ignore:taken for missing")
+def test_rows_in_a_file_have_the_same_model_of_sizes(large: tuple[Path, pl.DataFrame]) -> None:
+    path, frame = large
+    options: dict[str, Any] = {"method": "gsu", "meaning": "spread", "probability": False}
+    here = uncertain.fit(frame, "kind", **options)
+    there = uncertain.fit(path, "kind", memory="100MB", **options)
+    assert there.pipeline_[0].unknown_ == here.pipeline_[0].unknown_
+    assert_array_equal(there.coef_, here.coef_)
+    assert "2 rows without kind left out; 6 values unknown (color 4, flux 2); 25 error bars" in str(there)
+
+
+@pytest.mark.filterwarnings("ignore:taken for missing")
+def test_rows_on_a_cluster_have_the_same_model_of_sizes(large: tuple[Path, pl.DataFrame]) -> None:
+    distributed = pytest.importorskip("distributed")
+    dd = pytest.importorskip("dask.dataframe")
+    _, frame = large
+    options: dict[str, Any] = {"method": "gsu", "meaning": "spread", "probability": False}
+    here = uncertain.fit(frame, "kind", **options)
+    with distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as client:
+        there = uncertain.dask.fit(
+            client, dd.from_pandas(frame.to_pandas(), npartitions=3), "kind", **options
+        )
+    assert there.pipeline_[0].unknown_.sizes == here.pipeline_[0].unknown_.sizes
+    assert there.pipeline_[0].unknown_.codes == here.pipeline_[0].unknown_.codes
+    assert_allclose(there.coef_, here.coef_, rtol=1e-4)
+
+
+def test_check_errors_reads_the_same() -> None:
+    table, _ = with_holes()
+    with pytest.warns(UncertainWarning, match="taken for missing"):
+        check = uncertain.check_errors(pl.DataFrame(table), features=["flux", "color"])
+    assert check.n_rows == N
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.floats(0.0, 0.3), st.floats(0.0, 0.3), st.floats(-100.0, 100.0))
+def test_any_holes_are_filled_with_sizes_that_were_seen(
+    seed: int, no_value: float, no_bar: float, power: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    n = 40
+    unit = 10.0**power
+    values = rng.normal(5.0, 2.0, (n, 2))
+    std = np.exp(rng.normal(-1.0, 0.5, (n, 2)))
+    holes, bare = rng.random((n, 2)) < no_value, rng.random((n, 2)) < no_bar
+    holes[0] = bare[0] = False
+    columns = {}
+    for scale in (1.0, unit):
+        x, s = np.where(holes, np.nan, values) * scale, np.where(bare, np.nan, std) * scale
+        table = pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "a_err": s[:, 0], "b_err": s[:, 1]})
+        rows = AsGaussians(features=["a", "b"], std="{}_err", on_missing="auto").fit_transform(table)
+        assert_array_equal(rows.missing if isinstance(rows, Incomplete) else np.zeros((n, 2), bool), holes)
+        whole = rows.gaussians if isinstance(rows, Incomplete) else rows
+        found = np.sqrt(np.diagonal(whole.covariances(), axis1=1, axis2=2))
+        for j in range(2):
+            seen, filled = s[~bare[:, j] & ~holes[:, j], j], found[bare[:, j] & ~holes[:, j], j]
+            assert np.all((filled >= seen.min() * 0.999) & (filled <= seen.max() * 1.001))
+        columns[scale] = found / scale
+    assert_allclose(columns[1.0], columns[unit], rtol=1e-6)  # whatever the unit
+
+
+def test_sizes_that_stand_in_are_right_on_average() -> None:
+    whole = numbers(4_000, 9)
+    rng = np.random.default_rng(9)
+    hidden = rng.random(4_000) < 0.25
+    table = whole | {"flux_err": np.where(hidden, np.nan, whole["flux_err"])}
+    for alone in (False, True):  # without the other feature, which tells of the night
+        names = ["flux"] if alone else ["flux", "color"]
+        reading = AsGaussians(features=names, std="{}_err", on_missing="auto")
+        rows = reading.fit_transform(pl.DataFrame(table))
+        variance = rows.covariances()[hidden, 0, 0]
+        ratio = whole["flux_err"][hidden] ** 2 / variance
+        assert abs(np.mean(ratio) - 1.0) < 0.1
+        assert np.std(np.log(ratio)) < (1.4 if alone else 0.2)
