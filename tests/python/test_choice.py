@@ -17,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import uncertain
 from uncertain import GaussianArray, GaussianDiscriminant, RemeasuredClassifier
+from uncertain._base.folds import split
 from uncertain._choice.average import AveragedClassifier, AveragedRegressor
 from uncertain._choice.comparison import Comparison, plan, read_with, sizes_of_errors
 from uncertain._choice.leaderboard import Leaderboard
@@ -25,7 +26,6 @@ from uncertain._choice.rule import Ranking
 from uncertain._choice.stacking import PRIOR, stacked
 from uncertain._choice.trial import Trial
 from uncertain._data.groups import Groups
-from uncertain._held_out.folds import split
 from uncertain._held_out.means import weighted_mean
 from uncertain._rows.training import TrainingRows
 from uncertain.exceptions import ParameterError

@@ -19,9 +19,9 @@ from test_report_scores import catalogue
 
 import uncertain
 from uncertain import AdaptiveHuberClassifier, GaussianArray, GSUClassifier, Incomplete
+from uncertain._base.folds import split
 from uncertain._data.groups import Groups
 from uncertain._held_out.equal import equal_rows
-from uncertain._held_out.folds import split
 from uncertain._held_out.means import standard_error
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._report.board import board_of

@@ -45,6 +45,9 @@ groups : array-like of shape (n,), default=None
 groups_of_path = groups : array-like of shape (n,), default=None
     The object that each row belongs to, such as its name. Where a penalty that is "auto" holds rows out, the
     rows of a group are held out together. Groups have no other effect.
+groups_of_trees = groups : array-like of shape (n,), default=None
+    The object that each row belongs to, such as its name. The default learner chooses its number of trees by
+    rows that are held out; the rows of a group are held out together. Groups have no other effect.
 no_groups = groups : ignored
     Ignored: nothing is held out. It is here for the same interface as other estimators.
 scores = ndarray of shape (n,), or (n, K) for more than two classes
@@ -121,14 +124,14 @@ em_verbose = verbose : int, default=0
 em_callback = callback : callable, default=None
     Called with a ``Progress`` per step; an exception ends the fit.
 estimator : scikit-learn estimator or None, default=None
-    The learner, which gets the columns. None is histogram gradient boosting with leaves of 20 rows and their
-    copies.
+    The learner, which gets the columns. None is histogram gradient boosting, with as many trees (at most
+    1,280, a rate of 0.05) as help objects that are held out with all their copies.
 n_copies : int >= 1, default=8
     Number of copies of every row, the row itself included.
 factors : "auto" or (smallest, largest), default="auto"
     Range of the factors by which errors of copies are multiplied, log-uniform. A quarter of the copies have
     smaller errors than the row, if `smallest` is below 1. "auto" is from 0.1 until the typical error is twice
-    the spread of the data (at most 32). If you know how large tomorrow's errors will be, say so:
+    the spread of the data (at most 8). If you know how large tomorrow's errors will be, say so:
     ``factors=(1, 4)``.
 per_feature : float in [0, 1], default=0.5
     Share of the rows in copies with larger errors in which only some features, a number drawn from 0 to d,

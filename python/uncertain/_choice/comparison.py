@@ -11,11 +11,11 @@ from typing import Self
 
 import numpy as np
 
+from .._base.folds import Fold, split
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Labels
 from .._held_out.fits import means_alone
-from .._held_out.folds import Fold, split
 from .._held_out.means import Mean, weighted_mean
 from .._rows.training import TrainingRows
 from ..preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets

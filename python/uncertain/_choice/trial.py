@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .._base.folds import Fold
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Labels
 from .._held_out.fits import certified_gap, fit_fold
-from .._held_out.folds import Fold
 from .._held_out.means import mean_known
 from .._report.pace import Pace
 from ..exceptions import ConvergenceWarning, UncertainError

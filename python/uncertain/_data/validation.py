@@ -242,6 +242,12 @@ def check_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> Floats 
     if numbers.shape == (n_rows,) and numbers.dtype.kind in "iuf":
         rule = "a weight must be a finite number >= 0"
         refuse_where(~((numbers >= 0) & (numbers < np.inf)), numbers, "sample_weight", rule)
+        if n_rows and not numbers.any():
+            # scikit-learn's words, for which its checks look.
+            raise UncertainError(
+                "sample_weight: all are 0, so that no row counts. Sample weights must contain at least one "
+                "non-zero number."
+            )
     weights: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     return weights
 

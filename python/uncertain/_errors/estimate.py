@@ -20,12 +20,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
+from .._base.folds import Fold, split
 from .._data.array import GaussianArray
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of, like
 from .._data.typing import Floats, Ints
 from .._held_out.equal import equal_rows
-from .._held_out.folds import Fold, split
 from ..exceptions import ConvergenceWarning
 from ..preprocessing import GaussianDenoiser
 from ..preprocessing._error_columns import deviations

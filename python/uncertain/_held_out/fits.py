@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
+from .._base.folds import Fold
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.typing import Keywords
 from .._rows.training import TrainingRows
 from ..exceptions import ConvergenceWarning, UncertainWarning
 from ..preprocessing._imputer import GaussianImputer
-from .folds import Fold
 
 
 def fit_fold(pipeline: Pipeline, training: TrainingRows, fold: Fold) -> Pipeline:

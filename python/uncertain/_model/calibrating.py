@@ -16,12 +16,12 @@ from scipy.special import softmax
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
+from .._base.folds import Fold, split
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats, Ints, Labels
 from .._errors.sizes import sizes_of
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, fit_folds, silenced, with_chosen_penalty
-from .._held_out.folds import Fold, split
 from .._rows.training import TrainingRows
 from ..exceptions import UncertainError
 from ..preprocessing._error_columns import feature_spread

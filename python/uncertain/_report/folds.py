@@ -9,11 +9,11 @@ from typing import NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._base.folds import split as split_rows
 from .._data.groups import Groups, check_group_number, too_few_groups
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats, Ints, Keywords, Labels, RandomState
 from .._held_out.equal import equal_rows
-from .._held_out.folds import split as split_rows
 from ..exceptions import ParameterError, UncertainError
 from .pace import Pace
 

@@ -20,8 +20,9 @@ from .._data.options import check_option
 from .._data.typing import Array, Booleans, Floats
 from .._data.validation import RowsLike, check_rows
 
-FLOOR = 1e-3
-"""Errors below this, in units of the feature's spread, count as this: exact values have it."""
+FLOOR = 1e-9
+"""Errors below this, in units of the feature's spread, count as this: exact values have it. With 1e-3 all
+errors of periods over decades were the same (log loss on TESS' planets .356, with 1e-9 .328)."""
 
 BLOCK = 4096
 """Rows whose covariance matrices are written out at a time."""
@@ -33,7 +34,7 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
 
     .. code-block:: text
 
-        x_1 ... x_d,  log10 max(s_1 / t_1, 1e-3) ... log10 max(s_d / t_d, 1e-3),  c_12 c_13 c_23 ...
+        x_1 ... x_d,  log10 max(s_1 / t_1, 1e-9) ... log10 max(s_d / t_d, 1e-9),  c_12 c_13 c_23 ...
 
     with s_j the standard deviation of feature j in the row, t_j the standard deviation of the feature over
     the fitted rows, and c_jk the correlations. A learner that gets these columns may use the sizes. It treats

@@ -1,0 +1,116 @@
+"""How many trees the default learner of re-measured rows needs, by objects that are held out.
+
+Idea: boosting overfits after the first tree where features are noise, after 40 with 800 rows of three
+classes, after 200 with 2,500 rows of two. No rule that knows only the size of a table can say that. So a part
+of the objects, with all their copies, is held out, trees are added while its loss falls, and the learner is
+fitted to all rows with that number. A learner that is not better than a constant by one standard error is
+the constant.
+
+Copies with smaller errors are drawn from what is known of the row's own class (`_readings`), so those of rows
+held out would tell their labels: they are learned from and not judged by.
+
+Rejected: scikit-learn's early stopping, which holds out copies of rows that it learns from; a fixed number
+(benches/python/remeasured_rules.py).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
+
+from .._base.folds import Fold, split
+from .._data.groups import Groups
+from .._data.typing import Booleans, Codes, Floats, Labels
+
+FIRST, MOST = 40, 1_280
+"""Trees that are tried at first, and at most; doubled in between."""
+BEYOND = 1.5
+"""The search ends when so many times the best number of trees have been tried."""
+FOLDS = 5
+"""One of so many parts is held out: each in turn with fewer than `FEW` rows, else the first alone."""
+FEW = 1_000
+TINY = float(np.finfo(np.float64).eps)
+
+
+def number_of_trees(
+    learner: Any,
+    table: Floats,
+    y: Labels,
+    weights: Floats | None,
+    groups: Codes | None,
+    judged: Booleans,
+    random: np.random.RandomState,
+) -> int:
+    """How many trees to fit to the copies (copies, n, columns) of n rows; 0 for a constant.
+
+    `learner` is unfitted histogram gradient boosting; its `max_iter` is not looked at. `judged` says which of
+    the copies count where rows are held out.
+    """
+    counts = np.ones(len(y)) if weights is None else weights
+    folds = split(
+        len(y), random, folds=FOLDS, classes=y if is_classifier(learner) else None,
+        groups=None if groups is None else Groups(groups), counted=np.flatnonzero(counts > 0.0),
+    )  # fmt: skip
+    folds = folds if len(y) < FEW else folds[:1]
+    if not folds:
+        return 0
+    test = np.concatenate([fold.test for fold in folds])
+    learners = [clone(learner).set_params(warm_start=True) for _ in folds]
+    size = FIRST
+    while True:
+        losses = np.hstack(
+            [
+                _losses(_grown(one, size, table, y, weights, fold), table[judged][:, fold.test], y[fold.test])
+                for one, fold in zip(learners, folds, strict=True)
+            ]
+        )
+        best = int((losses @ counts[test]).argmin())
+        if BEYOND * best <= size or size >= MOST:
+            break
+        size *= 2
+    gains = counts[test] * (_constant(learner, y, counts, folds) - losses[best])
+    objects = np.arange(len(test)) if groups is None else np.unique(groups[test], return_inverse=True)[1]
+    gains = np.bincount(objects, gains)
+    return best + 1 if gains.mean() * np.sqrt(len(gains)) > gains.std() else 0
+
+
+def _grown(learner: Any, size: int, table: Floats, y: Labels, weights: Floats | None, fold: Fold) -> Any:
+    """The learner with so many trees, on the rows that a fold leaves."""
+    copies, _, columns = table.shape
+    rows = table[:, fold.train].reshape(-1, columns)
+    # Weights, also of 1, make scikit-learn's bins ten times as slow.
+    known = None if weights is None else np.tile(weights[fold.train], copies)
+    return learner.set_params(max_iter=size).fit(rows, np.tile(y[fold.train], copies), known)
+
+
+def _losses(learner: Any, table: Floats, y: Labels) -> Floats:
+    """Mean losses over the copies (copies, m, columns) of m rows, by the number of trees: (trees, m)."""
+    copies, m, columns = table.shape
+    rows, truth = table.reshape(-1, columns), np.tile(y, copies)
+    answers = learner.staged_predict_proba(rows) if is_classifier(learner) else learner.staged_predict(rows)
+    losses = [_loss(learner, answer, truth).reshape(copies, m).mean(axis=0) for answer in answers]
+    return np.array(losses)
+
+
+def _loss(learner: Any, answers: Floats, truth: Labels) -> Floats:
+    if not is_classifier(learner):
+        squares: Floats = (answers - truth) ** 2
+        return squares
+    place = np.minimum(np.searchsorted(learner.classes_, truth), len(learner.classes_) - 1)
+    p = np.where(learner.classes_[place] == truth, answers[np.arange(len(truth)), place], 0.0)
+    return np.asarray(-np.log(np.maximum(p, TINY)))
+
+
+def _constant(learner: Any, y: Labels, counts: Floats, folds: list[Fold]) -> Floats:
+    """The losses of the rows held out if the same is said of all: shares of classes, or the mean."""
+    losses = []
+    for fold in folds:
+        kind = DummyClassifier(strategy="prior") if is_classifier(learner) else DummyRegressor()
+        kind.fit(fold.train[:, None], y[fold.train], counts[fold.train])
+        at = fold.test[:, None]
+        answers = kind.predict_proba(at) if is_classifier(learner) else kind.predict(at)
+        losses.append(_loss(kind, answers, y[fold.test]))
+    return np.concatenate(losses)

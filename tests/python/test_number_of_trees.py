@@ -1,0 +1,82 @@
+"""The default learner of re-measured rows: as many trees as help objects that it has not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
+from uncertain.exceptions import UncertainError
+
+
+def noise(n: int, rng: np.random.Generator, *, gaps: bool) -> GaussianArray | Incomplete:
+    """Readings and sizes of errors that say nothing."""
+    std = np.exp(0.5 * rng.normal(size=(n, 4)))
+    values = rng.normal(size=(n, 4)) + std * rng.normal(size=(n, 4))
+    if not gaps:
+        return GaussianArray(values, std=std)
+    return Incomplete.from_arrays(np.where(rng.random((n, 4)) < 0.2, np.nan, values), std=std)
+
+
+def log_loss_of(model: Any, rows: Any, y: np.ndarray) -> float:
+    return float(-np.log(model.predict_proba(rows)[np.arange(len(y)), y]).mean())
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("n", [60, 300, 3_000])
+def test_pure_noise_gives_the_prior(n: int, gaps: bool) -> None:
+    rng = np.random.default_rng(n)
+    y, truth = np.arange(n) % 2, np.arange(4_000) % 2
+    model = RemeasuredClassifier(random_state=0).fit(noise(n, rng, gaps=gaps), y)
+    assert log_loss_of(model, noise(4_000, rng, gaps=gaps), truth) < np.log(2) + 0.02
+
+
+def test_rare_classes_keep_the_prior() -> None:
+    rng = np.random.default_rng(0)
+    y = (np.arange(3_000) % 500 == 0).astype(int)
+    model = RemeasuredClassifier(random_state=0).fit(noise(3_000, rng, gaps=False), y)
+    prior = -(0.002 * np.log(0.002) + 0.998 * np.log(0.998))
+    assert log_loss_of(model, noise(3_000, rng, gaps=False), y) < prior + 1e-3
+
+
+def test_labels_of_objects_are_not_learned_by_heart() -> None:
+    """Forty objects, ten readings each, labels at random: without groups any learner knows the objects."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 10)
+    truth = rng.normal(size=(40, 3))[groups]
+    y = rng.permutation(40)[groups] % 2
+
+    def read() -> GaussianArray:
+        return GaussianArray(truth + 0.05 * rng.normal(size=truth.shape), std=0.05)
+
+    rows, again = read(), read()
+    model = RemeasuredClassifier(n_copies=4, random_state=0).fit(rows, y, groups=groups)
+    assert model.score(again, y) < 0.75
+    assert RemeasuredClassifier(n_copies=4, random_state=0).fit(rows, y).score(again, y) > 0.9
+
+
+def test_sizes_of_errors_over_many_decades_are_told_apart() -> None:
+    """Errors of 1e-5 spreads against errors of 1e-4: one kind of instrument is the class."""
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 2
+    std = np.where(y[:, None] == 1, 1e-5, 1e-4) * np.ones((600, 2))
+    model = RemeasuredClassifier(n_copies=1, random_state=0).fit(
+        GaussianArray(rng.normal(size=(600, 2)), std=std), y
+    )
+    assert model.score(GaussianArray(rng.normal(size=(600, 2)), std=std), y) == 1.0
+
+
+def test_weights_of_any_size_and_of_zero() -> None:
+    rng = np.random.default_rng(0)
+    rows = noise(60, rng, gaps=False)
+    y = np.asarray(rows.means[:, 0])
+    weights = np.where(np.arange(60) < 30, 1e300, 1e-300)
+    model = RemeasuredRegressor(random_state=0).fit(rows, y, sample_weight=weights)
+    assert np.isfinite(model.predict(rows)).all()
+    with pytest.raises(UncertainError, match="all are 0"):
+        RemeasuredRegressor().fit(rows, y, sample_weight=np.zeros(60))
+    empty = Incomplete.from_arrays(np.where([True, False, False, False], np.nan, rows.means), std=0.1)
+    with pytest.raises(UncertainError, match="feature 0 is missing in every row"):
+        RemeasuredClassifier(factors=(1.0, 4.0)).fit(empty, np.arange(60) % 2)
