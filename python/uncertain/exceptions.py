@@ -26,6 +26,7 @@ __all__ = [
     "ParameterError",
     "RaggedError",
     "ShapeError",
+    "TableError",
     "UncertainError",
     "UncertainWarning",
     "UnitError",
@@ -81,6 +82,10 @@ class MissingErrorBarsError(UncertainError):
 
 class ColumnError(UncertainError):
     """A column does not exist, exists twice, or has a type that cannot be read."""
+
+
+class TableError(UncertainError):
+    """A file of a table is damaged, is none of its ending, or changes while it is read."""
 
 
 class ModelFileError(UncertainError):

@@ -166,6 +166,7 @@ CASES = [
     Case("GaussianDenoiser(n_components=100).fit(X)", "UncertainError", "100 components...there are 40"),
     # Files, memory
     Case('uncertain.load(folder / "no.safetensors")', "FileNotFoundError", "there is no file"),
+    Case('uncertain.fit(folder / "cut.parquet")', "TableError", "cut.parquet: not a readable parquet file"),
     Case('uncertain.load(folder / "table.csv")', "ModelFileError", "table.csv: not a usable model file"),
     Case(
         'model.save(folder / "none" / "model.safetensors")',
@@ -197,6 +198,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     table = numbers.with_columns(label=pl.Series(np.array(["a", "b"])[code]))
     folder = tmp_path_factory.mktemp("messages")
     table.write_csv(folder / "table.csv")
+    (folder / "cut.parquet").write_bytes(b"PAR1" + bytes(20))
 
     def put(column: str, row: int, value: object) -> pl.DataFrame:
         values = table[column].to_list()

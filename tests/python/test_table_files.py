@@ -28,7 +28,8 @@ from uncertain._tables.text_files import separator_of
 from uncertain.exceptions import ColumnError, ParameterError, UncertainError, UncertainWarning
 
 N = 30
-FERMI = Path(__file__).parents[3] / "shared" / "data" / "fermi_3fgl.fit.gz"
+DATA = Path(__file__).parents[3] / "shared" / "data"
+FERMI, TESS = DATA / "fermi_3fgl.fit.gz", DATA / "tess_toi.csv.gz"
 
 
 @pytest.fixture
@@ -140,6 +141,113 @@ def test_separators_within_quotes_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "t.txt").write_text('a b\n1 "x"\n')
     with pytest.raises(UncertainError, match="separate by tabs"):
         read_table(tmp_path / "t.txt")
+
+
+BOTH = {"flux": "mJy", "err": "uJy"}
+BELOW_NAMES: dict[str, tuple[str, str, dict[str, str]]] = {
+    "units": (".csv", "name,flux,err\n,mJy,uJy\na,1.0,20\nb,2.0,30\n", BOTH),
+    "in brackets": (
+        ".csv",
+        "name;flux;err\n;[mJy];(uJy)\na;1.0;20\nb;2.0;30\n",
+        {"flux": "mJy", "err": "uJy"},
+    ),
+    "after comments": (".csv", "# x\n#\nname,flux,err\n-,mJy,\na,1.0,20\nb,,30\n", {"flux": "mJy"}),
+    "VizieR": (
+        ".tsv",
+        "#Table\nname\tflux\terr\nh:m:s\tmJy\t \n-----\t----\t----\na\t1.0\t20\nb\t2.0\t30\n",
+        {"flux": "mJy"},
+    ),
+    "a ruler alone": (".dat", "name flux err\n---- ---- ---\na 1.0 20\nb 2.0 30\n", {}),
+    "decimal commas": (
+        ".csv",
+        "name;flux;err\n;mJy;uJy\na;1,0;20\nb;2,0;30\n",
+        {"flux": "mJy", "err": "uJy"},
+    ),
+}
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("text", BELOW_NAMES)
+def test_units_below_the_names(text: str, compressed: bool, tmp_path: Path) -> None:
+    ending, content, units = BELOW_NAMES[text]
+    path = tmp_path / f"t{ending}{'.gz' if compressed else ''}"
+    path.write_bytes(gzip.compress(content.encode()) if compressed else content.encode())
+    table = open_files(path)
+    assert table.units(["flux", "err"]) == units
+    assert any("second line was read as units: flux in mJy" in note for note in table.notes) == bool(units)
+    assert any("1,5 was read as 1.5" in note for note in table.notes) == (text == "decimal commas")
+    read = read_table(path)
+    assert read["flux"].to_list() == [1.0, None if text == "after comments" else 2.0]
+    assert read["err"].to_list() == [20, 30] and read["name"].to_list() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n1,x\n2,y\n3,z\n",  # values
+        "a,b\nn/a,n/a\n2,1\n3,4\n",
+        "a,b\nunknown,\n2,1\n3,4\n",
+        "a,b\nred,round\nblue,flat\ngreen,flat\n",  # no numbers at all
+        "a,b\nbad,star\n2,quasar\n3,star\n",  # a column of text has no unit
+        "a,b\nkm,5\n2,1\n3,4\n",
+        "a,b\nkm,s\n",  # nothing below
+    ],
+)
+def test_a_second_line_of_values_is_no_line_of_units(content: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    assert open_files(tmp_path / "t.csv").notes == ()
+    assert len(read_table(tmp_path / "t.csv")) == content.count("\n") - 1
+
+
+def test_units_of_text_convert_error_bars_and_are_said(tmp_path: Path) -> None:
+    rows = [f"{k % 5 + 3 * (k % 2)}.5,{100 + k},{'ab'[k % 2]}" for k in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["flux,flux_err,label", "Jy,mJy,", *rows]) + "\n")
+    with pytest.warns(
+        UncertainWarning, match=r"t\.csv: its second line was read as units: flux in Jy, flux_err"
+    ):
+        model = uncertain.fit(tmp_path / "t.csv", method="gsu")
+    plain = [f"{k % 5 + 3 * (k % 2)}.5,{(100 + k) / 1000},{'ab'[k % 2]}" for k in range(40)]
+    (tmp_path / "plain.csv").write_text("\n".join(["flux,flux_err,label", *plain]) + "\n")
+    reference = uncertain.fit(tmp_path / "plain.csv", method="gsu")
+    assert model.pipeline_[-1].coef_ == pytest.approx(reference.pipeline_[-1].coef_, rel=1e-12)
+    (tmp_path / "other.csv").write_text("flux,flux_err,label\nJy,Jy,\n1.0,0.1,a\n2.0,0.1,b\n")
+    with pytest.raises(
+        ColumnError, match=r"other\.csv: column 'flux_err' has the unit Jy, but mJy in .*t\.csv"
+    ):
+        open_files([tmp_path / "t.csv", tmp_path / "other.csv"])
+
+
+@pytest.mark.parametrize("compressed", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("x,err,y,err", ["x", "x_err", "y", "y_err"]),
+        ("x,+/-,y,+/-", ["x", "x_err", "y", "y_err"]),
+        ("x,sigma,y,err", ["x", "sigma", "y", "err"]),
+    ],
+)
+def test_error_columns_of_one_name_belong_to_those_in_front(
+    header: str, names: list[str], compressed: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"t.csv{compressed}"
+    content = f"{header}\n1.0,0.1,2.0,0.2\n3.0,0.3,4.0,0.4\n".encode()
+    path.write_bytes(gzip.compress(content) if compressed else content)
+    table = open_files(path)
+    assert table.names == names and read_table(path).row(1) == (3.0, 0.3, 4.0, 0.4)
+    assert any("called after those in front of them: x_err" in note for note in table.notes) == (
+        "x_err" in names
+    )
+
+
+def test_many_lines_of_comments(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("# COLUMN\n" * 500 + "a,b\n1,2.5\n")
+    assert read_table(tmp_path / "t.csv").rows() == [(1, 2.5)]
+
+
+@pytest.mark.skipif(not TESS.exists(), reason="the shared data are not here")
+def test_the_archive_of_tess_is_opened_as_it_was_downloaded() -> None:
+    table = open_files(TESS)
+    assert len(table.names) == 65 and table.n_rows == 7703 and table.notes == ()
 
 
 def test_words_for_missing_values(tmp_path: Path) -> None:

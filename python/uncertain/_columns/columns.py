@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, Self
 
 from .._data.typing import Keywords
-from ..exceptions import ColumnError, ParameterError
+from .._data.warn import warn
+from ..exceptions import ColumnError, ParameterError, UncertainWarning
 from .bars import ARGUMENTS, KINDS, ErrorColumns, error_bars_from, fill, is_list_column, listing
 from .names import ErrorBar
 from .roles import check_roles
@@ -58,6 +59,10 @@ class Found:
     # What only the fit asks for: columns that have a role if the estimator knows one.
     target_stds: tuple[str, ...] = field(default=(), compare=False)
     """Columns named like standard deviations of the target."""
+    target_bars: tuple[str, ...] = field(default=(), compare=False)
+    """Error bars of the target that are no columns of standard deviations."""
+    unsure: frozenset[str] = field(default=frozenset(), compare=False)
+    """Error columns by letters that may mean something else."""
     target_pairs: PairsOfTarget = field(default=PairsOfTarget(), compare=False)
     """Columns of covariances with the target's errors."""
     unnamed: frozenset[str] = field(default=frozenset(), compare=False)
@@ -253,6 +258,12 @@ class Columns:
     def with_target_std(self) -> Columns:
         """The same with the error bars of the target that were found by name, which are then not ignored."""
         stds = self.known.target_stds
+        if not stds and self.known.target_bars and self.automatic and self.target_std is None:
+            warn(
+                f"the error bars of the target in {listing(self.known.target_bars)} are ignored: target_std= "
+                "takes one column of standard deviations, such as the mean of two arms",
+                UncertainWarning,
+            )
         if not stds or not self.automatic or self.target_std is not None:
             return self
         if len(stds) > 1:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from .._data.typing import Keywords
@@ -82,7 +83,8 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
     require_all([column for column in named if column is not None], names)
     _refuse_two_roles(beside, asked, listed, exact, categorical)
     # The target's error bars know the answer as well as anybody: no features.
-    of_target = parsed.bars([*names]).get(target, []) if target is not None else []
+    readable = [name for name in names if name not in empty]
+    of_target = parsed.bars(readable).get(target, []) if target is not None else []
     like_target = {column for bar in of_target if bar.sure for column in bar.columns}
     flags = {target_limit, *flag_columns(asked.limits, names)}
     taken = {*empty, *beside.values(), *like_target, *exact, *categorical, *flags}
@@ -108,7 +110,9 @@ def find_columns(asked: Columns, table: NamesAndTypes, empty: Collection[str] = 
         ignored=ignored,
         automatic=asked.mean is None and asked.features is None and not asked.errors,
         target_limit=target_limit,
-        target_stds=tuple(bar.columns[0] for bar in of_target if bar.kind == "std" and bar.sure),
+        target_stds=tuple(bar.columns[0] for bar in of_target if bar.kind == "std"),
+        target_bars=tuple(str(bar) for bar in of_target if bar.kind != "std"),
+        unsure=chosen.unsure(of_target),
         target_pairs=pairs if pairs.corr or pairs.cov else _pairs_by_name(asked, columns, names),
         unnamed=frozenset({*like_others, *empty}),
     )
@@ -216,6 +220,15 @@ class _Choice:
         self.types = types
         self._parsed = parsed
 
+    @cached_property
+    def _bars(self) -> dict[str, list[ErrorBar]]:
+        """The error bars by name; unsure ones are columns of numbers beside columns of numbers."""
+        bars = self._parsed.bars(self.candidates)
+        for feature, own in list(bars.items()):
+            if not own[0].sure and any(self.types[n] != "number" for n in (feature, *own[0].columns)):
+                del bars[feature]
+        return bars
+
     def means_and_errors(self, asked: Columns, features: Sequence[str] | None) -> Columns:
         """With what the caller left open."""
         mean, errors, corr = asked.mean, asked.errors, asked.corr
@@ -225,7 +238,7 @@ class _Choice:
             return _filled(features=features, corr=corr, **errors)
         if scalar or features is not None:
             return self._scalars(features, scalar, corr, exact_all=exact_all)
-        found = self._parsed.bars(self.candidates)
+        found = self._bars
         automatic = mean is None and not errors
         if automatic and "mean" in self.candidates and (not found or set(KINDS) & set(self.candidates)):
             mean = "mean"
@@ -245,6 +258,11 @@ class _Choice:
         if lone:
             return _filled()
         raise ColumnError(_no_errors(self.candidates))
+
+    def unsure(self, of_target: Sequence[ErrorBar]) -> frozenset[str]:
+        """The columns that letters alone call standard deviations; lower arms may have signs."""
+        bars = [*of_target, *(bar for own in self._bars.values() for bar in own)]
+        return frozenset(bar.columns[0] for bar in bars if not bar.sure and bar.kind == "std")
 
     def _scalars(
         self, features: Sequence[str] | None, errors: Keywords, corr: Any, *, exact_all: bool
@@ -297,7 +315,7 @@ class _Choice:
         pattern = next(iter(errors.values()))
         if set(errors) == {"cov"} and isinstance(pattern, str):
             features = [n for n in self.candidates if fill(errors["cov"], n, n) in self.candidates]
-            features = features or list(self._parsed.bars(self.candidates))
+            features = features or list(self._bars)
         else:
             bars = [(n, error_bars_from([n], errors)) for n in self.candidates]
             features = [n for n, bar in bars if n in bar and self._has(bar[n])]

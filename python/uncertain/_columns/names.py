@@ -4,8 +4,11 @@ Idea: a column is the error bar of another if taking one error word out of its n
 That covers suffixes (``flux_err``, ``x1ERR``), prefixes (``e_Vmag``, ``sigma_FeH``) and infixes
 (``psfMagErr_u`` beside ``psfMag_u``, ``MAGERR_AUTO``) by one rule, and needs the other column to be there,
 so that few words are mistaken. Two columns that differ by a side (``_err1``/``_err2``, ``_upper``/
-``_lower``) are the two arms of one error bar. Rejected: a list of suffixes (finds one catalogue in three),
-and looking at the numbers (a choice must not change with the rows).
+``_lower``, ``_16``/``_84``) are the two arms or limits of one error bar. Letters that may mean something
+else (``dx``, ``eTeff``, ``s_x``, ``x_e``, ``euR``/``edR``) count only for what has no other error bar, in
+columns of numbers; if these are negative somewhere, they are values (``preprocessing/_empty.py``). Rejected:
+a list of suffixes (finds one catalogue in three), and looking at the numbers of all columns (a choice must
+not change with the rows).
 """
 
 from __future__ import annotations
@@ -24,8 +27,8 @@ WORDS = (
 SPREAD = "_spread"
 """The ending of columns that say by their name that rows are populations, not readings."""
 VARIANCES = ("variance", "var")
-UPPER = ("upper", "plus", "pos", "high", "up", "hi", "1", "p", "u")
-LOWER = ("lower", "minus", "neg", "low", "down", "lo", "2", "m", "l")
+UPPER = ("upper", "plus", "pos", "high", "up", "hi", "max", "1", "p", "u")
+LOWER = ("lower", "minus", "neg", "low", "down", "lo", "min", "2", "m", "l")
 """Which arm of an asymmetric error bar, place by place the opposite of the list above."""
 
 Kind = Literal["std", "var", "arms", "limits"]
@@ -39,7 +42,9 @@ _ARMS = (
     re.compile(rf"(?=((?P<word>{_WORD})[_.\- ]?(?P<side>{_SIDE})(?![a-z0-9])))", re.IGNORECASE),
     re.compile(rf"(?=((?<![a-z0-9])(?P<side>{_SIDE})[_.\- ]?(?P<word>{_WORD})(?![a-z0-9])))", re.IGNORECASE),
 )
-_LIMITS = re.compile(r"(?=((?<![a-z0-9])(?P<side>upper|lower)(?![a-z0-9])))", re.IGNORECASE)
+_LIMITS = re.compile(r"(?=((?<![a-z0-9])(?P<side>upper|lower|hi|lo)(?![a-z0-9])))", re.IGNORECASE)
+_QUANTILE = re.compile(r"(?<=[_.\- ])(?P<letter>[pq]?)(?P<percent>16|84)$", re.IGNORECASE)
+"""The quantiles of a Gaussian one standard deviation away, behind a separator."""
 _SIDED: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("arms", _ARMS[0]),
     ("arms", _ARMS[1]),
@@ -55,7 +60,7 @@ class ErrorBar:
     columns: tuple[str, ...]
     """One column, or two: the upper arm and the lower one, or the lower limit and the upper one."""
     sure: bool = True
-    """False for the prefix d, which may also mean a difference."""
+    """False for letters that may also mean something else, such as a difference for d."""
 
     def __str__(self) -> str:
         return " and ".join(self.columns)
@@ -95,10 +100,10 @@ class ErrorNames:
                 bars.setdefault(base, []).append(bar)
         bars = _unambiguous(bars)
         taken = {column for own in bars.values() for bar in own for column in bar.columns}
-        for column in names:
-            value = known.one(column[1:].lstrip("_")) if column[:1] == "d" else None
-            if value and not {value, column} & (taken | bars.keys()):
-                bars[value] = [ErrorBar("std", (column,), sure=False)]
+        for value, bar in _by_letters(names, known):
+            if not {value, *bar.columns} & (taken | bars.keys()):
+                bars[value] = [bar]
+                taken |= {*bar.columns}
         return {name: bars[name] for name in names if name in bars}
 
 
@@ -172,6 +177,13 @@ class _Claim:
     place: int | None = None
     """Which pair of words says that it is one of two columns; None for an error bar of one."""
     upper: bool = False
+    first: bool = False
+    """Does only the first of the bases count that is there?"""
+
+
+MEDIANS = ("med", "median", "mean")
+QUANTILES = -2
+"""The place of quantiles among the pairs."""
 
 
 def _claims(column: str) -> list[_Claim]:
@@ -188,9 +200,29 @@ def _claims(column: str) -> list[_Claim]:
                 upper = side in UPPER
                 place = (UPPER if upper else LOWER).index(side)
                 claims.append(_Claim(_without(column, match.start(1), match.end(1)), pair, place, upper))
+    if quantile := _QUANTILE.search(column):
+        start, upper = quantile.start(), quantile["percent"] == "84"
+        medians = (column[: quantile.start("percent")] + "50", *(column[:start] + word for word in MEDIANS))
+        claims.append(_Claim((*medians, column[: start - 1]), "limits", QUANTILES, upper, first=True))
     if column[:2] in ("e_", "E_"):
         claims.append(_Claim((column[2:],), "arms", -1, column[0] == "E"))
     return claims
+
+
+def _by_letters(names: Sequence[str], known: _Known) -> Iterator[tuple[str, ErrorBar]]:
+    """(column, the error bar it may have) by prefixes and suffixes of one or two letters."""
+    for column in names:
+        value = known.one(column[1:].lstrip("_")) if column[:1] == "d" else None
+        if column[:2] == "eu" and "ed" + column[2:] in known.exact and column[2:] in known.exact:
+            yield column[2:], ErrorBar("arms", (column, "ed" + column[2:]), sure=False)
+        elif column[:1] == "e" and column[1:2].isupper():
+            value = column[1:]
+        elif column[:2] == "s_":
+            value = column[2:]
+        elif column[-2:] == "_e":
+            value = column[:-2]
+        if value in known.exact:
+            yield value, ErrorBar("std", (column,), sure=False)
 
 
 def _bases(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tuple[str, Kind]]:
@@ -213,6 +245,8 @@ def _present(column: str, claim: _Claim, known: _Known) -> Iterator[str]:
         base = known.one(option)
         if base is not None and base != column:
             yield base
+            if claim.first:
+                return
 
 
 def _stands_out(column: str, word: str, start: int, end: int, side: str = "") -> bool:

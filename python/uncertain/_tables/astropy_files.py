@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._data.installed import installed
 from .._data.typing import Array, Keywords, NativeTable
 from ..exceptions import ColumnError, UncertainError
 from .astropy import strip_text
+from .damage import readable, unchanged
 from .formats import FormatName
 from .hdus import ANY_TABLE, HduChoice, choose_hdu, refuse_hdu
 from .opening import open_astropy
@@ -39,12 +41,12 @@ def read_astropy(
     tables = [first, *(_read_one(file, kind, choice)[0] for file in files[1:])]
     for file, other in zip(files[1:], tables[1:], strict=True):
         check_same(files[0], first.colnames, file, other.colnames)
-        for name in first.colnames:
-            units = [getattr(table[name], "unit", None) for table in (first, other)]
-            if units[0] != units[1]:
-                raise ColumnError(
-                    f"{file}: column {name!r} has the unit {units[1]}, but {units[0]} in {files[0]}"
-                )
+    check_units(
+        [
+            (file, {n: unit for n in table.colnames if (unit := getattr(table[n], "unit", None)) is not None})
+            for file, table in zip(files, tables, strict=True)
+        ]
+    )
     if len(tables) == 1:
         return first, note
     from astropy.table import vstack
@@ -60,6 +62,18 @@ def check_same(first_file: str, first: Sequence[str], file: str, names: Sequence
     extra = next((name for name in names if name not in first), None)
     if extra is not None:
         raise ColumnError(f"{file}: there is a column {extra!r}, which {first_file} has not")
+
+
+def check_units(files: Sequence[tuple[str, Mapping[str, object]]]) -> None:
+    """ColumnError unless the columns of all files (name, units by column) are in the same units."""
+    first_file, first = files[0]
+    for file, units in files[1:]:
+        for name in sorted({*first, *units}):
+            if units.get(name) != first.get(name):
+                raise ColumnError(
+                    f"{file}: column {name!r} has the unit {units.get(name)}, but {first.get(name)} in "
+                    f"{first_file}"
+                )
 
 
 def to_polars(table: NativeTable) -> pl.DataFrame:
@@ -88,17 +102,21 @@ def _read_one(file: str, kind: FormatName, choice: HduChoice) -> tuple[NativeTab
     from astropy.io import fits
     from astropy.table import Table
 
-    try:
+    def read() -> tuple[NativeTable, str, str]:
         if kind != "fits":
             return Table.read(absolute(file), **READERS[kind]), "", ""
         with fits.open(absolute(file)) as hdus:
             number, note = choose_hdu(hdus, choice)
             name = str(hdus[number].name)
         return strip_text(Table.read(absolute(file), format="fits", hdu=number)), name, note
+
+    try:
+        with unchanged(file), warnings.catch_warnings():
+            # Rows behind the end of the file would be made up.
+            warnings.filterwarnings("error", ".*truncated")
+            return readable(file, kind, read)
     except ColumnError as error:
         raise ColumnError(f"{file}: {error}") from None
-    except (OSError, ValueError, TypeError, IndexError, KeyError) as error:
-        raise UncertainError(f"{file}: not a readable {kind} file ({error})") from error
 
 
 def _array(column: pl.Series) -> Array:

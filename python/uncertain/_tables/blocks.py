@@ -3,12 +3,14 @@
 A reader of Parquet that is asked for a slice decodes what lies before it in its row group, too: slices of a
 twentieth of a row group take six times as long as the whole, and more memory than larger ones. So pyarrow,
 which goes on where it stopped, reads Parquet where it is installed and gives what Polars would (numbers,
-labels, lists of numbers); else Polars reads slices of many rows, which are cut here. (Polars' own batches,
-read ahead by several threads, take four times the memory.)
+labels, times, lists of numbers); else Polars reads slices of many rows, which are cut here. (Polars' own
+batches, read ahead by several threads, take four times the memory. And it allocates what a damaged header of
+a page asks for, which ends the process; pyarrow raises.)
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -26,7 +28,7 @@ def blocks_of(file: str, scan: pl.LazyFrame, size: BatchSize, *, parquet: bool) 
     """The rows of a file in order, at most `size.rows` at a time; `scan` selects the columns."""
     schema = scan.collect_schema()
     reads = None
-    if parquet and not is_remote(file) and find_spec("pyarrow") and all(map(_is_plain, schema.dtypes())):
+    if parquet and has_checked_reader(file) and all(map(_is_plain, schema.dtypes())):
         reads = _by_pyarrow(file, schema, size)
     for read in reads or _by_polars(scan, schema, size):
         start = 0
@@ -34,6 +36,33 @@ def blocks_of(file: str, scan: pl.LazyFrame, size: BatchSize, *, parquet: bool) 
             rows = size.rows
             yield read.slice(start, rows)
             start += rows
+
+
+def has_checked_reader(file: str) -> bool:
+    """Is there a reader of Parquet that checks what it allocates?"""
+    return not is_remote(file) and find_spec("pyarrow") is not None
+
+
+def check_footer(file: str) -> None:
+    """ValueError if the footer of a Parquet file names rows or bytes that the file has not."""
+    import pyarrow.parquet
+
+    size = os.path.getsize(file)
+    with pyarrow.parquet.ParquetFile(file, memory_map=False) as reader:
+        footer = reader.metadata
+    groups = [footer.row_group(k) for k in range(footer.num_row_groups)]
+    n_rows = sum(group.num_rows for group in groups)
+    if n_rows != footer.num_rows or any(group.num_rows < 0 for group in groups):
+        raise ValueError(f"its footer says {footer.num_rows:,} rows, its parts {n_rows:,}")
+    for group in groups:
+        for column in (group.column(k) for k in range(group.num_columns)):
+            pages = (column.dictionary_page_offset, column.data_page_offset)
+            start = min(page for page in pages if page is not None)
+            if start < 0 or column.total_compressed_size < 0 or start + column.total_compressed_size > size:
+                raise ValueError(
+                    f"column {column.path_in_schema!r} ends at byte {start + column.total_compressed_size:,} "
+                    f"of {size:,}"
+                )
 
 
 def _by_polars(scan: pl.LazyFrame, schema: pl.Schema, size: BatchSize) -> Iterator[pl.DataFrame]:
@@ -52,7 +81,8 @@ def _by_pyarrow(file: str, schema: pl.Schema, size: BatchSize) -> Iterator[pl.Da
     name."""
     import pyarrow.parquet
 
-    reader = pyarrow.parquet.ParquetFile(file, memory_map=True)
+    # A mapped file that another process shortens would end this one by a signal.
+    reader = pyarrow.parquet.ParquetFile(file, memory_map=False)
     known = reader.schema_arrow.names
     if any(known.count(name) != 1 for name in schema.names()):
         reader.close()
@@ -68,8 +98,6 @@ def _frames(reader: Any, schema: pl.Schema, rows: int) -> Iterator[pl.DataFrame]
             for batch in reader.iter_batches(rows, columns=schema.names()):
                 frame = pl.DataFrame(pl.from_arrow(batch)).select(schema.names())
                 yield frame if frame.schema == schema else frame.cast(schema)
-        except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError) as error:
-            raise OSError(str(error)) from error
         finally:
             pyarrow.default_memory_pool().release_unused()
 
@@ -79,4 +107,6 @@ def _is_plain(dtype: Any) -> bool:
     inner = dtype
     while isinstance(inner, (pl.List, pl.Array)):
         inner = inner.inner
-    return bool(inner.is_float() or inner.is_integer() or inner in (pl.Boolean, pl.String))
+    return bool(
+        inner.is_float() or inner.is_integer() or inner.is_temporal() or inner in (pl.Boolean, pl.String)
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -75,6 +75,8 @@ class Query:
     """Of what gives its rows in the same order whenever it is read."""
     once: bool = False
     late: bool = True
+    own_units: Mapping[str, Any] = field(default_factory=dict)
+    """astropy's, or their names."""
     _count: int | None = field(default=None, init=False)
 
     @property
@@ -92,8 +94,8 @@ class Query:
         return types_of(self.schema.get_columns())
 
     def units(self) -> dict[str, Any]:
-        """Queries know no units."""
-        return {}
+        """Those of text files that have a line of them; other queries know none."""
+        return dict(self.own_units)
 
     def native(self, places: Iterable[int]) -> list[Any]:
         """The columns without rows."""

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path, PurePath
-from typing import Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
 
 import polars as pl
 
 from .._data.replacing import replacing
 from ..exceptions import ColumnError, ParameterError, UncertainError
-from .astropy_files import check_same, read_astropy, to_polars, write_astropy
-from .blocks import blocks_of
+from .astropy_files import check_units, read_astropy, to_polars, write_astropy
+from .damage import readable
 from .door import BatchSize
-from .exits import WrappedExit
+from .doors import Query
+from .exits import PolarsExit, WrappedExit
 from .formats import ASTROPY, TEXT, Format, format_of, is_remote
 from .hdus import ANY_TABLE, HduChoice, refuse_hdu
-from .lazy import lazy_polars
 from .opening import open_astropy
-from .paths import Paths, describe_paths, find_files, is_folder, polars_source
+from .paths import Paths, describe_paths, find_files, is_folder
+from .scans import SLICED, below, common_schema, scan_file
+from .sliced_files import SlicedFiles
 from .table import Table
-from .text_files import scan_text
 
 
 def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
@@ -34,7 +35,8 @@ def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
     FileNotFoundError : there is no such file.
     ParameterError : the ending is unknown, or endings differ.
     ColumnError : columns, types or units differ between files.
-    UncertainError : a file cannot be read, or only by a library that is not installed.
+    TableError : a file cannot be read.
+    UncertainError : it is read only by a library that is not installed.
     """
     files = find_files(given)
     kind = format_of(files[0])
@@ -47,54 +49,48 @@ def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
         table.exit = WrappedExit(table.exit, to_polars)
         table.notes = (note,) if note else ()
         return _called(describe_paths(given), table)
+    notes: Notes = ()
     refuse_hdu(choice, f"{files[0]}")
-    hive = is_folder(given)
-    where = describe_paths(given)
+    hive, where = is_folder(given), describe_paths(given)
+    if kind.name in SLICED:
+        query = SlicedFiles(files, where, hive).query()
+    else:
+        query, notes = _open_streamed(files, where, kind, hive=hive)
+    table = Table(query, PolarsExit(lambda: table.frame(table.names)))
+    table.notes = notes
+    return _called(where, table)
 
-    def opened() -> Table:
-        whole = _scan_all(files, hive=hive)
-        if kind.name not in SLICED:
-            return lazy_polars(
-                whole,
-                lambda query: _readable(where, kind, query.collect),
-                whole=kind.name not in STREAMED or bool(kind.compressed),
-            )
 
-        def count() -> int:
-            return int(whole.select(pl.len()).collect().item())
+def _open_streamed(files: Sequence[str], where: str, kind: Format, *, hive: bool) -> tuple[Query, Notes]:
+    """Files that are read from the beginning, as one query."""
+    scans = [readable(file, kind.name, lambda: scan_file(file, hive=hive)) for file in files]  # noqa: B023
+    named = list(zip(files, scans, strict=True))
+    schema = common_schema(
+        (file, readable(file, kind.name, scan.frame.collect_schema)) for file, scan in named
+    )
+    check_units([(file, scan.units) for file, scan in named])
+    frames = [scan.frame for scan in scans]
 
-        def batches(names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
-            return _blocks(files, whole, names, size, hive=hive)
+    def collect(names: Sequence[str] | None) -> pl.DataFrame:
+        chosen = schema.names() if names is None else names
+        return readable(where, kind.name, lambda: below(frames, chosen).collect())
 
-        def collect(query: pl.LazyFrame) -> pl.DataFrame:
-            names = query.collect_schema().names()
-            if names and count() > MANY_ROWS:  # a column at once would take three times its size
-                return pl.concat(_blocks(files, whole, names, BatchSize(MANY_ROWS), hive=hive))
-            return _readable(where, kind, query.collect)  # type: ignore[no-any-return]
+    def batches(names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
+        # Polars 1.34 or newer.
+        blocks = below(frames, names).collect_batches(chunk_size=size.rows, maintain_order=True)
+        while (block := readable(where, kind.name, lambda: next(blocks, None))) is not None:
+            if block.height:
+                yield block
 
-        return lazy_polars(whole, collect, batches, count)
-
-    return _called(where, _readable(where, kind, opened))
+    streams = kind.name in STREAMED and not kind.compressed and hasattr(frames[0], "collect_batches")
+    query = Query(schema.to_frame(), collect, batches if streams else None, own_units=scans[0].units)
+    return query, tuple(dict.fromkeys(note for scan in scans for note in scan.notes))
 
 
 STREAMED = ("csv", "tsv", "ndjson")
 """Formats that Polars reads from the beginning, in batches; what is compressed it unpacks as a whole."""
-SLICED = ("parquet", "ipc")
-"""Formats that are read in blocks of rows."""
-MANY_ROWS = 1 << 18
-"""More are read in blocks, also where all of them are asked for."""
 
-
-def _blocks(
-    files: Sequence[str], whole: pl.LazyFrame, names: Sequence[str], size: BatchSize, *, hive: bool
-) -> Iterator[pl.DataFrame]:
-    """The rows of one file after the other, in the types of all of them together."""
-    types = whole.select(names).collect_schema()
-    for file in files:
-        kind = format_of(file)
-        blocks = blocks_of(file, _scan(file, hive=hive).select(names), size, parquet=kind.name == "parquet")
-        while (block := _readable(file, kind, lambda: next(blocks, None))) is not None:  # noqa: B023
-            yield block if block.schema == types else block.cast(types)
+Notes: TypeAlias = tuple[str, ...]
 
 
 def read_table(path: Paths) -> pl.DataFrame:
@@ -131,60 +127,3 @@ def _called(origin: str, table: Table) -> Table:
     """The table, which errors call by this name."""
     table.origin = origin
     return table
-
-
-def _scan_all(files: Sequence[str], *, hive: bool) -> pl.LazyFrame:
-    """The files below one another; in folders such as survey=sdss, the column survey says which."""
-    scans = [_scan(file, hive=hive) for file in files]
-    if len(files) == 1:
-        return scans[0]
-    first = scans[0].collect_schema()
-    for file, scan in zip(files[1:], scans[1:], strict=True):
-        other = scan.collect_schema()
-        check_same(files[0], first.names(), file, other.names())
-        for name, dtype in first.items():
-            numbers = dtype.is_numeric() and other[name].is_numeric()
-            if dtype != other[name] and not numbers and pl.Null not in (dtype, other[name]):
-                raise ColumnError(
-                    f"{file}: column {name!r} is of type {other[name]}, but {dtype} in {files[0]}"
-                )
-    return pl.concat([scan.select(first.names()) for scan in scans], how="vertical_relaxed")
-
-
-def _scan(file: str, *, hive: bool) -> pl.LazyFrame:
-    kind = format_of(file)
-    partitioned = hive and any("=" in part for part in PurePath(file).parent.parts)
-    if partitioned and kind.name not in SLICED:
-        raise ParameterError(f"{file}: only of Parquet and Arrow files do folders such as k=v make columns")
-    if kind.name == "json":
-        return pl.read_json(Path(file).read_bytes()).lazy()
-    if kind.name == "parquet":
-        return pl.scan_parquet(polars_source(file), hive_partitioning=partitioned)
-    if kind.name == "ipc":
-        return _scan_ipc(file, partitioned)
-    if kind.name == "ndjson":
-        return pl.scan_ndjson(polars_source(file))
-    return scan_text(file, kind)
-
-
-def _scan_ipc(file: str, partitioned: bool) -> pl.LazyFrame:
-    """An Arrow file, or a stream of record batches in one."""
-    scan = pl.scan_ipc(polars_source(file), hive_partitioning=partitioned)
-    try:
-        scan.collect_schema()
-    except pl.exceptions.PolarsError:
-        if is_remote(file):
-            raise
-        with open(file, "rb") as stream:
-            return pl.read_ipc_stream(stream).lazy()
-    return scan
-
-
-def _readable(where: str, kind: Format, read: Callable[[], Any]) -> Any:
-    """What `read` reads; its errors as ours, with the name of the file."""
-    try:
-        return read()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise UncertainError(f"{where}: not a readable {kind.name} file ({error})") from error

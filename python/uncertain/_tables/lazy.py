@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
 from ..exceptions import ParameterError
 from .door import BatchSize
-from .doors import Query, Stream
+from .doors import Query
 from .exits import ArrowExit, PolarsExit
 from .recognise import kind_of
 from .table import Table
@@ -61,28 +61,18 @@ def open_lazy(X: Any) -> Table:
     )
 
 
-def lazy_polars(
-    frame: pl.LazyFrame,
-    collect: Callable[[pl.LazyFrame], pl.DataFrame] = lambda query: query.collect(),
-    stream: Stream | None = None,
-    count: Callable[[], int] | None = None,
-    *,
-    whole: bool = False,
-) -> Table:
-    """A lazy frame of Polars; `collect` runs a query of it. `whole`: it cannot be read in batches."""
+def lazy_polars(frame: pl.LazyFrame) -> Table:
+    """A lazy frame of Polars."""
 
     def batches(names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
         # Polars 1.34 or newer.
-        found = frame.select(names).collect_batches(chunk_size=size.rows, maintain_order=True)
-        return (batch for batch in found if batch.height)
+        blocks = frame.select(names).collect_batches(chunk_size=size.rows, maintain_order=True)
+        return (block for block in blocks if block.height)
 
-    if stream is None and not whole and hasattr(frame, "collect_batches"):
-        stream = batches
     query = Query(
         frame.collect_schema().to_frame(),
-        lambda names: collect(frame if names is None else frame.select(names)),
-        stream,
-        count,
+        lambda names: (frame if names is None else frame.select(names)).collect(),
+        batches if hasattr(frame, "collect_batches") else None,
     )
     table = Table(query, PolarsExit(lambda: table.frame(table.names)))
     return table

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import os
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
+from .._columns.bars import listing
+from .._columns.names import looks_like_error
+from .._data.installed import installed
 from .._data.typing import Keywords
-from ..exceptions import UncertainError
+from .._spill._budget import format_bytes
+from ..exceptions import OutOfMemoryError, TableError, UncertainError
+from .damage import free_bytes
 from .formats import Format, is_remote
 from .paths import polars_source
 
@@ -19,43 +29,161 @@ MISSING = ("NA", "N/A", "NULL", "null", "nan", "NAN", "--")
 SEPARATORS = ("\t", ";", "|", ",")
 """In the order in which they are tried: commas may be in numbers and in text."""
 
+SIGNS = ("±", "+/-", "+-", "e")
+"""Names of error columns that are no words."""
+
 HEAD = 100
 """Lines that are looked at."""
 
 
-def scan_text(path: str, kind: Format) -> pl.LazyFrame:
+@dataclass(frozen=True)
+class Scan:
+    """The rows of a file, and what was decided about its text."""
+
+    frame: pl.LazyFrame
+    units: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def scan_text(path: str, kind: Format) -> Scan:
     """The table in a text file; lines that begin with # are comments.
 
     The names may be in the last comment line, if it has a name for every value in the line below, which then
-    holds more numbers. The separator is a comma, semicolon, tab or bar, whichever cuts all lines alike; in
-    .txt and .dat files also blanks. Numbers may have decimal commas, if no comma separates.
+    holds more numbers; units may be in the line below the names. The separator is a comma, semicolon, tab or
+    bar, whichever cuts all lines alike; in .txt and .dat files also blanks. Numbers may have decimal commas,
+    if no comma separates.
     """
     tab = "\t" if kind.name == "tsv" else None
     if is_remote(path):
-        return pl.scan_csv(path, separator=tab or ",", null_values=list(MISSING), comment_prefix="#")
+        return Scan(pl.scan_csv(path, separator=tab or ",", null_values=list(MISSING), comment_prefix="#"))
     lines = _head(path)
     rows = [line for line in lines if line.strip() and not line.startswith("#")]
     if not rows:
-        raise UncertainError(f"{path}: the file has no lines beside comments")
+        raise TableError(f"{path}: the file has no lines beside comments")
     separator = tab or separator_of(rows, blanks=kind.name == "text")
     names = _names_in_comment(lines, separator)
+    has_header = names is None
+    decimal_comma = separator != "," and _has_decimal_commas(rows, separator)
+    below = NO_UNITS if names is not None else units_below_names(rows, separator)
     options: Keywords = {
         "separator": separator or "\t",
-        "has_header": names is None,
+        "has_header": has_header,
         "null_values": list(MISSING),
         "infer_schema_length": 10_000,
-        "decimal_comma": separator != "," and _has_decimal_commas(rows, separator),
+        "decimal_comma": decimal_comma,
         "comment_prefix": "#",
+        "skip_rows_after_header": below.n_lines,
     }
+    notes = [below.note] if below.note else []
+    if names is None and (owned := names_of_repeated(_cut(rows[0], separator))) is not None:
+        names, repeated = owned
+        notes.append(
+            f"its columns {listing(repeated)} are called after those in front of them: {names[1]}, ..."
+        )
+    if decimal_comma:
+        notes.append("its numbers have decimal commas: 1,5 was read as 1.5")
     if separator is None:
-        frame = pl.read_csv(_cut_at_blanks(path), new_columns=names, **options)
-        return frame.lazy()
-    if kind.compressed:  # decompressed in memory; not all versions of Polars scan such files
-        return pl.read_csv(polars_source(path), new_columns=names, **options).lazy()
-    if names is not None:
-        given = names
-        options["with_column_names"] = lambda found: given
-    return pl.scan_csv(polars_source(path), **options)
+        frame = pl.read_csv(_cut_at_blanks(path), new_columns=names, **options).lazy()
+    elif kind.compressed:  # decompressed in memory; not all versions of Polars scan such files
+        _require_room_for_text(path, kind)
+        frame = pl.read_csv(polars_source(path), new_columns=names, **options).lazy()
+    else:
+        if names is not None:
+            new_names = names
+            options["with_column_names"] = lambda _: new_names
+        frame = pl.scan_csv(polars_source(path), **options)
+    return Scan(frame, below.units if installed("astropy") else {}, tuple(notes))
+
+
+def names_of_repeated(names: Sequence[str]) -> tuple[list[str], list[str]] | None:
+    """Names where one error column after each value is called the same (x, err, y, err): x_err, y_err; and
+    the repeated names. None where nothing is repeated so."""
+    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1 and _is_error(name)]
+    owned: list[str] = []
+    owner = ""
+    for name in names:
+        if name in repeated and owner:
+            owned.append(f"{owner}_{'err' if name in SIGNS else name}")
+        else:
+            owned.append(name)
+            owner = owner if name in repeated else name
+    return (owned, repeated) if repeated and len({*owned}) == len(owned) else None
+
+
+def _is_error(name: str) -> bool:
+    return name in SIGNS or looks_like_error(name)
+
+
+class LinesBelowNames(NamedTuple):
+    """Lines between the names and the values."""
+
+    n_lines: int = 0
+    units: dict[str, str] = {}  # noqa: RUF012
+    note: str = ""
+
+
+NO_UNITS = LinesBelowNames()
+
+NOT_A_UNIT = {
+    *(word.lower() for word in MISSING),
+    *("none", "unknown", "missing", "inf", "-inf", "+inf", "true", "false", "?", "*", ".", "...", "-9999"),
+}
+
+
+def units_below_names(rows: Sequence[str], separator: str | None) -> LinesBelowNames:
+    """Units in the second line, and a ruler of dashes below the names or the units (as VizieR writes them).
+
+    A line of units has no number and no word for a missing value; columns of text have no unit, except above
+    a ruler; and at least one column that has a unit is one of numbers in all lines that follow.
+    """
+    names, *lines = (_cut(row, separator) for row in rows)
+    if lines and _is_ruler(lines[0]):
+        return LinesBelowNames(1)
+    if len(lines) < 2 or len(lines[0]) != len(names):
+        return NO_UNITS
+    texts = [text.strip("[]() ") for text in lines[0]]
+    has_ruler = _is_ruler(lines[1])
+    values = [line for line in lines[1 + has_ruler :] if len(line) == len(names)]
+    columns = list(zip(*values, strict=True)) if values else []
+    numeric = [any(map(_is_number, column)) and all(map(_may_be_number, column)) for column in columns]
+    units = {name: text for name, text in zip(names, texts, strict=True) if text.strip("-")}
+    of_numbers = {name for name, is_numeric in zip(names, numeric, strict=False) if is_numeric}
+    of_text = units.keys() - of_numbers
+    are_units = not any(_is_number(text) or text.lower() in NOT_A_UNIT for text in units.values())
+    if not (are_units and units.keys() & of_numbers and (has_ruler or not of_text)):
+        return NO_UNITS
+    units = {name: unit for name, unit in units.items() if name in of_numbers}
+    listed = listing([f"{name} in {unit}" for name, unit in units.items()], 4)
+    return LinesBelowNames(1 + has_ruler, units, f"its second line was read as units: {listed}")
+
+
+def _cut(row: str, separator: str | None) -> list[str]:
+    """The values of a line."""
+    if separator is None:
+        return row.split()
+    return [value.strip() for value in next(csv.reader([row], delimiter=separator))]
+
+
+def _is_ruler(values: Sequence[str]) -> bool:
+    return all(len(value) > 2 and not value.strip("-") for value in values)
+
+
+def _may_be_number(value: str) -> bool:
+    return not value or value in MISSING or _is_number(value)
+
+
+def _require_room_for_text(path: str, kind: Format) -> None:
+    """OutOfMemoryError if what gzip says of its content does not fit into memory twice."""
+    size, free = Path(path).stat().st_size, free_bytes()
+    if kind.compressed == ".gz" and size >= 4 and free is not None:
+        with open(path, "rb") as file:
+            file.seek(-4, os.SEEK_END)
+            unpacked = int.from_bytes(file.read(4), "little")
+        if 2 * unpacked > free:
+            raise OutOfMemoryError(
+                f"{path}: unpacks to {format_bytes(unpacked)}, reading takes {format_bytes(2 * unpacked)}, "
+                f"and {format_bytes(free)} are free: unpack it to a file first"
+            )
 
 
 def separator_of(rows: Sequence[str], *, blanks: bool) -> str | None:
@@ -71,15 +199,19 @@ def separator_of(rows: Sequence[str], *, blanks: bool) -> str | None:
 
 def _head(path: str) -> list[str]:
     """The first lines, of a compressed file, too: Polars reads a table of one column."""
-    lines = pl.read_csv(
-        polars_source(path),
-        separator="\x01",
-        has_header=False,
-        n_rows=HEAD,
-        quote_char=None,
-        infer_schema=False,
-    )
-    return [line.removeprefix("\ufeff") for line in lines.to_series().to_list() if line is not None]
+    for most in (HEAD, 100 * HEAD):  # archives write long comments
+        read = pl.read_csv(
+            polars_source(path),
+            separator="\x01",
+            has_header=False,
+            n_rows=most,
+            quote_char=None,
+            infer_schema=False,
+        )
+        lines = [line.removeprefix("\ufeff") for line in read.to_series().to_list() if line is not None]
+        if sum(not line.startswith("#") for line in lines) > 1:
+            break
+    return lines
 
 
 def _names_in_comment(lines: Sequence[str], separator: str | None) -> list[str] | None:

@@ -1,7 +1,8 @@
-"""Error columns that were found by name and hold no number at all."""
+"""Error columns that were found by name, and by what they hold are none."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .._columns import Columns, find_columns
@@ -38,15 +39,27 @@ def is_empty(table: Table, name: str, column: Series) -> bool:
 
 
 def find_filled(asked: Columns, table: Table, columns: Columns | None = None) -> Columns:
-    """`find_columns`, and again, after a warning, where error columns that were found by name hold nothing.
+    """`find_columns`, and again where error columns that were found by name are none: values with signs, and,
+    after a warning, columns without a number.
 
     `columns` are those that were found before, if they were.
     """
     columns = find_columns(asked, table) if columns is None else columns
-    empty = {} if asked.errors or asked.found else empty_errors(table, columns)
+    if asked.errors or asked.found:
+        return columns
+    unsure = () if columns.found is None else sorted(columns.found.unsure)
+    signed = signed_columns(table, unsure) if unsure else set()
+    columns = find_columns(asked, table, signed) if signed else columns
+    empty = empty_errors(table, columns)
     if not empty:
         return columns
     texts = [f"{feature} ({', '.join(own)})" for feature, own in empty.items()]
     message = f"error columns without a number in any row count as absent: {', '.join(texts)}"
     warn(message, UncertainWarning)
-    return find_columns(asked, table, {column for own in empty.values() for column in own})
+    return find_columns(asked, table, {*signed, *(column for own in empty.values() for column in own)})
+
+
+def signed_columns(table: Table, names: Sequence[str]) -> set[str]:
+    """Those that are negative somewhere: values that letters (dx, eTeff) call error bars."""
+    read = zip(names, table.series(names), strict=True)
+    return {name for name, column in read if (column < 0).any()}

@@ -1,0 +1,131 @@
+"""Names of error columns as archives have them: found by rule, and ordinary names are not taken for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import uncertain
+from uncertain.exceptions import ColumnError, UncertainWarning
+
+N = 60
+LABEL = np.repeat(["a", "b"], N // 2)
+
+
+def columns(*names: str) -> pl.DataFrame:
+    """The first one has values, the others are error bars of .1 or .2."""
+    values = np.random.default_rng(0).normal(size=N) + 3.0 * (LABEL == "a")
+    errors = {name: np.where(np.arange(N) % 2, 0.1, 0.2) for name in names[1:]}
+    return pl.DataFrame({names[0]: values} | errors).with_columns(label=pl.Series(LABEL))
+
+
+ONE = {
+    "Teff_K": "eTeff_K", "V": "eV", "x": "s_x", "X": "X_e", "flux": "Unc_flux", "y": "y_uncertainty",
+    "period": "d_period", "pl_orbper": "pl_orbpererr",
+}  # fmt: skip
+ARMS = {
+    "mass": ("mass_error_max", "mass_error_min"), "R": ("euR", "edR"), "koi": ("koi_err1", "koi_err2"),
+    "pl_rade": ("pl_radeerr1", "pl_radeerr2"), "z": ("z_err_hi", "z_err_lo"), "w": ("E_w", "e_w"),
+}  # fmt: skip
+LIMITS = {
+    "x": ("x_lo", "x_hi"), "y": ("y_16", "y_84"), "z_50": ("z_16", "z_84"), "w": ("w_p16", "w_p84"),
+    "v_median": ("v_16", "v_84"), "u": ("u_lower", "u_upper"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ONE)
+def test_one_column(value: str) -> None:
+    table = columns(value, ONE[value])
+    model = uncertain.fit(table, method="gsu")
+    assert model.columns_.features == (value,) and model.columns_.ignored == ()
+    assert np.allclose(model.gaussians(table).covariances().ravel(), table[ONE[value]] ** 2)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("value", ARMS)
+def test_two_arms_in_either_order(value: str, swapped: bool) -> None:
+    upper, lower = ARMS[value]
+    table = columns(value, *((lower, upper) if swapped else (upper, lower)))
+    for signed in (table, table.with_columns(-pl.col(lower))):
+        model = uncertain.fit(signed, method="gsu")
+        assert model.columns_.features == (value,) and model.columns_.ignored == ()
+        assert model.columns_.std == {value: (upper, lower)}
+
+
+@pytest.mark.parametrize("value", LIMITS)
+def test_limits_and_quantiles(value: str) -> None:
+    low, high = LIMITS[value]
+    table = columns(value, low, high)
+    limits = {low: pl.col(value) - pl.col(low), high: pl.col(value) + pl.col(high)}
+    table = table.with_columns(**limits)
+    model = uncertain.fit(table, method="gsu")
+    assert model.columns_.features == (value,) and model.columns_.ignored == ()
+    assert model.columns_.bounds == {value: (low, high)}
+
+
+@pytest.mark.parametrize(
+    ("names", "error"),
+    [
+        (("x", "s_x"), "s_x"),
+        (("Teff", "eTeff"), "eTeff"),
+        (("t", "dt"), "dt"),
+        (("X", "X_e"), "X_e"),
+    ],
+)
+def test_a_column_with_signs_is_a_value(names: tuple[str, str], error: str) -> None:
+    table = columns(*names).with_columns(columns("u", "u_err").drop("label"))
+    table = table.with_columns(pl.col(error) - 0.15)
+    with pytest.warns(UncertainWarning, match=f"left out, because no column is its error bar: {names[0]}"):
+        model = uncertain.fit(table, method="gsu")
+    assert model.columns_.features == ("u",) and set(model.columns_.ignored) == set(names)
+    exact = uncertain.fit(table, exact=list(names), method="gsu")
+    assert exact.columns_.exact == names
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("nergy", "energy"),  # lower case behind e
+        ("temp", "temp_min", "temp_max"),  # a range
+        ("x", "x_16"),  # a quantile alone
+        ("band_1", "band_16", "band_84"),  # no value
+        ("R", "euR"),  # an arm alone
+        ("bv", "ebv"),  # an excess
+    ],
+)
+def test_ordinary_names(names: tuple[str, ...]) -> None:
+    table = columns(*names).with_columns(columns("u", "u_err").drop("label"))
+    with pytest.warns(UncertainWarning, match="left out"):
+        model = uncertain.fit(table, method="gsu")
+    assert model.columns_.features == ("u",) and set(model.columns_.ignored) == set(names)
+
+
+def test_text_is_no_error_bar() -> None:
+    table = columns("X", "X_e").with_columns(columns("u", "u_err").drop("label"))
+    table = table.with_columns(pl.lit("a").alias("X_e"))
+    with pytest.warns(UncertainWarning, match="left out, because no column is its error bar: X;"):
+        assert uncertain.fit(table, method="gsu").columns_.features == ("u",)
+
+
+def test_a_clear_name_comes_before_letters() -> None:
+    table = columns("mag", "mag_err", "e_mag_bol", "s_mag")
+    with pytest.warns(UncertainWarning, match="left out, .*s_mag"):
+        assert uncertain.fit(table, method="gsu").columns_.std == "{}_err"
+    with pytest.raises(ColumnError, match=r"'mag' has several error columns .*such as std=\{'mag': '"):
+        uncertain.fit(columns("mag", "mag_err", "sigma_mag"), method="gsu")
+
+
+@pytest.mark.parametrize("error", ["mb_err", "dmb", "s_mb", "e_mb"])
+def test_error_bars_of_the_target(error: str) -> None:
+    table = columns("u", "u_err").drop("label").with_columns(columns("mb", error).drop("label"))
+    model = uncertain.fit(table, target="mb", method="gsu")
+    assert model.columns_.target_std == error and model.columns_.ignored == ()
+
+
+@pytest.mark.parametrize("names", [("mb_upper", "mb_lower"), ("mb_err1", "mb_err2"), ("mb_16", "mb_84")])
+def test_arms_of_the_target_are_said_to_be_ignored(names: tuple[str, str]) -> None:
+    table = columns("u", "u_err").drop("label").with_columns(columns("mb", *names).drop("label"))
+    with pytest.warns(UncertainWarning, match="the error bars of the target in mb_.* are ignored"):
+        model = uncertain.fit(table, target="mb", method="gsu")
+    assert model.columns_.features == ("u",) and set(model.columns_.ignored) == set(names)
