@@ -240,7 +240,8 @@ class Table:
             self.load(self._columns.keys() or self.names)
             import polars as pl
 
-            return Table.of_frame(pl.DataFrame(list(self._columns.values())).slice(start, stop - start))
+            frame = pl.DataFrame(list(self._columns.values())).slice(start, stop - start)
+            return Table._of_frame(frame, self._units_among(frame.columns), self._units)
         return Table(self.door.slice(start, stop), self.exit, units=self._units)
 
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
@@ -250,7 +251,7 @@ class Table:
             for name in names:
                 self._place(name)
             for frame in read:
-                yield Table.of_frame(frame).in_units(self._units)
+                yield Table._of_frame(frame, self._units_among(frame.columns), self._units)
             return
         self.load(names)
         start, n_rows = 0, self.n_rows
@@ -261,8 +262,11 @@ class Table:
 
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
-        units = {name: unit for name, unit in self.own_units.items() if name in names}
-        return Table._of_frame(self.frame(names)[at], units, self._units)
+        return Table._of_frame(self.frame(names)[at], self._units_among(names), self._units)
+
+    def _units_among(self, names: Sequence[str]) -> dict[str, Any]:
+        """astropy's units of those of the columns that have one."""
+        return {name: unit for name, unit in self.own_units.items() if name in names}
 
     def frame(self, names: Sequence[str]) -> pl.DataFrame:
         """These columns."""
