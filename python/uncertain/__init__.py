@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         GaussianColumnTransformer,
         GaussianDenoiser,
         GaussianImputer,
+        GaussianLogScaler,
         GaussianScaler,
         KernelMap,
         LinearMap,
@@ -78,7 +79,8 @@ _ORIGINS = {
         "minimax": "MinimaxProbabilityClassifier",
         "mixture": "GaussianMixtureRegressor",
         "preprocessing": "AsGaussians ErrorColumns GaussianCollapser GaussianColumnTransformer "
-        "GaussianDenoiser GaussianImputer GaussianScaler KernelMap LinearMap SubspaceProjector",
+        "GaussianDenoiser GaussianImputer GaussianLogScaler GaussianScaler KernelMap LinearMap "
+        "SubspaceProjector",
         "regression": "GSURegressor",
         "remeasured": "RemeasuredClassifier RemeasuredRegressor",
         "robust": "RobustSVC",
@@ -104,6 +106,7 @@ __all__ = [  # and `dask` and `plot`, which need an extra; docs/guide/api.md has
     "GaussianDiscriminant",
     "GaussianImputer",
     "GaussianMixtureRegressor",
+    "GaussianLogScaler",
     "GaussianScaler",
     "Incomplete",
     "KernelMap",

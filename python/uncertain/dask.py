@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from ._choice.logarithms import Transform
 from ._columns import Columns
 from ._columns.bars import ErrorColumns
 from ._data.typing import RandomState
@@ -46,6 +47,7 @@ def fit(
     method: str = "auto",
     meaning: Literal["auto", "spread", "measurement"] = "auto",
     scale: bool = True,
+    transform: Transform = "auto",
     on_missing: OnMissing = "auto",
     handle_unknown: Literal["error", "ignore"] = "error",
     effort: Literal["fast", "normal"] = "normal",
@@ -64,7 +66,7 @@ def fit(
     target, target_std, sample_weight, groups : names of columns, as in `uncertain.fit`; values beside the
         table have no place on a cluster.
     mean, std, var, cov, precision, factor, bounds, features, exact, categorical, corr, columns : as there.
-    task, meaning, scale, on_missing, handle_unknown, random_state : as there.
+    task, meaning, scale, transform, on_missing, handle_unknown, random_state : as there.
     method : "gsu"; for classes "usvc", "minimax" and "discriminant"; for numbers "mixture". "auto" chooses
         among "gsu" and "discriminant", on the sample (of which `uncertain.fit` looks at 20,000 rows), and
         says so if boosted trees would be better there.
@@ -117,8 +119,9 @@ def fit(
     ['star', 'star', 'quasar']
     """
     plan = Plan(
-        task, method, meaning, scale, on_missing, handle_unknown, effort, None, random_state, params
-    ).checked()
+        task, method, meaning, scale, transform, on_missing, handle_unknown, effort, None,
+        random_state, params,
+    ).checked()  # fmt: skip
     roles: dict[str, object] = {
         "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,

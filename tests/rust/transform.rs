@@ -1,6 +1,6 @@
 //! Scaling and subspaces of every kind of covariance against dense references.
 
-use uncertain::transform::{GaussianCollapser, GaussianScaler, Project, Spread, SubspaceProjector};
+use uncertain::transform::{GaussianCollapser, GaussianLogScaler, GaussianScaler, Project, Spread, SubspaceProjector};
 use uncertain::{Collapse, Control, Covariances, Error, GaussianArray, Kind, Names, Rows, Weights};
 
 mod cases;
@@ -35,6 +35,34 @@ fn scaling_is_d_s_d() {
             // The result is valid for whoever checks it again.
             GaussianArray::new(out.means().clone(), out.covariances().clone()).unwrap();
         }
+    }
+}
+
+#[test]
+fn a_logarithmic_scale_moves_both_ends_of_an_error_bar() {
+    let d = 3;
+    let b = [0.5, 0.2, 0.0];
+    let g = |x: f64, b: f64| if b == 0.0 { x } else { (x / (2.0 * b)).asinh() };
+    let scaler = GaussianLogScaler::new(b.to_vec()).unwrap();
+    for case in cases(40, d, 2) {
+        let out = scaler.transform(&case.array, &Control::new()).unwrap();
+        let x = case.array.means().to_vec();
+        let moved: Vec<f64> = x.iter().enumerate().map(|(p, x)| g(*x, b[p % d])).collect();
+        close(&out.means().to_vec(), &moved, 1.0, case.name);
+        let factor = |i: usize, j: usize| {
+            let (x, s) = (x[i * d + j], case.dense[(i * d + j) * d + j].sqrt());
+            match (b[j] == 0.0, s == 0.0) {
+                (true, _) => 1.0,
+                (_, true) => 1.0 / x.hypot(2.0 * b[j]),
+                _ => (g(x + s, b[j]) - g(x - s, b[j])) / (2.0 * s),
+            }
+        };
+        let element = |p: usize| case.dense[p] * factor(p / d / d, p / d % d) * factor(p / d / d, p % d);
+        let expected: Vec<f64> = (0..case.dense.len()).map(element).collect();
+        close(&out.dense().unwrap(), &expected, 1.0, case.name);
+        GaussianArray::new(out.means().clone(), out.covariances().clone()).unwrap();
+        let back = scaler.inverse_transform(&out).unwrap();
+        close(&back.means().to_vec(), &x, 1.0, case.name);
     }
 }
 

@@ -20,7 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 from .._data.incomplete import GaussianRows, gaussians_of
 from .._data.typing import Keywords, Labels
 from .methods import estimator_of, is_denoised
-from .steps import steps_with, takes_limits
+from .steps import Softening, steps_with, takes_limits
 
 Effort: TypeAlias = Literal["fast", "normal", "high"]
 
@@ -95,6 +95,8 @@ class Request:
     """What "auto" stands for where nothing is tried."""
     scale: bool
     impute: bool
+    softening: Softening | None
+    """Of features that are taken as logarithms."""
     noise: tuple[float, float] | None
     random_state: int
     settings: Keywords
@@ -196,7 +198,9 @@ def _member(asked: Request, method: str, meaning: str, parameters: Keywords | No
     if "n_jobs" in asked.settings and "n_jobs" in estimator.get_params(deep=False):
         estimator.set_params(n_jobs=asked.settings["n_jobs"])
     measured = is_denoised(method, meaning, meaning)
-    steps = steps_with(estimator, measured=measured, scale=asked.scale, impute=asked.impute)
+    steps = steps_with(
+        estimator, measured=measured, scale=asked.scale, impute=asked.impute, softening=asked.softening
+    )
     member = Member(method, meaning, parameters, Pipeline(steps))
     if asked.target_limits and not has_fit_parameter(estimator, "y_limit"):
         return member.without("takes no limits of the target")

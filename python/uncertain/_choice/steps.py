@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils import get_tags
@@ -11,7 +12,16 @@ from sklearn.utils.validation import has_fit_parameter
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
 from ..mixture import GaussianMixtureRegressor
-from ..preprocessing import GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
+from ..preprocessing import (
+    GaussianCollapser,
+    GaussianDenoiser,
+    GaussianImputer,
+    GaussianLogScaler,
+    GaussianScaler,
+)
+
+Softening: TypeAlias = tuple[float, ...]
+"""Of each feature, see `GaussianLogScaler`."""
 
 
 def takes_gaps(estimator: BaseEstimator, *, measured: bool) -> bool:
@@ -37,10 +47,15 @@ def refuse_limits(estimator: BaseEstimator, limits: Mapping[str, str], *, measur
 
 
 def steps_with(
-    estimator: BaseEstimator, *, measured: bool, scale: bool, impute: bool
+    estimator: BaseEstimator, *, measured: bool, scale: bool, impute: bool, softening: Softening | None
 ) -> list[tuple[str, BaseEstimator]]:
-    """The estimator behind the steps that it needs; `measured`: with one that takes off the noise."""
+    """The estimator behind the steps that it needs; `measured`: with one that takes off the noise.
+
+    `softening`: of the features that are taken as logarithms, and 0 for the others.
+    """
     steps: list[tuple[str, BaseEstimator]] = []
+    if softening is not None:
+        steps.append(("log", GaussianLogScaler(softening=softening)))
     if impute and not takes_gaps(estimator, measured=measured):
         steps.append(("impute", GaussianImputer(random_state=0)))
     if measured:

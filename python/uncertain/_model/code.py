@@ -20,6 +20,7 @@ from .._report.meanings import own_meaning
 from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians, GaussianImputer, GaussianScaler
+from .coefficients import logarithms
 
 LEFT_OUT = object()
 """The value of an argument that is not written."""
@@ -125,6 +126,8 @@ def _reading(
         on_missing = "impute"
     if on_missing != "auto":
         found["on_missing"] = on_missing
+    if logs := logarithms(pipeline):
+        found["transform"] = logs
     if not any(isinstance(step, GaussianScaler) for _, step in pipeline.steps):
         found["scale"] = False
     return found

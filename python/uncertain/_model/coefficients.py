@@ -27,6 +27,7 @@ from ..preprocessing import (
     GaussianCollapser,
     GaussianDenoiser,
     GaussianImputer,
+    GaussianLogScaler,
     GaussianScaler,
     KernelMap,
     LinearMap,
@@ -88,6 +89,11 @@ def _before(step: Estimator, coef: Floats, intercept: Floats) -> tuple[Floats, F
     moves = isinstance(step, SubspaceProjector) and step.project == "both"
     if not moves and isinstance(step, (*READS, GaussianCollapser, SubspaceProjector)):
         return coef, intercept
+    if isinstance(step, GaussianLogScaler):
+        raise AttributeError(
+            "the model has no coefficients of the features in the units of the table: some are taken as "
+            "logarithms, by the step GaussianLogScaler; fit with transform=None"
+        )
     raise AttributeError(
         f"the model has no coefficients of the features that it reads: the step {type(step).__name__} is not "
         "linear in them"
@@ -98,6 +104,16 @@ def reading_steps(pipeline: Pipeline) -> int:
     """How many steps there are up to the last one that reads; the rows after them move linearly."""
     reading = [at + 1 for at, (_, step) in enumerate(pipeline.steps[:-1]) if isinstance(step, READS)]
     return max(reading, default=0)
+
+
+def logarithms(pipeline: Pipeline) -> dict[str, float]:
+    """The features that are taken as logarithms, with their softening."""
+    first = getattr(pipeline[-1], "members_", [pipeline])[0]
+    step = next((step for _, step in first.steps if isinstance(step, GaussianLogScaler)), None)
+    if step is None:
+        return {}
+    softening = zip(feature_names(pipeline), step.softening_.tolist(), strict=True)
+    return {name: b for name, b in softening if b > 0.0}
 
 
 def feature_names(pipeline: Pipeline) -> list[str]:

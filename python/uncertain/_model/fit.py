@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from sklearn.pipeline import Pipeline
 
+from .._choice.logarithms import Transform
 from .._choice.methods import MethodName
 from .._choice.portfolio import Effort
 from .._columns import Columns
@@ -57,6 +58,7 @@ def fit(
     method: MethodName = "auto",
     meaning: Literal["auto", "spread", "measurement"] = "auto",
     scale: bool = True,
+    transform: Transform = "auto",
     on_missing: OnMissing = "auto",
     handle_unknown: Literal["error", "ignore"] = "error",
     effort: Effort = "normal",
@@ -138,6 +140,10 @@ def fit(
         "auto": ``method="auto"`` compares both. Other methods take measurement for scalar error columns,
         which is what these hold in nearly every table; spread for columns of lists (covariances, deviations),
         for error columns called x_spread, and for a GaussianArray.
+    transform : which features are taken as logarithms, softened around zero (`GaussianLogScaler`), before
+        anything else. "auto": with the methods "auto" and "remeasured", those that are positive and skewed
+        over a decade or more; ``print(model)`` names them. {feature: "log"}, or {feature: softening}: these
+        and no others, with any method. None: all features in their own units.
     scale : divide every feature (and its error bars) by its standard deviation over the rows first.
     on_missing : what a missing value or error bar means. "auto": nulls, NaN, infinities, masked values,
         blanks, codes such as -9999 (repeated values far outside the rest of a column) and rare error bars of
@@ -221,8 +227,9 @@ def fit(
     ['star', 'star', 'quasar', 'quasar']
     """
     plan = Plan(
-        task, method, meaning, scale, on_missing, handle_unknown, effort, noise, random_state, params
-    ).checked()
+        task, method, meaning, scale, transform, on_missing, handle_unknown, effort, noise,
+        random_state, params,
+    ).checked()  # fmt: skip
     roles: dict[str, object] = {
         "target": target, "target_std": target_std, "groups": groups, "sample_weight": sample_weight,
         "mean": mean, "std": std, "var": var, "cov": cov, "precision": precision, "factor": factor,
@@ -247,7 +254,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
     rows = reader.read(plan.uses())
     reader.warn_of_left_out()
     some = rows.sample(REMEMBERED_ROWS)
-    pipeline, board, held_out = plan.fit(rows, reader.columns.flags)
+    pipeline, board, held_out = plan.fit(rows, reader.columns.flags, reader.feature_names)
     reading = [] if reader.reading is None else [("gaussians", reader.reading)]
     whole = Pipeline([*reading, *pipeline.steps])
     residual_std, remembered = remember(pipeline, some, held_out)

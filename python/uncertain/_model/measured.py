@@ -12,7 +12,7 @@ from .._data.array import GaussianArray
 from .._tables.source import Source
 from ..discriminant import GaussianDiscriminant
 from ..mixture import GaussianMixtureRegressor
-from ..preprocessing import GaussianDenoiser, GaussianImputer, GaussianScaler
+from ..preprocessing import GaussianDenoiser, GaussianImputer, GaussianLogScaler, GaussianScaler
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 
 BY_ITSELF = (
@@ -81,9 +81,9 @@ def true_values(pipeline: Pipeline) -> Mixture | None:
 
     That of the first step that knows one, behind the reading steps; None if none does.
     """
-    scalers: list[GaussianScaler] = []
+    scalers: list[GaussianScaler | GaussianLogScaler] = []
     for _, step in pipeline.steps:
-        if isinstance(step, GaussianScaler):
+        if isinstance(step, (GaussianScaler, GaussianLogScaler)):
             scalers.insert(0, step)
         if isinstance(step, KNOW_FEATURES):
             weights, means, covariances = step._mixture()

@@ -6,7 +6,7 @@ All that can be wrong with its options is checked before a number is read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Self
 
@@ -17,10 +17,11 @@ from sklearn.utils.validation import has_fit_parameter
 from .._base.sums import Need
 from .._choice.choose import IN_MEMORY, choose
 from .._choice.leaderboard import Leaderboard
+from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, estimator_of, is_denoised
 from .._choice.portfolio import Effort, Member, Request
 from .._choice.settings import EFFORTS, checked_noise, re_measured_in, seed_of, settings_of_choice
-from .._choice.steps import refuse_limits, steps_with, takes_gaps
+from .._choice.steps import Softening, refuse_limits, steps_with, takes_gaps
 from .._data.options import check_options
 from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
@@ -50,6 +51,7 @@ class Plan:
     method: str = "auto"
     meaning: Literal["auto", "spread", "measurement"] = "auto"
     scale: bool = True
+    transform: Transform = "auto"
     on_missing: OnMissing = "auto"
     handle_unknown: Literal["error", "ignore"] = "error"
     effort: Effort = "normal"
@@ -72,6 +74,7 @@ class Plan:
             on_missing=(self.on_missing, ON_MISSING),
             effort=(self.effort, EFFORTS),
         )
+        check_transform(self.transform)
         if not isinstance(self.scale, bool):
             raise ParameterError(f"scale={self.scale!r}: must be True or False")
         if self.method == AUTO:
@@ -159,17 +162,24 @@ class Plan:
         own = plain.get_params(deep=False)
         return plain.set_params(**{name: value for name, value in self.params.items() if name in own})
 
-    def fit(self, rows: RowStore, limits: Mapping[str, str]) -> Fitted:
-        """The pipeline behind the reading step, and how it was chosen; `limits`: columns of flags."""
+    def fit(self, rows: RowStore, limits: Mapping[str, str], names: Callable[[], list[str]]) -> Fitted:
+        """The pipeline behind the reading step, and how it was chosen.
+
+        `limits`: columns of flags; `names`: of the features.
+        """
         if self.estimator is not None:
             measured, impute = self.denoised, self._imputes(rows)
             refuse_limits(self.estimator, limits, measured=measured)
-            steps = steps_with(self.estimator, measured=measured, scale=self.scale, impute=impute)
+            softening = softening_for(self.transform, rows, names, automatic=self.method == "remeasured")
+            steps = steps_with(
+                self.estimator, measured=measured, scale=self.scale, impute=impute, softening=softening
+            )
             return Fitted(rows.fit_steps(Pipeline(steps)))
         in_memory = Need.MEMORY in rows.gives
         some = rows.sample(len(rows) if in_memory else CHOSEN_ROWS)
         whole = len(some) == len(rows)
-        request = self._request(some, rows, limits=bool(limits), whole=whole)
+        softening = softening_for(self.transform, rows, names, automatic=True)
+        request = self._request(some, rows, softening, limits=bool(limits), whole=whole)
         pipeline, board, held_out = choose(request, some)
         if whole:
             return Fitted(pipeline, board, held_out)
@@ -180,7 +190,9 @@ class Plan:
         """Do gaps have to be filled for methods that take none?"""
         return self.on_missing == "impute" or (self.on_missing == "auto" and rows.has_gaps)
 
-    def _request(self, some: TrainingRows, rows: RowStore, *, limits: bool, whole: bool) -> Request:
+    def _request(
+        self, some: TrainingRows, rows: RowStore, softening: Softening | None, *, limits: bool, whole: bool
+    ) -> Request:
         """What is asked of a choice on these rows."""
 
         def able(member: Member) -> bool:
@@ -188,6 +200,7 @@ class Plan:
 
         return Request(
             rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,
+            softening=softening,
             effort=self.effort, scale=self.scale, impute=self._imputes(rows), noise=self.noise,
             random_state=seed_of(self.random_state), settings=self.params, limits=limits,
             target_limits=some.y_limit is not None, able=None if whole else able,

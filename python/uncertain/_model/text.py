@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from .._choice.leaderboard import Leaderboard
+from .._columns.bars import listing
 from ..preprocessing import AsGaussians
+from .coefficients import logarithms
 from .measured import is_measured
 from .reader import Reader
 from .summary import ending_of
@@ -21,6 +23,7 @@ def text_of(
 ) -> str:
     """All of it, a line each."""
     last = reader.pipeline[-1]
+    logs = logarithms(reader.pipeline)
     names = [] if reader.classes is None else list(map(repr, reader.classes.tolist()))
     classes = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
     fitted = ending_of(last)
@@ -31,6 +34,7 @@ def text_of(
         *str(reader.columns).splitlines(),
         *_missing_line(reader, n_left_out),
         *_meaning_line(reader),
+        *([f"log scale  {listing(logs)}"] if logs else []),
         *([f"classes    {classes}"] if names else []),
         f"steps      {' -> '.join(type(step).__name__ for _, step in reader.pipeline.steps)}",
         *([f"fit        {fitted}"] if fitted else []),

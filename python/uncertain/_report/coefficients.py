@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._data.typing import Floats, JsonObject
-from ..preprocessing import GaussianScaler
+from ..preprocessing import GaussianLogScaler, GaussianScaler
 
 LEAST_CHANGE = 0.05
 """A coefficient that differs by less than this share is not worth a sentence, however sure it is."""
@@ -109,6 +109,8 @@ def coefficients_of(pipeline: Pipeline) -> Floats | None:
         return None
     weights = np.array(found, dtype=np.float64)
     for _, step in pipeline.steps[:-1]:
+        if isinstance(step, GaussianLogScaler):
+            return None
         if isinstance(step, GaussianScaler):
             weights /= step.scale_
     return weights

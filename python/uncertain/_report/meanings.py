@@ -17,7 +17,13 @@ from sklearn.pipeline import Pipeline
 from .._data.typing import Floats, JsonObject
 from ..discriminant import GaussianDiscriminant
 from ..mixture import GaussianMixtureRegressor
-from ..preprocessing import GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler
+from ..preprocessing import (
+    GaussianCollapser,
+    GaussianDenoiser,
+    GaussianImputer,
+    GaussianLogScaler,
+    GaussianScaler,
+)
 from ..svm import GSUClassifier
 from .base import aligned, amount
 from .board import MEANS_ONLY, Board, Difference
@@ -131,14 +137,15 @@ def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipelin
     own = own_meaning(pipeline)
     if own == AVERAGE:
         return _members(pipeline)
-    steps, imputer, denoiser = _without_filling(pipeline, gaps)
+    logs, steps, imputer, denoiser = _without_filling(pipeline, gaps)
     if own == "discriminant":
         steps[-1] = ("classify", GSUClassifier(random_state=0))
     others = {
-        "spread": _scaled_by(Pipeline([*imputer, *steps]), "means"),
-        "measurement": _scaled_by(Pipeline([denoiser, *steps]), "total"),
+        "spread": _scaled_by(Pipeline([*logs, *imputer, *steps]), "means"),
+        "measurement": _scaled_by(Pipeline([*logs, denoiser, *steps]), "total"),
         "discriminant": Pipeline(
             [
+                *((n, clone(step)) for n, step in logs),
                 *((n, clone(step)) for n, step in steps[:-1] if isinstance(step, GaussianScaler)),
                 ("classify", GaussianDiscriminant(random_state=0)),
             ]
@@ -148,12 +155,13 @@ def alternatives(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipelin
     return others
 
 
-def _without_filling(pipeline: Pipeline, gaps: bool) -> tuple[Steps, Steps, Step]:
-    """The steps that fill and collapse nothing; an imputer if there are gaps, and a denoiser."""
-    filling = (GaussianDenoiser, GaussianImputer, GaussianCollapser)
+def _without_filling(pipeline: Pipeline, gaps: bool) -> tuple[Steps, Steps, Steps, Step]:
+    """Logarithms, the steps that fill and collapse nothing, an imputer if there are gaps, and a denoiser."""
+    logs = [(name, step) for name, step in pipeline.steps if isinstance(step, GaussianLogScaler)]
+    filling = (GaussianLogScaler, GaussianDenoiser, GaussianImputer, GaussianCollapser)
     steps = [(name, step) for name, step in pipeline.steps if not isinstance(step, filling)]
     imputer = [("impute", GaussianImputer(random_state=0))] if gaps else []
-    return steps, imputer, ("denoise", GaussianDenoiser(random_state=0))
+    return logs, steps, imputer, ("denoise", GaussianDenoiser(random_state=0))
 
 
 def _members(pipeline: Pipeline) -> dict[str, Pipeline]:
@@ -181,8 +189,8 @@ def regressions(pipeline: Pipeline, *, gaps: bool = False) -> dict[str, Pipeline
         return _members(pipeline)
     if isinstance(pipeline[-1], GaussianMixtureRegressor):
         return {}  # by nature
-    steps, imputer, denoiser = _without_filling(pipeline, gaps)
+    logs, steps, imputer, denoiser = _without_filling(pipeline, gaps)
     if own_meaning(pipeline) == "measurement":
-        return {"spread": _scaled_by(Pipeline([*imputer, *steps]), "means")}
-    measured = Pipeline([denoiser, *steps[:-1], ("collapse", GaussianCollapser()), steps[-1]])
+        return {"spread": _scaled_by(Pipeline([*logs, *imputer, *steps]), "means")}
+    measured = Pipeline([*logs, denoiser, *steps[:-1], ("collapse", GaussianCollapser()), steps[-1]])
     return {"measurement": _scaled_by(measured, "total")}

@@ -90,6 +90,12 @@ class RowReader(ABC):
         if message is not None:
             warn(message, UncertainWarning)
 
+    def feature_names(self) -> list[str]:
+        """The names of the features of the rows that were read; none for arrays without any."""
+        if self.reading is None or not hasattr(self.reading, "columns_"):
+            return []
+        return [str(name) for name in self.reading.get_feature_names_out()]
+
     def settled_columns(self) -> Columns:
         """The columns, with what was learned from rows: whether two columns are limits or arms."""
         if self.reading is None or not self.columns.features:

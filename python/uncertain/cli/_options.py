@@ -47,7 +47,7 @@ def parameter(text: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.BadParameter(f"{text!r} is not KEY=VALUE, such as alpha=1e-2", param_hint="--param")
-    if key in {"scale", *(option.name for option in click.get_current_context().command.params)}:
+    if key in {"scale", "transform", *(option.name for option in click.get_current_context().command.params)}:
         raise click.BadParameter(f"{key} is an option of its own", param_hint="--param")
     if key in ("callback", "verbose"):
         raise click.BadParameter(f"{key} is for Python; here it is --progress", param_hint="--param")

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     help="Errors expected of new rows, as factors of these: 1 4 for up to four times as large.",
 )
 @click.option("--no-scale", is_flag=True, help="Leave the features as they are.")
+@click.option("--no-log", is_flag=True, help="Take no feature as a logarithm.")
 @on_missing_option
 @choice_option(
     "--handle-unknown",
@@ -76,6 +77,7 @@ def fit(
     out: Path,
     method: Any,
     no_scale: bool,
+    no_log: bool,
     params: tuple[str, ...],
     progress: bool | None,
     **given: Any,
@@ -106,6 +108,7 @@ def fit(
         if shown.shown and method != "minimax":  # which has no iterations to report
             chosen["callback"] = shown.fold if method == "auto" else shown.iteration
         rows = read(table) if table == STANDARD else table
+        chosen["transform"] = None if no_log else "auto"
         model = fit_table(rows, target, method=method, scale=not no_scale, **chosen | given)
     model.save(out)
     click.echo(f"{model}\nwritten    {out}")

@@ -12,6 +12,7 @@ from ._error_columns import ErrorColumns
 from ._imputer import GaussianImputer
 from ._kernel_map import KernelMap
 from ._linear_map import LinearMap
+from ._log_scaler import GaussianLogScaler
 from ._scaler import GaussianScaler
 from ._subspace import SubspaceProjector
 
@@ -22,6 +23,7 @@ __all__ = [
     "GaussianColumnTransformer",
     "GaussianDenoiser",
     "GaussianImputer",
+    "GaussianLogScaler",
     "GaussianScaler",
     "KernelMap",
     "LinearMap",

@@ -10,7 +10,8 @@ use crate::model::{
 };
 use crate::state::{Fitted, FittedStep, HasPredictor, Parameters, Predictor, Valid, from_named, to_named};
 use crate::transform::{
-    GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianScaler, KernelMap, LinearMap, SubspaceProjector,
+    GaussianCollapser, GaussianDenoiser, GaussianImputer, GaussianLogScaler, GaussianScaler, KernelMap, LinearMap,
+    SubspaceProjector,
 };
 
 /// The enum from its list: one line per kind, and nothing else to write for it here.
@@ -80,6 +81,8 @@ trait StepModel: Sized {
 steps! { $
     /// Scales means and covariances.
     Scaler(GaussianScaler) = "scaler";
+    /// Takes some features as logarithms.
+    LogScaler(GaussianLogScaler) = "log-scaler";
     /// Cuts covariances down to subspaces.
     Subspace(SubspaceProjector) = "subspace";
     /// Makes covariances simpler.

@@ -1,4 +1,4 @@
-//! From Gaussians to Gaussians: scaling, linear maps, subspaces of the covariances, simpler covariances, feature spaces
+//! From Gaussians to Gaussians: scaling, logarithmic scales, linear maps, subspaces of the covariances, simpler covariances, feature spaces
 //! of kernels, and from measurements to posteriors.
 //!
 //! A transform moves means and covariances together.
@@ -32,6 +32,7 @@ mod denoiser;
 mod imputer;
 mod kernel_map;
 mod linear_map;
+mod log_scaler;
 mod remote;
 mod scaler;
 mod subspace;
@@ -41,5 +42,6 @@ pub use denoiser::GaussianDenoiser;
 pub use imputer::GaussianImputer;
 pub use kernel_map::{KernelMap, KernelMapOptions, Params as KernelMapParams, ValidParams as ValidKernelMapParams};
 pub use linear_map::{LinearMap, Params as LinearMapParams};
+pub use log_scaler::{GaussianLogScaler, Params as LogScalerParams};
 pub use scaler::{GaussianScaler, Params as ScalerParams, Spread};
 pub use subspace::{Project, SubspaceProjector};
