@@ -152,6 +152,7 @@ def test_a_leaderboard_survives_a_file(tmp_path: Path, model: uncertain.Model) -
         Leaderboard.from_dict(board.to_dict() | {"measure": "beauty"})
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_an_average_survives_a_file(tmp_path: Path) -> None:
     table = catalogue(60)
     model = uncertain.fit(table, target="kind")
@@ -437,6 +438,7 @@ def test_an_own_learner_takes_part() -> None:
     assert RemeasuredClassifier().get_params()["estimator"] is None
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_more_effort_averages_more_folds() -> None:
     X, y = readings(60)
     model = choice(X, y, effort="high")

@@ -391,6 +391,7 @@ def test_categories_that_differ_between_partitions(client: Any, frame: pd.DataFr
         fit(client, odd, "two", **options)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_the_choice_is_among_what_passes_can_do(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from uncertain.dask import fit
 

@@ -161,15 +161,6 @@ def test_number_of_components_by_held_out_likelihood() -> None:
     assert_array_equal(again.means_, model.means_)
 
 
-def test_weights_count_rows(rng: np.random.Generator) -> None:
-    X = GaussianArray(rng.normal(size=(N, D)), std=rng.uniform(0.1, 1, size=(N, D)))
-    counts = rng.integers(0, 3, size=N)
-    weighted = GaussianDenoiser().fit(X, sample_weight=counts)
-    repeated = GaussianDenoiser().fit(X[np.repeat(np.arange(N), counts)])
-    assert_allclose(weighted.covariances_, repeated.covariances_, rtol=1e-10)
-    assert_allclose(weighted.means_, repeated.means_, rtol=1e-10, atol=1e-12)
-
-
 def test_in_a_pipeline_and_a_search(rng: np.random.Generator) -> None:
     y = rng.integers(0, 2, size=N)
     X = GaussianArray(rng.normal(size=(N, D)) + 2 * y[:, None], std=rng.uniform(0.1, 2, size=(N, D)))

@@ -292,6 +292,7 @@ def test_rows_in_memory_and_whole_formats_are_refused(folder: Path) -> None:
         uncertain.fit(TABLE.clear(), "kind", method="gsu", features=FEATURES, memory=MEMORY)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_the_choice_is_made_on_a_sample_among_what_reduces(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     n = 4000

@@ -121,6 +121,7 @@ def test_classes_and_what_comes_behind_the_denoiser(method: str) -> None:
     assert model.predict_set(table.head(5), coverage=0.9) is not None
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_auto_chooses_among_those_that_can() -> None:
     table = polars_of(columns(300)).drop("kind")
     board = uncertain.fit(table, "y", limits=LIMITS, effort="normal").leaderboard_

@@ -57,16 +57,6 @@ def test_scaler_on_arrays_is_the_standard_scaler(rng: np.random.Generator) -> No
     assert ours.transform(x).flags.writeable
 
 
-def test_scaler_weights_count_rows(gaussians: GaussianArray) -> None:
-    twice = GaussianArray.concat([gaussians, gaussians[:5]])
-    weights = np.ones(N)
-    weights[:5] = 2
-    a = GaussianScaler(spread="total").fit(twice)
-    b = GaussianScaler(spread="total").fit(gaussians, sample_weight=weights)
-    assert_allclose(a.mean_, b.mean_)
-    assert_allclose(a.scale_, b.scale_)
-
-
 def truncated(cov: np.ndarray, p: float) -> tuple[np.ndarray, np.ndarray]:
     """The leading eigenpairs of one matrix whose share exceeds p, and the projector on their span."""
     values, vectors = np.linalg.eigh(cov)

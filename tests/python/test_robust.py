@@ -211,16 +211,6 @@ def test_minimax_accuracies_are_those_of_the_cone_program_and_hold() -> None:
     assert not hasattr(MinimaxProbabilityClassifier(), "predict_proba")
 
 
-def test_minimax_weights_are_counts() -> None:
-    X, y = clusters(40)
-    weight = np.arange(40) % 3
-    rows = np.repeat(np.arange(40), weight)
-    weighted = MinimaxProbabilityClassifier().fit(X, y, sample_weight=weight)
-    repeated = MinimaxProbabilityClassifier().fit(X[rows], y[rows])
-    np.testing.assert_allclose(weighted.coef_, repeated.coef_, rtol=1e-6)
-    assert weighted.worst_case_accuracy_ == pytest.approx(repeated.worst_case_accuracy_)
-
-
 def test_minimax_refuses_equal_means_and_bad_parameters() -> None:
     X = np.array([[1.0], [-1.0], [2.0], [-2.0]])
     with pytest.raises(UncertainError, match="equal means"):
