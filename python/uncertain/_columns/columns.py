@@ -289,7 +289,7 @@ class Columns:
         """A kind of uncertainty and its column, pattern, or dictionary {feature: column}."""
         return {kind: value for kind in KINDS if (value := getattr(self, kind)) is not None}
 
-    def with_errors(self, errors: Mapping[str, Any]) -> Columns:
+    def with_errors(self, errors: Mapping[str, object]) -> Columns:
         """The same with these error bars and no others."""
         return self.changed(**dict.fromkeys(KINDS) | dict(errors))
 
@@ -382,7 +382,7 @@ class Columns:
         return {name: to_plain(value) for name, value in values.items()}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Columns:
+    def from_dict(cls, values: Mapping[str, object]) -> Columns:
         """Inverse of `to_dict`; TypeError for what it did not write."""
         roles: Keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
         if isinstance(roles.get("errors"), dict):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from .._data.typing import NativeTable
 from .hdus import ANY_TABLE, HduChoice, choose_hdu
 
 
-def read_fits(X: Any, choice: HduChoice = ANY_TABLE) -> tuple[Any, str]:
+def read_fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> tuple[NativeTable, str]:
     """An open FITS file, one of its tables, or the rows of one, as an astropy Table; and a note on the
     choice."""
     from astropy.io import fits
@@ -23,7 +22,7 @@ def read_fits(X: Any, choice: HduChoice = ANY_TABLE) -> tuple[Any, str]:
     return strip_text(table), note
 
 
-def strip_text(table: Any) -> Any:
+def strip_text(table: NativeTable) -> NativeTable:
     """The table with its text as FITS means it: blanks at the end fill the field, an empty one is a gap."""
     for name in table.colnames:
         column = table[name]

@@ -17,6 +17,7 @@ from typing import Any
 
 import polars as pl
 
+from .._data.typing import NativeTable
 from .door import BatchSize
 from .formats import is_remote
 
@@ -90,7 +91,7 @@ def _by_pyarrow(file: str, schema: pl.Schema, size: BatchSize) -> Iterator[pl.Da
     return _frames(reader, schema, size.rows)
 
 
-def _frames(reader: Any, schema: pl.Schema, rows: int) -> Iterator[pl.DataFrame]:
+def _frames(reader: NativeTable, schema: pl.Schema, rows: int) -> Iterator[pl.DataFrame]:
     import pyarrow
 
     with reader:

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from .._data.typing import ArrowStream, Booleans
+from .._data.typing import Array, ArrowStream, Booleans, NativeColumn
+from .._data.units import Unit
 from ..exceptions import ColumnError
 from .door import TypeName
 from .units import as_unit
@@ -25,18 +26,18 @@ from .units import as_unit
 class Pieces(NamedTuple):
     """A column of an array type."""
 
-    data: Any
+    data: Array
     """The plain array, without unit and mask."""
     mask: Booleans | None
     """True where a value is missing; None if none is."""
 
 
-def to_series(columns: Sequence[Any], names: Sequence[str]) -> list[pl.Series]:
+def to_series(columns: Sequence[NativeColumn], names: Sequence[str]) -> list[pl.Series]:
     """The columns; ColumnError for what has no values of one type per row."""
     return [_series(column, name) for column, name in zip(columns, names, strict=True)]
 
 
-def _series(column: Any, name: str) -> pl.Series:
+def _series(column: NativeColumn, name: str) -> pl.Series:
     library = _library(column)
     if library == "polars":
         return column.alias(name)  # type: ignore[no-any-return]
@@ -77,12 +78,12 @@ def _as_numbers(column: pl.Series, name: str) -> pl.Series:
     return column
 
 
-def types_of(columns: Iterable[Any]) -> list[TypeName]:
+def types_of(columns: Iterable[NativeColumn]) -> list[TypeName]:
     """What columns hold in each row, by their types; of Python objects, by the first of them."""
     return [_type_of(column) for column in columns]
 
 
-def _type_of(column: Any) -> TypeName:
+def _type_of(column: NativeColumn) -> TypeName:
     library = _library(column)
     if library == "polars":
         dtype = column.dtype
@@ -105,19 +106,19 @@ def _type_of(column: Any) -> TypeName:
     return "number" if data.dtype.kind in "fiu" else "other"
 
 
-def units_of(names: Iterable[str], columns: Iterable[Any]) -> dict[str, Any]:
+def units_of(names: Iterable[str], columns: Iterable[NativeColumn]) -> dict[str, Unit]:
     """astropy's units of its own columns, and of arrays, that have one."""
     units = {name: _unit_of(column) for name, column in zip(names, columns, strict=True)}
     return {name: unit for name, unit in units.items() if unit is not None}
 
 
-def _unit_of(column: Any) -> Any:
+def _unit_of(column: NativeColumn) -> Unit:
     if _library(column) in ("polars", "pyarrow", "pandas"):
         return None
     return as_unit(getattr(getattr(column, "unmasked", column), "unit", None))
 
 
-def sliced(column: Any, start: int, stop: int) -> Any:
+def sliced(column: NativeColumn, start: int, stop: int) -> NativeColumn:
     """Some rows of a column of any kind."""
     return column.iloc[start:stop] if hasattr(column, "iloc") else column[start:stop]
 
@@ -139,7 +140,7 @@ def pieces(column: Any, name: str) -> Pieces:
     return Pieces(data, mask if mask is not None and mask.any() else None)
 
 
-def of_objects(values: Iterable[Any], name: str) -> pl.Series:
+def of_objects(values: Iterable[object], name: str) -> pl.Series:
     """Python objects, None for what is missing; objects they stay if they are of no one type."""
     values = list(values)
     try:
@@ -152,7 +153,7 @@ def of_objects(values: Iterable[Any], name: str) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Object)
 
 
-def native_numbers(values: Any) -> Any:
+def native_numbers(values: Array) -> Array:
     """Numbers as Polars takes them over: contiguous, in this machine's byte order, 4 or 8 bytes wide if they
     are floats, and aligned, which memory from another process need not be."""
     if values.dtype.kind == "f" and values.dtype.itemsize not in (4, 8):
@@ -160,14 +161,14 @@ def native_numbers(values: Any) -> Any:
     return np.require(values, values.dtype.newbyteorder("="), ["C", "A"])
 
 
-def refuse_no_numbers(columns: Iterable[Any], names: Iterable[str]) -> None:
+def refuse_no_numbers(columns: Iterable[NativeColumn], names: Iterable[str]) -> None:
     """ColumnError for arrays of times, and the like."""
     for column, name in zip(columns, names, strict=True):
         if isinstance(column, np.ndarray) and column.dtype.kind in "VMm":
             raise not_numbers(column, name)
 
 
-def not_numbers(column: Any, name: str) -> ColumnError:
+def not_numbers(column: NativeColumn, name: str) -> ColumnError:
     """Why a column of another type (astropy's Time, SkyCoord, ...) cannot be read."""
     kind = type(column).__name__ if type(column) is not np.ndarray else f"array of {column.dtype}"
     make = {"Time": f"table[{name!r}].jd", "SkyCoord": f"table[{name!r}].ra.deg"}.get(kind)
@@ -187,7 +188,7 @@ class _Stream:
         return self._column.__arrow_c_stream__(requested_schema)
 
 
-def _of_arrow(column: Any, name: str) -> pl.Series:
+def _of_arrow(column: NativeColumn, name: str) -> pl.Series:
     import pyarrow as pa
 
     chunks = [column] if isinstance(column, pa.Array) else column.chunks
@@ -211,7 +212,7 @@ def _type_of_arrow(kind: Any) -> TypeName:
     return "list" if "list" in str(getattr(kind, "storage_type", kind)) else "other"
 
 
-def _of_pandas(column: Any, name: str) -> pl.Series:
+def _of_pandas(column: NativeColumn, name: str) -> pl.Series:
     pandas = sys.modules["pandas"]
     column = column if isinstance(column, pandas.Series) else pandas.Series(column)
     dtype = column.dtype
@@ -230,5 +231,5 @@ def _with_nulls(numbers: pl.Series, mask: Booleans) -> pl.Series:
     return holed if flat is numbers else holed.reshape((len(numbers), -1))
 
 
-def _library(column: Any) -> str:
+def _library(column: NativeColumn) -> str:
     return type(column).__module__.partition(".")[0]

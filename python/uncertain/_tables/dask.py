@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+
+from .._data.typing import NativeTable
 
 
 def is_dask(X: object) -> bool:
@@ -13,11 +14,15 @@ def is_dask(X: object) -> bool:
     return frames is not None and isinstance(X, frames.DataFrame)
 
 
-def lazily(table: Any, ask: Callable[[Any], Any], like: Callable[[Any], Any]) -> Any:
+def lazily(
+    table: NativeTable, ask: Callable[[NativeTable], NativeTable], like: Callable[[NativeTable], NativeTable]
+) -> NativeTable:
     """`ask` of every partition, when it is needed; `like` gives the empty answer to an empty table."""
     meta = like(table._meta)
     return table.map_partitions(_of_partition, ask, meta, meta=meta)
 
 
-def _of_partition(part: Any, ask: Callable[[Any], Any], empty: Any) -> Any:
+def _of_partition(
+    part: NativeTable, ask: Callable[[NativeTable], NativeTable], empty: NativeTable
+) -> NativeTable:
     return ask(part) if len(part) else empty

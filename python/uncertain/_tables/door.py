@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from .._data.typing import NativeColumn
+from .._data.units import Unit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,10 +41,10 @@ class Door(Protocol):
     def types(self) -> list[TypeName]:
         """What every column holds in each row, by its type."""
 
-    def units(self) -> dict[str, Any]:
+    def units(self) -> dict[str, Unit]:
         """astropy's units of the columns that have one."""
 
-    def native(self, places: Iterable[int]) -> list[Any]:
+    def native(self, places: Iterable[int]) -> list[NativeColumn]:
         """The columns as their library has them."""
 
     def read(self, names: Sequence[str] | None) -> list[pl.Series]:

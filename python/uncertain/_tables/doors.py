@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import polars as pl
 
+from .._data.typing import NativeColumn
+from .._data.units import Unit
 from .columns import sliced, to_series, types_of
 from .door import BatchSize, Door, TypeName
 
@@ -22,10 +23,10 @@ class InMemory:
     """Columns in the memory of any library."""
 
     names: list[str]
-    column: Callable[[int], Any]
+    column: Callable[[int], NativeColumn]
     n_rows: Callable[[], int]
     """Raises if columns differ."""
-    units: Callable[[], dict[str, Any]] = dict
+    units: Callable[[], dict[str, Unit]] = dict
     """astropy's, where the library has units."""
     once: bool = False
     late: bool = False
@@ -35,7 +36,7 @@ class InMemory:
         """By the type, of objects by the first of them."""
         return types_of(map(self.column, range(len(self.names))))
 
-    def native(self, places: Iterable[int]) -> list[Any]:
+    def native(self, places: Iterable[int]) -> list[NativeColumn]:
         """The columns as their library has them."""
         return [self.column(place) for place in places]
 
@@ -75,7 +76,7 @@ class Query:
     """Of what gives its rows in the same order whenever it is read."""
     once: bool = False
     late: bool = True
-    own_units: Mapping[str, Any] = field(default_factory=dict)
+    own_units: Mapping[str, Unit] = field(default_factory=dict)
     """astropy's, or their names."""
     _count: int | None = field(default=None, init=False)
 
@@ -93,11 +94,11 @@ class Query:
         """By the schema."""
         return types_of(self.schema.get_columns())
 
-    def units(self) -> dict[str, Any]:
+    def units(self) -> dict[str, Unit]:
         """Those of text files that have a line of them; other queries know none."""
         return dict(self.own_units)
 
-    def native(self, places: Iterable[int]) -> list[Any]:
+    def native(self, places: Iterable[int]) -> list[NativeColumn]:
         """The columns without rows."""
         return [self.schema.to_series(place) for place in places]
 

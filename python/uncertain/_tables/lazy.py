@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
+from .._data.typing import NativeTable
 from ..exceptions import ParameterError
 from .door import BatchSize
 from .doors import Query
@@ -19,7 +19,7 @@ FEW_AHEAD: dict[str, int] = {"batch_readahead": 1, "fragment_readahead": 1}
 memory."""
 
 
-def open_lazy(X: Any) -> Table:
+def open_lazy(X: NativeTable) -> Table:
     """A lazy frame of Polars, a Dataset, Scanner or RecordBatchReader of pyarrow, or a relation of DuckDB."""
     kind = kind_of(X)
     if kind == "polars query":
@@ -78,7 +78,7 @@ def lazy_polars(frame: pl.LazyFrame) -> Table:
     return table
 
 
-def read_stream(X: Any) -> pl.DataFrame:
+def read_stream(X: NativeTable) -> pl.DataFrame:
     """The rows of a stream; ParameterError for whatever goes wrong in the code of `X`."""
     kind = f"{type(X).__module__}.{type(X).__name__}"
     try:
@@ -99,22 +99,22 @@ def _by_arrow(query: Query) -> Table:
     return table
 
 
-def _frame(table: Any) -> pl.DataFrame:
+def _frame(table: NativeTable) -> pl.DataFrame:
     return pl.DataFrame(pl.from_arrow(table, rechunk=False))
 
 
-def _frames(batches: Any, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+def _frames(batches: Iterable[NativeTable], names: Sequence[str]) -> Iterator[pl.DataFrame]:
     """The batches that have rows."""
     return (_frame(batch.select(names)) for batch in batches if batch.num_rows)
 
 
-def _duckdb_reader(relation: Any, rows: int) -> Any:
+def _duckdb_reader(relation: NativeTable, rows: int) -> NativeTable:
     """Its rows in batches, by the name of this version."""
     read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
     return read(rows)
 
 
-def _projected(relation: Any, names: Sequence[str] | None) -> Any:
+def _projected(relation: NativeTable, names: Sequence[str] | None) -> NativeTable:
     return relation if names is None else relation.project(", ".join(map(_quoted, names)))
 
 

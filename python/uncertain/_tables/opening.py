@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from .._data.installed import installed
+from .._data.typing import NativeColumn, NativeTable
 from ..exceptions import ColumnError, ShapeError
 from .exits import (
     ArrowExit,
@@ -27,7 +27,7 @@ def is_table(X: object) -> bool:
     return isinstance(X, Table) or kind_of(X) is not None
 
 
-def open_table(X: Any, choice: HduChoice = ANY_TABLE) -> Table:
+def open_table(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
     """`X` as a Table; queries are collected when they are asked. TypeError for what is not a table."""
     table = opened(X, choice)
     if table is None:
@@ -35,7 +35,7 @@ def open_table(X: Any, choice: HduChoice = ANY_TABLE) -> Table:
     return table
 
 
-def opened(X: Any, choice: HduChoice = ANY_TABLE) -> Table | None:
+def opened(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table | None:
     """`X` as a Table; None for what is not a table."""
     if isinstance(X, Table):
         return X
@@ -47,7 +47,7 @@ def opened(X: Any, choice: HduChoice = ANY_TABLE) -> Table | None:
     return None if kind is None else OPENERS[kind](X)
 
 
-def open_astropy(X: Any, exit: Exit | None = None) -> Table:
+def open_astropy(X: NativeTable, exit: Exit | None = None) -> Table:
     """A table of astropy."""
     from .columns import units_of
     from .doors import InMemory
@@ -62,17 +62,17 @@ def open_astropy(X: Any, exit: Exit | None = None) -> Table:
     return Table(door, exit or AstropyExit(lambda: X))
 
 
-def _polars(X: Any) -> Table:
+def _polars(X: NativeTable) -> Table:
     return Table.of_frame(X)
 
 
-def _lazy(X: Any) -> Table:
+def _lazy(X: NativeTable) -> Table:
     from .lazy import open_lazy
 
     return open_lazy(X)
 
 
-def _pandas(X: Any) -> Table:
+def _pandas(X: NativeTable) -> Table:
     """The names of a column index of several levels are joined by "_"."""
     from .doors import InMemory
 
@@ -80,13 +80,13 @@ def _pandas(X: Any) -> Table:
     return Table(InMemory(names, lambda place: X.iloc[:, place], lambda: len(X)), PandasExit(lambda: X))
 
 
-def _arrow(X: Any) -> Table:
+def _arrow(X: NativeTable) -> Table:
     from .doors import InMemory
 
     return Table(InMemory(list(X.schema.names), X.column, lambda: X.num_rows), ArrowExit(lambda: X))
 
 
-def _fits(X: Any, choice: HduChoice = ANY_TABLE) -> Table:
+def _fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
     from .astropy import read_fits
 
     native, note = read_fits(X, choice)
@@ -95,13 +95,13 @@ def _fits(X: Any, choice: HduChoice = ANY_TABLE) -> Table:
     return table
 
 
-def _dict(X: Mapping[str, Any]) -> Table:
+def _dict(X: Mapping[str, NativeColumn]) -> Table:
     from .columns import units_of
     from .doors import InMemory
 
     names = list(X)
 
-    def column(place: int) -> Any:
+    def column(place: int) -> NativeColumn:
         values = X[names[place]]
         if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
             raise ColumnError(f"column {names[place]!r} is {values!r}: a column has one value per row")
@@ -121,7 +121,7 @@ def _dict(X: Mapping[str, Any]) -> Table:
     return Table(door, DictExit(lambda: X))
 
 
-def _structured(X: Any) -> Table:
+def _structured(X: NativeTable) -> Table:
     from .doors import InMemory
 
     if X.ndim != 1:
@@ -131,17 +131,19 @@ def _structured(X: Any) -> Table:
     return Table(door, StructuredExit(lambda: X))
 
 
-def _narwhals(X: Any) -> Table:
+def _narwhals(X: NativeTable) -> Table:
     """What a frame of narwhals wraps, answered wrapped again by the same of narwhals' stable interfaces."""
     narwhals = sys.modules["narwhals"]
-    wrap: Callable[[Any], Any] = getattr(sys.modules[type(X).__module__], "from_native", narwhals.from_native)
+    wrap: Callable[[NativeTable], NativeTable] = getattr(
+        sys.modules[type(X).__module__], "from_native", narwhals.from_native
+    )
     native = X.to_native()
     table = _by_narwhals(X) if kind_of(native) is None else open_table(native)
     table.exit = WrappedExit(table.exit, wrap)
     return table
 
 
-def _by_narwhals(X: Any) -> Table:
+def _by_narwhals(X: NativeTable) -> Table:
     """A frame of a library that only narwhals knows, as a pyarrow table."""
     narwhals = sys.modules["narwhals"]
     frame = narwhals.from_native(X, pass_through=True)
@@ -149,7 +151,7 @@ def _by_narwhals(X: Any) -> Table:
     return _arrow(eager.to_arrow())
 
 
-def _stream(X: Any) -> Table:
+def _stream(X: NativeTable) -> Table:
     """A stream of record batches of another library, read once."""
     from .lazy import read_stream
 
@@ -160,13 +162,13 @@ def _stream(X: Any) -> Table:
     return table
 
 
-def _joined(label: Any) -> str:
+def _joined(label: object) -> str:
     """The name of a pandas column: the parts of a tuple that are not empty, joined by "_"."""
     parts = label if isinstance(label, tuple) else (label,)
     return "_".join(str(part) for part in parts if part is not None and part != "")
 
 
-OPENERS: dict[Kind, Callable[[Any], Table]] = {
+OPENERS: dict[Kind, Callable[[NativeTable], Table]] = {
     "polars": _polars,
     "polars query": _lazy,
     "pandas": _pandas,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._data.typing import Array
+from .._data.units import Unit
 from ..exceptions import ColumnError
 
 
@@ -16,12 +18,12 @@ def as_unit(unit: Any) -> Any:
     return units.Unit(unit, parse_strict="silent")
 
 
-def unit_name(unit: Any) -> str | None:
+def unit_name(unit: Unit) -> str | None:
     """The name of astropy's unit; "" for numbers that are said to have no dimension, None without."""
     return None if unit is None else str(unit)
 
 
-def converted(values: Any, own: Any, wanted: str | None, power: int, name: str) -> Any:
+def converted(values: Array, own: Unit, wanted: str | None, power: int, name: str) -> Array:
     """`values`, which are in the unit `own`, in ``wanted ** power``; the same column where nothing changes.
 
     A column without a unit is in the unit that is wanted. Only factors convert error bars as they convert

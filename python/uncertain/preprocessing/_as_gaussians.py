@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -30,7 +29,7 @@ from .._data.features import check_fitted_names, compare_names
 from .._data.incomplete import GaussianRows, Incomplete
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_options
-from .._data.typing import Floats
+from .._data.typing import Array, Floats, Keywords, NativeTable
 from .._data.validation import RowsLike
 from .._data.warn import warn
 from .._tables import Table
@@ -44,7 +43,7 @@ from ..exceptions import (
     ShapeError,
     UncertainWarning,
 )
-from ._categories import categories_of, names_of
+from ._categories import Categories, categories_of, names_of
 from ._census import Census
 from ._empty import find_filled
 from ._limits import read_rows
@@ -205,7 +204,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         compare_names("AsGaussians", names, gaussians.feature_names)
         return gaussians
 
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> Array:
         """Names of the d means: the scalar columns and categories, and a list column's name with a number."""
         check_is_fitted(self, "columns_")
         if not self.columns_.reads and hasattr(self, "feature_names_in_"):
@@ -219,7 +218,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return np.asarray(names, dtype=object)
 
     @property
-    def roles_(self) -> dict[str, Any]:
+    def roles_(self) -> Keywords:
         """The columns in use, as arguments of this class."""
         return self.columns_.roles()
 
@@ -295,8 +294,8 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             self.unknown_ = self.unknown_.with_sizes(sample, columns, complete=complete)
 
     def _settle(
-        self, source: Any, known: dict[str, list[Any]] | None = None, columns: Columns | None = None
-    ) -> tuple[Columns, dict[str, list[Any]]]:
+        self, source: NativeTable, known: Categories | None = None, columns: Columns | None = None
+    ) -> tuple[Columns, Categories]:
         """What is learned of columns: their roles, and the categories (`known` where they were collected
         before)."""
         columns = self._found(source) if columns is None else columns
@@ -309,7 +308,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         return columns, categories_of(source, categorical, self.on_missing) if known is None else known
 
     def _read_first(
-        self, source: Any, columns: Columns, categories: dict[str, list[Any]], *, whole: bool
+        self, source: NativeTable, columns: Columns, categories: Categories, *, whole: bool
     ) -> GaussianRows:
         """The rows, all of them or the first part, and what a fit leaves behind."""
         gaussians = self._read(source, columns, categories)
@@ -334,18 +333,18 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _keep(
         self,
         columns: Columns,
-        categories: dict[str, list[Any]],
+        categories: Categories,
         n_features: int,
         units: dict[str, str] | None = None,
     ) -> None:
         """Set what a fit leaves behind."""
         self.units_: dict[str, str] = units or {}
         self.columns_: Columns = columns
-        self.categories_: dict[str, list[Any]] = categories
+        self.categories_: Categories = categories
         self.n_features_in_: int = n_features
         scalars = [*columns.scalars, *(columns.categorical or ())]
         if scalars and columns.mean is None:
-            self.feature_names_in_: NDArray[Any] = np.asarray(scalars, dtype=object)
+            self.feature_names_in_: Array = np.asarray(scalars, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
@@ -360,7 +359,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         self._check_options()
         return Columns.from_arguments(self.columns, self.get_params())[0]
 
-    def _found(self, X: Any) -> Columns:
+    def _found(self, X: NativeTable) -> Columns:
         """The given columns, with those that are found by name."""
         asked = self._asked()
         roles = asked.asked()
@@ -386,7 +385,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 return replace(asked, limits=limits, found=Found())
         return find_filled(asked, X) if asked.found is None else find_columns(asked, X)
 
-    def _read(self, X: Any, columns: Columns, categories: dict[str, list[Any]]) -> GaussianRows:
+    def _read(self, X: NativeTable, columns: Columns, categories: Categories) -> GaussianRows:
         if isinstance(X, (GaussianArray, Incomplete)):
             return X
         if not isinstance(X, Table):
@@ -459,6 +458,6 @@ def _settled(table: Table, columns: Columns) -> Columns:
     return columns.with_errors(rest | arguments_from(settled))
 
 
-def _opened(X: Any) -> Any:
+def _opened(X: NativeTable) -> Any:
     """Tables opened once (a reader can be read only once, a lazy frame would be computed again)."""
     return X if isinstance(X, Table) or (table := opened(X)) is None else table

@@ -7,27 +7,27 @@ is missing is a category of its own, where missing values are allowed and the fi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
 from .._columns.bars import listing
 from .._data.targets import is_missing
-from .._data.typing import Floats
+from .._data.typing import Floats, Label
 from .._tables import Table
 from ..exceptions import NullError, UncertainError
 
-Categories: TypeAlias = Mapping[str, Sequence[Any]]
+Categories: TypeAlias = dict[str, list[Label]]
 """The categories of each categorical column, sorted; None stands for what is missing."""
 
 MANY = 100
 """More categories than this are taken for identifiers."""
 
 
-def categories_of(table: Table, columns: Sequence[str], on_missing: str) -> dict[str, list[Any]]:
+def categories_of(table: Table, columns: Sequence[str], on_missing: str) -> Categories:
     """The distinct values of each column."""
-    found: dict[str, list[Any]] = {}
+    found: Categories = {}
     for column in columns:
         values = _values(table, column, on_missing)
         distinct = set(values)
@@ -41,12 +41,12 @@ def categories_of(table: Table, columns: Sequence[str], on_missing: str) -> dict
     return found
 
 
-def joined_categories(one: Categories, other: Categories) -> dict[str, list[Any]]:
+def joined_categories(one: Categories, other: Categories) -> Categories:
     """Those of both, of columns that were read in parts."""
     return {column: _ordered(column, {*one.get(column, ()), *own}) for column, own in other.items()}
 
 
-def _ordered(column: str, distinct: set[Any]) -> list[Any]:
+def _ordered(column: str, distinct: set[Label]) -> list[Label]:
     """Sorted, and None at the end; refused if there are too many."""
     if len(distinct) > MANY:
         raise UncertainError(
@@ -81,12 +81,12 @@ def one_hot(table: Table, categories: Categories, unknown: str = "error") -> tup
     return np.hstack(blocks), names
 
 
-def names_of(column: str, known: Sequence[Any]) -> list[str]:
+def names_of(column: str, known: Sequence[Label]) -> list[str]:
     """The names of a column's features, as of scikit-learn's OneHotEncoder."""
     return [f"{column}_{value}" for value in known]
 
 
-def _values(table: Table, column: str, on_missing: str) -> list[Any]:
+def _values(table: Table, column: str, on_missing: str) -> list[Label]:
     values = [None if is_missing(value) else value for value in table.values(column)]
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     if on_missing == "error" and None in plain:

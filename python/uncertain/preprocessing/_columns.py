@@ -6,6 +6,7 @@ other as Gaussians, and what has no error bars becomes exact features.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from sklearn.compose import ColumnTransformer
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import float_array
+from .._data.typing import NativeColumn
 from ..exceptions import ShapeError
 
 
@@ -68,7 +70,7 @@ class GaussianColumnTransformer(ColumnTransformer, auto_wrap_output_keys=None): 
         made: GaussianRows = super().fit_transform(X, y, **params)
         return made
 
-    def _hstack(self, Xs: list[Any], **_: Any) -> GaussianRows:
+    def _hstack(self, Xs: Sequence[object], **_: object) -> GaussianRows:
         """The blocks beside each other; called by the base class with what the transformers gave."""
         blocks = [_gaussians(X, name) for X, name in zip(Xs, self._block_names(Xs), strict=True)]
         if self._names is not None:
@@ -79,13 +81,13 @@ class GaussianColumnTransformer(ColumnTransformer, auto_wrap_output_keys=None): 
             names = None
         return hstack(blocks)._named(names)
 
-    def _block_names(self, Xs: list[Any]) -> list[str]:
+    def _block_names(self, Xs: Sequence[object]) -> list[str]:
         """Names of the transformers that gave something, for messages."""
         names = [name for name, transformer, _ in self.transformers_ if transformer != "drop"]
         return names if len(names) == len(Xs) else [f"block {k}" for k in range(len(Xs))]
 
 
-def _gaussians(X: Any, name: str) -> GaussianRows:
+def _gaussians(X: NativeColumn, name: str) -> GaussianRows:
     """A block as Gaussians; plain numbers are exact."""
     if isinstance(X, Incomplete):
         return Incomplete(_unnamed(X.gaussians), X.missing)

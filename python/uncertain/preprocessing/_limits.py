@@ -7,7 +7,6 @@ VizieR. A limit needs no error bar; one that is there belongs to the reading tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from .._columns import Columns
 from .._data.array import GaussianArray
 from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
 from .._data.targets import is_missing
-from .._data.typing import Booleans, Floats, Labels, Limits
+from .._data.typing import Booleans, Floats, Limits, Values
 from .._tables import Table
 from ..exceptions import NullError, UncertainError
 from ._categories import Categories, names_of
@@ -67,7 +66,7 @@ def read_flags(table: Table, column: str) -> Limits:
     return flags_from(table.values(column) if plain is None else plain, column)
 
 
-def flags_from(values: Sequence[Any] | Labels, column: str) -> Limits:
+def flags_from(values: Values, column: str) -> Limits:
     """-1, 0 and 1 from the values of a column, or of a plain array.
 
     Raises

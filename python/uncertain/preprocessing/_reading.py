@@ -8,7 +8,7 @@ from the two arms of an asymmetric error bar, S_jk = corr_jk s_j s_k, zeros and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .._data.asymmetric import split_normal
 from .._data.incomplete import GaussianRows, Incomplete, hstack
 from .._data.numbers import refuse_where
 from .._data.targets import is_missing
-from .._data.typing import Booleans, Floats
+from .._data.typing import Booleans, Floats, Keywords
 from .._tables import Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
@@ -139,9 +139,7 @@ def _mixed(
         means, var = np.where(missing, 0.0, means), np.where(missing, 0.0, var)
     n, d = means.shape
     places = {"means": means_of, "covariances": names}
-    known: dict[str, Any] = (
-        {"var": Rows.from_numpy(np.ascontiguousarray(var), n, d)} if var.any() or bars else {}
-    )
+    known: Keywords = {"var": Rows.from_numpy(np.ascontiguousarray(var), n, d)} if var.any() or bars else {}
     core = Gaussians(Rows.from_numpy(np.ascontiguousarray(means), n, d), names=places, **known)
     return _finished(_related(core, table, list(bars), columns, places, missing), missing)
 
@@ -289,7 +287,7 @@ def _gaussians(
     if impute:
         means, rows, missing = _gaps(means, rows)
     kinds = {kind: _fit_width(kind, own, n, d, names) for kind, own in rows.items()}
-    arguments: dict[str, Any] = dict(kinds.values())
+    arguments: Keywords = dict(kinds.values())
     if "var" in arguments and "factor" in arguments and arguments["var"].width != d:
         wide = np.repeat(arguments["var"].to_numpy(), d, axis=1)
         arguments["var"] = Rows.from_numpy(wide, n, d)
