@@ -453,3 +453,22 @@ def test_whole_floats_beyond_64_bits_are_no_labels() -> None:
     for values in ([2.0**63, 1.0], [-(2.0**70), 1.0]):
         with pytest.raises(UncertainError, match="fit into 64 bits"):
             targets_from(values, "y", "classification", 2)
+
+
+def test_the_mask_of_the_process_is_never_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mask = os.umask(0o027)
+    try:
+        monkeypatch.setattr(os, "umask", lambda new: pytest.fail("other threads' files get this mask"))
+        with replacing(tmp_path / "new.csv") as draft:
+            draft.write_bytes(b"1")
+        assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o640
+    finally:
+        monkeypatch.undo()
+        os.umask(mask)
+
+
+@pytest.mark.parametrize("name", ["n" * 251 + ".csv", "é" * 120 + ".csv.gz", "n" * 100 + "." + "e" * 150])
+def test_long_names_are_written(name: str, tmp_path: Path) -> None:
+    with replacing(tmp_path / name) as draft:
+        draft.write_bytes(b"1")
+    assert [path.name for path in tmp_path.iterdir()] == [name]

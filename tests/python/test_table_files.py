@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -507,15 +508,31 @@ def test_hdu_of_the_command_line(catalogue: Path, tmp_path: Path) -> None:
     assert len(read_table(out)) == len(read_table(tmp_path / "bright.csv")) == 20
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("signed", [False, True])
+def test_two_arms_in_one_column(order: tuple[int, int], signed: bool, tmp_path: Path) -> None:
+    lower, upper = np.full(N, 0.1), np.full(N, 0.3)
+    lower[3] = np.nan
+    arms = np.stack([-lower if signed else lower, upper], axis=1)[:, order if signed else (0, 1)]
+    x = np.random.default_rng(0).normal(size=N)
+    Table({"x": x, "Unc_x": arms, "kind": (x > 0).astype(int)}).write(tmp_path / "t.fits")
+    table = open_files(tmp_path / "t.fits")
+    assert "(Unc_x) were read as the upper and lower arms" in table.notes[0]
+    assert table.names == ["x", "kind", "x_err1", "x_err2"]
+    assert_array_equal(table.series(["x_err1"])[0].to_numpy(), upper)
+    assert_array_equal(table.series(["x_err2"])[0].to_numpy(), -lower if signed else lower)
+
+
 @pytest.mark.skipif(not FERMI.exists(), reason="the shared data are not here")
-def test_fermis_catalogue_is_opened_as_it_was_downloaded() -> None:
-    with (
-        pytest.warns(
-            UncertainWarning, match=r"LAT_Point_Source_Catalog\) was read, which alone has 'CLASS1'"
-        ),
-        pytest.raises(ColumnError, match="no column 'Flux'"),
-    ):
-        uncertain.fit(FERMI, target="CLASS1", features=["Flux"])
+def test_fermis_catalogue_is_fitted_as_it_was_downloaded() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        features = ["Flux1000", "Flux100_300", "Spectral_Index"]
+        model = uncertain.fit(FERMI, target="CLASS1", features=features, method="gsu", probability=False)
+    said = "\n".join(str(warning.message) for warning in caught)
+    assert "LAT_Point_Source_Catalog) was read, which alone has 'CLASS1'" in said
+    assert "(Unc_Flux100_300, " in said and model.columns_.bars["Flux100_300"].kind == "arms"
+    assert {"bll", "fsrq", "PSR"} <= {*model.classes_}
 
 
 def test_without_astropy_the_extra_is_named(

@@ -11,7 +11,10 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkstemp
+from secrets import token_hex
+
+ENDING = 40
+"""Characters of a name that its draft has, too: libraries look at the ending, and names may be too long."""
 
 
 @contextmanager
@@ -26,15 +29,15 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         yield final
         return
     try:
-        descriptor, name = mkstemp(prefix=".", suffix="-" + final.name, dir=final.parent)
+        draft = _draft_beside(final)
     except OSError as error:
         error.filename = os.fspath(path)  # nobody knows the draft
         raise
-    draft = Path(name)
     try:
-        os.close(descriptor)
+        usual = stat.S_IMODE(draft.stat().st_mode)
+        draft.chmod(0o600)  # until it is whole, and has its name, nobody else reads it
         yield draft
-        draft.chmod(_usual_mode() if mode is None else stat.S_IMODE(mode))
+        draft.chmod(usual if mode is None else stat.S_IMODE(mode))
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
         draft.replace(final)
@@ -42,7 +45,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
         if isinstance(error, OSError):
             if error.errno is None:  # a library's own: a sentence alone, which may name the draft
-                raise OSError(f"{os.fspath(path)}: {str(error).replace(name, os.fspath(path))}") from error
+                raise OSError(
+                    f"{os.fspath(path)}: {str(error).replace(str(draft), os.fspath(path))}"
+                ) from error
             error.filename = os.fspath(path)
         raise
 
@@ -54,8 +59,16 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _usual_mode() -> int:
-    """What a new file gets: everything that the process's mask allows."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def _draft_beside(final: Path) -> Path:
+    """A new, empty file in the same folder, with the permissions that the system gives a new file.
+
+    The system alone knows the process's mask: asking for it means to set it, also for other threads.
+    """
+    ending = "".join(final.suffixes[-2:])[-ENDING:]
+    while True:
+        draft = final.with_name(f".{token_hex(8)}{ending}")
+        try:
+            os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666))
+        except FileExistsError:
+            continue
+        return draft

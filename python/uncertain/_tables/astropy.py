@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._columns.bars import listing
+from .._columns.names import error_bars
 from .._data.typing import NativeTable
 from .hdus import ANY_TABLE, HduChoice, choose_hdu
 
@@ -19,7 +21,13 @@ def read_fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> tuple[NativeTabl
         number, note = choose_hdu(X, choice)
         X = X[number]
     table = NativeTable.read(fits.BinTableHDU(X) if isinstance(X, fits.FITS_rec) else X)
-    return strip_text(table), note
+    return clean(table, note)
+
+
+def clean(table: NativeTable, note: str) -> tuple[NativeTable, str]:
+    """The table as its columns are meant, and the note with what was decided about them."""
+    split = split_arms(strip_text(table))
+    return table, "; ".join(filter(None, (note, split)))
 
 
 def strip_text(table: NativeTable) -> NativeTable:
@@ -31,3 +39,26 @@ def strip_text(table: NativeTable) -> NativeTable:
             empty = text == text.dtype.type()
             table[name] = np.ma.array(text, mask=empty) if empty.any() else text
     return table
+
+
+def split_arms(table: NativeTable) -> str:
+    """Two numbers a row as the error bar of one number become two columns, upper and lower arm; a note on it.
+
+    The lower arm is the one with signs; without signs, the first one.
+    """
+    names = []
+    for value, bars in error_bars(table.colnames).items():
+        column = bars[0].columns[0]
+        if bars[0].kind == "std" and table[value].ndim == 1 and table[column].shape == (len(table), 2):
+            signed = np.ma.less(np.ma.masked_invalid(table[column]), 0).any(axis=0).filled(False)
+            lower = int(signed[1] and not signed[0])
+            for name, arm in ((f"{value}_err1", 1 - lower), (f"{value}_err2", lower)):
+                if name in table.colnames:
+                    return ""
+                table[name] = table[column][:, arm]
+            table.remove_column(column)
+            names.append(column)
+    if not names:
+        return ""
+    shown = listing(names, 4)
+    return f"columns of two numbers ({shown}) were read as the upper and lower arms x_err1 and x_err2 of x"

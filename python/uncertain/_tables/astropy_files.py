@@ -12,7 +12,7 @@ import polars as pl
 from .._data.installed import installed
 from .._data.typing import Array, Keywords, NativeTable
 from ..exceptions import ColumnError, UncertainError
-from .astropy import strip_text
+from .astropy import clean
 from .damage import readable, unchanged
 from .formats import FormatName
 from .hdus import ANY_TABLE, HduChoice, choose_hdu, refuse_hdu
@@ -108,7 +108,8 @@ def _read_one(file: str, kind: FormatName, choice: HduChoice) -> tuple[NativeTab
         with fits.open(absolute(file)) as hdus:
             number, note = choose_hdu(hdus, choice)
             name = str(hdus[number].name)
-        return strip_text(Table.read(absolute(file), format="fits", hdu=number)), name, note
+        table, note = clean(Table.read(absolute(file), format="fits", hdu=number), note)
+        return table, name, note
 
     try:
         with unchanged(file), warnings.catch_warnings():

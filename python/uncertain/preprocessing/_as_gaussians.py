@@ -444,6 +444,7 @@ def _settled(table: Table, columns: Columns) -> Columns:
             settled[feature] = ErrorBar("arms", bar.columns[::-1])
         value = read_columns(table, [feature], "nan").to_numpy()[:, 0]
         arms = read_columns(table, bar.columns, "nan", [feature] * 2).to_numpy()
+        arms = np.where(np.isinf(arms), np.nan, arms)  # refused, or unknown, where rows are read
         if settled[feature] is not bar:
             arms = arms[:, ::-1]
         for side, length in zip((below, above), arms_of(value, arms, feature, settled[feature]), strict=True):
