@@ -72,7 +72,7 @@ def test_report_compares_meanings_on_the_same_folds(table: pl.DataFrame) -> None
     scores = [m.score for m in meanings.ranking]
     assert scores == sorted(scores, reverse=True)
     assert meanings.lead == pytest.approx(scores[0] - scores[1])
-    assert meanings.verdict in str(report)
+    assert meanings.verdict in str(report) and str(meanings) in str(report)
     assert json.loads(json.dumps(report.to_dict()))["meanings"]["verdict"] == meanings.verdict
     # The same comparison from a model of the other meaning.
     other = uncertain.fit(table, method="gsu").report(table, folds=3, repeats=2).meanings

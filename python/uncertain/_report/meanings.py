@@ -54,7 +54,7 @@ class Meaning:
     """Standard error of `difference`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Meanings:
     """All of them, best first, and the lead of the first over the second."""
 
@@ -102,6 +102,9 @@ class Meanings:
     def lines(self) -> list[str]:
         """The table as text, under the verdict."""
         return [self.verdict, *aligned(self.rows())]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
 
     def to_dict(self) -> JsonObject:
         """Numbers, strings and lists."""
