@@ -1,4 +1,4 @@
-"""Tables and rows that tests share, and the names of what `uncertain.fit` knows."""
+"""Tables and rows that tests share, the names of what `uncertain.fit` knows, and how it opens tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._tables import open_table
+from uncertain._tables import BatchSize, is_table, open_table
+from uncertain._tables.files import open_files, read_table, write_table
+
+__all__ = ["BatchSize", "is_table", "open_files", "open_table", "read_table", "write_table"]
 
 METHODS: tuple[str, ...] = get_args(get_type_hints(uncertain.fit)["method"])[1:]
 """Every method of `uncertain.fit` but "auto"."""

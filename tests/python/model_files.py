@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 import uncertain
-from uncertain._uncertain import read_model, write_model
+from uncertain._uncertain import Fitted, read_model, write_model
+
+__all__ = ["Fitted", "read_model", "write_model"]
 
 
 def description(path: Path) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from catalogues import BatchSize, open_files, read_table, write_table
 
 import uncertain
-from uncertain._tables.files import open_files, read_table, write_table
 from uncertain.exceptions import OutOfMemoryError, TableError
 
 ENDINGS = ("parquet", "arrow", "fits", "csv", "csv.gz", "ndjson", "json", "ecsv")
@@ -27,6 +27,7 @@ LIMITS = """
 import json, random, resource, sys, traceback, warnings
 import uncertain
 from pathlib import Path
+from uncertain._tables import BatchSize
 from uncertain._tables.files import open_files
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -147,8 +148,6 @@ def test_footers_that_name_more_than_the_file_has(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
 def test_a_file_that_changes_while_it_is_read(ending: str, tmp_path: Path) -> None:
-    from uncertain._tables import BatchSize
-
     path = tmp_path / f"t.{ending}"
     write_table(frame(), path)
     batches = open_files(path).batches(["x"], BatchSize(10))
@@ -163,7 +162,6 @@ def test_a_file_that_is_emptied_while_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     frame(20_000).write_parquet(path, compression="uncompressed", row_group_size=2_000)
     code = """
-from uncertain._tables import BatchSize
 batches = open_files(sys.argv[1]).batches(["x", "n"], BatchSize(1000))
 next(batches)
 open(sys.argv[1], "w").close()

@@ -21,7 +21,7 @@ import polars as pl
 import pytest
 from catalogues import METHODS, METHODS_OF_NUMBERS, quick, up_or_down
 from everything import SUBJECTS, Subject, rows
-from model_files import as_model, core_steps, description, redescribed
+from model_files import Fitted, as_model, core_steps, description, read_model, redescribed, write_model
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
@@ -29,7 +29,6 @@ from test_sklearn import OF_TABLES
 
 import uncertain
 from uncertain import GaussianArray, Model
-from uncertain._uncertain import Fitted, read_model, write_model
 from uncertain.exceptions import ModelFileError, UncertainError
 
 ROUNDS = 14

@@ -16,10 +16,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from catalogues import read_table, write_table
 from polars.testing import assert_frame_equal
 
 import uncertain
-from uncertain._tables.files import read_table, write_table
 from uncertain.exceptions import UncertainError, UncertainWarning
 
 NAMES = (

@@ -461,10 +461,10 @@ def test_commands_write_large_tables_in_batches(
 ) -> None:
     from click.testing import CliRunner
 
-    from uncertain.cli import _tables, main
+    from uncertain.cli import main
 
-    monkeypatch.setattr(_tables, "LARGE", 1 << 10)
-    monkeypatch.setattr(_tables, "BATCH", 1 << 10)
+    monkeypatch.setattr("uncertain.cli._tables.LARGE", 1 << 10)
+    monkeypatch.setattr("uncertain.cli._tables.BATCH", 1 << 10)
 
     def run(*arguments: object) -> str:
         done = CliRunner().invoke(main, [str(argument) for argument in arguments])

@@ -21,13 +21,13 @@ from astropy.io import fits
 from astropy.table import MaskedColumn, QTable, Table
 from astropy.time import Time
 from astropy.utils.masked import Masked
+from catalogues import is_table, open_table
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from test_arrow import read
 
 import uncertain
-from uncertain._tables import is_table, open_table
 from uncertain.exceptions import ColumnError, NullError, ParameterError, ShapeError
 from uncertain.preprocessing import AsGaussians
 
