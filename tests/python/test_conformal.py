@@ -11,12 +11,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from catalogues import linear
-from model_files import description, redescribed
+from model_files import core_steps, description, redescribed
 from numpy.testing import assert_allclose
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import uncertain
 from uncertain import GaussianArray
+from uncertain._uncertain import members_of
 from uncertain.exceptions import ColumnError, ModelFileError, ParameterError
 
 
@@ -44,6 +45,50 @@ def test_sets_cover_at_the_noise_of_the_fit_and_at_twice_that(method: Any) -> No
         model = uncertain.fit(linear(900, seed, classes=True), target="y", method=method)
         found.append([covered(model, linear(2000, 100 + seed, f, classes=True)) for f in (1.0, 2.0)])
     assert_allclose(np.mean(found, axis=0), 0.9, atol=0.02)
+
+
+@pytest.mark.parametrize("method", ["gsu", "kernel", "minimax"])
+def test_sets_hold_on_each_table_where_labels_are_nearly_noise(method: Any) -> None:
+    """Thresholds of other models than those that use them covered from .49 to all of the rows."""
+    found = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        x, std = rng.normal(size=(3000, 3)), rng.uniform(0.05, 1.0, (3000, 3))
+        y = np.where(0.15 * x[:, 0] + rng.normal(size=3000) > 0, "yes", "no")
+        X = GaussianArray(x + std * rng.normal(size=x.shape), std=std)
+        model = uncertain.fit(X[:500], y[:500], method=method)
+        sets = model.predict_set(X[500:], coverage=0.9)
+        found.append(np.mean([truth in some for truth, some in zip(y[500:], sets, strict=True)]))
+    assert min(found) > 0.83 and np.mean(found) > 0.88
+    assert np.std(found, ddof=1) < 0.06
+
+
+def test_the_sets_of_rows_are_their_own() -> None:
+    table = linear(300, 0, classes=True)
+    rows = GaussianArray(table.select("a", "b").to_numpy())
+    model = uncertain.fit(rows, table["y"].to_numpy(), method="discriminant")
+    sets = model.predict_set(rows)
+    before = sets.tolist()[1:]
+    sets[0].append("mine")
+    assert sets.tolist()[1:] == before
+
+
+def test_a_file_with_models_of_folds_answers_as_the_model(tmp_path: Path) -> None:
+    """In Rust, too: members without weight are left out, so the average that the file holds is the model."""
+    table = linear(200, 0, classes=True)
+    X, y = GaussianArray(table.select("a", "b").to_numpy()), table["y"].to_numpy()
+    model = uncertain.fit(X, y, method="gsu")
+    model.save(tmp_path / "m")
+    (step,) = core_steps(tmp_path / "m")
+    members, weights = members_of(step)
+    assert step.kind == "average" and weights == [1.0, *[0.0] * (len(members) - 1)] and len(members) > 1
+    loaded = uncertain.load(tmp_path / "m")
+    assert [type(s) for _, s in loaded.pipeline_.steps] == [type(s) for _, s in model.pipeline_.steps]
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    about = description(tmp_path / "m")
+    for damaged in (about["fold_models"][1:], [*about["fold_models"], about["fold_models"][0]], [{}], "x"):
+        with pytest.raises(ModelFileError, match="altered"):
+            uncertain.load(redescribed(tmp_path / "m", about | {"fold_models": damaged}, tmp_path / "n"))
 
 
 def test_precise_and_poor_rows_are_covered_alike() -> None:

@@ -225,34 +225,51 @@ def remembered(values: dict[str, Any], **changed: Any) -> dict[str, Any]:
     return {key: value for key, value in (values | changed).items() if value is not None}
 
 
-ONE_BIN: dict[str, Any] = {"edges": []}
+def with_sets(values: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """With other parts of the sets; `score` is put in the place of the first one of the first fold."""
+    sets = copy.deepcopy(values["sets"])
+    if "score" in changed:
+        sets["scores"][0]["scores"][0][0] = changed.pop("score")
+    return values | {"sets": remembered(sets, **changed)}
+
+
 DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] = {
-    "no widths": ("kernel", lambda r: remembered(r, widths=None), "one is missing"),
-    "one width": ("kernel", lambda r: remembered(r, widths=[1.0]), "widths of 1 features, the model has 2"),
-    "width nan": ("kernel", lambda r: remembered(r, widths=["nan", 1.0]), "widths = 'nan'"),
-    "width true": ("kernel", lambda r: remembered(r, widths=[True, 1.0]), "widths = True"),
-    "three widths": ("kernel", lambda r: remembered(r, widths=[1.0] * 3), "widths of 3 features"),
+    "no widths": ("kernel", lambda r: with_sets(r, widths=None), "widths"),
+    "one width": ("kernel", lambda r: with_sets(r, widths=[1.0]), "widths of 1 features, the model has 2"),
+    "width nan": ("kernel", lambda r: with_sets(r, widths=["nan", 1.0]), "widths = 'nan'"),
+    "width true": ("kernel", lambda r: with_sets(r, widths=[True, 1.0]), "widths = True"),
+    "three widths": ("kernel", lambda r: with_sets(r, widths=[1.0] * 3), "widths of 3 features"),
+    "scores of one fold": (
+        "kernel",
+        lambda r: with_sets(r, scores=r["sets"]["scores"][:1]),
+        "3 models of folds with sets",
+    ),
+    "no sets": ("kernel", lambda r: remembered(r, sets=None), "3 models of folds without sets"),
     "sizes of one": (
         "kernel",
         lambda r: remembered(r, sizes={"lower": [0.1], "middle": [0.2], "upper": [0.3], "n_rows": 9}),
         "sizes of the errors of 1 features, the model has 2",
     ),
-    "sizes falling": (
+    "sizes falling": ("kernel", lambda r: remembered(r, sizes=r["sizes"] | {"lower": [1e9] * 2}), "sizes = "),
+    "negative score": ("kernel", lambda r: with_sets(r, score=-1), "conformal = "),
+    "score nan": ("kernel", lambda r: with_sets(r, score="nan"), "scores = 'nan'"),
+    "large score": (
         "kernel",
-        lambda r: remembered(r, sizes=r["sizes"] | {"lower": [1e9, 1e9]}),
-        "sizes = ",
+        lambda r: with_sets(r, scores=[{"edges": [], "scores": [[7.0]]}] * 3),
+        "1 at most",
     ),
-    "negative scores": (
+    "other bins": (
         "kernel",
-        lambda r: remembered(r, conformal=ONE_BIN | {"scores": [[-1, -1]]}),
+        lambda r: with_sets(
+            r, scores=[*r["sets"]["scores"][:2], {"edges": [0.1], "scores": [[0.1], [0.1]]}]
+        ),
+        "other bins",
+    ),
+    "scores of intervals": (
+        "kernel, numbers",
+        lambda r: remembered(r, conformal={"edges": [], "scores": [[-1, -1]]}),
         "conformal = ",
     ),
-    "score nan": (
-        "kernel",
-        lambda r: remembered(r, conformal=ONE_BIN | {"scores": [["nan"]]}),
-        "scores = 'nan'",
-    ),
-    "large scores": ("kernel", lambda r: remembered(r, conformal=ONE_BIN | {"scores": [[7.0]]}), "1 at most"),
     "spread of classes": (
         "kernel",
         lambda r: remembered(r, spread={"base": 1.0, "slopes": [1.0] * 2, "widths": [1.0] * 2}),
@@ -274,7 +291,11 @@ DAMAGES: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]], str]] 
         lambda r: remembered(r, spread=r["spread"] | {"slopes": [1.0]}),
         "spread = ",
     ),
-    "widths of numbers": ("kernel, numbers", lambda r: remembered(r, widths=[1.0] * 2), "a regression"),
+    "sets of numbers": (
+        "kernel, numbers",
+        lambda r: remembered(r, sets={"widths": [1.0] * 2, "scores": [{"edges": [], "scores": [[0.1]]}]}),
+        "sets of a classifier beside a regression",
+    ),
     "spread of a GSURegressor": (
         "gsu, numbers",
         lambda r: remembered(r, spread={"base": 1.0, "slopes": [1.0] * 2, "widths": [1.0] * 2}),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from model_files import redescribed
+from model_files import description, redescribed
 from test_fit import N, scalars
 
 import uncertain
@@ -100,7 +100,7 @@ def test_a_kernel_model_stores_its_support_rows_only(tmp_path: Path) -> None:
     assert len(support) < N / 2
     model.save(tmp_path / "m")
     header, _ = header_and_data((tmp_path / "m").read_bytes())
-    assert header["1.means"]["shape"] == [len(support), 2]
+    assert header["0.0.1.means"]["shape"] == [len(support), 2]
     assert uncertain.load(tmp_path / "m").pipeline_[-1].support_rows_ == support
 
 
@@ -237,6 +237,8 @@ def test_an_altered_description_is_refused_at_load(
         "columns": {"target": "label", "features": ["u", "v"], "errors": {"std": "{}_err"}},
         "steps": ["gaussians", "classify"],
         "parameters": [{}, {}],
+        "fold_models": description(two_steps)["fold_models"],
+        "remembered": description(two_steps)["remembered"],
     }
     uncertain.load(redescribed(two_steps, about, tmp_path / "m"))
     with pytest.raises(ModelFileError, match="its description of columns is altered"):

@@ -26,8 +26,9 @@ from uncertain import GaussianArray, GaussianDenoiser, Incomplete, RemeasuredReg
 from uncertain._data.groups import Groups
 from uncertain._errors.estimate import by_model, by_replicates
 from uncertain._errors.sizes import ErrorSizes
-from uncertain._model.calibrating import calibrate, noise_levels
+from uncertain._model.calibrating import calibrate
 from uncertain._model.conformal import Conformal
+from uncertain._model.cross_conformal import noise_levels
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
 from uncertain._report.coefficients import coefficients_of

@@ -9,17 +9,15 @@ model itself learns from all rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold, split
 from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
-from .._data.typing import Booleans, Floats, Ints, Labels
-from .._errors.sizes import sizes_of
+from .._data.typing import Booleans, Floats, Ints
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, fit_folds, silenced, with_chosen_penalty
 from .._rows.training import TrainingRows
@@ -28,6 +26,7 @@ from ..preprocessing._error_columns import feature_spread
 from ..preprocessing._readings import Readings, drawn_factors
 from ..regression import GSURegressor
 from .conformal import LARGEST, Conformal
+from .cross_conformal import CrossConformal, cross_conformal, noise_levels, shares_of
 from .distribution import from_errors, has_density, of_density
 from .measured import is_measured
 from .scatter import FOLDS, MANY_ROWS, most_likely_scatter
@@ -41,7 +40,10 @@ LEAST_SCORES = 10
 """Fewer held-out rows say nothing."""
 MOST_NUMBERS = 20_000_000
 """Of the covariance matrices of rows that are read again."""
-FLOOR = -3.0
+ENOUGH_SCORES = 100, 400
+"""Of classes a third of the rows or groups is scored, but no fewer, and no more are needed. The models of
+more folds would make file and answers larger, and where labels are nearly noise, and they disagree, sets that
+hold more than was asked."""
 
 
 class Calibrated(NamedTuple):
@@ -50,8 +52,8 @@ class Calibrated(NamedTuple):
     residual_std: float | None = None
     spread: Spread | None = None
     conformal: Conformal | None = None
-    widths: Floats | None = None
-    """Of a classifier: the spread of every feature, in whose units noise levels are."""
+    sets: CrossConformal | None = None
+    """Of a classifier."""
 
 
 def calibrate(fitted: Pipeline, training: TrainingRows, held_out: FoldModels | None = None) -> Calibrated:
@@ -174,45 +176,28 @@ def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldM
 def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
     widths = feature_spread(gaussians_of(training.rows).means, ~gaps_of(training.rows))
     training = held_out.training
-    scores, levels, numbers = [], [], []
     codes = _codes(fitted, training)
+    models, scores, levels, weights = [], [], [], []
+    n_tested = n_rows = 0
+    n_units = len(training) if training.groups is None else training.groups.count
+    enough = np.clip(n_units // THIRDS, *ENOUGH_SCORES)
     for model, rows, test in _tested(held_out):
-        for read in _readings(fitted, rows):
-            at = test[: len(read)]
-            shares = shares_of(model, read, fitted.classes_)
-            scores.append(1.0 - shares[np.arange(len(at)), codes[at]])
-            levels.append(noise_levels(read, widths))
-            numbers.append(at)
-    if not numbers or len(np.unique(np.concatenate(numbers))) < LEAST_SCORES:
+        if n_tested >= enough:
+            break
+        n_tested += len(test) if training.groups is None else training.groups.take(test).count
+        n_rows += len(test)
+        readings = _readings(fitted, rows)
+        shares = [shares_of(model, read, fitted.classes_) for read in readings]
+        at = np.concatenate([test[: len(read)] for read in readings])
+        models.append(model)
+        scores.append(1.0 - np.concatenate(shares)[np.arange(len(at)), codes[at]])
+        levels.append(np.concatenate([noise_levels(read, widths) for read in readings]))
+        weights.append(training.counts[at])
+    if n_rows < LEAST_SCORES:
         return Calibrated()
-    weights = training.counts[np.concatenate(numbers)]
-    conformal = Conformal.of(np.concatenate(scores), np.concatenate(levels), weights)
-    return Calibrated(None, None, conformal, widths)
-
-
-def shares_of(pipeline: Pipeline, rows: Any, classes: Labels) -> Floats:
-    """How much speaks for each of these classes, (n, K), rows summing to 1.
-
-    Probabilities, or the softmax of scores for a method that has none; 0 for classes that it has not seen.
-    """
-    if hasattr(pipeline, "predict_proba"):
-        found = pipeline.predict_proba(rows)
-    else:
-        scores = pipeline.decision_function(rows)
-        found = softmax(np.stack([-scores, scores], axis=1) if scores.ndim == 1 else scores, axis=1)
-    if len(pipeline.classes_) == len(classes):
-        return np.asarray(found)
-    shares = np.zeros((len(found), len(classes)))
-    places = {label: k for k, label in enumerate(classes.tolist())}
-    shares[:, [places[label] for label in pipeline.classes_.tolist()]] = found
-    return shares
-
-
-def noise_levels(rows: Any, widths: Floats) -> Floats:
-    """log10 of the root mean square of errors in units of the features' spread; a missing value counts 2."""
-    std, known = sizes_of(rows)
-    size = np.sqrt((np.where(known, np.minimum(std / widths, 2.0), 2.0) ** 2).mean(axis=1))
-    return np.asarray(np.log10(np.maximum(size, 10.0**FLOOR)))
+    if not all(np.array_equal(model.classes_, fitted.classes_) for model in models):
+        models = []  # the sample had no row of some class
+    return Calibrated(sets=cross_conformal(models, scores, levels, weights, widths))
 
 
 def log(std: Floats) -> Floats:

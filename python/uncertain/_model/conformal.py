@@ -44,23 +44,34 @@ class Conformal:
     edges: Floats
     """Noise levels between the bins, rising."""
     scores: tuple[Floats, ...]
-    """Sorted, for each bin from the lowest noise to the highest."""
+    """Sorted, for each bin from the lowest noise to the highest. To the last bit: rounded ones would be ties
+    where a model's probabilities differ by a millionth."""
 
     @classmethod
-    def of(cls, scores: Floats, levels: Floats, weights: Floats) -> Self:
-        """Of rows with these scores, noise levels and weights > 0."""
-        count = len(scores)
-        bins = int(np.clip(count // PER_BIN, 1, MOST_BINS))
-        edges = np.unique(np.quantile(levels, np.arange(1, bins) / bins)) if bins > 1 else np.empty(0)
-        edges = edges[edges > levels.min()]  # equal levels stay together
+    def of(
+        cls, scores: Floats, levels: Floats, weights: Floats, edges: Floats | None = None, most: int = KEPT
+    ) -> Self:
+        """Of rows with these scores, noise levels and weights > 0; of a bin at most so many are kept."""
+        edges = bin_edges(levels) if edges is None else edges
         at = np.searchsorted(edges, levels, side="right")
-        kept = tuple(_rounded(_equal(scores[at == k], weights[at == k])) for k in range(len(edges) + 1))
-        return cls(_rounded(edges), kept)
+        kept = tuple(_equal(scores[at == k], weights[at == k], most) for k in range(len(edges) + 1))
+        return cls(edges, kept)
 
     def limits(self, levels: Floats, coverage: float) -> Floats:
         """The largest score that belongs in each row's set; infinite where there were too few to tell."""
         found = np.array([_quantile(scores, coverage) for scores in self.scores])
         return np.asarray(found[self.bins(levels)])
+
+    def count(self, scores: Floats, bins: Ints, counts: Ints) -> None:
+        """Add to `counts`, for each of the `scores` (n, K), how many are as large here, in the row's bin."""
+        for k, own in enumerate(self.scores):
+            rows = np.flatnonzero(bins == k)
+            counts[rows] += len(own) - np.searchsorted(own, scores[rows], side="left")
+
+    @property
+    def sizes(self) -> Ints:
+        """Scores of each bin."""
+        return np.array([len(own) for own in self.scores])
 
     def bins(self, levels: Floats) -> Ints:
         """The bin of each row."""
@@ -69,7 +80,7 @@ class Conformal:
     @property
     def largest(self) -> float:
         """The largest score of all."""
-        return float(max(scores[-1] for scores in self.scores))
+        return float(max((scores[-1] for scores in self.scores if len(scores)), default=0.0))
 
     def to_dict(self) -> Header:
         """Lists of numbers, for the model file."""
@@ -81,20 +92,29 @@ class Conformal:
         edges = finite_numbers(values["edges"], "edges")
         scores = tuple(finite_numbers(each, "scores") for each in values["scores"])
         rising = np.all(np.diff(edges) > 0.0)
-        sorted_ = all(len(each) and each[0] >= -ROUNDING and np.all(np.diff(each) >= 0.0) for each in scores)
+        sorted_ = all(np.all(each[:1] >= -ROUNDING) and np.all(np.diff(each) >= 0.0) for each in scores)
         if not rising or not sorted_ or len(scores) != len(edges) + 1:
             raise ValueError(f"conformal = {values!r:.100}")
         return cls(edges, scores)
 
 
-def _equal(scores: Floats, weights: Floats) -> Floats:
-    """Sorted scores that count alike: as many as the weights c are worth, (sum c)^2 / sum c^2, or `KEPT`."""
+def bin_edges(levels: Floats) -> Floats:
+    """Noise levels between bins of about equally many of these."""
+    bins = int(np.clip(len(levels) // PER_BIN, 1, MOST_BINS))
+    edges = np.unique(_rounded(np.quantile(levels, np.arange(1, bins) / bins))) if bins > 1 else np.empty(0)
+    return np.asarray(edges[edges > levels.min()])  # equal levels stay together
+
+
+def _equal(scores: Floats, weights: Floats, most: int) -> Floats:
+    """Sorted scores that count alike: as many as the weights c are worth, (sum c)^2 / sum c^2, or `most`."""
+    if not len(scores):
+        return scores
     order = np.argsort(scores, kind="stable")
     scores, weights = scores[order], weights[order]
     worth = round(float(weights.sum() ** 2 / (weights**2).sum()))
-    if worth == len(scores) <= KEPT:
+    if worth == len(scores) <= most:
         return scores
-    count = min(max(worth, 1), KEPT)
+    count = min(max(worth, 1), most)
     levels = (np.arange(count) + 0.5) / count * weights.sum()
     at = np.minimum(np.searchsorted(np.cumsum(weights), levels), len(scores) - 1)
     return np.asarray(scores[at])

@@ -14,6 +14,7 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from .._choice.leaderboard import Leaderboard
@@ -23,6 +24,7 @@ from .._uncertain import Fitted, model_from_bytes, model_to_bytes, read_model, w
 from ..exceptions import UncertainError
 from ..preprocessing import AsGaussians
 from ..preprocessing._unknown import Unknown
+from .fold_models import with_fold_models, without_fold_models
 from .pipeline_file import (
     altered,
     checked_steps,
@@ -88,9 +90,15 @@ def _parts(pipeline: Pipeline, metadata: ModelMetadata) -> tuple[list[Fitted], l
         rest = rest[1:]
     if not features:
         features = first_names(first)
+    models = () if metadata.remembered.sets is None else metadata.remembered.sets.models
     steps, own_names, own_parameters = listed(rest)
+    about_models: list[Header] = []
+    if models:
+        steps, about_models = with_fold_models(steps, models)
     names, parameters = names + own_names, parameters + own_parameters
     about: Header = {"columns": metadata.columns.to_dict(), "steps": names, "parameters": parameters}
+    if about_models:
+        about["fold_models"] = about_models
     if categories:
         about["categories"] = categories
     if units:
@@ -117,10 +125,12 @@ def _assembled(
     reads = bool(columns.roles()) or bool(parameters and "on_missing" in parameters[0])
     if about.steps and parameters and len(about.steps) != len(parameters):
         raise altered(f"{len(about.steps)} names and {len(parameters)} parameters of steps")
+    steps, models = without_fold_models(steps, parameters, about.fold_models, classes)
     estimators = estimators_of(steps, parameters[int(reads) :], classes)
     try:
-        about.remembered.check(named(estimators, []), about.residual_std)
-    except ValueError as error:
+        remembered = Remembered.from_dict(about.remembered, models)
+        remembered.check(named(estimators, []), about.residual_std)
+    except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
         raise altered(str(error)) from error
     if reads:
         first = AsGaussians(columns=columns)
@@ -142,7 +152,14 @@ def _assembled(
         estimators.insert(0, first)
     pipeline = named(estimators, about.steps)
     name_features(estimators, features)
-    return pipeline, ModelMetadata(columns, about.residual_std, about.leaderboard, about.remembered)
+    for model in models:  # which begins behind the reading step
+        name_features([step for _, step in model.steps], _names_behind(estimators[0], features))
+    return pipeline, ModelMetadata(columns, about.residual_std, about.leaderboard, remembered)
+
+
+def _names_behind(first: BaseEstimator, features: Sequence[str]) -> Sequence[str]:
+    """Names of features behind the reading step, if there is one that gives some."""
+    return first._names_out() or () if isinstance(first, AsGaussians) and first.roles_ else features
 
 
 class About(NamedTuple):
@@ -155,7 +172,8 @@ class About(NamedTuple):
     residual_std: float | None = None
     units: dict[str, str] = {}  # noqa: RUF012
     leaderboard: Leaderboard | None = None
-    remembered: Remembered = NOTHING
+    remembered: Header = {}  # noqa: RUF012
+    fold_models: list[Header] = []  # noqa: RUF012
     unknown: Unknown = NOTHING_UNKNOWN
 
     @classmethod
@@ -179,11 +197,20 @@ class About(NamedTuple):
         board = about.get("leaderboard")
         try:
             leaderboard = None if board is None else Leaderboard.from_dict(board)
-            remembered = Remembered.from_dict(about.get("remembered", {}))
             unknown = Unknown.from_dict(about["unknown"]) if "unknown" in about else NOTHING_UNKNOWN
         except (TypeError, KeyError, AttributeError, IndexError, ValueError) as error:
             raise altered(str(error)) from error
-        return cls(columns, steps, parameters, categories, scatter, units, leaderboard, remembered, unknown)
+        remembered, models = about.get("remembered", {}), about.get("fold_models", [])
+        if not isinstance(remembered, dict) or not _are_objects(models):
+            raise altered(f"remembered = {remembered!r:.100}, fold_models = {models!r:.100}")
+        return cls(
+            columns, steps, parameters, categories, scatter, units, leaderboard, remembered, models, unknown
+        )
+
+
+def _are_objects(value: object) -> bool:
+    """A list of JSON objects?"""
+    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
 
 
 def _are_values(value: object) -> bool:

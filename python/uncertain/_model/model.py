@@ -193,19 +193,29 @@ class Model:
         lists), the most probable label first. A list is never empty, so coverage is larger where the model is
         right more often than was asked; a list of all classes says that the row tells nothing.
 
-        With q_b the ceil((m + 1) coverage)-th smallest of the scores 1 - P(true class) of m held-out rows in
-        bin b of noise levels,
+        The model keeps models of folds (for 300 rows and more mostly one, of two thirds of the rows), and the
+        scores 1 - P_f(true class) that each gave to the rows it had not seen. A class is in the set unless
+        too few of these m scores are as large as its own, model by model,
 
         .. code-block:: text
 
-            set of a row = {k : 1 - P(k) <= q_b} and the most probable class
+            set = {k : sum_f #{i in fold f, bin b: P_f(y_i) <= P_f(k)} >= floor((m + 1)(1 - coverage))}
+                  and the most probable class
 
         where b is the bin of the row's noise level, the root mean square of its errors in units of the spread
-        of the features. The held-out rows are those of the folds that ``method="auto"`` chose on; other
-        methods hold out a third of the rows (up to 1,000 rows each third in turn). Whole groups stay
-        together, and so do equal rows; rows count by their weights. If error bars are measurement errors each
-        is there twice, as it was read and as it would have been read with errors up to 4 times as large.
-        So coverage holds for precise rows, for poor ones, and for larger errors than those of the fit. It is
+        of the features. With one fold (split conformal prediction) sets hold the true class with at least the
+        probability `coverage`, over tables and rows that are exchangeable with those of the fit. With several
+        (cross-conformal prediction, CV+) the guarantee is 1 - 2 alpha - sqrt(2 / n), alpha = 1 - coverage; in
+        practice it is `coverage`, or more where the models disagree. The coverage on one table varies by
+        sqrt(coverage alpha / m), and more where many rows share one probability.
+
+        The held-out rows are those of the folds that ``method="auto"`` chose on; other methods hold out a
+        third of the rows. There are as many folds as hold a third of the rows or groups (100 at least, 400
+        are enough); the model file holds their models, too. Whole groups stay together, and so do equal rows:
+        of groups the guarantee is that for a row of a new group. Rows count by their weights. If error bars
+        are measurement errors each is there twice, as it was read and as it would have been read with errors
+        up to 4 times as large. So coverage holds for precise rows, for poor ones, and for larger errors than
+        those of the fit; in bins of the noise, with weights or re-read rows it is no longer a theorem. It is
         an average over rows of a noise level, not a promise for each class.
 
         Parameters
@@ -223,6 +233,8 @@ class Model:
         References
         ----------
         V. Vovk, A. Gammerman, G. Shafer, Algorithmic Learning in a Random World, 2005, sections 2.2 and 4.5.
+        R. F. Barber, E. J. Candes, A. Ramdas, R. J. Tibshirani, Predictive inference with the jackknife+,
+        Annals of Statistics 49, 2021, section 5.
         M. Sadinle, J. Lei, L. Wasserman, Least ambiguous set-valued classifiers with bounded error levels,
         JASA 114, 2019.
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._data.incomplete import GaussianRows
-from .._data.typing import Array, Booleans, Floats, Labels, NativeColumn, NativeTable
+from .._data.typing import Array, Floats, Labels, NativeColumn, NativeTable
 from .._data.validation import TableLike
 from .._tables.source import Source
 from ..exceptions import ParameterError
-from .calibrating import log, noise_levels, shares_of
+from .calibrating import log
 from .conformal import Conformal
+from .cross_conformal import CrossConformal, set_lists, shares_of
 from .distribution import from_errors, has_density, of_density
 from .reader import Answer, Reader
 from .remembered import Remembered
 from .spread import parts_of
 
+Scores = TypeVar("Scores", Conformal, CrossConformal)
 DISTRIBUTION = ("", "_std", "_std_from_errors")
 INTERVAL = ("_lower", "_upper")
 
@@ -63,14 +66,12 @@ class Predictor:
         """Lists of classes that hold the true one as often as asked."""
         if self._reader.is_regression:
             raise ParameterError("predict_set is for classes; a regression has predict_interval")
-        conformal, widths, classes = self._scores(coverage), self._remembered.widths, self._reader.classes
-        assert widths is not None
+        known, classes = self._scored(self._remembered.sets, coverage), self._reader.classes
         assert classes is not None
 
         def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
             shares = shares_of(steps, rows, classes)
-            limits = conformal.limits(noise_levels(rows, widths), coverage)
-            return (_listed(shares, 1.0 - shares <= limits[:, None], classes),)
+            return (set_lists(shares, known.inside(steps, rows, shares, classes, coverage), classes),)
 
         return self._one(*self._asked(table, sets, ["_set"], append=append), "_set", append=append)
 
@@ -80,7 +81,7 @@ class Predictor:
         """Intervals that hold the true target as often as asked."""
         if not self._reader.is_regression:
             raise ParameterError("predict_interval is for numbers; a classifier has predict_set")
-        conformal = self._scores(coverage)
+        conformal = self._scored(self._remembered.conformal, coverage)
         source, (mean, std, _) = self._asked(table, self._distribution, INTERVAL, append=append)
         half = conformal.limits(log(std), coverage) * std
         return self._several(
@@ -180,27 +181,17 @@ class Predictor:
         parts = parts_of(steps, rows, spread.widths)
         return steps.predict(rows), spread.std(parts), spread.from_errors(parts)
 
-    def _scores(self, coverage: float) -> Conformal:
+    def _scored(self, scores: Scores | None, coverage: float) -> Scores:
+        """The scores, if there are any, for a coverage that can be."""
         if not isinstance(coverage, (int, float)) or not 0.0 < coverage < 1.0:
             raise ParameterError(f"coverage = {coverage!r}: must be a share between 0 and 1, such as 0.9")
-        if self._remembered.conformal is None:
+        if scores is None:
             raise ParameterError(
                 "the model holds no scores of held-out rows (its file was written in Rust or by an older "
                 "version, or there were too few rows or groups to hold any out): fit it again, to more rows"
             )
-        return self._remembered.conformal
+        return scores
 
     @property
     def _estimator_name(self) -> str:
         return type(self._reader.pipeline[-1]).__name__
-
-
-def _listed(shares: Floats, inside: Booleans, classes: Labels) -> Labels:
-    """Lists of labels, the largest share first; the first always."""
-    order = np.argsort(-shares, axis=1, kind="stable")
-    kept = np.take_along_axis(inside, order, axis=1)
-    kept[:, 0] = True
-    labels = np.asarray(classes, dtype=object)[order]
-    lists = np.empty(len(shares), dtype=object)
-    lists[:] = [row[some].tolist() for row, some in zip(labels, kept, strict=True)]
-    return lists

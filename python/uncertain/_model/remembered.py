@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
-from .._data.json_numbers import finite_numbers
-from .._data.typing import Floats, Header
+from .._data.typing import Header
 from .._errors.sizes import ErrorSizes
 from ..regression import GSURegressor
 from .conformal import Conformal
+from .cross_conformal import CrossConformal
 from .distribution import has_density
 from .spread import Spread
 
@@ -26,27 +27,28 @@ class Remembered:
     spread: Spread | None = None
     """Of a regression without a law of its own: how far targets are from predictions."""
     conformal: Conformal | None = None
-    """How strange held-out targets were."""
-    widths: Floats | None = None
-    """Of a classifier: the spread of every feature, in whose units its noise levels are."""
+    """Of a regression: how strange held-out targets were."""
+    sets: CrossConformal | None = None
+    """Of a classifier: the same, with the models of the folds that say so."""
 
     def to_dict(self) -> Header:
-        """What there is, for the JSON of the model file."""
-        parts = {"sizes": self.sizes, "spread": self.spread, "conformal": self.conformal}
-        found: Header = {name: part.to_dict() for name, part in parts.items() if part is not None}
-        return found if self.widths is None else found | {"widths": self.widths.tolist()}
+        """What there is, for the JSON of the model file, which holds the models of the folds as steps."""
+        parts = {"sizes": self.sizes, "spread": self.spread, "conformal": self.conformal, "sets": self.sets}
+        return {name: part.to_dict() for name, part in parts.items() if part is not None}
 
     @classmethod
-    def from_dict(cls, values: Header) -> Self:
+    def from_dict(cls, values: Header, models: Sequence[Pipeline] = ()) -> Self:
         """Inverse of `to_dict`; KeyError, TypeError, ValueError, AttributeError for what is none of it."""
-        widths = finite_numbers(values["widths"], "widths") if "widths" in values else None
-        if widths is not None and not (widths > 0.0).all():
-            raise ValueError(f"widths = {widths!r:.100}")
+        parts = dict(values)
+        if "widths" in parts:  # of a classifier, until November 2026
+            parts["sets"] = {"widths": parts.pop("widths"), "scores": [parts.pop("conformal")]}
+        if models and "sets" not in parts:
+            raise ValueError(f"{len(models)} models of folds without sets")
         return cls(
-            ErrorSizes.from_dict(values["sizes"]) if "sizes" in values else None,
-            Spread.from_dict(values["spread"]) if "spread" in values else None,
-            Conformal.from_dict(values["conformal"]) if "conformal" in values else None,
-            widths,
+            ErrorSizes.from_dict(parts["sizes"]) if "sizes" in parts else None,
+            Spread.from_dict(parts["spread"]) if "spread" in parts else None,
+            Conformal.from_dict(parts["conformal"]) if "conformal" in parts else None,
+            CrossConformal.from_dict(parts["sets"], models) if "sets" in parts else None,
         )
 
     def check(self, pipeline: Pipeline, residual_std: float | None) -> None:
@@ -62,19 +64,15 @@ class Remembered:
         if is_regressor(last):
             self._check_numbers(pipeline, residual_std)
             return
-        if self.spread is not None:
-            raise ValueError("the spread of a regression beside a classifier")
-        if (self.conformal is None) != (self.widths is None):
-            raise ValueError("of conformal and widths one is missing")
-        if self.widths is not None and len(self.widths) != d:
-            raise ValueError(f"widths of {len(self.widths)} features, the model has {d}")
-        if self.conformal is not None and self.conformal.largest > 1.0:
-            raise ValueError(f"a score of {self.conformal.largest:.3g}; those of classes are 1 at most")
+        if self.spread is not None or self.conformal is not None:
+            raise ValueError("spread or scores of a regression beside a classifier")
+        if self.sets is not None:
+            self.sets.check(d, last.classes_)
 
     def _check_numbers(self, pipeline: Pipeline, residual_std: float | None) -> None:
         last = pipeline[-1]
-        if self.widths is not None:
-            raise ValueError("widths of a classifier beside a regression")
+        if self.sets is not None:
+            raise ValueError("sets of a classifier beside a regression")
         if self.spread is not None:
             if isinstance(last, GSURegressor) or has_density(pipeline):
                 raise ValueError(f"a {type(last).__name__} with a spread, which is for other regressions")

@@ -28,7 +28,7 @@ from .._data.validation import TableLike
 from .._errors.sizes import sizes_of
 from ..exceptions import CovarianceWarning, ParameterError
 from ..preprocessing import GaussianDenoiser
-from .calibrating import shares_of
+from .cross_conformal import shares_of
 from .measured import is_measured, true_values
 from .reader import Reader
 

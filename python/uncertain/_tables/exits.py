@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,6 +22,13 @@ class Exit:
     """The caller's kind of table; `whole` gives the table itself, of a query with all columns."""
 
     whole: Callable[[], NativeTable]
+    shares_lists: ClassVar[bool] = False
+    """Does it copy a list into its own memory, so that rows may share one?"""
+
+    def columns(self, values: Mapping[str, Labels]) -> dict[str, Labels]:
+        """Arrays of new columns, in which no two rows share a list that the caller could change."""
+        arrays = {name: np.asarray(column) for name, column in values.items()}
+        return arrays if self.shares_lists else {name: unshared(array) for name, array in arrays.items()}
 
     def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         """New columns as a table, with the index of the caller's."""
@@ -42,10 +50,15 @@ class Exit:
 class PolarsExit(Exit):
     """DataFrames of Polars."""
 
+    shares_lists = True
+
     def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         import polars
 
-        return polars.DataFrame(_plain(columns))
+        lists = {name: _distinct(values) for name, values in columns.items() if _holds_lists(values)}
+        plain = _plain({name: values for name, values in columns.items() if name not in lists})
+        gathered = {name: polars.Series(unlike).gather(places) for name, (unlike, places) in lists.items()}
+        return polars.DataFrame({name: (plain | gathered)[name] for name in columns})
 
     def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         return self.whole().with_columns(self.frame(columns).get_columns())
@@ -92,10 +105,16 @@ class PandasExit(Exit):
 class ArrowExit(Exit):
     """Tables of pyarrow; also for a RecordBatch, and for what only gives a stream of them."""
 
+    shares_lists = True
+
     def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         import pyarrow
 
-        return pyarrow.table({name: pyarrow.array(v) for name, v in _plain(columns).items()})
+        lists = {name: _distinct(values) for name, values in columns.items() if _holds_lists(values)}
+        plain = _plain({name: values for name, values in columns.items() if name not in lists})
+        arrays = {name: pyarrow.array(values) for name, values in plain.items()}
+        taken = {name: pyarrow.array(unlike).take(places) for name, (unlike, places) in lists.items()}
+        return pyarrow.table({name: (arrays | taken)[name] for name in columns})
 
     def append(self, columns: Mapping[str, Labels]) -> NativeTable:
         import pyarrow
@@ -178,6 +197,9 @@ class WrappedExit(Exit):
         super().__init__(inner.whole)
         self._inner, self._wrap = inner, wrap
 
+    def columns(self, values: Mapping[str, Labels]) -> dict[str, Labels]:
+        return self._inner.columns(values)
+
     def frame(self, columns: Mapping[str, Labels]) -> NativeTable:
         return self._wrap(self._inner.frame(columns))
 
@@ -199,6 +221,26 @@ def _arrays_of(rows: GaussianArray | None) -> dict[str, Floats]:
     if rows.kind == "shared":
         parts["cov"] = rows.covariances()
     return {name: part.reshape(len(part), -1) if part.ndim == 1 else part for name, part in parts.items()}
+
+
+def _holds_lists(values: Labels) -> bool:
+    return values.dtype.kind == "O" and values.ndim == 1 and len(values) > 0 and isinstance(values[0], list)
+
+
+def _distinct(lists: Labels) -> tuple[list[list[object]], Ints]:
+    """The objects among lists that rows share, and which of them each row has."""
+    ids = np.fromiter(map(id, lists), dtype=np.int64, count=len(lists))
+    _, first, places = np.unique(ids, return_index=True, return_inverse=True)
+    return lists[first].tolist(), places
+
+
+def unshared(values: Labels) -> Labels:
+    """The values; of lists a copy for each row, which is the row's own."""
+    if not _holds_lists(values):
+        return values
+    copies = np.empty(len(values), dtype=object)
+    copies[:] = [each.copy() for each in values]
+    return copies
 
 
 def _plain(columns: Mapping[str, Labels]) -> dict[str, Labels | list[object]]:

@@ -14,6 +14,7 @@ from .._data.typing import ColumnOrValues, Floats, Labels
 from .._data.validation import TableLike
 from .._data.warn import warn
 from ..exceptions import ColumnError, ParameterError, UncertainWarning
+from .exits import unshared
 from .hdus import ANY_TABLE, HduChoice
 from .opening import opened
 from .paths import are_paths
@@ -141,7 +142,7 @@ class Source:
     def answer_one(self, name: str, values: Labels) -> Any:
         """One new column as the caller's library has it; the values themselves without a table."""
         if self.table is None:
-            return values
+            return unshared(values)
         return self.table.answer(name, values)
 
     def check_new(self, names: Iterable[str], instead: str) -> Self:

@@ -296,7 +296,7 @@ class Table:
 
     def result(self, columns: Mapping[str, Any]) -> Any:
         """New columns, one value per row, as a table of the same kind, with the index that this one has."""
-        return self.exit.frame({name: np.asarray(values) for name, values in columns.items()})
+        return self.exit.frame(self.exit.columns(columns))
 
     def answer(self, name: str, values: Labels) -> Any:
         """One new column as the table's library has it."""
@@ -306,7 +306,7 @@ class Table:
         """A table of the same kind with this one's columns and the new ones behind them."""
         if self.door.late:
             self.load(self.names)
-        return self.exit.append({name: np.asarray(values) for name, values in columns.items()})
+        return self.exit.append(self.exit.columns(columns))
 
     def take(self, name: str, rows: Ints) -> Any:
         """Some rows of a column, as the table's library has it."""
