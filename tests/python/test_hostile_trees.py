@@ -212,3 +212,28 @@ def test_folders_that_may_not_be_read(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0)
     with pytest.raises(PermissionError):
         rows_read(tmp_path)
+
+
+NASTY = "\x1b[31mred\x1b]0;title\x07\r\u202e"
+
+
+def test_terminals_do_not_obey_names(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from uncertain.cli import main
+
+    frame = table("pq", 40).rename({"x": f"x{NASTY}", "x_err": f"x{NASTY}_err"}).with_columns(n=1.0)
+    path = tmp_path / f"t{NASTY}.parquet"
+    write(frame.rename({"n": f"n{NASTY}"}), path)
+    with pytest.warns(UncertainWarning, match=r"left out.*n\\x1b\[31mred"):
+        model = uncertain.fit(path, method="gsu")
+    assert r"x\x1b[31mred" in str(model) and str(model).replace("\n", "").isprintable()
+    with pytest.raises(UncertainError) as caught:
+        uncertain.fit(path, target="other")
+    assert str(caught.value).isprintable()
+    out = str(tmp_path / "m.safetensors")
+    for arguments in (["fit", str(path), "--method", "gsu", "-o", out], ["fit", str(path), "-t", "other"]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = CliRunner().invoke(main, arguments)
+        assert not {"\x1b", "\x07", "\r", "\u202e"} & {*result.output}, result.output

@@ -163,10 +163,15 @@ def fill(pattern: str, *names: str) -> str:
     return pattern
 
 
+def visible(text: str) -> str:
+    """The text without what a terminal obeys: control characters and the like as \\x1b."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def listing(names: Iterable[str], most: int = 8) -> str:
     """Names for a message, the first ones of many."""
     names = list(names)
-    shown = ", ".join(names[:most])
+    shown = visible(", ".join(names[:most]))
     return shown if len(names) <= most else f"{shown}, ... ({len(names)} columns)"
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Self
 from .._data.typing import Keywords
 from .._data.warn import warn
 from ..exceptions import ColumnError, ParameterError, UncertainWarning
-from .bars import ARGUMENTS, KINDS, ErrorColumns, error_bars_from, fill, is_list_column, listing
+from .bars import ARGUMENTS, KINDS, ErrorColumns, error_bars_from, fill, is_list_column, listing, visible
 from .names import ErrorBar
 from .roles import check_roles
 from .saved import fits, from_plain, to_plain
@@ -482,4 +482,4 @@ IF_THERE = (
 
 
 def _line(role: str, text: str) -> str:
-    return f"{role:<10} {text}"
+    return f"{role:<10} {visible(text)}"

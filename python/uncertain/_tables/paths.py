@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import TypeAlias, TypeGuard
 
+from .._columns.bars import visible
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from .formats import ENDINGS, format_of, is_remote
@@ -55,7 +56,7 @@ def describe_paths(paths: Paths) -> str:
     """The paths as errors name them."""
     if isinstance(paths, (list, tuple)):
         return describe_paths(paths[0]) + (f" and {len(paths) - 1} more" if len(paths) > 1 else "")
-    return printable(os.fspath(paths))  # type: ignore[arg-type]
+    return visible(printable(os.fspath(paths)))  # type: ignore[arg-type]
 
 
 def printable(path: str) -> str:
