@@ -43,6 +43,7 @@ from ._trees.saved import SavedTrees
 from ._trees.stopped import number_of_trees
 from .exceptions import ParameterError, UncertainError
 from .preprocessing import ErrorColumns
+from .preprocessing._error_columns import FLOOR, TREES
 from .preprocessing._readings import Readings, TruthOfClasses, TruthOfTargets, drawn_factors
 
 SMALLEST = 0.1
@@ -115,7 +116,8 @@ class _Remeasured(SavedTrees, BaseEstimator):
         weights = check_sample_weight(sample_weight, len(rows))
         random = generator_from(self.random_state)
         exact = gaussians.kind == "zero" or not gaussians.trace().any()
-        self.error_columns_ = ErrorColumns(self.error_columns).fit(rows)
+        floor = TREES if self.estimator is None else FLOOR
+        self.error_columns_ = ErrorColumns(self.error_columns, floor=floor).fit(rows)
         copies = 1 if exact else self.n_copies
         self.factors_: tuple[float, float] = (1.0, 1.0) if exact else self._range(gaussians)
         table = self._copied(rows, y if classes is None else classes, weights, copies, random)
@@ -240,7 +242,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         if self.factors != "auto":
             return float(self.factors[0]), float(self.factors[1])
         sizes = 10.0 ** ErrorColumns().fit(rows).transform(rows)[:, rows.n_features :]
-        noisy = sizes[sizes > 1e-3]
+        noisy = sizes[sizes > 1.001e-3]
         widest = WIDTH / float(np.median(noisy)) if noisy.size else 1.0
         return SMALLEST, min(max(widest, 2.0), WIDEST)
 

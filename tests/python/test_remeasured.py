@@ -252,5 +252,5 @@ def test_error_columns() -> None:
         "correlation_b_c",
     ]
     exact = columns.transform(GaussianArray(x, feature_names=["a", "b", "c"]))
-    np.testing.assert_allclose(exact[:, 3:6], -9.0)
+    np.testing.assert_allclose(exact[:, 3:6], -3.0)
     assert not exact[:, 6:].any()

@@ -10,6 +10,10 @@ kernel machine, which falls where errors are larger, only if it is better than a
 errors. Below 1,000 rows, and with ``effort="high"``, it is an average instead: of members within two standard
 errors of the best, with the weights w >= 0, sum w = 1, of the least held-out loss of the average itself.
 
+The best member of each method is tried without error bars, too. These twins take part if the best of them
+beats every member that knows the error bars by a standard error; else they are there for comparison, as they
+fall first where errors are larger. (With limits, and with rows that are held elsewhere, always.)
+
 The chosen member's own score is a little too good, as the best of several by luck: by O(sqrt(log M / n)) for
 M members.
 
@@ -36,8 +40,8 @@ from ..exceptions import UncertainError
 from .average import AveragedClassifier, AveragedRegressor
 from .comparison import Comparison
 from .leaderboard import Entry, Leaderboard
-from .portfolio import Member, Request, follows_rule, portfolio, twin_of
-from .rule import Ranking, entry, gain, skipped_entry
+from .portfolio import MEANS_ONLY, Member, Request, follows_rule, portfolio, twin_of
+from .rule import TOLERANCE, Ranking, entry, gain, skipped_entry
 from .trial import Trial, average, try_member
 
 ENOUGH_ROWS = 20
@@ -99,6 +103,8 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
         return _by_rule(request, members, training)
     twins = [] if request.exact else _twins(request, trials, comparison, pace)
     pace.end()
+    if request.able is None and not request.limits and twins and _is_better(twins[0], trials, comparison):
+        trials += twins
     choice = _decide(request, trials, passed, twins, skipped, comparison, training)
     if equal is None:
         return choice
@@ -114,15 +120,23 @@ def _countable(training: TrainingRows) -> int:
 
 def _twins(request: Request, trials: Sequence[Trial], comparison: Comparison, pace: Pace) -> list[Trial]:
     """Of each method the best member, without error bars; the best of them first."""
-    exact, twins = comparison.without_errors(), []
+    twins: list[Trial] = []
+    rows = comparison.without_errors() if request.limits else comparison
     for method in dict.fromkeys(trial.member.method for trial in trials):
         of_method = [trial for trial in trials if trial.member.method == method]
         best = min(of_method, key=lambda trial: comparison.mean(trial.losses).value)
         try:
-            twins.append(try_member(twin_of(request, best.member), exact, pace))
+            twins.append(try_member(twin_of(request, best.member), rows, pace))
         except UncertainError:
             continue
     return sorted(twins, key=lambda twin: comparison.mean(twin.losses).value)
+
+
+def _is_better(twin: Trial, trials: Sequence[Trial], comparison: Comparison) -> bool:
+    """Is the best member without error bars clearly better than the best one that knows them?"""
+    best = min(trials, key=lambda trial: comparison.mean(trial.losses).value)
+    ahead, se = comparison.mean(best.losses - twin.losses)
+    return ahead > TOLERANCE * se
 
 
 def _decide(
@@ -155,9 +169,11 @@ def _decide(
     if len(weights) > 1:
         entries.insert(0, replace(entry(chosen, best, comparison), weight=np.nan))
     entries += [replace(entry(other, best, comparison), note=IN_MEMORY) for other in passed]
-    entries += [replace(entry(twin, best, comparison), note=COMPARED) for twin in twins]
+    others = [twin for twin in twins if twin not in trials]
+    entries += [replace(entry(twin, best, comparison), note=COMPARED) for twin in others]
     entries += [skipped_entry(member) for member in skipped]
-    ahead = gain(chosen, twins[0], comparison) if twins else (np.nan, np.nan)
+    dropped = chosen.member.meaning == MEANS_ONLY
+    ahead = gain(chosen, twins[0], comparison) if twins and not dropped else (np.nan, np.nan)
     board = Leaderboard(
         tuple(entries),
         "rmse" if request.regression else "log_loss",

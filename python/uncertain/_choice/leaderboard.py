@@ -108,7 +108,11 @@ class Leaderboard:
             f"held out   {LABELS[self.measure]} {_pm(own.score, own.score_se)} "
             f"({self.n_rows:,} rows{groups}{equal}, {self.folds} fits each{errors})",
         ]
-        if np.isfinite(self.gain):
+        if any(e.meaning == "means only" for e in (own, *shares)):
+            found.append(
+                "gain       none: the means alone do better than every candidate that knows the errors"
+            )
+        elif np.isfinite(self.gain):
             better = "better" if self.gain >= 0 else "worse"
             found.append(
                 f"gain       {_pm(abs(self.gain), self.gain_se)} {better} than the means alone "

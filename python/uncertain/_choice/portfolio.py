@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._data.incomplete import GaussianRows, gaussians_of
 from .._data.typing import Keywords, Labels
+from ..preprocessing import GaussianCollapser, GaussianImputer
 from .methods import estimator_of, is_denoised
 from .steps import Softening, steps_with, takes_limits
 
@@ -125,14 +126,24 @@ def follows_rule(asked: Request, member: Member) -> bool:
     return member.method == "gsu" and (asked.exact or member.meaning == asked.usual)
 
 
+MEANS_ONLY = "means only"
+"""The meaning of error bars for a member that drops them."""
+
+
 def twin_of(asked: Request, member: Member) -> Member:
-    """The member without error bars: rows will be exact, which have no meaning."""
+    """The member without error bars: its first step drops them."""
     own = ("alpha", "C", "factors", "per_feature")
     parameters = {name: value for name, value in member.parameters.items() if name not in own}
     without = replace(asked, limits=False, target_limits=False)
     twin = _member(without, member.method, "spread", parameters)
+    assert twin.pipeline is not None
+    steps = [("means", GaussianCollapser())]
+    for name, step in twin.pipeline.steps:
+        steps.append((name, step))
+        if isinstance(step, GaussianImputer):  # which leaves open what it fills
+            steps.append(("filled", GaussianCollapser()))
     penalty = {"gsu": "alpha", "kernel": "C"}.get(member.method, "")
-    return replace(twin, meaning="means only", penalty=penalty)
+    return replace(twin, meaning=MEANS_ONLY, penalty=penalty, pipeline=Pipeline(steps))
 
 
 def _classes(asked: Request) -> Iterator[Member]:

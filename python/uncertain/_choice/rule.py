@@ -13,7 +13,7 @@ from .._data.typing import Floats
 from .._held_out.means import Mean, mean_known
 from .comparison import Comparison
 from .leaderboard import Entry
-from .portfolio import Member
+from .portfolio import MEANS_ONLY, Member
 from .stacking import stacked
 from .trial import Trial
 
@@ -57,7 +57,10 @@ class Ranking:
 
         Members that lose most where errors are larger count only if they are clearly better than all others.
         """
-        steady = [k for k in self.order if self.trials[k].member.method not in UNSTEADY]
+        members = [trial.member for trial in self.trials]
+        steady = [
+            k for k in self.order if members[k].method not in UNSTEADY or members[k].meaning == MEANS_ONLY
+        ]
         if len(steady) < len(self.order) and steady and self.is_within(steady[0], CLEARLY):
             others = Ranking([self.trials[k] for k in sorted(steady)], self.comparison)
             return sorted(steady)[others._first]

@@ -7,7 +7,7 @@ from sklearn.pipeline import Pipeline
 from .._data.incomplete import GaussianRows
 from .._data.typing import Floats
 from ..mixture import GaussianMixtureRegressor
-from ..preprocessing import GaussianCollapser
+from ..preprocessing import GaussianCollapser, GaussianDenoiser
 
 
 def has_density(pipeline: Pipeline) -> bool:
@@ -31,13 +31,18 @@ def from_errors(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats]
     the deviation is asked of rows that have not been collapsed.
     """
     mean, std = pipeline[-1].predict(in_front(pipeline, rows), return_std=True)
-    collapsed = any(isinstance(step, GaussianCollapser) for _, step in pipeline.steps)
+    collapsed = any(isinstance(step, GaussianDenoiser) for _, step in pipeline.steps)
     return (pipeline.predict(rows) if collapsed else mean), std
 
 
 def in_front(pipeline: Pipeline, rows: GaussianRows) -> GaussianRows:
-    """The rows as they come to the last step, before a `GaussianCollapser` takes their covariances away."""
+    """The rows as they come to the last step, before a `GaussianCollapser` drops covariances of posteriors.
+
+    One without a denoiser in front drops error bars, which then do not count.
+    """
+    denoised = False
     for _, step in pipeline.steps[:-1]:
-        if not isinstance(step, GaussianCollapser):
+        denoised = denoised or isinstance(step, GaussianDenoiser)
+        if not (denoised and isinstance(step, GaussianCollapser)):
             rows = step.transform(rows)
     return rows

@@ -12,7 +12,13 @@ from .._data.array import GaussianArray
 from .._tables.source import Source
 from ..discriminant import GaussianDiscriminant
 from ..mixture import GaussianMixtureRegressor
-from ..preprocessing import GaussianDenoiser, GaussianImputer, GaussianLogScaler, GaussianScaler
+from ..preprocessing import (
+    GaussianCollapser,
+    GaussianDenoiser,
+    GaussianImputer,
+    GaussianLogScaler,
+    GaussianScaler,
+)
 from ..remeasured import RemeasuredClassifier, RemeasuredRegressor
 
 BY_ITSELF = (
@@ -31,7 +37,13 @@ def is_measured(pipeline: Pipeline) -> bool:
     """Is each row one noisy reading of true values, for some step, and for every member of an average?"""
     if hasattr(pipeline[-1], "members_"):
         return all(is_measured(member) for member in pipeline[-1].members_)
-    return any(isinstance(step, BY_ITSELF) for _, step in pipeline.steps)
+    return not drops_errors(pipeline) and any(isinstance(step, BY_ITSELF) for _, step in pipeline.steps)
+
+
+def drops_errors(pipeline: Pipeline) -> bool:
+    """Does it use the means alone? A collapser behind a denoiser has had them."""
+    steps = [step for _, step in pipeline.steps if isinstance(step, (GaussianDenoiser, GaussianCollapser))]
+    return bool(steps) and isinstance(steps[0], GaussianCollapser)
 
 
 def tolerated(pipeline: Pipeline) -> tuple[float, float]:
@@ -49,7 +61,7 @@ def tolerated(pipeline: Pipeline) -> tuple[float, float]:
 def advice(pipeline: Pipeline) -> str:
     """Whether the method minds, and what to do."""
     last = pipeline[-1]
-    if isinstance(last, (RemeasuredClassifier, RemeasuredRegressor)):
+    if isinstance(last, (RemeasuredClassifier, RemeasuredRegressor)) and not drops_errors(pipeline):
         smallest, largest = last.factors_
         return (
             f"the model has seen copies with {smallest:.3g} to {largest:.3g} times the errors of the fit, "

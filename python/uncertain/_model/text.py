@@ -6,7 +6,7 @@ from .._choice.leaderboard import Leaderboard
 from .._columns.bars import listing
 from ..preprocessing import AsGaussians
 from .coefficients import logarithms
-from .measured import is_measured
+from .measured import drops_errors, is_measured
 from .reader import Reader
 from .summary import ending_of
 
@@ -55,6 +55,8 @@ def _missing_line(reader: Reader, n_left_out: int) -> list[str]:
 def _meaning_line(reader: Reader) -> list[str]:
     """How the error bars were understood, where there are some that have a choice."""
     measured = is_measured(reader.pipeline)
+    if drops_errors(reader.pipeline):
+        return ["meaning    none: the means alone predict better"]
     members = getattr(reader.pipeline[-1], "members_", ())
     if len({is_measured(member) for member in members}) > 1:
         return ["meaning    of each member its own"]

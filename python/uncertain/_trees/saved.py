@@ -12,6 +12,7 @@ from .._base.core import NOT_SAVED, Core, decoded
 from .._data.typing import Floats, Keywords
 from .._uncertain import Fitted
 from ..preprocessing import ErrorColumns
+from ..preprocessing._error_columns import TREES
 from .kept import TreesClassifier, TreesRegressor, _Trees, fitted
 from .scikit_learn import LEARNERS, TreeArrays, check_predictions, flat_trees, probes
 
@@ -50,7 +51,8 @@ class SavedTrees(Core):
 
     def _loaded(self, model: Fitted) -> Self:
         header, arrays = decoded(model.header), model.arrays()
-        self.error_columns_ = ErrorColumns(header["columns"])
+        # Trees that were grown with a larger floor have no threshold below it.
+        self.error_columns_ = ErrorColumns(header["columns"], floor=TREES)
         self.error_columns_.scale_ = arrays["scale"]
         self.error_columns_.n_features_in_ = d = len(arrays["scale"])
         self.factors_ = tuple(header["factors"])

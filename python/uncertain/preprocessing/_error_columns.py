@@ -19,10 +19,13 @@ from .._data.array import GaussianArray
 from .._data.options import check_option
 from .._data.typing import Array, Booleans, Floats
 from .._data.validation import RowsLike, check_rows
+from ..exceptions import ParameterError
 
-FLOOR = 1e-9
-"""Errors below this, in units of the feature's spread, count as this: exact values have it. With 1e-3 all
-errors of periods over decades were the same (log loss on TESS' planets .356, with 1e-9 .328)."""
+FLOOR = 1e-3
+"""Errors below this, in units of the feature's spread, count as this: exact values have it."""
+TREES = 1e-9
+"""The same for boosted trees, which no far value leads astray. With 1e-3 all errors of periods over decades
+were the same (log loss on TESS' planets .356, with 1e-9 .328)."""
 
 BLOCK = 4096
 """Rows whose covariance matrices are written out at a time."""
@@ -34,7 +37,7 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
 
     .. code-block:: text
 
-        x_1 ... x_d,  log10 max(s_1 / t_1, 1e-9) ... log10 max(s_d / t_d, 1e-9),  c_12 c_13 c_23 ...
+        x_1 ... x_d,  log10 max(s_1 / t_1, floor) ... log10 max(s_d / t_d, floor),  c_12 c_13 c_23 ...
 
     with s_j the standard deviation of feature j in the row, t_j the standard deviation of the feature over
     the fitted rows, and c_jk the correlations. A learner that gets these columns may use the sizes. It treats
@@ -46,6 +49,9 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
     columns : {"errors", "correlations", "means"}, default="errors"
         "errors": means and sizes; "correlations": these and d (d - 1) / 2 correlations, 0 for exact values;
         "means": the means alone.
+    floor : float > 0, default=1e-3
+        Smaller errors count as this, in units of the feature's spread. Less tells small errors apart, which
+        trees can use; for linear learners it makes exact values outliers.
 
     Attributes
     ----------
@@ -64,8 +70,11 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
            [ 2.,  0.]])
     """
 
-    def __init__(self, columns: Literal["errors", "correlations", "means"] = "errors") -> None:
+    def __init__(
+        self, columns: Literal["errors", "correlations", "means"] = "errors", *, floor: float = FLOOR
+    ) -> None:
         self.columns = columns
+        self.floor = floor
 
     def fit(self, X: RowsLike, y: object = None) -> Self:
         """Learn the spread of every feature.
@@ -75,6 +84,8 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         {Returns: self}
         """
         check_option("columns", self.columns, ("errors", "correlations", "means"))
+        if not isinstance(self.floor, (int, float, np.number)) or not 0.0 < self.floor < np.inf:
+            raise ParameterError(f"floor = {self.floor!r}: must be a number > 0")
         data, missing = check_rows(self, X, reset=True)
         means = _with_gaps(np.asarray(data.means), missing)
         self.scale_: Floats = feature_spread(means, ~np.isnan(means))
@@ -92,7 +103,7 @@ class ErrorColumns(TakesGaps, TransformerMixin, BaseEstimator):
         if self.columns == "means":
             return means.copy()
         std, correlations = _deviations(rows, correlations=self.columns == "correlations")
-        sizes = _with_gaps(np.log10(np.maximum(std / self.scale_, FLOOR)), missing)
+        sizes = _with_gaps(np.log10(np.maximum(std / self.scale_, self.floor)), missing)
         return np.hstack([means, sizes, *correlations])
 
     def get_feature_names_out(self, input_features: object = None) -> Array:
