@@ -91,6 +91,19 @@ def test_a_real_difference_is_called_one() -> None:
     assert (truth == gaussians).mean() > 0.8
 
 
+def test_a_better_log_loss_is_said_beside_an_equal_accuracy() -> None:
+    """Half of the rows are read badly: their means decide alike, but are far too sure."""
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    std = np.where(rng.random(400) < 0.5, 0.1, 3.0)[:, None] * np.ones((1, 2))
+    truth = 0.5 * rng.standard_normal((400, 2)) + 2.0 * y[:, None] - 1.0
+    rows = GaussianArray(truth + std * rng.standard_normal((400, 2)), std=std)
+    report = uncertain.fit(rows, y, method="discriminant").report(rows, y, folds=5, repeats=1, meanings=False)
+    assert report.verdict.startswith("The error bars changed nothing measurable in accuracy")
+    change = report.board.difference(report.board.names[0], report.board.names[1], "log_loss")
+    assert f"They lowered the log loss by {abs(change.mean):.3g}" in report.verdict
+
+
 def test_more_classes_count_draws() -> None:
     k = np.arange(N) % 3
     columns = scalars() | {"label": [("a", "b", "c")[i] for i in k]}
