@@ -211,7 +211,7 @@ def test_arms_and_limits() -> None:
     table = numbers()
     value, size = table["flux"], table["flux_err"]
     up, down = 1.2 * size, 0.9 * size
-    up[5] = np.nan
+    up[5] = np.inf
     down[[5, 6]] = np.nan
     arms = pl.DataFrame({"flux": value, "up": up, "down": -down})
     rows = AsGaussians(features=["flux"], std={"flux": ("up", "down")}, on_missing="auto").fit_transform(arms)
@@ -370,3 +370,102 @@ def test_sizes_that_stand_in_are_right_on_average() -> None:
         ratio = whole["flux_err"][hidden] ** 2 / variance
         assert abs(np.mean(ratio) - 1.0) < 0.1
         assert np.std(np.log(ratio)) < (1.4 if alone else 0.2)
+
+
+# -- predictions for rows without error bars
+
+
+@pytest.fixture(scope="module")
+def model() -> uncertain.Model:
+    return uncertain.fit(pl.DataFrame(numbers()), "kind", method="gsu")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_without_error_columns_are_predicted_when_it_is_said_how(
+    kind: str, model: uncertain.Model
+) -> None:
+    table = numbers(60, 4)
+    bare = KINDS[kind]({name: table[name] for name in ("flux", "color")})
+    with pytest.raises(ColumnError, match=r'no column \'flux_err\'.*errors="typical".*errors="zero"'):
+        model.predict(bare)
+    zeros = KINDS[kind](table | {"flux_err": np.zeros(60), "color_err": np.zeros(60)})
+    exact = np.asarray(model.predict_proba(bare, errors="zero"))
+    assert_allclose(exact, np.asarray(model.predict_proba(zeros)))
+    typical = np.asarray(model.predict_proba(bare, errors="typical"))
+    empty = KINDS[kind](table | {"flux_err": np.full(60, np.nan), "color_err": np.full(60, np.nan)})
+    assert_allclose(typical, np.asarray(model.predict_proba(empty)))
+    assert np.max(typical, axis=1).mean() < np.max(exact, axis=1).mean()  # less sure
+    some = KINDS[kind]({name: table[name] for name in ("flux", "color", "color_err")})
+    half = np.asarray(model.predict_proba(some, errors="typical"))
+    assert not np.array_equal(half, typical)
+    for names in (model.predict(bare, errors="typical"), model.predict_set(bare, errors="typical")):
+        assert len(names) == 60
+    assert model.predict(bare, errors="typical", append=True).shape == (60, 3)
+    whole = KINDS[kind](table)
+    assert_array_equal(
+        np.asarray(model.predict_proba(whole, errors="zero")), np.asarray(model.predict_proba(whole))
+    )
+    with pytest.raises(uncertain.exceptions.ParameterError, match=r'errors=.*"typical", "zero"'):
+        model.predict(bare, errors="median")  # type: ignore[arg-type]
+
+
+def test_a_strict_model_and_one_from_a_file_know_sizes_too(tmp_path: Path) -> None:
+    table = pl.DataFrame(numbers())
+    strict = uncertain.fit(table, "kind", method="gsu", on_missing="error")
+    bare = table.select("flux", "color").head(20)
+    strict.save(tmp_path / "m.safetensors")
+    again = uncertain.load(tmp_path / "m.safetensors")
+    assert_array_equal(
+        again.predict_proba(bare, errors="typical"), strict.predict_proba(bare, errors="typical")
+    )
+
+
+@pytest.mark.filterwarnings("ignore:the errors of these rows")
+def test_numbers_and_lists_without_error_bars(tmp_path: Path) -> None:
+    columns = numbers()
+    y = 2.0 * columns["flux"] + np.random.default_rng(3).normal(0.0, 0.2, N)
+    means = np.stack([columns["flux"], columns["color"]], axis=1)
+    std = np.stack([columns["flux_err"], columns["color_err"]], axis=1)
+    for bars in ({"std": std}, {"cov": (np.eye(2) * (std**2)[:, None, :]).reshape(N, 4)}):
+        lists = pl.DataFrame({"mean": means, **bars, "y": y})
+        model = uncertain.fit(lists, "y", method="gsu", meaning="spread")
+        bare = lists.select("mean").head(10)
+        typical = model.predict_distribution(bare, errors="typical")
+        zero = model.predict_distribution(bare, errors="zero")
+        assert (typical["y_std"] > zero["y_std"]).all()
+        assert_allclose(typical["y"], zero["y"], atol=0.5)
+        assert model.predict_interval(bare, errors="typical").shape == (10, 2)
+    bare.write_parquet(tmp_path / "bare.parquet")
+    assert_array_equal(
+        model.predict(tmp_path / "bare.parquet", errors="typical"), model.predict(bare, errors="typical")
+    )
+
+
+def test_arrays_of_plain_numbers_warn() -> None:
+    columns = numbers()
+    means = np.stack([columns["flux"], columns["color"]], axis=1)
+    X = GaussianArray(means, std=0.8 * means)
+    model = uncertain.fit(X, columns["kind"], method="gsu")
+    with pytest.warns(UncertainWarning, match=r'plain numbers are taken as exact.*errors="typical"'):
+        exact = model.predict_proba(means)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_array_equal(model.predict_proba(means, errors="zero"), exact)
+        typical = model.predict_proba(means, errors="typical")
+        model.predict_proba(X)
+        uncertain.fit(means, columns["kind"], method="gsu").predict(means)
+    middle = GaussianArray(means, std=np.median(0.8 * means, axis=0)[None, :].repeat(N, axis=0))
+    assert_allclose(typical, model.predict_proba(middle), atol=0.02)
+
+
+def test_the_command_line_predicts_without_error_columns(tmp_path: Path, model: uncertain.Model) -> None:
+    from click.testing import CliRunner
+
+    from uncertain.cli import main
+
+    bare, path = tmp_path / "bare.csv", tmp_path / "model.safetensors"
+    pl.DataFrame(numbers(20, 8)).select("flux", "color").write_csv(bare)
+    model.save(path)
+    run = lambda *words: CliRunner().invoke(main, ["predict", str(path), str(bare), *words])  # noqa: E731
+    assert run().exit_code != 0
+    assert run("--errors", "typical").output.count("\n") == 21

@@ -42,6 +42,7 @@ from .score import Counts, count_scores
 from .summary import Summary, summarised
 from .text import text_of
 from .values import value_of_remeasuring
+from .without_errors import Errors
 
 
 class Model:
@@ -102,7 +103,7 @@ class Model:
         """Does it answer `predict_distribution`?"""
         return self._predictor.has_distribution
 
-    def predict(self, table: TableLike, *, append: bool = False) -> Any:
+    def predict(self, table: TableLike, *, append: bool = False, errors: Errors = None) -> Any:
         """The class of every row, in row order, with labels of their original type; or the predicted number.
 
         A Polars, pandas or narwhals table gives a Series named like the target, pyarrow, DuckDB and other
@@ -114,13 +115,20 @@ class Model:
         error: nothing is replaced.
 
         A Dask DataFrame gives a lazy Series (with `append` a lazy DataFrame), partition by partition.
+
+        `errors` is for rows without error bars, of all ``predict`` methods: "typical" gives them sizes as in
+        the fit (a table that lacks the error columns by the model of sizes that was learned from the table of
+        the fit, plain arrays the median), "zero" takes them as exact. Without it such a table is an error,
+        and a plain array is taken as exact, with a warning. Error bars that are there are always used.
         """
         ask = self._predictor
         if is_dask(table):
-            return lazily(table, partial(self.predict, append=append), partial(ask.like, append, None))
-        return ask.predict(table, append=append)
+            return lazily(
+                table, partial(self.predict, append=append, errors=errors), partial(ask.like, append, None)
+            )
+        return ask.predict(table, append=append, errors=errors)
 
-    def predict_proba(self, table: TableLike, *, append: bool = False) -> Any:
+    def predict_proba(self, table: TableLike, *, append: bool = False, errors: Errors = None) -> Any:
         """The probability of every class, averaged over each row's own uncertainty.
 
         A table of the caller's kind with one column per class, named after it; for arrays, an (n, K) array.
@@ -129,10 +137,14 @@ class Model:
         ask = self._predictor
         names = ask.class_names(append=append)
         if is_dask(table):
-            return lazily(table, partial(self.predict_proba, append=append), partial(ask.like, append, names))
-        return ask.predict_proba(table, append=append)
+            return lazily(
+                table,
+                partial(self.predict_proba, append=append, errors=errors),
+                partial(ask.like, append, names),
+            )
+        return ask.predict_proba(table, append=append, errors=errors)
 
-    def predict_distribution(self, table: TableLike, *, append: bool = False) -> Any:
+    def predict_distribution(self, table: TableLike, *, append: bool = False, errors: Errors = None) -> Any:
         """Of a regression: the prediction, and its standard deviation.
 
         A table of the caller's kind with the columns
@@ -182,11 +194,15 @@ class Model:
         if is_dask(table):
             names = ask.distribution_names(append=append)
             return lazily(
-                table, partial(self.predict_distribution, append=append), partial(ask.like, append, names)
+                table,
+                partial(self.predict_distribution, append=append, errors=errors),
+                partial(ask.like, append, names),
             )
-        return ask.predict_distribution(table, append=append)
+        return ask.predict_distribution(table, append=append, errors=errors)
 
-    def predict_set(self, table: TableLike, *, coverage: float = 0.9, append: bool = False) -> Any:
+    def predict_set(
+        self, table: TableLike, *, coverage: float = 0.9, append: bool = False, errors: Errors = None
+    ) -> Any:
         """For every row the classes that it may have: a share `coverage` of the sets hold the true one.
 
         A column of lists of labels (a Series, a ChunkedArray, ... as by `predict`; for arrays an array of
@@ -223,6 +239,7 @@ class Model:
         table : rows, as for `predict`.
         coverage : share of the sets that shall hold the true class, between 0 and 1.
         append : True gives the caller's table with the sets in a new column ``<target>_predicted_set``.
+        errors : "typical" or "zero", for rows without error bars; as of `predict`.
 
         Raises
         ------
@@ -250,9 +267,11 @@ class Model:
         >>> model.predict_set(rows, coverage=0.95).tolist()
         [['star'], ['star', 'quasar']]
         """
-        return self._predictor.predict_set(table, coverage, append=append)
+        return self._predictor.predict_set(table, coverage, append=append, errors=errors)
 
-    def predict_interval(self, table: TableLike, *, coverage: float = 0.9, append: bool = False) -> Any:
+    def predict_interval(
+        self, table: TableLike, *, coverage: float = 0.9, append: bool = False, errors: Errors = None
+    ) -> Any:
         """For every row an interval, so that a share `coverage` of the intervals hold the true target.
 
         A table of the caller's kind with the columns ``<target>_lower`` and ``<target>_upper``; for arrays
@@ -278,6 +297,7 @@ class Model:
         coverage : share of the intervals that shall hold the true target, between 0 and 1. With too few
             held-out rows for it an interval is infinite.
         append : whether the answer is the caller's table with new columns.
+        errors : "typical" or "zero", for rows without error bars; as of `predict`.
 
         Raises
         ------
@@ -302,7 +322,7 @@ class Model:
         >>> bool(0.85 < np.mean((lower < y) & (y < upper)) <= 1.0)
         True
         """
-        return self._predictor.predict_interval(table, coverage, append=append)
+        return self._predictor.predict_interval(table, coverage, append=append, errors=errors)
 
     def score(self, table: TableLike, y: ColumnOrValues | None = None) -> float:
         """Accuracy (the share of rows whose class is predicted); for a regression R2 over rows with a number.

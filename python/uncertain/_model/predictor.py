@@ -20,6 +20,7 @@ from .distribution import from_errors, has_density, of_density
 from .reader import Answer, Reader
 from .remembered import Remembered
 from .spread import parts_of
+from .without_errors import Errors
 
 Scores = TypeVar("Scores", Conformal, CrossConformal)
 DISTRIBUTION = ("", "_std", "_std_from_errors")
@@ -40,29 +41,35 @@ class Predictor:
         known = self._residual_std is not None or self._remembered.spread is not None
         return known or has_density(self._reader.pipeline)
 
-    def predict(self, table: TableLike, *, append: bool) -> NativeColumn | NativeTable:
+    def predict(self, table: TableLike, *, append: bool, errors: Errors = None) -> NativeColumn | NativeTable:
         """Classes, or numbers."""
-        predicted = self._asked(table, lambda steps, rows: (steps.predict(rows),), [""], append=append)
+        predicted = self._asked(
+            table, lambda steps, rows: (steps.predict(rows),), [""], append=append, errors=errors
+        )
         return self._one(*predicted, "", append=append)
 
-    def predict_proba(self, table: TableLike, *, append: bool) -> NativeTable | Floats:
+    def predict_proba(self, table: TableLike, *, append: bool, errors: Errors = None) -> NativeTable | Floats:
         """Probabilities of the classes."""
         names = self.class_names(append=append)
-        source = self._reader.source(table, adds=names if append else None, blocks=True)
+        source = self._reader.source(table, adds=names if append else None, blocks=True, errors=errors)
         (shares,) = self._reader.answers(source, lambda steps, rows: (steps.predict_proba(rows),))
         if source.table is None:
             return shares
         columns = dict(zip(names, shares.T, strict=True))
         return source.append(columns) if append else source.answer(columns)
 
-    def predict_distribution(self, table: TableLike, *, append: bool) -> NativeTable | tuple[Floats, ...]:
+    def predict_distribution(
+        self, table: TableLike, *, append: bool, errors: Errors = None
+    ) -> NativeTable | tuple[Floats, ...]:
         """Of a regression, the prediction and its standard deviations."""
-        source, values = self._asked(table, self._distribution, DISTRIBUTION, append=append)
+        source, values = self._asked(table, self._distribution, DISTRIBUTION, append=append, errors=errors)
         if source.table is None:
             return values[:2]
         return self._several(source, dict(zip(DISTRIBUTION, values, strict=True)), append=append)
 
-    def predict_set(self, table: TableLike, coverage: float, *, append: bool) -> NativeColumn | NativeTable:
+    def predict_set(
+        self, table: TableLike, coverage: float, *, append: bool, errors: Errors = None
+    ) -> NativeColumn | NativeTable:
         """Lists of classes that hold the true one as often as asked."""
         if self._reader.is_regression:
             raise ParameterError("predict_set is for classes; a regression has predict_interval")
@@ -73,16 +80,20 @@ class Predictor:
             shares = shares_of(steps, rows, classes)
             return (set_lists(shares, known.inside(steps, rows, shares, classes, coverage), classes),)
 
-        return self._one(*self._asked(table, sets, ["_set"], append=append), "_set", append=append)
+        return self._one(
+            *self._asked(table, sets, ["_set"], append=append, errors=errors), "_set", append=append
+        )
 
     def predict_interval(
-        self, table: TableLike, coverage: float, *, append: bool
+        self, table: TableLike, coverage: float, *, append: bool, errors: Errors = None
     ) -> NativeTable | tuple[Floats, ...]:
         """Intervals that hold the true target as often as asked."""
         if not self._reader.is_regression:
             raise ParameterError("predict_interval is for numbers; a classifier has predict_set")
         conformal = self._scored(self._remembered.conformal, coverage)
-        source, (mean, std, _) = self._asked(table, self._distribution, INTERVAL, append=append)
+        source, (mean, std, _) = self._asked(
+            table, self._distribution, INTERVAL, append=append, errors=errors
+        )
         half = conformal.limits(log(std), coverage) * std
         return self._several(
             source, dict(zip(INTERVAL, (mean - half, mean + half), strict=True)), append=append
@@ -139,10 +150,11 @@ class Predictor:
         endings: Sequence[str],
         *,
         append: bool,
+        errors: Errors,
     ) -> tuple[Source, tuple[Array, ...]]:
         """The table, and what `ask` says of its rows; `endings` of the columns that are to be appended."""
         adds = [self._name(ending, append=True) for ending in endings] if append else None
-        source = self._reader.source(table, adds=adds, blocks=True)
+        source = self._reader.source(table, adds=adds, blocks=True, errors=errors)
         return source, self._reader.answers(source, ask)
 
     def _one(

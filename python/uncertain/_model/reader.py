@@ -6,6 +6,7 @@ Rows, targets, groups and weights of a table, checked as `uncertain.fit` checked
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -29,11 +30,12 @@ from .._spill import in_parts
 from .._tables import BatchSize
 from .._tables.hdus import HduChoice
 from .._tables.source import Source
-from ..exceptions import ErrorSizesWarning, ParameterError, ShapeError, UncertainError
+from ..exceptions import ErrorSizesWarning, ParameterError, ShapeError, UncertainError, UncertainWarning
 from ..preprocessing import AsGaussians, GaussianImputer
 from .coefficients import feature_names
 from .measured import advice, tolerated, true_values
 from .score_counts import unknown
+from .without_errors import WAYS, Errors, absent_errors, check_errors_option, typical_rows, with_stand_ins
 
 BlockAnswer = TypeVar("BlockAnswer")
 Answer: TypeAlias = Callable[[Pipeline, GaussianRows], tuple[Array, ...]]
@@ -59,7 +61,7 @@ class Reader:
         """How large errors were in the fit."""
         self.is_regression = is_regressor(pipeline)
         self.classes: Labels | None = getattr(pipeline[-1], "classes_", None)
-        self._has_warned = False
+        self._has_warned = self._has_warned_of_plain = False
 
     @property
     def has_reading_step(self) -> bool:
@@ -97,14 +99,20 @@ class Reader:
         return self._filled(rows) if isinstance(rows, Incomplete) else rows
 
     def source(
-        self, table: TableLike, *labelled: object, adds: Sequence[str] | None = None, blocks: bool = False
+        self,
+        table: TableLike,
+        *labelled: object,
+        adds: Sequence[str] | None = None,
+        blocks: bool = False,
+        errors: Errors = None,
     ) -> Source:
         """The table, of which a lazy one is collected: what the model reads.
 
         With `labelled` (columns, where they are names) also what it learned from. For an answer that `adds`
-        columns, all. A large file that is to be asked in `blocks` is left where it is.
+        columns, all. A large file that is to be asked in `blocks` is left where it is. `errors` stand in for
+        error bars that the rows lack.
         """
-        columns, source = self.columns, self.opened(table)
+        columns, source = self.columns, self.opened(table, errors)
         if adds is not None:
             return source.check_new(adds, "append=False")
         learned = (*columns.beside(), *labelled) if labelled else ()
@@ -112,10 +120,35 @@ class Reader:
             return source.load(learned) if labelled else source
         return source.load([*columns.used, *learned])
 
-    def opened(self, table: TableLike) -> Source:
+    def opened(self, table: TableLike, errors: Errors = None) -> Source:
         """The table, of which nothing is read; ColumnError unless it has what the model reads."""
-        reads = self.columns.needed
-        return Source.of(table, self.choice).require(reads, f"the model reads {listing(reads)}")
+        check_errors_option(errors)
+        source, reads = Source.of(table, self.choice), self.columns.needed
+        if source.table is None:
+            return self._with_errors(source, errors)
+        advice = f"the model reads {listing(reads)}"
+        absent = absent_errors(source.table, self.columns)
+        source = source.require((name for name in reads if name not in absent), advice)
+        if absent and errors is not None and self.has_reading_step:
+            return replace(source, absent=frozenset(absent), errors=errors)
+        return source.require(reads, f"{advice}; {WAYS}")
+
+    def _with_errors(self, source: Source, errors: Errors) -> Source:
+        """Plain numbers with the error bars that are asked for; a warning, once, where nothing is said."""
+        sizes = self.sizes
+        plain = not isinstance(source.data, (GaussianArray, Incomplete))
+        if sizes is None or not sizes.upper.any() or not plain or errors == "zero":
+            return source
+        if errors == "typical":
+            return Source(typical_rows(source.data, sizes), None)
+        if not self._has_warned_of_plain:
+            self._has_warned_of_plain = True
+            warn(
+                "plain numbers are taken as exact, but the model was fitted to rows with error bars: pass a "
+                'GaussianArray, errors="typical" (sizes as in the fit), or errors="zero" for exact values',
+                UncertainWarning,
+            )
+        return source
 
     def input(self, source: Source) -> Any:
         """What the pipeline takes."""
@@ -161,14 +194,14 @@ class Reader:
     def _blocks(self, source: Source, *beside: str) -> Iterator[tuple[Source, int]]:
         """The rows in blocks, with these columns; and one in how many of them is enough to look at."""
         table = source.table
-        names = sorted(self.columns.used | {*beside})
+        names = sorted((self.columns.used | {*beside}) - source.absent)
         size = BatchSize(in_parts(len(names) or 1, BLOCK_BYTES))
         if table is not None and self.has_reading_step and names:
             n_rows = table.counted()
             if n_rows is None or n_rows > size.rows:
                 every = 1 if n_rows is None else max(n_rows // LOOKED_AT, 1)
                 for block in table.batches(names, size):
-                    yield Source(source.given, block), every
+                    yield replace(source, table=block), every
                 return
         elif table is None and isinstance(source.data, (GaussianArray, np.ndarray)) and source.data.ndim == 2:
             n_rows, size.rows = len(source.data), in_parts(_numbers(source.data), BLOCK_BYTES)
@@ -194,6 +227,8 @@ class Reader:
     def rows(self, source: Source) -> GaussianRows:
         """The rows as the model reads them, with their gaps."""
         rows = self.input(source)
+        if source.absent and source.table is not None:
+            rows = with_stand_ins(source.table, self.pipeline[0], {*source.absent}, source.errors, self.sizes)
         for _, step in self.pipeline.steps[: int(self.has_reading_step)]:
             rows = step.transform(rows)
         return gaussian_rows(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from .._columns.bars import require
 from .._data.groups import Groups, groups_from
@@ -30,6 +30,10 @@ class Source:
     """What the caller gave: a table, a path, a GaussianArray, an array."""
     table: Table | None
     """The same as a `Table`; None for rows without columns."""
+    absent: frozenset[str] = frozenset()
+    """Error columns that the table lacks, and that others stand in for."""
+    errors: Literal["typical", "zero"] | None = None
+    """Which ones."""
 
     @classmethod
     def of(cls, data: TableLike, choice: HduChoice = ANY_TABLE) -> Source:

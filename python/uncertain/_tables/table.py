@@ -275,6 +275,10 @@ class Table:
         self.load(names)
         return pl.DataFrame(self.series(names))
 
+    def with_columns(self, frame: pl.DataFrame) -> Table:
+        """The table of a frame that has more columns than this one, whose units stay."""
+        return Table._of_frame(frame, self.own_units, self._units)
+
     @classmethod
     def below(cls, tables: Sequence[Table]) -> Table:
         """The rows of tables below each other, which are batches of one stream."""

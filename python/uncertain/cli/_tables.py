@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from .._data.typing import Function, NativeTable
     from .._model.model import Model
+    from .._model.without_errors import Errors
     from .._tables import Table
 
 STANDARD = "-"
@@ -87,9 +88,9 @@ def opened(path: str | list[str], hdu: int | str | None = None) -> NativeTable:
     return table
 
 
-def opened_for(model: Model, path: str | list[str]) -> NativeTable:
+def opened_for(model: Model, path: str | list[str], errors: Errors = None) -> NativeTable:
     """The same with the columns that a model reads."""
-    return model._reader.opened(read(path) if path == STANDARD else path).table
+    return model._reader.opened(read(path) if path == STANDARD else path, errors).table
 
 
 def hdu_option(command: Function) -> Function:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from .._data.typing import NativeTable
     from .._model.model import Model
+    from .._model.without_errors import Errors
     from .._tables import Table
 
 
@@ -41,6 +42,11 @@ if TYPE_CHECKING:
     help="Also write intervals for numbers (_lower, _upper), or sets of labels (_set, with | between them), "
     "that contain the true value with this probability.",
 )
+@click.option(
+    "--errors",
+    type=click.Choice(["typical", "zero"]),
+    help="For a TABLE without error columns: sizes as in the fit, or exact values.",
+)
 @click.option("--keep", type=names, metavar="A,B,...", help="Write these columns of TABLE in front.")
 @progress_option
 def predict(
@@ -50,6 +56,7 @@ def predict(
     kind: str | None,
     append: bool,
     coverage: float | None,
+    errors: Errors,
     keep: list[str] | None,
     progress: bool | None,
 ) -> None:
@@ -70,12 +77,12 @@ def predict(
         raise click.UsageError("--append keeps all columns, --keep some: choose one")
     fitted = load(model)
     with Progress("predicting", progress):
-        rows = opened_for(fitted, table)
+        rows = opened_for(fitted, table, errors)
 
         def answered(part: Table) -> polars.DataFrame:
-            predictions = _predictions(fitted, part)
+            predictions = _predictions(fitted, part, errors)
             if coverage is not None:
-                predictions = predictions.hstack(_covering(fitted, part, coverage))
+                predictions = predictions.hstack(_covering(fitted, part, coverage, errors))
             return _beside(_kept(part, rows.names if append else keep or []), predictions)
 
         if streams(rows):
@@ -88,25 +95,25 @@ def predict(
         click.echo(f"{count:,} predictions written to {out}")
 
 
-def _predictions(fitted: Model, rows: NativeTable) -> polars.DataFrame:
+def _predictions(fitted: Model, rows: NativeTable, errors: Errors) -> polars.DataFrame:
     import polars
 
     if fitted.has_distribution_:
-        distribution: polars.DataFrame = fitted.predict_distribution(rows)
+        distribution: polars.DataFrame = fitted.predict_distribution(rows, errors=errors)
         return distribution
-    predicted = polars.DataFrame({"prediction": fitted.predict(rows)})
+    predicted = polars.DataFrame({"prediction": fitted.predict(rows, errors=errors)})
     if not hasattr(fitted.pipeline_, "predict_proba"):
         return predicted
-    probabilities = fitted.predict_proba(rows)
+    probabilities = fitted.predict_proba(rows, errors=errors)
     return predicted.hstack(probabilities.rename({c: f"p_{c}" for c in probabilities.columns}))
 
 
-def _covering(fitted: Model, rows: NativeTable, coverage: float) -> polars.DataFrame:
+def _covering(fitted: Model, rows: NativeTable, coverage: float, errors: Errors) -> polars.DataFrame:
     import polars
 
     if fitted.is_regression_:
-        return polars.DataFrame(fitted.predict_interval(rows, coverage=coverage))
-    sets = fitted.predict_set(rows, coverage=coverage)
+        return polars.DataFrame(fitted.predict_interval(rows, coverage=coverage, errors=errors))
+    sets = fitted.predict_set(rows, coverage=coverage, errors=errors)
     texts = ["|".join(map(str, labels)) for labels in sets.to_list()]
     return polars.DataFrame({f"{sets.name}_set": texts})
 

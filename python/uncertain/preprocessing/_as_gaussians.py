@@ -242,8 +242,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             census = Census(columns)
             census.add(source)
         self._learn(census)
-        columns, categories = self._settle(source, columns=columns)
-        if self.on_missing != "auto" or (census.is_complete and not self.unknown_.changes):
+        complete = census.is_complete and not self.unknown_.changes
+        columns, categories = self._settle(source, columns=columns, complete=complete)
+        if self.on_missing != "auto" or complete:
             try:
                 with self._strict():
                     rows = self._read_first(source, columns, categories, whole=True)
@@ -294,16 +295,20 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             self.unknown_ = self.unknown_.with_sizes(sample, columns, complete=complete)
 
     def _settle(
-        self, source: NativeTable, known: Categories | None = None, columns: Columns | None = None
+        self,
+        source: NativeTable,
+        known: Categories | None = None,
+        columns: Columns | None = None,
+        *,
+        complete: bool = False,
     ) -> tuple[Columns, Categories]:
         """What is learned of columns: their roles, and the categories (`known` where they were collected
-        before)."""
+        before). `complete`: is nothing missing?"""
         columns = self._found(source) if columns is None else columns
         if not isinstance(source, Table):
             return columns, {}
-        columns = _settled(
-            self.unknown_.cleaned(source, columns) if self.unknown_.changes else source, columns
-        )
+        cleaned = self.on_missing == "auto" and not complete
+        columns = _settled(self.unknown_.cleaned(source, columns) if cleaned else source, columns)
         categorical = columns.categorical or ()
         return columns, categories_of(source, categorical, self.on_missing) if known is None else known
 

@@ -1,0 +1,94 @@
+"""Rows without error bars, which a model that was fitted to rows with error bars is asked about.
+
+They are never taken as exact in silence. ``errors="typical"`` gives them sizes as rows of the fit had them:
+of a table by the model of sizes, which the reading step learned, and for rows without columns the median of
+the fit. ``errors="zero"`` says that they are exact.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from .._columns import Columns
+from .._data.array import GaussianArray
+from .._data.incomplete import GaussianRows, Incomplete
+from .._data.numbers import gaps_as_nan
+from .._data.options import check_option
+from .._data.typing import Floats
+from .._errors.sizes import ErrorSizes
+from .._tables import Table
+from ..exceptions import ParameterError
+from ..preprocessing import AsGaussians
+from ..preprocessing._bar_sizes import BarSizes
+
+Errors: TypeAlias = Literal["typical", "zero"] | None
+WAYS = (
+    'rows without error bars are predicted with errors="typical" (sizes as in the fit) or errors="zero" '
+    "(exact values)"
+)
+
+
+def check_errors_option(errors: Errors) -> None:
+    """ParameterError for what is no such option."""
+    if errors is not None:
+        check_option("errors", errors, ("typical", "zero"))
+
+
+def absent_errors(table: Table, columns: Columns) -> set[str]:
+    """Columns of error bars that a table lacks, and of their correlations if it lacks some."""
+    names = {name for bar in columns.bars.values() for name in bar.columns} | {*columns.lists.values()}
+    absent = names - {*table.names}
+    return absent | (columns.used - {*columns.needed} - {*table.names}) if absent else absent
+
+
+def with_stand_ins(
+    table: Table, reading: AsGaussians, absent: set[str], errors: Errors, sizes: ErrorSizes | None
+) -> Table:
+    """The table with columns for those that are absent; `sizes`: where there is no model of them."""
+    import polars as pl
+
+    columns, unknown = reading.columns_, reading.unknown_
+    table = table.in_units(reading.units_)
+    pairs = columns.used - {*columns.needed}
+    frame = table.frame([name for name in table.names if name in columns.used])
+    nothing = np.full(table.n_rows, np.nan)
+    if columns.lists:
+        d = len(reading.get_feature_names_out()) - len(columns.exact or ())
+        nothing = np.full((table.n_rows, d), np.nan)
+    added = [pl.Series(name, np.zeros(table.n_rows) if name in pairs else nothing) for name in sorted(absent)]
+    whole = table.with_columns(frame.with_columns(added))
+    if reading.on_missing == "auto":
+        whole = unknown.cleaned(whole, columns)
+    bars = BarSizes.of(whole, columns)
+    if bars is None:
+        kinds = ", ".join(columns.lists)
+        raise ParameterError(
+            f"errors={errors!r}: error bars of this kind ({kinds}) have no sizes; pass a GaussianArray"
+        )
+    std = np.array(bars.std)
+    lacking = [j for j, bar in enumerate(columns.bars.values()) if not absent.isdisjoint(bar.columns)]
+    places = lacking if columns.bars else list(range(std.shape[1]))
+    std[:, places] = 0.0 if errors == "zero" else _typical(bars, reading, sizes)[:, places]
+    return bars.written(whole, std)
+
+
+def _typical(bars: BarSizes, reading: AsGaussians, sizes: ErrorSizes | None) -> Floats:
+    if reading.unknown_.sizes is not None:
+        return reading.unknown_.sizes.filled(bars.values, bars.std)
+    if sizes is None:
+        raise ParameterError(
+            'errors="typical": the model does not know how large error bars were (its file was written in '
+            'Rust or by an older version): fit it again, or pass errors="zero"'
+        )
+    return np.where(np.isnan(bars.std), sizes.middle[: bars.std.shape[1]], bars.std)
+
+
+def typical_rows(rows: object, sizes: ErrorSizes) -> GaussianRows:
+    """Plain numbers with the median error bars of the fit."""
+    values = gaps_as_nan(rows, "X")
+    if values.ndim != 2 or values.shape[1] != len(sizes.middle):
+        return GaussianArray(values)
+    made = Incomplete.from_arrays(values, std=np.broadcast_to(sizes.middle, values.shape))
+    return made if made.missing.any() else made.gaussians
