@@ -49,8 +49,8 @@ def check_footer(file: str) -> None:
     import pyarrow.parquet
 
     size = os.path.getsize(file)
-    with pyarrow.parquet.ParquetFile(file, memory_map=False) as reader:
-        footer = reader.metadata
+    with _opened(file) as source:
+        footer = pyarrow.parquet.ParquetFile(source).metadata
     groups = [footer.row_group(k) for k in range(footer.num_row_groups)]
     n_rows = sum(group.num_rows for group in groups)
     if n_rows != footer.num_rows or any(group.num_rows < 0 for group in groups):
@@ -82,8 +82,7 @@ def _by_pyarrow(file: str, schema: pl.Schema, size: BatchSize) -> Iterator[pl.Da
     name."""
     import pyarrow.parquet
 
-    # A mapped file that another process shortens would end this one by a signal.
-    reader = pyarrow.parquet.ParquetFile(file, memory_map=False)
+    reader = pyarrow.parquet.ParquetFile(_opened(file))
     known = reader.schema_arrow.names
     if any(known.count(name) != 1 for name in schema.names()):
         reader.close()
@@ -101,6 +100,16 @@ def _frames(reader: NativeTable, schema: pl.Schema, rows: int) -> Iterator[pl.Da
                 yield frame if frame.schema == schema else frame.cast(schema)
         finally:
             pyarrow.default_memory_pool().release_unused()
+
+
+def _opened(file: str) -> NativeTable:
+    """A local file, whatever its name: pyarrow itself takes "~" for a folder and "file:" for an address.
+
+    Not mapped: a mapped file that another process shortens would end this one by a signal.
+    """
+    import pyarrow
+
+    return pyarrow.OSFile(os.fsencode(file))
 
 
 def _is_plain(dtype: Any) -> bool:
