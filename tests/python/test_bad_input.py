@@ -312,3 +312,14 @@ def test_first_steps_that_go_wrong_say_what_to_do() -> None:
     for meant in ("auto", "impute"):
         model = fit(table, "kind", on_missing=meant, probability=False, method="gsu")
         assert len(model.predict(table)) == 3
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("library", ["polars", "pandas"])
+def test_labels_that_arrays_do_not_hold(library: str, long: bool) -> None:
+    label = "b" * 1_000_000 if long else "b\0"
+    columns = {"x": [float(k) for k in range(40)], "x_err": [0.1] * 40, "label": ["a", label] * 20}
+    rows: Any = pytest.importorskip(library).DataFrame(columns)
+    words = "1,000,000 letters;" if long else "2 letters with a NUL character at its end;"
+    with pytest.raises(UncertainError, match=f"label: row 1 is a label of {words} labels are text"):
+        fit(rows, method="gsu")

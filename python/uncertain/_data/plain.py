@@ -12,6 +12,9 @@ import numpy as np
 
 from .typing import Array, Codes, Floats, Ints
 
+MOST_LETTERS = 1_000
+"""Letters of a label: all rows have room for the longest."""
+
 KINDS = "biufU"
 """Booleans, integers, floats and strings, as NumPy calls them."""
 
@@ -34,13 +37,21 @@ def plain_array(values: object) -> Array | None:
 
 
 def decoded(codes: Array, categories: Sequence[object]) -> Array | None:
-    """The categories of the rows, if those that occur are of one plain type; None if a code is negative."""
+    """The categories of the rows, if those that occur are of one plain type; None if a code is negative, or
+    if arrays do not hold the text."""
     present, places = np.unique(codes, return_inverse=True)
     if not present.size or present[0] < 0:
         return None
     found = [categories[code] for code in present.tolist()]
     kinds = {type(value) for value in found}
-    return np.asarray(found)[places] if len(kinds) == 1 and kinds <= {str, bool, int} else None
+    if len(kinds) != 1 or not kinds <= {str, bool, int} or any(map(is_unfit, found)):
+        return None
+    return np.asarray(found)[places]
+
+
+def is_unfit(label: object) -> bool:
+    """Is it text that NumPy does not hold: too long for a field of one width, or with NUL at its end?"""
+    return isinstance(label, str) and (len(label) > MOST_LETTERS or label.endswith("\0"))
 
 
 def targets_of(

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
 from .numbers import refuse_where
-from .plain import KINDS, numbers_of, targets_of
+from .plain import KINDS, MOST_LETTERS, is_unfit, numbers_of, targets_of
 from .typing import Array, Floats, Ints, Label, Values
 
 MANY_CLASSES = 20
@@ -69,6 +69,12 @@ def labels_from(plain: Sequence[Label], what: str, task: str) -> Array:
     for row, value in enumerate(plain):
         if is_missing(value):
             raise NullError(f"{what}: row {row} has no label; drop the rows without one")
+        if is_unfit(value):
+            raise UncertainError(
+                f"{what}: row {row} is a label of {len(value):,} letters"
+                + (" with a NUL character at its end" if value.endswith("\0") else "")
+                + f"; labels are text of up to {MOST_LETTERS:,} letters that does not end with one"
+            )
     kinds = {type(value) for value in plain}
     if not kinds <= set(_WORDS):
         strange = next(kind for kind in kinds if kind not in _WORDS)
