@@ -71,7 +71,7 @@ def both_ways(table: Table, *, classes: bool) -> dict[str, uncertain.Model]:
     again = calibrate(fitted, training, None)
     other = copy.copy(model)
     other.residual_std_ = again.residual_std
-    other._remembered = Remembered(model._remembered.sizes, again.spread, again.conformal, again.widths)
+    other._remembered = Remembered(model._remembered.sizes, again.spread, again.conformal, again.sets)
     return dict(zip(WAYS, (other, model), strict=True))
 
 
