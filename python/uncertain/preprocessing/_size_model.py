@@ -12,13 +12,13 @@ variances, so the size that stands in is the root of the expected variance: exp 
 the root mean square of exp(r_j), or exp(r_jk), over the rows that it was learned from (smearing, Duan 1983).
 Sizes never leave the range that was seen.
 
-Hidden error bars of known size (a quarter; docs/guide/error-bars.md repeats it): standard deviation of log s
+Hidden error bars of known size (a quarter; benches/python/error_sizes.py): standard deviation of log s
 
     table     no model   the value alone   and partners
-    TESS        1.18          1.00              .88
-    Kepler      1.61           .97              .62
-    Fermi        .76           .37              .26
-    DC2          .97           .05              .03
+    TESS        1.23          1.02              .90
+    Kepler      1.44           .94              .73
+    Fermi        .81           .31              .24
+    DC2          .97           .05              .04
 
 Rejected: all other sizes and values as regressors (a third better at best, hundreds of coefficients, and a
 row in which several error bars are missing needs a law of its own); the lognormal factor exp(2 var(r)) in
