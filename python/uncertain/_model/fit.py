@@ -211,8 +211,9 @@ def fit(
     Without column arguments, `mean` and the one of `cov`, `std`, `var`, `precision`, `factor` that exists are
     taken; otherwise every scalar column with an error column: x_err, x_error, x_std, x_se, x_sigma, x_unc,
     xErr, e_x, sigma_x, dx and the like for x, also inside a name (psfMagErr_u for psfMag_u), or two for the
-    arms or limits of asymmetric ones (x_err1 and x_err2, x_upper and x_lower). ``model.columns_`` says what
-    was chosen and what was ignored; numeric columns among these are named in a warning.
+    arms or limits of asymmetric ones (x_err1 and x_err2, x_upper and x_lower, euX and edX, x_16 and x_84).
+    dx, eX, s_x and x_e count where x has no other error bar, as numbers without signs. ``model.columns_``
+    says what was chosen and what was ignored; numeric columns among these are named in a warning.
 
     Examples
     --------
