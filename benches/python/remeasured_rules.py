@@ -1,7 +1,7 @@
 """The default learner of re-measured rows: log loss (RMSE for numbers) of held-out objects, errors x 1, 2, 4.
 
     python benches/python/remeasured_rules.py [--data ../shared/data] [--folds 5] [--only TESS Fermi ...]
-        [--parameters "n_copies=4"]
+        [--parameters "n_copies=4"] [--learners re-measured copies uncertain.fit]
 
 "copies" is what a user writes in eight lines: values and error columns, copies of the rows at errors x 1,
 1.5, 2, 3, 4, scikit-learn's boosting with its defaults.
@@ -24,6 +24,7 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
+import uncertain
 from uncertain import RemeasuredClassifier, RemeasuredRegressor
 
 FACTORS = (1.0, 2.0, 4.0)
@@ -69,6 +70,12 @@ def remeasured(train: Table, **parameters: Any) -> Callable[[Table], tuple[Any, 
     return lambda test: (model, test.rows(train))
 
 
+def default(train: Table) -> Callable[[Table], tuple[Any, Any]]:
+    """What `uncertain.fit` chooses."""
+    model = uncertain.fit(train.rows(), train.y, groups=train.groups)
+    return lambda test: (model, test.rows(train))
+
+
 def copies(train: Table) -> Callable[[Table], tuple[Any, Any]]:
     """Eight lines of NumPy."""
     tables = [train, *(train.worse(factor, seed) for seed, factor in enumerate((1.5, 2.0, 3.0, 4.0)))]
@@ -95,15 +102,20 @@ def score(model: Any, rows: Any, table: Table) -> tuple[float, float]:
 
 def lines(arguments: argparse.Namespace) -> Iterator[str]:
     parameters = eval(f"dict({arguments.parameters})")
+    fits = {
+        "re-measured": lambda one: remeasured(one, **parameters),
+        "copies": copies,
+        "uncertain.fit": default,
+    }
     for name, load in TABLES.items():
         if arguments.only and name not in arguments.only:
             continue
         table = load(arguments.data)
-        for label in ("re-measured", "copies"):
+        for label in arguments.learners:
             start, results = time.process_time(), []
             for train, test in table.folds()[: arguments.folds]:
                 one, other = table[train], table[test]
-                answer = remeasured(one, **parameters) if label == "re-measured" else copies(one)
+                answer = fits[label](one)
                 read = [other, *(other.worse(factor, int(100 * factor)) for factor in FACTORS[1:])]
                 results.append([score(*answer(each), each) for each in read])
             seconds = (time.process_time() - start) / len(results)
@@ -120,6 +132,7 @@ if __name__ == "__main__":
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--only", nargs="*")
+    parser.add_argument("--learners", nargs="*", default=["re-measured", "copies"])
     parser.add_argument("--parameters", default="", help="of the re-measured estimator")
     print("| table | learner | loss, errors x 1, 2, 4 | % right | s per fit |\n|---|---|---|---|---:|")
     with threadpool_limits(1, "openmp"):

@@ -182,8 +182,9 @@ def rng() -> np.random.Generator:
 
 @pytest.fixture
 def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five trees instead of 300 for learners that have them by default, in tests that are not of them."""
-    monkeypatch.setattr("uncertain.remeasured.ITERATIONS", 5)
+    """At most five trees for learners that choose their number, in tests that are not of them."""
+    for name in ("FIRST", "MOST"):
+        monkeypatch.setattr(f"uncertain._trees.stopped.{name}", 5)
 
 
 def random_covariances(rng: np.random.Generator, n: int, d: int) -> NDArray[np.float64]:
