@@ -315,9 +315,13 @@ class Columns:
         return bool(self.mean or self.scalars or self.categorical or self.errors)
 
     @cached_property
-    def bars(self) -> dict[str, ErrorBar]:
+    def error_bars(self) -> dict[str, ErrorBar]:
         """The error bar of every scalar feature."""
         return error_bars_from(self.features or (), self.errors)
+
+    def bars(self) -> dict[str, ErrorBar]:
+        """The error bar of every scalar feature."""
+        return dict(self.error_bars)
 
     def named(self) -> tuple[str, ...]:
         """The columns that a caller names one by one, the target first."""
@@ -344,7 +348,11 @@ class Columns:
     @cached_property
     def needed(self) -> list[str]:
         """The columns that are not to be missing, in order; a correlation may be named either way round."""
-        names = [self.mean, *(self.features or ()), *(c for bar in self.bars.values() for c in bar.columns)]
+        names = [
+            self.mean,
+            *(self.features or ()),
+            *(c for bar in self.error_bars.values() for c in bar.columns),
+        ]
         names += [
             *self.lists.values(),
             *(self.exact or ()),
@@ -441,7 +449,7 @@ class Columns:
 
     def _error_texts(self) -> list[str]:
         texts = []
-        bars = self.bars
+        bars = self.error_bars
         for kind, value in self.errors.items():
             if isinstance(value, str) and "{}" in value and kind != "cov":
                 texts.append(

@@ -139,7 +139,7 @@ def _assembled(
         if columns.roles() and len(first.get_feature_names_out()) != d:
             raise altered(f"columns of {len(first.get_feature_names_out())} features, the steps have {d}")
         sizes = about.unknown.sizes
-        if sizes is not None and len(sizes.own) != (len(columns.bars) or d):
+        if sizes is not None and len(sizes.own) != (len(columns.error_bars) or d):
             raise altered(f"sizes of {len(sizes.own)} features")
         first.unknown_ = about.unknown
         if parameters:

@@ -82,7 +82,7 @@ def are_readings(source: Source, columns: Columns) -> bool:
     """Are the features scalar columns with scalar error bars, which are not called spread?"""
     if source.table is None or not columns.features:
         return False
-    bars = [column for bar in columns.bars.values() for column in bar.columns]
+    bars = [column for bar in columns.error_bars.values() for column in bar.columns]
     if bars and all(column.endswith(SPREAD) for column in bars):
         return False
     return all(source.table.types.get(column) != "list" for column in columns.lists.values())

@@ -38,7 +38,7 @@ def check_errors_option(errors: Errors) -> None:
 
 def absent_errors(table: Table, columns: Columns) -> set[str]:
     """Columns of error bars that a table lacks, and of their correlations if it lacks some."""
-    names = {name for bar in columns.bars.values() for name in bar.columns} | {*columns.lists.values()}
+    names = {name for bar in columns.error_bars.values() for name in bar.columns} | {*columns.lists.values()}
     absent = names - {*table.names}
     return absent | (columns.used - {*columns.needed} - {*table.names}) if absent else absent
 
@@ -68,8 +68,8 @@ def with_stand_ins(
             f"errors={errors!r}: error bars of this kind ({kinds}) have no sizes; pass a GaussianArray"
         )
     std = np.array(bars.std)
-    lacking = [j for j, bar in enumerate(columns.bars.values()) if not absent.isdisjoint(bar.columns)]
-    places = lacking if columns.bars else list(range(std.shape[1]))
+    lacking = [j for j, bar in enumerate(columns.error_bars.values()) if not absent.isdisjoint(bar.columns)]
+    places = lacking if columns.error_bars else list(range(std.shape[1]))
     std[:, places] = 0.0 if errors == "zero" else _typical(bars, reading, sizes)[:, places]
     return bars.written(whole, std)
 

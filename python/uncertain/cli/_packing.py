@@ -17,7 +17,7 @@ def pack_columns(frame: pl.DataFrame, target: str) -> pl.DataFrame:
     columns = find_columns(Columns(target if target in frame.columns else None), Table.of_frame(frame))
     if columns.mean is not None:
         raise ColumnError(f"the table already has a column {columns.mean!r} of lists")
-    features, bars = list(columns.features or ()), columns.bars
+    features, bars = list(columns.features or ()), columns.error_bars
     other = next((f for f in features if bars[f].kind != "std"), None)
     if other is not None or columns.corr or "cov" in columns.errors:
         what = f"the error bar of {other!r} ({bars[other]})" if other else "a correlation or covariance"

@@ -432,13 +432,13 @@ def _complete(asked: Columns) -> bool:
     scalar = asked.errors.keys() - asked.lists.keys()
     if asked.mean is not None or not scalar:
         return asked.mean is not None or asked.features is not None
-    return asked.features is not None and [*asked.features] == list(asked.bars)
+    return asked.features is not None and [*asked.features] == list(asked.error_bars)
 
 
 def _settled(table: Table, columns: Columns) -> Columns:
     """The columns, where those called upper and lower are what they are by their numbers: limits, or
     lengths."""
-    bars = columns.bars
+    bars = columns.error_bars
     settled = dict(bars)
     below: list[Floats] = []
     above: list[Floats] = []

@@ -34,7 +34,7 @@ class BarSizes(NamedTuple):
     @classmethod
     def of(cls, table: Table, columns: Columns) -> Self | None:
         """Those of a table; None without error bars, and where a column of lists holds no sizes."""
-        bars = columns.bars
+        bars = columns.error_bars
         if not bars:
             return cls._of_lists(table, columns)
         values = read_columns(table, list(bars), "nan").to_numpy()
@@ -86,7 +86,7 @@ class BarSizes(NamedTuple):
 
     def _error_columns(self, table: Table, std: Floats, new: Booleans) -> Iterator[tuple[str, Floats]]:
         """Name and numbers of those that change, in their own units."""
-        for j, (feature, bar) in enumerate(self.columns.bars.items()):
+        for j, (feature, bar) in enumerate(self.columns.error_bars.items()):
             rows = np.flatnonzero(new[:, j])
             if not rows.size:
                 continue

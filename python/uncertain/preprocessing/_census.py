@@ -40,7 +40,7 @@ class Census:
         """`share`: of the rows, by their hashes, that may be of the sample."""
         self.columns = columns
         self._names = sorted(columns.used - {*(columns.categorical or ())})
-        self._bars = {name: bar.kind for bar in columns.bars.values() for name in bar.columns}
+        self._bars = {name: bar.kind for bar in columns.error_bars.values() for name in bar.columns}
         self._ends: dict[str, Ends] = {}
         self._zeros: dict[str, list[int]] = {}
         self._incomplete: set[str] = set()
@@ -73,7 +73,7 @@ class Census:
 
     def _count_zeros(self, numbers: dict[str, Floats]) -> None:
         """Error bars of zero beside values that are not, and all that are there."""
-        for feature, bar in self.columns.bars.items():
+        for feature, bar in self.columns.error_bars.items():
             for name in bar.columns:
                 if bar.kind != "limits" and name in numbers and feature in numbers:
                     size, counts = numbers[name], self._zeros.setdefault(name, [0, 0])

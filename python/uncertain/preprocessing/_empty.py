@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def empty_errors(table: Table, columns: Columns) -> dict[str, tuple[str, ...]]:
     """By feature the error columns of which one is null or NaN in every row."""
-    bars = {feature: bar.columns for feature, bar in columns.bars.items()}
+    bars = {feature: bar.columns for feature, bar in columns.error_bars.items()}
     names = [name for own in bars.values() for name in own]
     if not bars or not table.n_rows:
         return {}

@@ -118,7 +118,7 @@ def _refuse_gaps(missing: Booleans, names: Sequence[str], columns: Columns) -> N
     if not len(gaps):
         return
     row, j = gaps[0]
-    bar = columns.bars.get(names[j])
+    bar = columns.error_bars.get(names[j])
     error = "" if bar is None else f" or its error bar ({bar})"
     raise NullError(
         f'{names[j]}{error}: row {row} is null or NaN; on_missing="impute" takes it for unknown'

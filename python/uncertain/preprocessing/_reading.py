@@ -69,7 +69,7 @@ def read_gaussians(
         means = features if columns.mean is None else [columns.mean]
         parts.append(_gaussians(table, means, listed, columns, on_missing))
         features = []
-    bars = columns.bars if features else {}
+    bars = columns.error_bars if features else {}
     if features and not bars:
         points, features = features + points, []
     if bars or points or indicators:

@@ -120,7 +120,7 @@ class Unknown:
                     raise not_a_number(column, name, wrong)
             is_list = table.types.get(name) == "list"
             changed[name] = (self._list if is_list else self._scalars)(column, name)
-        for feature, bar in columns.bars.items():  # the error bar of a value of zero may be zero
+        for feature, bar in columns.error_bars.items():  # the error bar of a value of zero may be zero
             for name in {*bar.columns} & {*self.zeros}:
                 zero = (changed[name] == 0) & (changed[feature] != 0)
                 changed[name] = (
@@ -183,7 +183,7 @@ def _values(columns: Columns) -> list[str]:
 def _error_columns(columns: Columns) -> list[str]:
     """Columns of error bars; of lists those that a model of sizes can fill."""
     lists = [column for kind, column in columns.lists.items() if kind in ("std", "var", "cov")]
-    return [*(name for bar in columns.bars.values() for name in bar.columns), *lists]
+    return [*(name for bar in columns.error_bars.values() for name in bar.columns), *lists]
 
 
 def _lacks(name: str, column: Series) -> bool:
