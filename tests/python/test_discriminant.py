@@ -122,3 +122,12 @@ def test_binary_scores_pickles_and_errors(truth: np.ndarray, labels: np.ndarray)
         GaussianDiscriminant(n_components="auto").fit(truth, y)  # type: ignore[arg-type]
     with pytest.raises(UncertainError, match="one class"):
         GaussianDiscriminant().fit(truth, np.ones(N))
+
+
+def test_weights_without_a_share_are_refused(truth: np.ndarray, labels: np.ndarray) -> None:
+    weights = np.where(labels == "b", 1e-300, 1e300)
+    with pytest.raises(UncertainError, match=r"class 1 .* no number; pass priors"):
+        GaussianDiscriminant().fit(truth, labels, sample_weight=weights)
+    weights = np.where(np.arange(N) % 2, 1e-300, 1e300)
+    model = GaussianDiscriminant().fit(GaussianArray(truth, std=0.3), labels, sample_weight=weights)
+    assert np.isfinite(model.decision_function(truth)).all()

@@ -60,7 +60,7 @@ def test_gsu_equations_7_and_8_lack_factors(rng: np.random.Generator) -> None:
 
 def test_gsu_fit_is_where_the_corrected_gradient_vanishes(rng: np.random.Generator) -> None:
     problem = Gsu(rng)
-    model = GSUClassifier(ALPHA, tol=1e-10).fit(GaussianArray(problem.x, cov=problem.S), problem.y)
+    model = GSUClassifier(ALPHA, tol=1e-12).fit(GaussianArray(problem.x, cov=problem.S), problem.y)
     at = np.append(model.coef_[0], model.intercept_[0])
     assert np.abs(problem.gradient(at)).max() < 1e-5
     assert np.abs(problem.gradient(at, y_in_second_term=False)).max() > 0.1

@@ -102,6 +102,17 @@ def test_minimum_and_certificate(kind: str, solver: Any, fit_intercept: bool) ->
         assert model.intercept_[0] == 0.0
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_gap_near_rounding_is_certified(seed: int) -> None:
+    """J no longer falls once a step is the square root of rounding; the bound still rises."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(30) % 2
+    roots = rng.normal(size=(30, 3, 3))
+    X = GaussianArray(rng.normal(size=(30, 3)) + 0.8 * y[:, None], cov=0.2 * roots @ roots.swapaxes(1, 2))
+    model = GSUClassifier(1e-2, tol=1e-12).fit(X, y)
+    assert model.status_ == "converged" and model.optimality_gap_ <= 1e-12
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_certificate_of_a_fit_cut_short(kind: str) -> None:
     X, y = problem(kind)

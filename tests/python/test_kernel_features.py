@@ -108,6 +108,15 @@ def test_bad_parameters_are_refused(parameters: dict[str, Any], words: str) -> N
         ProbabilisticKernelFeatures(**parameters).fit(rows())
 
 
+@pytest.mark.parametrize(("sigma", "std"), [(1e-170, 1e-297), (1e-160, 1e-160)])
+def test_a_bandwidth_without_a_square_is_refused_of_rows_with_error_bars(sigma: float, std: float) -> None:
+    """w'S w is infinity times zero, or infinite where it should be near one."""
+    features = ProbabilisticKernelFeatures(5, sigma=sigma, coupling="independent", random_state=0)
+    features.fit([[0.0], [1.0]])
+    with pytest.raises(UncertainError, match="bandwidth is so small"):
+        features.transform(GaussianArray([[0.0], [1.0]], std=std))
+
+
 def test_features_that_overflow_are_refused_with_their_row() -> None:
     model = ProbabilisticKernelFeatures(5, sigma=1e-200, random_state=0).fit([[0.0], [1.0]])
     with pytest.raises(UncertainError, match="row 1 is so many bandwidths away"):

@@ -15,6 +15,8 @@ use crate::sums::RowSums;
 
 /// Unknowns up to which the method is taken: 64 partial sums of the matrix are then at most 46 MB.
 pub(super) const DENSE: usize = 301;
+/// A step that J no longer notices goes on where it leaves less than this part of the gap.
+const CLOSER: f64 = 0.5;
 
 pub(super) fn minimize<R: RowSums>(
     objective: &LinearObjective<'_, R>,
@@ -43,14 +45,16 @@ pub(super) fn minimize<R: RowSums>(
             return Ok(Ended::Narrow { best, iterations: iteration });
         }
         let stuck = promised <= 1e-15 * e.smoothed;
-        if stuck && epsilon == e.epsilon {
-            return Ok(Ended::Done(best.solution(iteration, Status::NoProgress)));
-        }
         let trial: Vec<f64> = x.iter().zip(&p).map(|(x, p)| x + p).collect();
         // When the step should bring us below the tolerance its Hessian would be thrown away.
         let last = epsilon == e.epsilon && promised < 0.01 * options.tol * e.smoothed;
         let mut at = objective.evaluate(&trial, epsilon, if last { Derivatives::Gradient } else { want }, control)?;
+        let gap = best.gap();
         best.see(&trial, &at);
+        // J is as low as rounding lets it be, but the bound is of first order in the step: it may still rise.
+        if stuck && epsilon == e.epsilon && best.gap() > options.tol.max(CLOSER * gap) {
+            return Ok(Ended::Done(best.solution(iteration + 1, Status::NoProgress)));
+        }
         // A change of epsilon lowers J_eps by itself; what counts then is that it did go down.
         let won = (e.smoothed - at.smoothed) / promised.max(f64::MIN_POSITIVE);
         if won < 0.25 && !stuck {

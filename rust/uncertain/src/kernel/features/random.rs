@@ -140,6 +140,14 @@ impl RandomFeatures {
                 if same.is_some() { vec![] } else { table }
             }
         };
+        // An infinite w w' times a variance near zero is no number, and infinite damping where there is hardly any.
+        if spread.iter().chain(same.iter().flatten()).any(|x| !x.is_finite()) {
+            return Err(Error::Data(
+                "the bandwidth is so small that 1 / sigma^2 is no number, which rows with error bars need: scale the data \
+                 or choose a larger sigma"
+                    .into(),
+            ));
+        }
         Ok(Prepared { map: self, rows, table: self.transposed(&self.frequencies), spread, same })
     }
 

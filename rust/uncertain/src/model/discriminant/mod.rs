@@ -115,7 +115,16 @@ impl ValidParams {
     }
 
     fn priors(&self, labels: &Labels) -> Result<Vec<f64>> {
-        let Some(priors) = &self.0.priors else { return Ok(labels.shares()) };
+        let Some(priors) = &self.0.priors else {
+            let shares = labels.shares();
+            return match shares.iter().position(|share| !(*share > 0.0)) {
+                None => Ok(shares),
+                Some(class) => Err(Error::Data(format!(
+                    "sample_weight: the rows of class {class} (counted from 0) weigh so little beside the others that \
+                     their share of all weight is no number; pass priors, or weights that differ by less than 1e300"
+                ))),
+            };
+        };
         if priors.len() != labels.n_classes() {
             return Err(Error::shape("priors", format!("{}, one per class", labels.n_classes()), priors.len()));
         }
