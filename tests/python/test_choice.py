@@ -445,3 +445,14 @@ def test_more_effort_averages_more_folds() -> None:
     board = model._leaderboard
     assert board is not None and (board.effort, board.folds) == ("high", 15)
     assert plan(2_000, thorough=True) == (5, 5, 1) and plan(20_000, thorough=True) == (3, 3, 1)
+
+
+def test_classes_of_a_single_row_are_left_out_and_named() -> None:
+    rng = np.random.default_rng(0)
+    kind = np.array(["star", "quasar"] * 40 + ["comet"])
+    table = pl.DataFrame({"x": rng.normal(size=81) + 3.0 * (kind == "star"), "x_err": 0.2, "kind": kind})
+    with pytest.warns(uncertain.exceptions.UncertainWarning, match="single row cannot be held out: 'comet'"):
+        model = uncertain.fit(table, target="kind")
+    assert model.classes_.tolist() == ["quasar", "star"]
+    assert model.score(table.filter(pl.col("kind") != "comet")) > 0.85
+    assert model.predict_set(table).len() == 81

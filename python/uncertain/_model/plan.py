@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
@@ -22,6 +23,7 @@ from .._choice.methods import AUTO, METHODS, estimator_of, is_denoised
 from .._choice.portfolio import Effort, Member, Request
 from .._choice.settings import EFFORTS, checked_noise, re_measured_in, seed_of, settings_of_choice
 from .._choice.steps import Softening, refuse_limits, steps_with, takes_gaps
+from .._columns.bars import listing
 from .._data.options import check_options
 from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
@@ -178,6 +180,8 @@ class Plan:
         in_memory = Need.MEMORY in rows.gives
         some = rows.sample(len(rows) if in_memory else CHOSEN_ROWS)
         whole = len(some) == len(rows)
+        if whole and not self.regression:
+            some = _of_classes(some)
         softening = softening_for(self.transform, rows, names, automatic=True)
         request = self._request(some, rows, softening, limits=bool(limits), whole=whole)
         pipeline, board, held_out = choose(request, some)
@@ -205,6 +209,24 @@ class Plan:
             random_state=seed_of(self.random_state), settings=self.params, limits=limits,
             target_limits=some.y_limit is not None, able=None if whole else able,
         )  # fmt: skip
+
+
+def _of_classes(some: TrainingRows) -> TrainingRows:
+    """Without rows that are the only one of their class; a warning names these.
+
+    One row can be learned from or held out, not both, and a catalogue may have many classes with one.
+    """
+    classes, codes = np.unique(some.y[:], return_inverse=True)
+    counts = np.bincount(codes[some.counts > 0.0], minlength=len(classes))
+    single = counts == 1
+    if not single.any() or (counts > 1).sum() < 2:
+        return some
+    warn(
+        "left out, because a class of a single row cannot be held out: "
+        f"{listing(map(repr, classes[single].tolist()))}; the model predicts other classes for such rows",
+        UncertainWarning,
+    )
+    return some.take(np.flatnonzero(~single[codes]))
 
 
 def _warn_of_better(board: Leaderboard, n_rows: int) -> None:
