@@ -55,7 +55,7 @@ def models() -> Iterator[tuple[str, Model]]:
     yield "regression", uncertain.fit(numbers.drop("label"), "u", std={"v": "v_err"}, method="gsu")
     yield "trees", uncertain.fit(numbers, "label", method="remeasured", estimator=trees, n_copies=2)
     yield "weighted", uncertain.fit(numbers, "label", method="gsu", class_weight={"a": 1.0, "b": 2.0})
-    average = uncertain.fit(numbers, "label", effort="high", estimator=trees)
+    average = uncertain.fit(numbers, "label", effort="high", estimator=trees, random_state=1)
     assert average.pipeline_.steps[-1][0] == "average"
     yield "average", average
 

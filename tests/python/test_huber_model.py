@@ -123,7 +123,8 @@ def test_a_file_that_only_the_core_wrote(tmp_path: Path) -> None:
     # What Rust writes has no parameters of Python's: they come from the core's header.
     own, model = fitted("three", coupling="independent", n_neighbors=4, gamma=0.3)
     model.save(tmp_path / "model")
-    about = {"columns": description(tmp_path / "model")["columns"]}
+    whole = description(tmp_path / "model")
+    about = {name: whole[name] for name in ("columns", "fold_models", "remembered")}
     pipeline = uncertain.load(redescribed(tmp_path / "model", about, tmp_path / "rust")).pipeline_
     last, known = pipeline[-1].get_params(), model.pipeline_[-1].get_params()
     assert isinstance(pipeline[-1], AdaptiveHuberClassifier)

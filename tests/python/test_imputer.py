@@ -154,7 +154,7 @@ def test_tables_with_gaps(rng: np.random.Generator, tmp_path: Path) -> None:
         }
     )
     with pytest.raises(UncertainError, match="u: row 0 is null"):
-        uncertain.fit(frame, method="gsu")
+        uncertain.fit(frame, method="gsu", on_missing="error")
     model = uncertain.fit(frame, on_missing="impute", meaning="spread", method="gsu")
     assert [name for name, _ in model.pipeline_.steps] == ["gaussians", "impute", "scale", "classify"]
     assert model.score(frame) > 0.8

@@ -341,6 +341,10 @@ class InThreads(RemoteRows):
     def is_whole(self) -> bool:
         return False
 
+    @property
+    def has_gaps(self) -> bool:
+        return any(part.has_gaps for part in self._parts)
+
     def answer(self, requests: bytes) -> list[Any]:
         with ThreadPoolExecutor() as threads:
             return [

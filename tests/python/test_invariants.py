@@ -27,6 +27,7 @@ from uncertain import (
     GaussianDenoiser,
     GaussianDiscriminant,
     GaussianImputer,
+    GaussianLogScaler,
     GaussianScaler,
     KernelMap,
     LinearMap,
@@ -76,7 +77,10 @@ ON_A_LOG_SCALE: Exceptions = [
     (RemeasuredClassifier, {}, "its learner sees logarithms of sizes, of copies with 32 times the error"),
     (RemeasuredRegressor, {}, "its learner sees logarithms of sizes, of copies with 32 times the error"),
 ]
-FOLLOWS = (GaussianCollapser, GaussianDenoiser, GaussianImputer, LinearMap, SubspaceProjector)
+FOLLOWS = (
+    *(GaussianCollapser, GaussianDenoiser, GaussianImputer, LinearMap, SubspaceProjector),
+    GaussianLogScaler,  # which leaves rows alone that are not skewed, as these
+)
 """Transformers whose answer has the units and the origin of the rows."""
 
 

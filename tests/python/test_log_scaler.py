@@ -86,6 +86,14 @@ def test_the_rule_takes_decades_and_leaves_the_rest() -> None:
     assert not few.softening_.any()
 
 
+def test_another_unit_is_another_softening() -> None:
+    flux = 10.0 ** np.random.default_rng(2).uniform(0, 3, (60, 1))
+    rows, other = GaussianArray(flux, std=0.1 * flux), GaussianArray(1e3 * flux, std=1e2 * flux)
+    first, second = GaussianLogScaler().fit(rows), GaussianLogScaler().fit(other)
+    assert_allclose(second.softening_, 1e3 * first.softening_, rtol=1e-15)
+    assert_allclose(second.transform(other).means, first.transform(rows).means, rtol=1e-12)
+
+
 def test_gaps_stay_gaps_and_arrays_stay_arrays() -> None:
     rng = np.random.default_rng(1)
     values = 10.0 ** rng.uniform(0, 3, (60, 2))

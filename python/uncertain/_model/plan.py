@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from .._base.sums import Need
-from .._choice.choose import IN_MEMORY, choose
+from .._choice.choose import IN_MEMORY, Choice, choose
 from .._choice.leaderboard import Leaderboard
 from .._choice.logarithms import Transform, check_transform, softening_for
 from .._choice.methods import AUTO, METHODS, estimator_of, is_denoised
@@ -32,7 +32,7 @@ from .._rows.reader import Policy, Uses
 from .._rows.sampled import CHOSEN_ROWS
 from .._rows.store import RowStore, refusal
 from .._rows.training import TrainingRows
-from ..exceptions import ParameterError, UncertainWarning
+from ..exceptions import ParameterError, UncertainError, UncertainWarning
 from ..preprocessing._as_gaussians import ON_MISSING, OnMissing
 
 
@@ -180,11 +180,18 @@ class Plan:
         in_memory = Need.MEMORY in rows.gives
         some = rows.sample(len(rows) if in_memory else CHOSEN_ROWS)
         whole = len(some) == len(rows)
-        if whole and not self.regression:
-            some = _of_classes(some)
         softening = softening_for(self.transform, rows, names, automatic=True)
-        request = self._request(some, rows, softening, limits=bool(limits), whole=whole)
-        pipeline, board, held_out = choose(request, some)
+
+        def chosen(some: TrainingRows) -> Choice:
+            return choose(self._request(some, rows, softening, limits=bool(limits), whole=whole), some)
+
+        try:
+            pipeline, board, held_out = chosen(some)
+        except UncertainError:
+            fewer = None if self.regression or not whole else _without_single_rows(some)
+            if fewer is None:
+                raise
+            pipeline, board, held_out = chosen(fewer)
         if whole:
             return Fitted(pipeline, board, held_out)
         _warn_of_better(board, len(some))
@@ -211,16 +218,17 @@ class Plan:
         )  # fmt: skip
 
 
-def _of_classes(some: TrainingRows) -> TrainingRows:
-    """Without rows that are the only one of their class; a warning names these.
+def _without_single_rows(some: TrainingRows) -> TrainingRows | None:
+    """Without rows that are the only one of their class, which a warning names; None if that is no help.
 
-    One row can be learned from or held out, not both, and a catalogue may have many classes with one.
+    One row can be learned from or held out, not both, and where no candidate can do without holding out, a
+    catalogue with one strange object would have no model.
     """
     classes, codes = np.unique(some.y[:], return_inverse=True)
     counts = np.bincount(codes[some.counts > 0.0], minlength=len(classes))
     single = counts == 1
     if not single.any() or (counts > 1).sum() < 2:
-        return some
+        return None
     warn(
         "left out, because a class of a single row cannot be held out: "
         f"{listing(map(repr, classes[single].tolist()))}; the model predicts other classes for such rows",

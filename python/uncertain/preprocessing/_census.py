@@ -25,8 +25,8 @@ from ._unknown import Unknown
 
 MOST_ROWS = 20_000
 """Rows of the sample at most."""
-MOST_NUMBERS = 1 << 21
-"""Numbers of the sample at most."""
+MOST_NUMBERS = 1 << 20
+"""Numbers of the sample at most, those of lists among them."""
 BLOCK = 1 << 20
 """Rows whose hashes are there at once."""
 RARE = 0.05
@@ -45,8 +45,7 @@ class Census:
         self._zeros: dict[str, list[int]] = {}
         self._incomplete: set[str] = set()
         self._has_text = False
-        most = min(MOST_ROWS, max(MOST_NUMBERS // max(len(self._names), 1), 1))
-        self._sample = _Sample(most, share)
+        self._sample = _Sample(share)
 
     def add(self, table: Table, first: int = 0) -> None:
         """A part whose first row has this number in the table.
@@ -132,8 +131,8 @@ class Census:
 class _Sample:
     """The rows of the smallest hashes."""
 
-    def __init__(self, most: int, share: float) -> None:
-        self._most = most
+    def __init__(self, share: float) -> None:
+        self._most = 0
         self._largest = np.uint64(min(int(share * 2.0**64), 2**64 - 1))
         self._parts: list[tuple[NDArray[np.uint64], Table]] = []
 
@@ -142,26 +141,29 @@ class _Sample:
         present = [name for name in names if name in table.types]
         if not present:
             return
+        if not self._most and table.n_rows:
+            numbers = table.slice(0, 1).frame(present).estimated_size() / 8
+            self._most = int(min(MOST_ROWS, max(MOST_NUMBERS / numbers, 1)))
         for start in range(0, table.n_rows, BLOCK):
             stop = min(start + BLOCK, table.n_rows)
             keys = mixed(np.arange(first + start, first + stop, dtype=np.uint64))
-            at = np.flatnonzero(keys <= self._limit())
+            at = np.flatnonzero(keys <= self._limit(keys))
             if len(at):
                 self._parts.append((keys[at], table.rows(present, start + at)))
                 self._prune()
 
     def merge(self, other: _Sample) -> None:
         """Other rows."""
+        self._most = self._most or other._most
         self._parts += other._parts
         self._prune()
 
-    def _limit(self) -> np.uint64:
-        """The hash beyond which no row can be of the sample."""
-        if sum(len(keys) for keys, _ in self._parts) < self._most:
+    def _limit(self, *more: NDArray[np.uint64]) -> np.uint64:
+        """The hash beyond which no row can be of the sample; `more`: hashes of rows not there yet."""
+        every = np.concatenate([*(keys for keys, _ in self._parts), *more])
+        if len(every) < self._most:
             return self._largest
-        every = np.concatenate([keys for keys, _ in self._parts])
-        limit: np.uint64 = np.partition(every, self._most - 1)[self._most - 1]
-        return limit
+        return min(self._largest, np.partition(every, self._most - 1)[self._most - 1])
 
     def _prune(self, slack: int = 2) -> None:
         """Let go of rows that cannot be of the sample, once they are many."""
