@@ -21,6 +21,7 @@ from uncertain import (
     ErrorColumns,
     GaussianArray,
     GaussianScaler,
+    Incomplete,
     RemeasuredClassifier,
     RemeasuredRegressor,
 )
@@ -254,3 +255,13 @@ def test_error_columns() -> None:
     exact = columns.transform(GaussianArray(x, feature_names=["a", "b", "c"]))
     np.testing.assert_allclose(exact[:, 3:6], -3.0)
     assert not exact[:, 6:].any()
+
+
+def test_a_feature_that_one_class_never_has_is_drawn_from_all_rows() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 2
+    values = rng.normal(size=(90, 2)) + 2.0 * y[:, None]
+    values[y == 1, 1] = np.nan
+    rows = Incomplete.from_arrays(values, std=0.3)
+    model = RemeasuredClassifier(random_state=0).fit(rows, y)
+    assert model.score(rows, y) > 0.9

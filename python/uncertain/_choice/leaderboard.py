@@ -92,8 +92,12 @@ class Leaderboard:
     def lines(self) -> list[str]:
         """What `print(model)` says of it."""
         if not self.n_rows:
-            why = "by rule" if self.effort == "fast" else "by rule: too few rows to hold any out"
-            return [f"chosen     {self.chosen}, {why}"]
+            why = (
+                "by rule"
+                if self.effort == "fast"
+                else "by rule: too few rows, or of a class, to hold any out"
+            )
+            return [f"chosen     {self.chosen}, by rule{why}"]
         tried = sum(np.isfinite(e.score) and not e.note and e.method != AVERAGE for e in self.entries)
         own = next((e for e in self.entries if e.text == self.chosen), self.entries[0])
         groups = "" if self.n_groups is None else f" of {self.n_groups:,} groups"

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, hstack
+from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of, hstack
 from .._data.typing import Floats, Ints, Labels
 from ._denoiser import GaussianDenoiser
 from ._error_columns import deviations
@@ -64,13 +64,18 @@ class Readings:
 
 
 class TruthOfClasses:
-    """p(z | x, class): a denoiser for every class of at least 20 rows, and one of all rows for the others."""
+    """p(z | x, class): a denoiser for every class of at least 20 rows, and one of all rows for the others.
+
+    A class in which a feature is missing in every row is one of the others.
+    """
 
     def __init__(
         self, rows: Rows, codes: Labels, weights: Floats | None, n_components: int, random: Random
     ) -> None:
         found, counts = np.unique(codes, return_counts=True)
-        self.own = found[counts >= FEW]
+        missing = gaps_of(rows)
+        known = [not missing[codes == code].all(axis=0).any() for code in found]
+        self.own = found[(counts >= FEW) & known]
         members = {code: np.flatnonzero(codes == code) for code in self.own.tolist()}
         if len(self.own) < len(found):
             members[OTHERS] = np.arange(len(rows))
