@@ -326,8 +326,8 @@ class RemeasuredClassifier(ClassifierMixin, _Remeasured):
     >>> y = np.arange(400) % 2
     >>> X = GaussianArray(rng.normal(size=(400, 2)) + 3.0 * y[:, None], std=rng.uniform(0.1, 0.5, (400, 2)))
     >>> model = RemeasuredClassifier(random_state=0).fit(X, y)
-    >>> poor = GaussianArray(X.means[:1], std=3.0)
-    >>> bool(abs(model.predict_proba(poor)[0, 1] - 0.5) < 0.25)
+    >>> sharp, poor = X[:1], GaussianArray(X.means[:1], std=2.0)
+    >>> bool(model.predict_proba(poor)[0, 1] > 0.05 > model.predict_proba(sharp)[0, 1])
     True
     """
 

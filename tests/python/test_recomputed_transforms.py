@@ -20,6 +20,7 @@ from uncertain import (
     GaussianColumnTransformer,
     GaussianDenoiser,
     GaussianImputer,
+    GaussianLogScaler,
     GaussianScaler,
     Incomplete,
     KernelMap,
@@ -49,6 +50,20 @@ def test_every_transformer_is_computed_again() -> None:
     transform = {kind for kind in ESTIMATORS if hasattr(kind, "transform")}
     left = sorted(kind.__name__ for kind in transform - COVERED)
     assert not left, f"write a test marked @covers({', '.join(left)}) with the formulas of their docstrings"
+
+
+@covers(GaussianLogScaler)
+def test_log_scaler() -> None:
+    b = np.array([0.7, 0.0, 0.2])[: X.means.shape[1]]
+    found = GaussianLogScaler(softening=b).fit(X).transform(X)
+    d = np.where(b > 0.0, 2.0 * b, 1.0)
+    g = lambda x: np.where(b > 0.0, np.arcsinh(x / d), x)  # noqa: E731
+    s = np.sqrt(np.diagonal(COV, axis1=1, axis2=2))
+    slope = np.where(b > 0.0, 1.0 / np.hypot(X.means, d), 1.0)
+    factors = np.where(s > 0.0, (g(X.means + s) - g(X.means - s)) / np.where(s > 0.0, 2.0 * s, 1.0), slope)
+    np.testing.assert_allclose(found.means, g(X.means), rtol=1e-12, atol=1e-14)
+    expected = COV * factors[:, :, None] * factors[:, None, :]
+    np.testing.assert_allclose(found.covariances(), expected, rtol=1e-9, atol=1e-13)
 
 
 @covers(GaussianScaler)

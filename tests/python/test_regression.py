@@ -213,7 +213,8 @@ def test_the_task_is_chosen_by_the_target() -> None:
     assert uncertain.fit(whole, target="y", task="regression", method="gsu").is_regression_
     assert uncertain.fit(frame.drop("y"), target=frame["y"].to_numpy(), method="gsu").is_regression_
     with pytest.raises(UncertainError, match="row 1 has no target"):
-        uncertain.fit(frame.with_columns(pl.Series("y", [1.5, None] * 60)), target="y", method="gsu")
+        holed = frame.with_columns(pl.Series("y", [1.5, None] * 60))
+        uncertain.fit(holed, target="y", method="gsu", on_missing="error")
     with pytest.raises(ParameterError, match=r"probability.*GSURegressor"):
         uncertain.fit(frame, target="y", probability=True, method="gsu")
     with pytest.raises(UncertainError, match="predict_proba"):
@@ -323,7 +324,7 @@ def test_error_bars_of_the_target_never_become_features() -> None:
 @pytest.mark.parametrize(
     ("change", "arguments", "words"),
     [
-        ({"y_err": [0.1, None] * 60}, {}, "y_err: row 1 has no error bar"),
+        ({"y_err": [0.1, None] * 60}, {"on_missing": "error"}, "y_err: row 1 has no error bar"),
         ({"y_err": [0.1, -0.5] * 60}, {}, "y_err: row 1 is -0.5"),
         ({"y_err": ["0.1"] * 120}, {}, "y_err: row 0 is '0.1'"),
         ({"y_std": [0.1] * 120}, {}, "several error columns"),

@@ -143,7 +143,7 @@ class _Sample:
             return
         if not self._most and table.n_rows:
             numbers = table.slice(0, 1).frame(present).estimated_size() / 8
-            self._most = int(min(MOST_ROWS, max(MOST_NUMBERS / numbers, 1)))
+            self._most = int(min(MOST_ROWS, max(MOST_NUMBERS / max(numbers, 1.0), 1)))
         for start in range(0, table.n_rows, BLOCK):
             stop = min(start + BLOCK, table.n_rows)
             keys = mixed(np.arange(first + start, first + stop, dtype=np.uint64))
