@@ -35,7 +35,7 @@ const fn subject(kind: &'static str, wants: Wants, params: &'static str) -> Subj
     Subject { kind, params, wants }
 }
 
-const SUBJECTS: [Subject; 27] = [
+const SUBJECTS: [Subject; 28] = [
     subject("gsu", Classes, r#"{"alpha": 0.01, "tol": 1e-9}"#),
     subject("gsu", Classes, r#"{"alpha": 0.01, "tol": 1e-9, "probability": true, "folds": 2}"#),
     subject("gsu-regression", Wants::Targets, r#"{"alpha": 0.01, "tol": 1e-9}"#),
@@ -54,6 +54,7 @@ const SUBJECTS: [Subject; 27] = [
     subject("huber", Outputs, "{}"),
     subject("scaler", Nothing, "{}"),
     subject("scaler", Nothing, r#"{"spread": "means"}"#),
+    subject("log-scaler", Nothing, "{}"),
     subject("subspace", Nothing, r#"{"variance": 0.8}"#),
     subject("collapser", Nothing, "{}"),
     subject("kernel-map", Nothing, r#"{"kernel": "rbf", "gamma": 0.2}"#),
@@ -85,8 +86,8 @@ const FROM_ZERO: Exceptions = &[
 ];
 const TURNED: Exceptions = &[("kernel-map", "", "its axes are its pivots, which ties decide")];
 
-/// What follows the units and the origin of the rows.
-const FOLLOWS: [&str; 5] = ["subspace", "collapser", "denoiser", "imputer", "linear-map"];
+/// What follows the units and the origin of the rows; a logarithmic scale leaves rows alone that are not skewed.
+const FOLLOWS: [&str; 6] = ["subspace", "collapser", "denoiser", "imputer", "linear-map", "log-scaler"];
 
 fn named(kind: &str, params: &str) -> Subject {
     SUBJECTS.into_iter().find(|s| s.kind == kind && s.params == params).unwrap()
