@@ -136,7 +136,7 @@ def test_fast_is_one_fit_by_rule() -> None:
     assert fast.leaderboard_.height == 1 and "by rule" in repr(fast)
     assert single.leaderboard_ is None
     tiny = uncertain.fit(catalogue(8), target="kind")
-    assert "too few rows, or of a class, to hold any out" in repr(tiny)
+    assert ", by rule: too few rows, or of a class, to hold any out\n" in repr(tiny)
 
 
 def test_a_leaderboard_survives_a_file(tmp_path: Path, model: uncertain.Model) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+import uncertain
 from uncertain import GaussianArray, Incomplete, RemeasuredClassifier, RemeasuredRegressor
-from uncertain.exceptions import UncertainError
+from uncertain.exceptions import ParameterError, UncertainError
 
 
 def noise(n: int, rng: np.random.Generator, *, gaps: bool) -> GaussianArray | Incomplete:
@@ -80,3 +82,22 @@ def test_weights_of_any_size_and_of_zero() -> None:
     empty = Incomplete.from_arrays(np.where([True, False, False, False], np.nan, rows.means), std=0.1)
     with pytest.raises(UncertainError, match="feature 0 is missing in every row"):
         RemeasuredClassifier(factors=(1.0, 4.0)).fit(empty, np.arange(60) % 2)
+
+
+def test_a_number_of_trees_may_be_said_and_the_chosen_one_is_taken_for_models_of_folds() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    rows = GaussianArray(rng.normal(size=(120, 2)) + y[:, None], std=0.3)
+    chosen = RemeasuredClassifier(n_copies=4, random_state=0).fit(rows, y)
+    assert chosen.n_trees_ == chosen.estimator_.n_iter_ > 0
+    same = RemeasuredClassifier(n_copies=4, n_trees=7, random_state=0).fit(rows, y)
+    assert same.n_trees_ == same.estimator_.n_iter_ == 7
+    constant = RemeasuredClassifier(n_copies=4, n_trees=0, random_state=0).fit(rows, y)
+    assert np.ptp(constant.predict_proba(rows)[:, 1]) == 0.0
+    model = uncertain.fit(rows, y, method="remeasured", n_copies=4)
+    folds = model._remembered.sets.models  # type: ignore[union-attr]
+    assert {fold[-1].n_trees for fold in folds} == {model.pipeline_[-1].n_trees_}
+    with pytest.raises(ParameterError, match="n_trees = -1"):
+        RemeasuredClassifier(n_trees=-1).fit(rows, y)
+    with pytest.raises(ParameterError, match="default learner"):
+        RemeasuredClassifier(LogisticRegression(), n_trees=5).fit(rows, y)

@@ -124,8 +124,7 @@ em_verbose = verbose : int, default=0
 em_callback = callback : callable, default=None
     Called with a ``Progress`` per step; an exception ends the fit.
 estimator : scikit-learn estimator or None, default=None
-    The learner, which gets the columns. None is histogram gradient boosting, with as many trees (at most
-    1,280, a rate of 0.05) as help objects that are held out with all their copies.
+    The learner, which gets the columns. None is histogram gradient boosting with a rate of 0.05.
 n_copies : int >= 1, default=8
     Number of copies of every row, the row itself included.
 factors : "auto" or (smallest, largest), default="auto"
@@ -140,12 +139,17 @@ error_columns : {"errors", "correlations"}, default="errors"
     What the learner gets besides the means; see :class:`~uncertain.ErrorColumns`.
 copy_components = n_components : int >= 1, default=5
     Number of Gaussians of the `GaussianDenoiser` from which true values are drawn for smaller errors.
+n_trees : "auto" or int >= 0, default="auto"
+    Trees of the default learner. "auto": as many (at most 1,280) as help objects that are held out with all
+    their copies; 0 is a constant.
 copy_seed = random_state : int, RandomState or None, default=None
     Seed of the copies, and of the learner if it has one.
 learner_jobs = n_jobs : int or None, default=None
     Passed on to a learner that has it; the default one takes as many threads.
 learner_ = estimator_ : fitted estimator
     The learner.
+n_trees_ : int
+    Its number of trees, of the default learner; 0 for a constant.
 factors_ : (float, float)
     Smallest and largest factor.
 error_columns_ : ErrorColumns

@@ -92,11 +92,7 @@ class Leaderboard:
     def lines(self) -> list[str]:
         """What `print(model)` says of it."""
         if not self.n_rows:
-            why = (
-                "by rule"
-                if self.effort == "fast"
-                else "by rule: too few rows, or of a class, to hold any out"
-            )
+            why = "" if self.effort == "fast" else ": too few rows, or of a class, to hold any out"
             return [f"chosen     {self.chosen}, by rule{why}"]
         tried = sum(np.isfinite(e.score) and not e.note and e.method != AVERAGE for e in self.entries)
         own = next((e for e in self.entries if e.text == self.chosen), self.entries[0])

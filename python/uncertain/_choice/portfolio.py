@@ -132,7 +132,7 @@ MEANS_ONLY = "means only"
 
 def twin_of(asked: Request, member: Member) -> Member:
     """The member without error bars: its first step drops them."""
-    own = ("alpha", "C", "factors", "per_feature")
+    own = ("alpha", "C", "n_trees", "factors", "per_feature")
     parameters = {name: value for name, value in member.parameters.items() if name not in own}
     without = replace(asked, limits=False, target_limits=False)
     twin = _member(without, member.method, "spread", parameters)
@@ -142,7 +142,9 @@ def twin_of(asked: Request, member: Member) -> Member:
         steps.append((name, step))
         if isinstance(step, GaussianImputer):  # which leaves open what it fills
             steps.append(("filled", GaussianCollapser()))
-    penalty = {"gsu": "alpha", "kernel": "C"}.get(member.method, "")
+    penalty = {"gsu": "alpha", "kernel": "C", "remeasured": "n_trees"}.get(member.method, "")
+    if "estimator" in parameters:
+        penalty = ""
     return replace(twin, meaning=MEANS_ONLY, penalty=penalty, pipeline=Pipeline(steps))
 
 
@@ -196,6 +198,7 @@ def _trees(asked: Request, n_classes: int) -> Member:
     if asked.noise is not None:  # the errors of a new catalogue grow together
         known |= {"factors": asked.noise, "per_feature": 0.0}
     member = _member(asked, "remeasured", "measurement", known)
+    member = replace(member, penalty="" if own is not None else "n_trees")
     if own is None and len(asked.rows) * asked.rows.n_features * n_classes > TREE_WORK:
         member = member.without("too many rows, features and classes for trees on copies")
     return _measured(asked, member)

@@ -29,8 +29,8 @@ from .portfolio import Member
 
 SMALLEST = float(np.finfo(np.float64).eps)
 """A probability counts as this at least, as in scikit-learn."""
-PATH_ROWS = {"alpha": 5_000, "C": 1_000}
-"""Rows that a penalty is chosen on."""
+PATH_ROWS = {"alpha": 5_000, "C": 1_000, "n_trees": 20_000}
+"""Rows that a penalty, or a number of trees, is chosen on."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _predict_class(
 
 
 def _with_penalty(member: Member, comparison: Comparison) -> Member:
-    """The member with the penalty that the path chooses."""
+    """The member with the penalty, or number of trees, that its own path chooses."""
     if not member.penalty or member.pipeline is None:
         return member
     labels: Labels | None = None if comparison.classes is None else comparison.training.y
@@ -138,4 +138,4 @@ def _with_penalty(member: Member, comparison: Comparison) -> Member:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         fitted = some.fitted(path)
-    return member.with_parameters(**{member.penalty: float(getattr(fitted[-1], f"{member.penalty}_"))})
+    return member.with_parameters(**{member.penalty: getattr(fitted[-1], f"{member.penalty}_")})

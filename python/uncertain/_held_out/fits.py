@@ -62,8 +62,8 @@ def silenced(pipeline: Pipeline, *, probability: bool = False) -> Pipeline:
 
 
 def with_chosen_penalty(unfitted: Pipeline, fitted: Pipeline) -> Pipeline:
-    """The penalty that the fit to all rows has chosen, instead of the path that chose it."""
-    for name in ("alpha", "C"):
+    """The penalty, or number of trees, that the fit to all rows has chosen, instead of what chose it."""
+    for name in ("alpha", "C", "n_trees"):
         if name in unfitted[-1].get_params() and hasattr(fitted[-1], f"{name}_"):
             unfitted[-1].set_params(**{name: getattr(fitted[-1], f"{name}_")})
     return unfitted

@@ -7,14 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .._base.core import Core
 from .._base.docs import documented
 from .._base.gaps import TakesGaps
-from .._data.array import GaussianArray
 from .._data.typing import Floats, Header, Keywords
-from .._data.validation import RowsLike, check_gaussians, check_rows
+from .._data.validation import RowsLike, check_rows
 from .._uncertain import fit
 from ._moves import Moves
 
@@ -91,8 +89,4 @@ class GaussianLogScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, Transforme
 
     def inverse_transform(self, X: RowsLike) -> Any:
         """Undo `transform`: x -> 2b sinh(x), with error bars from their two ends."""
-        check_is_fitted(self)
-        moved = self._model.inverse_transform(check_gaussians(self, X, reset=False))
-        if isinstance(X, GaussianArray):
-            return GaussianArray._from_core(moved, self._names_out())
-        return moved.means.copy()
+        return self._moved_back(X)

@@ -45,6 +45,14 @@ class Moves:
             means[missing] = np.nan
         return _wrap_data_with_container("transform", means, X, self)
 
+    def _moved_back(self, X: RowsLike) -> Any:
+        """What an `inverse_transform` answers."""
+        check_is_fitted(self)
+        moved = self._model.inverse_transform(check_gaussians(self, X, reset=False))
+        if isinstance(X, GaussianArray):
+            return GaussianArray._from_core(moved, self._names_out())
+        return moved.means.copy()
+
     def _names_out(self) -> Iterable[str] | None:
         """Names of the features of Gaussians that were moved: those of the fit."""
         return getattr(self, "feature_names_in_", None)

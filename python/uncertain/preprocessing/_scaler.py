@@ -6,14 +6,12 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .._base.core import Core
 from .._base.docs import documented
 from .._base.gaps import TakesGaps
-from .._data.array import GaussianArray
 from .._data.typing import Floats, Header
-from .._data.validation import RowsLike, check_gaussians, check_rows, check_sample_weight
+from .._data.validation import RowsLike, check_rows, check_sample_weight
 from ._moves import Moves
 
 
@@ -58,8 +56,4 @@ class GaussianScaler(TakesGaps, Moves, Core, OneToOneFeatureMixin, TransformerMi
 
     def inverse_transform(self, X: RowsLike) -> Any:
         """Undo `transform`: x -> s x + m, S -> s S s'."""
-        check_is_fitted(self)
-        moved = self._model.inverse_transform(check_gaussians(self, X, reset=False))
-        if isinstance(X, GaussianArray):
-            return GaussianArray._from_core(moved, self._names_out())
-        return moved.means.copy()
+        return self._moved_back(X)
