@@ -21,6 +21,7 @@ LAYERS = (
     {"preprocessing", "kernels", "losses", "metrics", "uncertainty", "plot"},
     {"_linear", "_trees", "kernel_features"},
     {"an estimator"},
+    {"laws"},
     {"_rows"},
     {"_held_out"},
     {"_report"},

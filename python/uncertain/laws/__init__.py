@@ -1,0 +1,8 @@
+"""Laws between true values: coefficients that the noise of the readings does not flatten, with their errors.
+
+`LinearLaw` is a line with errors in both variables.
+"""
+
+from .linear import LinearLaw
+
+__all__ = ["LinearLaw"]
