@@ -99,7 +99,7 @@ def small_piece(seed: int) -> Any:
     from uncertain._rows.cluster.piece import Piece
 
     rng = np.random.default_rng(seed)
-    return Piece.of(GaussianArray(rng.normal(size=(100, 20)), std=rng.uniform(0.1, 1.0, (100, 20))))
+    return Piece.from_rows(GaussianArray(rng.normal(size=(100, 20)), std=rng.uniform(0.1, 1.0, (100, 20))))
 
 
 def whole_fit(client: Any, data: Any, **params: Any) -> tuple[float, Any, Any, bytes]:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._base.classifiers import predicted
 from ._base.docs import documented
 from ._base.em import FittedMixture, Mixture, warn_unless_ended
-from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from ._data.numbers import refuse_where
 from ._data.typing import Booleans, Floats, Header, Keywords, Limits, RandomState
 from ._data.validation import RowsLike, check_numbers, check_readings, check_sample_weight, check_stds
@@ -166,7 +166,7 @@ class GaussianMixtureRegressor(FittedMixture, RegressorMixin, BaseEstimator):
         arguments: Keywords = {"weights": check_sample_weight(sample_weight, len(targets))}
         if self._joint is not None:
             gaps = self._joint.missing if isinstance(self._joint, Incomplete) else None
-            rows = gaussians_of(self._joint)._core, gaps, None
+            rows = filled_gaussians(self._joint)._core, gaps, None
         else:
             variances = None if y_std is None else check_stds(y_std, "y_std", len(targets)) ** 2
             arguments |= {"targets": targets, "variances": variances}

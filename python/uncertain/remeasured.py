@@ -28,7 +28,7 @@ from ._base.docs import documented
 from ._base.sums import BeyondSums, Need
 from ._data.array import GaussianArray
 from ._data.groups import groups_from
-from ._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from ._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from ._data.options import check_option
 from ._data.typing import Floats, Keywords, Labels, RandomState
 from ._data.validation import (
@@ -114,7 +114,7 @@ class _Remeasured(SavedTrees, BaseEstimator):
         """Fit the learner to all copies; `y` has been checked."""
         self._check()
         rows = self._rows(X, reset=True)
-        gaussians = gaussians_of(rows)
+        gaussians = filled_gaussians(rows)
         if isinstance(rows, Incomplete) and rows.missing.all(axis=0).any():
             j = int(rows.missing.all(axis=0).argmax())
             raise UncertainError(f"feature {j} is missing in every row; leave it out")

@@ -220,7 +220,7 @@ def test_names_of_features(tmp_path: Path) -> None:
     """An average of named arrays knows their names, also from its file."""
     X, y = named(120)
     members = [member.fit(X, y) for member in classifiers()[:2]]
-    fitted = AveragedClassifier.of(members, [0.5, 0.5])
+    fitted = AveragedClassifier.from_fitted(members, [0.5, 0.5])
     assert fitted.feature_names_in_.tolist() == ["u", "v"]
     model = uncertain.fit(X[:60], y[:60], estimator=HistGradientBoostingClassifier(max_iter=5))
     assert isinstance(model.pipeline_[-1], AveragedClassifier)

@@ -192,7 +192,7 @@ def test_numbers_are_chosen_by_squared_error() -> None:
     rows = GaussianArray(z)
     assert np.corrcoef(model.predict(rows), np.sin(3 * z[:, 0]))[0, 1] > 0.9
     members = [uncertain.fit(X, z[:, 0], method=m).pipeline_ for m in ("gsu", "kernel")]  # type: ignore[arg-type]
-    average = AveragedRegressor.of(members, [3, 1])
+    average = AveragedRegressor.from_fitted(members, [3, 1])
     expected = 0.75 * members[0].predict(rows) + 0.25 * members[1].predict(rows)
     np.testing.assert_allclose(average.predict(rows), expected)
 
@@ -434,7 +434,7 @@ def test_an_own_learner_takes_part() -> None:
     ).to_dicts()
     assert "LogisticRegression" in row["parameters"]
     with pytest.raises(ParameterError, match="one number >= 0"):
-        AveragedClassifier.of([clone(model.pipeline_)], [-1.0])
+        AveragedClassifier.from_fitted([clone(model.pipeline_)], [-1.0])
     assert RemeasuredClassifier().get_params()["estimator"] is None
 
 

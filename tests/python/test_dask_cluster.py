@@ -242,7 +242,7 @@ def _other_rows(k: int) -> Any:
     from uncertain import GaussianArray
     from uncertain._rows.cluster.piece import Piece
 
-    return Piece.of(GaussianArray(np.full((8, 2), float(k)), std=0.1))
+    return Piece.from_rows(GaussianArray(np.full((8, 2), float(k)), std=0.1))
 
 
 def test_discriminants_and_the_worst_case_by_passes(client: Any) -> None:
@@ -362,7 +362,7 @@ def test_labels_do_not_pass_through_lists(frame: pd.DataFrame, monkeypatch: pyte
         part = pd.DataFrame({"kind": labels})
         found = working.seen(part, working.Roles("kind"))
         roles = working.Roles("kind", classes=tuple(sorted(found.labels)))
-        codes = working.codes_of(working.Source.of(part), roles)
+        codes = working.read_codes(working.Source.from_input(part), roles)
         assert np.array_equal(np.asarray(roles.classes)[codes], part["kind"].to_numpy(dtype=object))
 
 

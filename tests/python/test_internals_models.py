@@ -31,7 +31,7 @@ from uncertain._model.conformal import Conformal
 from uncertain._model.cross_conformal import noise_levels
 from uncertain._model.scatter import most_likely_scatter
 from uncertain._model.spread import Spread
-from uncertain._report.coefficients import coefficients_of
+from uncertain._report.coefficients import linear_coefficients
 from uncertain._rows.training import TrainingRows
 from uncertain._trees.kept import TreesClassifier, TreesRegressor
 from uncertain._trees.scikit_learn import flat_trees, probes
@@ -41,7 +41,7 @@ from uncertain.preprocessing._readings import Readings, TruthOfClasses, TruthOfT
 
 def test_the_limit_is_the_quantile_of_split_conformal_prediction() -> None:
     scores = np.random.default_rng(0).exponential(size=99)
-    found = Conformal.of(scores, np.zeros(99), np.ones(99))
+    found = Conformal.from_scores(scores, np.zeros(99), np.ones(99))
     for coverage, place in ((0.9, 90), (0.5, 50), (0.991, None)):
         limit = found.limits(np.zeros(2), coverage)
         want = np.inf if place is None else np.sort(scores)[place - 1]
@@ -52,18 +52,18 @@ def test_noise_levels_have_scores_of_their_own() -> None:
     rng = np.random.default_rng(0)
     levels = rng.uniform(-1.0, 1.0, 2400)
     scores = np.exp(levels) * rng.uniform(size=2400)
-    found = Conformal.of(scores, levels, np.ones(2400))
+    found = Conformal.from_scores(scores, levels, np.ones(2400))
     assert len(found.scores) == 8 and sum(map(len, found.scores)) == 2400
     asked = np.array([-5.0, 0.0, 5.0])
     assert_allclose(found.limits(asked, 0.9), 0.9 * np.exp([-0.875, 0.0, 0.875]), rtol=0.15)
-    alike = Conformal.of(scores, np.zeros(2400), np.ones(2400))
+    alike = Conformal.from_scores(scores, np.zeros(2400), np.ones(2400))
     assert len(alike.scores) == 1 and len(alike.scores[0]) == 1000  # quantiles
     assert alike.limits(np.zeros(1), 0.9)[0] == pytest.approx(np.quantile(scores, 0.9), rel=0.01)
 
 
 def test_weights_count() -> None:
     scores, weights = np.arange(100.0), np.where(np.arange(100) < 50, 1.0, 1e-9)
-    found = Conformal.of(scores, np.zeros(100), weights)
+    found = Conformal.from_scores(scores, np.zeros(100), weights)
     assert len(found.scores[0]) == 50 and found.scores[0].max() < 50
     table = linear(600, 3)
     wrong = table.with_columns(y=pl.col("y") * 1000.0, w=pl.lit(0.0))
@@ -76,10 +76,10 @@ def test_the_spread_is_the_most_likely_one() -> None:
     rng = np.random.default_rng(0)
     parts = rng.uniform(0.0, 2.0, (20_000, 2))
     r = np.sqrt(0.5 + parts @ [2.0, 0.0]) * rng.normal(size=20_000)
-    found = Spread.of(r, parts, np.ones(20_000), np.ones(2))
+    found = Spread.estimate(r, parts, np.ones(20_000), np.ones(2))
     assert_allclose([found.base, *found.slopes], [0.5, 2.0, 0.0], atol=0.08)
     assert_allclose(found.std(parts[:5]), np.sqrt(0.5 + parts[:5] @ [2.0, 0.0]), rtol=0.05)
-    large = Spread.of(1e6 * r, 1e-6 * parts, np.ones(20_000), np.ones(2))
+    large = Spread.estimate(1e6 * r, 1e-6 * parts, np.ones(20_000), np.ones(2))
     assert_allclose(large.slopes, 1e18 * found.slopes, rtol=1e-3, atol=1e15)
 
 
@@ -103,16 +103,16 @@ def test_quantiles_are_those_of_rows_that_count_and_values_that_are_there() -> N
     std = rng.uniform(1.0, 2.0, (1001, 2))
     rows = Incomplete(GaussianArray(np.zeros((1001, 2)), std=std), np.zeros((1001, 2), dtype=bool))
     rows.missing[:500, 1] = True
-    found = ErrorSizes.of(rows)
+    found = ErrorSizes.from_rows(rows)
     assert found is not None
     for name, level in (("lower", 0.01), ("middle", 0.5), ("upper", 0.99)):
         assert getattr(found, name)[0] == pytest.approx(np.quantile(std[:, 0], level), rel=1e-2)
         assert getattr(found, name)[1] == pytest.approx(np.quantile(std[500:, 1], level), rel=1e-2)
     weights = np.ones(1001)
     weights[std[:, 0] > 1.5] = 0.0
-    weighted = ErrorSizes.of(rows, weights)
+    weighted = ErrorSizes.from_rows(rows, weights)
     assert weighted is not None and weighted.upper[0] < 1.5
-    assert ErrorSizes.of(rows, np.zeros(1001)) is None
+    assert ErrorSizes.from_rows(rows, np.zeros(1001)) is None
 
 
 @pytest.mark.parametrize("case", ["exact rows", "any variances", "too large variances", "weights"])
@@ -308,7 +308,7 @@ def test_replicates_with_gaps_and_outliers() -> None:
 def test_coefficients_are_in_the_units_of_the_table() -> None:
     table = line(200).with_columns(z=pl.col("z") * 1e3, z_err=pl.col("z_err") * 1e3)
     model = uncertain.fit(table, target="y", meaning="spread", method="gsu")
-    w = coefficients_of(model.pipeline_)
+    w = linear_coefficients(model.pipeline_)
     assert w is not None and w[0] == pytest.approx(1.3e-3, rel=0.1)
     predicted = model.predict(pl.DataFrame({"z": [0.0, 1e3], "z_err": [1.0, 1.0]})).to_numpy()
     assert predicted[1] - predicted[0] == pytest.approx(1e3 * w[0])

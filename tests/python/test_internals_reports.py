@@ -24,7 +24,7 @@ from uncertain._data.groups import Groups
 from uncertain._held_out.equal import equal_rows
 from uncertain._held_out.means import standard_error
 from uncertain._model.scatter import most_likely_scatter
-from uncertain._report.board import board_of
+from uncertain._report.board import make_board
 from uncertain._report.classes import compare
 from uncertain._report.coefficients import compared
 from uncertain._report.held_out import with_scatter
@@ -225,7 +225,7 @@ METRICS = {metric.name: metric for metric in (*OF_CLASSES, *OF_NUMBERS)}
 
 
 def value(metric: Metric, truth: np.ndarray, answer: Answer, classes: np.ndarray | None = None) -> float:
-    rows = metric.of_rows(truth, answer, np.unique(truth) if classes is None else classes)
+    rows = metric.by_row(truth, answer, np.unique(truth) if classes is None else classes)
     assert rows is not None and rows.shape == truth.shape
     return float(rows.mean())
 
@@ -279,7 +279,7 @@ def test_standard_errors_of_what_is_no_mean_over_rows(name: str) -> None:
             truth = (rng.random(n) < 0.2).astype(int)
             scores = 1.2 * truth + rng.normal(size=n) - 0.6
             answer = Answer(np.arange(n), (scores > 0).astype(int), scores)
-        rows = METRICS[name].of_rows(truth, answer, np.array([0, 1]))
+        rows = METRICS[name].by_row(truth, answer, np.array([0, 1]))
         assert rows is not None
         found.append((rows.mean(), standard_error(rows[None, :])))
     values, errors = np.array(found).T
@@ -293,7 +293,7 @@ def test_a_fold_without_a_class_has_no_auc_and_does_not_count() -> None:
         Answer(np.array(rows), (scores[rows] > 0).astype(int), scores[rows])
         for rows in ([0, 1], [2, 3], [4, 5])
     ]
-    board = board_of({"means only": answers}, truth, OF_CLASSES, METRICS["roc_auc"], None)
+    board = make_board({"means only": answers}, truth, OF_CLASSES, METRICS["roc_auc"], None)
     np.testing.assert_array_equal(board.score("means only").values, [1.0, 1.0, np.nan])
     assert board.score("means only").mean == 1.0 and board.score("means only").se == 0.0
     assert ("means only", "log_loss") not in board.scores
@@ -354,7 +354,7 @@ def meanings_of(**right: np.ndarray) -> Meanings:
         name.replace("_", " "): [Answer(rows, np.where(fold, truth, 1 - truth)) for fold in folds]
         for name, folds in right.items()
     }
-    return Meanings(board_of(answers, truth, OF_CLASSES[:1], OF_CLASSES[0], None))
+    return Meanings(make_board(answers, truth, OF_CLASSES[:1], OF_CLASSES[0], None))
 
 
 def test_a_lead_counts_beyond_two_standard_errors() -> None:

@@ -30,7 +30,7 @@ from uncertain._rows.training import TrainingRows
 from uncertain._spill import Budget, Parts, Spill
 from uncertain._spill import _folder as folder_module
 from uncertain._spill._column import Column
-from uncertain._spill._folder import checked_folder, kind_of
+from uncertain._spill._folder import checked_folder, file_system
 from uncertain._uncertain import Part, keep_at_most, merged_sums, partial_sums
 from uncertain.exceptions import ParameterError, UncertainError
 
@@ -55,7 +55,7 @@ def rows(n: int = N) -> tuple[GaussianArray, np.ndarray]:
 
 def piece(of: slice = slice(None)) -> Piece:
     gaussians, codes = rows()
-    return Piece.of(gaussians[of], codes=codes[of], weights=np.arange(1.0, N + 1.0)[of])
+    return Piece.from_rows(gaussians[of], codes=codes[of], weights=np.arange(1.0, N + 1.0)[of])
 
 
 def test_sums_of_pieces_are_those_of_numpy() -> None:
@@ -81,7 +81,7 @@ def test_a_piece_travels_with_everything_and_becomes_aligned() -> None:
         "targets": np.ones(N),
         "variances": np.zeros(N),
     }
-    for one in (piece(), Piece.of(Incomplete(gaussians, missing), **known)):
+    for one in (piece(), Piece.from_rows(Incomplete(gaussians, missing), **known)):
         buffers: list[pickle.PickleBuffer] = []
         data = pickle.dumps(one, protocol=5, buffer_callback=buffers.append)
         moved = []
@@ -106,7 +106,9 @@ def test_dask_knows_the_size_of_a_piece() -> None:
 
 def test_a_fit_asks_a_function_of_python() -> None:
     gaussians, codes = rows()
-    pieces = [Piece.of(gaussians[a : a + 100], codes=codes[a : a + 100]).part for a in range(0, N, 100)]
+    pieces = [
+        Piece.from_rows(gaussians[a : a + 100], codes=codes[a : a + 100]).part for a in range(0, N, 100)
+    ]
     asked: list[bytes] = []
 
     def answer(requests: bytes) -> list[np.ndarray]:
@@ -193,19 +195,19 @@ ROWS: dict[str, Any] = {
     ],
 )
 def test_sizes_are_in_powers_of_two(said: str | int, bytes_: int) -> None:
-    assert Budget.of(said).bytes == bytes_
+    assert Budget.parse(said).bytes == bytes_
 
 
 @pytest.mark.parametrize("said", ["two", "2XB", "", "-3GB", True, None, [1], float("nan"), float("inf")])
 def test_what_is_no_size_is_refused(said: object) -> None:
     with pytest.raises(ParameterError, match='must be a size such as "2GB"'):
-        Budget.of(said)
+        Budget.parse(said)
 
 
 def test_too_little_memory_is_refused_with_what_is_needed() -> None:
     with pytest.raises(ParameterError, match="at least 64 MB"):
-        Budget.of("1MB")
-    budget = Budget.of("100MB")
+        Budget.parse("1MB")
+    budget = Budget.parse("100MB")
     free = budget.check(1_000_000, 160, 28)
     assert 0 < free < budget.bytes - 28_000_000
     with pytest.raises(KeyError), budget.keeping(1000):
@@ -299,12 +301,12 @@ def test_memory_and_networks_are_refused(
     at = str(inside).replace(" ", "\\040")
     mounts.write_text(f"/dev/a / ext4 rw 0 0\nhost:/b {at} {kind} rw 0 0\nproc /proc proc rw 0 0\n")
     monkeypatch.setattr(folder_module, "MOUNTS", mounts)
-    assert (kind_of(inside), kind_of(tmp_path)) == (kind, "ext4")
+    assert (file_system(inside), file_system(tmp_path)) == (kind, "ext4")
     with pytest.raises(ParameterError, match=rf"spill='.*a b' is .*{why} \({kind}\).* pass spill="):
         checked_folder(inside)
     assert checked_folder(tmp_path) == tmp_path
     monkeypatch.setattr(folder_module, "MOUNTS", tmp_path / "absent")
-    assert kind_of(inside) == ""
+    assert file_system(inside) == ""
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(100_000) // 7])

@@ -29,7 +29,7 @@ from uncertain._data.groups import groups_from
 from uncertain._data.replacing import replacing
 from uncertain._data.targets import errors_from, targets_from, weights_from
 from uncertain._tables import BatchSize, Table, open_table
-from uncertain._tables.blocks import blocks_of
+from uncertain._tables.blocks import read_blocks
 from uncertain._tables.files import open_files, write_table
 from uncertain._tables.source import Source
 from uncertain.exceptions import UncertainError
@@ -73,7 +73,7 @@ def test_blocks_are_the_rows_in_order(
     frame = _frame()
     frame.write_parquet(path, row_group_size=1500)
     scan = pl.scan_parquet(path).select(names)
-    blocks = list(blocks_of(str(path), scan, BatchSize(rows), parquet=True))
+    blocks = list(read_blocks(str(path), scan, BatchSize(rows), parquet=True))
     assert all(0 < block.height <= rows for block in blocks)
     assert pl.concat(blocks).equals(frame.select(names), null_equal=True)
     assert blocks[0].schema == scan.collect_schema()
@@ -86,7 +86,7 @@ def test_pyarrow_reads_parquet_where_it_is_installed(tmp_path: Path, monkeypatch
     frame.write_parquet(path, row_group_size=1500)
     monkeypatch.setattr("uncertain._tables.blocks._by_polars", lambda *_: pytest.fail("not by pyarrow"))
     scan = pl.scan_parquet(path).select("a", "label")
-    assert pl.concat(blocks_of(str(path), scan, BatchSize(1000), parquet=True)).height == N
+    assert pl.concat(read_blocks(str(path), scan, BatchSize(1000), parquet=True)).height == N
 
 
 def test_blocks_follow_the_size_that_is_asked_for(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_blocks_follow_the_size_that_is_asked_for(tmp_path: Path) -> None:
     _frame().write_parquet(path)
     size = BatchSize(1000)
     heights = []
-    for block in blocks_of(str(path), pl.scan_parquet(path).select("a"), size, parquet=True):
+    for block in read_blocks(str(path), pl.scan_parquet(path).select("a"), size, parquet=True):
         heights.append(block.height)
         size.rows = 400
     assert heights[0] == 1000 and max(heights[1:]) == 400 and sum(heights) == N
@@ -423,7 +423,7 @@ def test_columns_of_every_library(kind: str, monkeypatch: pytest.MonkeyPatch) ->
     table = open_table(LIBRARIES[kind])
 
     def read(name: str) -> list[Any]:
-        source = Source.of(LIBRARIES[kind])
+        source = Source.from_input(LIBRARIES[kind])
         found = [
             outcome(lambda t=t: source.targets(name, t)) for t in ("auto", "classification", "regression")
         ]

@@ -223,10 +223,10 @@ def test_the_commands(folder: Path, model: uncertain.Model, numbers: uncertain.M
     expected = classification_report(
         TABLE["kind"].to_list(), model.predict(TABLE).to_list(), digits=4, zero_division=0.0
     ).replace("6000", "6,000")
-    numbers_of = {line.split()[0]: line.split()[1:] for line in expected.splitlines() if line.split()}
+    plain_numbers = {line.split()[0]: line.split()[1:] for line in expected.splitlines() if line.split()}
     found = {line.split()[0]: line.split()[1:] for line in text.splitlines() if line.split()}
     for name in ("a", "b", "c", "macro", "weighted"):
-        assert [x.replace(",", "") for x in found[name]] == [x.replace(",", "") for x in numbers_of[name]]
+        assert [x.replace(",", "") for x in found[name]] == [x.replace(",", "") for x in plain_numbers[name]]
     assert "on 6,000 rows" in text
     text = run("report", path, folder, "--max-rows", MOST, "--folds", 2, "--repeats", 1)
     assert "(a sample of the 6,000 in the table)" in text

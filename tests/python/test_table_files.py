@@ -25,7 +25,7 @@ from polars.testing import assert_frame_equal
 import uncertain
 from uncertain._tables.files import open_files, read_table, write_table
 from uncertain._tables.formats import ENDINGS
-from uncertain._tables.text_files import separator_of
+from uncertain._tables.text_files import detect_separator
 from uncertain.exceptions import ColumnError, ParameterError, UncertainError, UncertainWarning
 
 N = 30
@@ -135,10 +135,10 @@ def test_separators_and_comments(text: str, compressed: bool, tmp_path: Path) ->
 
 
 def test_separators_within_quotes_do_not_count(tmp_path: Path) -> None:
-    assert separator_of(["a,b", '1,"x; y; z"'], blanks=False) == ","
-    assert separator_of(["a;b", '"1,2,3";4', "5;6"], blanks=False) == ";"
-    assert separator_of(["a b", "1 2 3"], blanks=True) == ","  # lines that differ are left to the reader
-    assert separator_of(["only", "1"], blanks=True) == ","
+    assert detect_separator(["a,b", '1,"x; y; z"'], blanks=False) == ","
+    assert detect_separator(["a;b", '"1,2,3";4', "5;6"], blanks=False) == ";"
+    assert detect_separator(["a b", "1 2 3"], blanks=True) == ","  # lines that differ are left to the reader
+    assert detect_separator(["only", "1"], blanks=True) == ","
     (tmp_path / "t.txt").write_text('a b\n1 "x"\n')
     with pytest.raises(UncertainError, match="separate by tabs"):
         read_table(tmp_path / "t.txt")

@@ -7,7 +7,7 @@ Design. A class says of which kind (`_kind`) of the core's models it is, and not
 - what is fitted stays in Rust (`_model`, a ``Fitted``). Attributes are read from its arrays once
   (``_keep``), and predictions copy nothing back;
 - a model file holds the ``Fitted`` objects of ``_steps()``; whoever reads one finds the class by its kind
-  (``class_of``).
+  (``core_class``).
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ class Core:
         self.feature_names_in_ = np.asarray(names, dtype=object)
 
 
-def class_of(kind: str, *, classifier: bool) -> type[Core]:
+def core_class(kind: str, *, classifier: bool) -> type[Core]:
     """The class of this kind: the classifier, where there are two."""
     classes = CLASSES[kind]
     return next((c for c in classes if hasattr(c, "decision_function") == classifier), classes[0])

@@ -95,7 +95,7 @@ def _whole_groups(
     fold_of = np.full(len(codes), -1)
     seed = random.randint(2**31 - 1)
     some = groups.take(counted)
-    present, n_groups = some.counts_of(codes[counted])
+    present, n_groups = some.groups_per_class(codes[counted])
     several = np.isin(codes[counted], present[n_groups > 1])
     counted, some = counted[several], some.take(np.flatnonzero(several))
     # A class in fewer groups than there are folds would lessen their number for all, so such classes are

@@ -43,7 +43,7 @@ class _Averaged(BaseEstimator):
         self.weights = weights
 
     @classmethod
-    def of(cls, members: Sequence[Pipeline], weights: ArrayLike) -> Self:
+    def from_fitted(cls, members: Sequence[Pipeline], weights: ArrayLike) -> Self:
         """Of pipelines that have been fitted to the same rows."""
         average = cls([clone(member) for member in members], np.asarray(weights, dtype=np.float64).tolist())
         return average._keep(list(members))

@@ -40,7 +40,7 @@ from ..exceptions import UncertainError
 from .average import AveragedClassifier, AveragedRegressor
 from .comparison import Comparison
 from .leaderboard import Entry, Leaderboard
-from .portfolio import MEANS_ONLY, Member, Request, follows_rule, portfolio, twin_of
+from .portfolio import MEANS_ONLY, Member, Request, follows_rule, means_only_twin, portfolio
 from .rule import TOLERANCE, Ranking, entry, gain, skipped_entry
 from .trial import Trial, average, try_member
 
@@ -84,7 +84,7 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
     equal = equal_rows(training.rows) if training.groups is None else None
     if equal is not None:
         training = replace(training, groups=equal.groups)
-    comparison = Comparison.of(request, training)
+    comparison = Comparison.from_request(request, training)
     if len(comparison.folds) == 0:
         return _by_rule(request, members, training)
     candidates = [member for member in members if member.pipeline is not None]
@@ -126,7 +126,7 @@ def _twins(request: Request, trials: Sequence[Trial], comparison: Comparison, pa
         of_method = [trial for trial in trials if trial.member.method == method]
         best = min(of_method, key=lambda trial: comparison.mean(trial.losses).value)
         try:
-            twins.append(try_member(twin_of(request, best.member), rows, pace))
+            twins.append(try_member(means_only_twin(request, best.member), rows, pace))
         except UncertainError:
             continue
     return sorted(twins, key=lambda twin: comparison.mean(twin.losses).value)
@@ -209,7 +209,7 @@ def _fit_average(
         return pipeline, {k: 1.0}
     kept: Floats = np.array([weights[k] for k in fitted])
     kind = AveragedRegressor if regression else AveragedClassifier
-    pipeline = Pipeline([("average", kind.of(list(fitted.values()), kept))])
+    pipeline = Pipeline([("average", kind.from_fitted(list(fitted.values()), kept))])
     return pipeline, dict(zip(fitted, (kept / kept.sum()).tolist(), strict=True))
 
 

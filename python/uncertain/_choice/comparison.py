@@ -47,7 +47,7 @@ class Comparison:
     """None for numbers."""
 
     @classmethod
-    def of(cls, request: Request, training: TrainingRows) -> Self:
+    def from_request(cls, request: Request, training: TrainingRows) -> Self:
         """The rows and folds of a choice."""
         random = np.random.RandomState(request.random_state)
         training = sample(training, None if request.regression else training.y, MOST_ROWS, random)
@@ -104,11 +104,11 @@ def sample(
     else:
         _, members, sizes = np.unique(training.groups.codes, return_inverse=True, return_counts=True)
     codes = np.zeros(n, dtype=np.int64) if classes is None else np.unique(classes, return_inverse=True)[1]
-    class_of = np.empty(len(sizes), dtype=np.int64)
-    class_of[members] = codes  # of a group of several classes that of its last row
+    class_of_group = np.empty(len(sizes), dtype=np.int64)
+    class_of_group[members] = codes  # of a group of several classes that of its last row
     kept = []
     for code in range(int(codes.max()) + 1):
-        own = random.permutation(np.flatnonzero(class_of == code))
+        own = random.permutation(np.flatnonzero(class_of_group == code))
         share = round(sizes[own].sum() * most / n)
         some = np.cumsum(sizes[own]) <= share
         some[:LEAST_OF_CLASS] = True

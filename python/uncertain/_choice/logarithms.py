@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from .._data.incomplete import Incomplete, gaussians_of
+from .._data.incomplete import Incomplete, filled_gaussians
 from .._data.typing import Floats
 from .._rows.store import RowStore
 from ..exceptions import ParameterError
@@ -70,7 +70,7 @@ def softening_for(
 
 def _by_name(transform: Mapping[str, Literal["log"] | float], rows: object, names: Sequence[str]) -> Floats:
     missing = rows.missing if isinstance(rows, Incomplete) else None
-    values = np.asarray(rows) if isinstance(rows, np.ndarray) else gaussians_of(rows).means  # type: ignore[arg-type]
+    values = np.asarray(rows) if isinstance(rows, np.ndarray) else filled_gaussians(rows).means  # type: ignore[arg-type]
     softening = np.zeros(values.shape[1])
     for name, way in transform.items():
         if name not in names:

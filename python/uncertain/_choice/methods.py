@@ -87,7 +87,7 @@ def is_denoised(method: str, meaning: str, usual: str) -> bool:
     return (usual if meaning == "auto" else meaning) == "measurement" and not METHODS[method].measurement
 
 
-def estimator_of(
+def make_estimator(
     method: str, *, regression: bool, params: Keywords, random_state: RandomState = 0
 ) -> BaseEstimator:
     """The unfitted estimator, its parameters checked by name."""

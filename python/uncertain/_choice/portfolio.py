@@ -17,10 +17,10 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from .._data.incomplete import GaussianRows, gaussians_of
+from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.typing import Keywords, Labels
 from ..preprocessing import GaussianCollapser, GaussianImputer
-from .methods import estimator_of, is_denoised
+from .methods import is_denoised, make_estimator
 from .steps import Softening, steps_with, takes_limits
 
 Effort: TypeAlias = Literal["fast", "normal", "high"]
@@ -112,7 +112,7 @@ class Request:
     @property
     def exact(self) -> bool:
         """Has no row an error bar?"""
-        rows = gaussians_of(self.rows)
+        rows = filled_gaussians(self.rows)
         return rows.kind == "zero" or not rows.trace().any()
 
 
@@ -130,7 +130,7 @@ MEANS_ONLY = "means only"
 """The meaning of error bars for a member that drops them."""
 
 
-def twin_of(asked: Request, member: Member) -> Member:
+def means_only_twin(asked: Request, member: Member) -> Member:
     """The member without error bars: its first step drops them."""
     own = ("alpha", "C", "n_trees", "factors", "per_feature")
     parameters = {name: value for name, value in member.parameters.items() if name not in own}
@@ -206,7 +206,7 @@ def _trees(asked: Request, n_classes: int) -> Member:
 
 def _member(asked: Request, method: str, meaning: str, parameters: Keywords | None = None) -> Member:
     parameters = parameters or {}
-    estimator = estimator_of(
+    estimator = make_estimator(
         method, regression=asked.regression, params=parameters, random_state=asked.random_state
     )
     if "n_jobs" in asked.settings and "n_jobs" in estimator.get_params(deep=False):

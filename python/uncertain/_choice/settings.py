@@ -51,7 +51,7 @@ def re_measured_in(noise: tuple[float, float], params: Mapping[str, object]) -> 
     return {"per_feature": 0.0} | dict(params) | {"factors": noise}
 
 
-def seed_of(random_state: RandomState) -> int:
+def to_seed(random_state: RandomState) -> int:
     """An integer that stands for it."""
     if isinstance(random_state, int):
         return random_state

@@ -85,7 +85,7 @@ def average(trials: Sequence[Trial], weights: Floats, comparison: Comparison) ->
     answers = np.tensordot(weights, np.stack([trial.answers for trial in trials]), 1)
     kind = AveragedRegressor if comparison.classes is None else AveragedClassifier
     models = [
-        Pipeline([("average", kind.of(members, weights))])
+        Pipeline([("average", kind.from_fitted(members, weights))])
         for members in zip(*(trial.models for trial in trials), strict=True)
     ]
     return Trial(Member(AVERAGE, ""), answers, losses(answers, comparison), models=models)

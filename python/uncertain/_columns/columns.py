@@ -207,7 +207,7 @@ class Columns:
     # -- what was found
 
     @classmethod
-    def of_array(cls) -> Columns:
+    def for_array(cls) -> Columns:
         """Those of rows without columns."""
         return cls(found=Found())
 

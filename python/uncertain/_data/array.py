@@ -33,7 +33,7 @@ from .features import (
 from .numbers import float_array, one_kind, refuse_not_finite, row_numbers
 from .options import check_option
 from .typing import ArrowStream, Floats, Keywords, RandomState
-from .units import bare, errors_in, unit_of
+from .units import bare, errors_in, find_unit
 from .warn import warn
 
 
@@ -107,7 +107,7 @@ class GaussianArray:
         factor: ArrayLike | None = None,
         feature_names: Iterable[str] | None = None,
     ) -> None:
-        unit = unit_of(means)
+        unit = find_unit(means)
         x = float_array(bare(means), "means")
         if x.ndim != 2:
             hint = "; for one feature pass means.reshape(-1, 1)" if x.ndim == 1 else ""
@@ -313,8 +313,8 @@ class GaussianArray:
         matrix : array-like of shape (d, k)
             A.
         """
-        if unit_of(matrix) is not None:
-            raise UnitError(f"X @ A: A is in {unit_of(matrix)}, but it must be plain numbers")
+        if find_unit(matrix) is not None:
+            raise UnitError(f"X @ A: A is in {find_unit(matrix)}, but it must be plain numbers")
         map_ = linear_map(float_array(bare(matrix), "A"), self.n_features, "X @ A", "A")
         return self._from_core(map_.transform(self._core), None, self._unit)
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..exceptions import NullError, ParameterError, UncertainError
-from .plain import codes_of
+from .plain import plain_codes
 from .targets import as_values, is_missing, plain_values
 from .typing import Booleans, Codes, Floats, Ints, Labels
 
@@ -43,7 +43,7 @@ class Groups:
         """All rows of the groups of these rows."""
         return np.flatnonzero(np.isin(self.codes, self.codes[rows]))
 
-    def counts_of(self, classes: Labels) -> tuple[Labels, Ints]:
+    def groups_per_class(self, classes: Labels) -> tuple[Labels, Ints]:
         """The distinct classes, and in how many groups each has rows."""
         found, codes = np.unique(classes, return_inverse=True)
         return found, _groups_with(codes, self.codes, len(found))
@@ -76,7 +76,7 @@ def groups_from(values: ArrayLike | Sequence[object], what: str, n_rows: int) ->
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise ParameterError(f"{what}={values!r}: must be the groups of the rows, one value per row")
     values = as_values(values, what)
-    fast = codes_of(values, n_rows)
+    fast = plain_codes(values, n_rows)
     if fast is not None:
         return fast
     plain = plain_values(values, what, n_rows, "groups")

@@ -176,17 +176,17 @@ GaussianRows: TypeAlias = GaussianArray | Incomplete
 """Rows without missing values, or with some."""
 
 
-def gaussians_of(rows: GaussianRows) -> GaussianArray:
+def filled_gaussians(rows: GaussianRows) -> GaussianArray:
     """The rows, with any numbers where something is missing."""
     return rows.gaussians if isinstance(rows, Incomplete) else rows
 
 
-def gaps_of(rows: GaussianRows) -> Booleans:
+def missing_mask(rows: GaussianRows) -> Booleans:
     """Which features are missing: False where none is."""
     return rows.missing if isinstance(rows, Incomplete) else np.zeros(rows.shape, dtype=bool)
 
 
-def limits_of(rows: GaussianRows) -> Limits:
+def limit_codes(rows: GaussianRows) -> Limits:
     """Which features are limits: zeros where none is."""
     limits = rows.limits if isinstance(rows, Incomplete) else None
     return np.zeros(rows.shape, dtype=np.int8) if limits is None else limits
@@ -219,12 +219,12 @@ def _stacked(
 ) -> GaussianRows:
     if len(blocks) == 1:
         return blocks[0]
-    whole = rows([gaussians_of(block) for block in blocks])
+    whole = rows([filled_gaussians(block) for block in blocks])
     if not any(isinstance(block, Incomplete) for block in blocks):
         return whole
     limited = any(isinstance(block, Incomplete) and block.limits is not None for block in blocks)
-    limits = marks([limits_of(block) for block in blocks]) if limited else None
-    return Incomplete(whole, marks([gaps_of(block) for block in blocks]), limits)
+    limits = marks([limit_codes(block) for block in blocks]) if limited else None
+    return Incomplete(whole, marks([missing_mask(block) for block in blocks]), limits)
 
 
 def _checked_limits(limits: ArrayLike, shape: tuple[int, int]) -> Limits:

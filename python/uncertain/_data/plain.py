@@ -54,7 +54,7 @@ def is_unfit(label: object) -> bool:
     return isinstance(label, str) and (len(label) > MOST_LETTERS or label.endswith("\0"))
 
 
-def targets_of(
+def plain_targets(
     values: object, task: str, n_rows: int, *, partial: bool, many: int, two: Sequence[set[float]]
 ) -> tuple[Array, bool] | None:
     """(targets, are they quantities?); `many` and `two` are the rules' numbers."""
@@ -83,7 +83,7 @@ def targets_of(
     return (plain, False) if (plain != plain[0]).any() else None
 
 
-def numbers_of(values: object, n_rows: int, *, least: float = -np.inf) -> Floats | None:
+def plain_numbers(values: object, n_rows: int, *, least: float = -np.inf) -> Floats | None:
     """Finite numbers >= `least`."""
     plain = plain_array(values)
     if plain is None or len(plain) != n_rows or plain.dtype.kind not in "if" or plain.min() < least:
@@ -91,7 +91,7 @@ def numbers_of(values: object, n_rows: int, *, least: float = -np.inf) -> Floats
     return plain.astype(np.float64)
 
 
-def codes_of(values: object, n_rows: int) -> Codes | None:
+def plain_codes(values: object, n_rows: int) -> Codes | None:
     """Numbers of equal values, in order of appearance."""
     plain = plain_array(values)
     if plain is None or len(plain) != n_rows:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..exceptions import NullError, ParameterError, ShapeError, UncertainError
 from .numbers import refuse_where
-from .plain import KINDS, MOST_LETTERS, is_unfit, numbers_of, targets_of
+from .plain import KINDS, MOST_LETTERS, is_unfit, plain_numbers, plain_targets
 from .typing import Array, Floats, Ints, Label, Values
 
 MANY_CLASSES = 20
@@ -39,7 +39,7 @@ def targets_from(
 
     Raises `NullError` for a missing target (unless `partial`) and `UncertainError` for what is neither.
     """
-    fast = targets_of(values, task, n_rows, partial=partial, many=MANY_CLASSES, two=TWO_CLASSES)
+    fast = plain_targets(values, task, n_rows, partial=partial, many=MANY_CLASSES, two=TWO_CLASSES)
     if fast is not None:
         return fast
     plain = plain_values(values, what, n_rows, "targets" if partial or task == "regression" else "labels")
@@ -122,7 +122,7 @@ def errors_from(values: Values, what: str, n_rows: int, *, missing: float | None
     `missing` takes the place of a null or NaN; with None that is a `NullError`. With NaN infinities are
     missing, too.
     """
-    fast = numbers_of(values, n_rows, least=0.0)
+    fast = plain_numbers(values, n_rows, least=0.0)
     if fast is not None:
         return fast
     plain = plain_values(values, what, n_rows, "standard deviations")
@@ -131,7 +131,7 @@ def errors_from(values: Values, what: str, n_rows: int, *, missing: float | None
 
 def weights_from(values: Values, what: str, n_rows: int) -> Floats:
     """How much each row counts: finite numbers >= 0, one per row, and one of them > 0."""
-    fast = numbers_of(values, n_rows, least=0.0)
+    fast = plain_numbers(values, n_rows, least=0.0)
     if fast is not None and fast.any():
         return fast
     weights = np.empty(n_rows)

@@ -18,7 +18,7 @@ POWERS = {"std": 1, "factor": 1, "var": 2, "cov": 2, "precision": -2}
 """The power of the means' unit in which each kind of uncertainty is."""
 
 
-def unit_of(values: object) -> Unit:
+def find_unit(values: object) -> Unit:
     """The unit of a Quantity or of a column of astropy; None without one, and for plain numbers."""
     unit = getattr(values, "unit", None)
     if not (hasattr(unit, "to_string") and hasattr(unit, "physical_type")):
@@ -38,7 +38,7 @@ def errors_in(unit: Unit, values: object, name: str) -> Floats:
     that is written with the zero point is taken without it.
     """
     numbers, power = float_array(bare(values), name), POWERS[name]
-    own_unit = unit_of(values)
+    own_unit = find_unit(values)
     if own_unit is None and unit is None:
         return numbers
     if own_unit is None:

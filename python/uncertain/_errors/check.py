@@ -13,7 +13,7 @@ from .._columns.bars import ErrorColumns
 from .._columns.columns import OF_ROWS
 from .._data.array import GaussianArray
 from .._data.groups import Groups
-from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.numbers import gaps_as_nan
 from .._data.options import check_option
 from .._data.typing import ColumnOrValues, Floats
@@ -250,7 +250,7 @@ def check_errors(
     check_option("on_missing", on_missing, ON_MISSING)
     if n_components != "auto" and (not isinstance(n_components, int) or n_components < 1):
         raise ParameterError(f'n_components={n_components!r}: must be an integer >= 1 or "auto"')
-    source = Source.of(table, HduChoice(hdu, asked))
+    source = Source.from_input(table, HduChoice(hdu, asked))
     groups, sample_weight = (values.get(role, getattr(asked, role)) for role in ("groups", "sample_weight"))
     rows, names = _read(source, asked, on_missing)
     together = None if groups is None else source.groups(groups)
@@ -277,7 +277,7 @@ def checked(
 
     `options` are those of `by_model`.
     """
-    gaussians = gaussians_of(rows)
+    gaussians = filled_gaussians(rows)
     noisy = np.flatnonzero(deviations(gaussians).any(axis=0))
     if not noisy.size:
         raise UncertainError("there are no error bars to check: every value is exact")
@@ -301,7 +301,7 @@ def warn_if_off(
     rows: GaussianRows, names: Sequence[str], groups: Groups | None, weights: Floats | None
 ) -> None:
     """A warning with the features whose errors are larger than stated, beyond doubt."""
-    gaussians = gaussians_of(rows)
+    gaussians = filled_gaussians(rows)
     if not gaussians.trace().any() or len(names) > MOST_FEATURES:
         return
     check = checked(rows, names, groups=groups, weights=weights, most_rows=REPORTED_ROWS)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
+from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats
 from ..preprocessing import GaussianDenoiser
 
@@ -78,8 +78,8 @@ class Conditional(NamedTuple):
 
 def conditionals(denoiser: GaussianDenoiser, rows: GaussianRows, factors: Floats) -> list[Conditional]:
     """Of every feature, for all rows (a missing reading is NaN); `factors` are the k of the others."""
-    gaussians = gaussians_of(rows)
-    missing = gaps_of(rows)
+    gaussians = filled_gaussians(rows)
+    missing = missing_mask(rows)
     n, d = gaussians.shape
     size = max(1, BLOCK // (d * d * len(denoiser.weights_)))
     blocks = [

@@ -23,7 +23,7 @@ from scipy.stats import chi2
 from .._base.folds import Fold, split
 from .._data.array import GaussianArray
 from .._data.groups import Groups
-from .._data.incomplete import GaussianRows, gaps_of, gaussians_of, like
+from .._data.incomplete import GaussianRows, filled_gaussians, like, missing_mask
 from .._data.typing import Floats, Ints
 from .._held_out.equal import equal_rows
 from ..exceptions import ConvergenceWarning
@@ -72,9 +72,9 @@ def unknown(note: str) -> Found:
 
 def by_replicates(rows: GaussianRows, groups: Groups) -> list[Found | None]:
     """The factor of every feature; None where no group has two readings with error bars."""
-    gaussians = gaussians_of(rows)
+    gaussians = filled_gaussians(rows)
     std = deviations(gaussians)
-    known = (std > 0.0) & ~gaps_of(rows)
+    known = (std > 0.0) & ~missing_mask(rows)
     found: list[Found | None] = []
     for j in range(gaussians.n_features):
         at = np.flatnonzero(known[:, j])
@@ -119,7 +119,7 @@ def by_model(
     equal = equal_rows(rows) if groups is None else None
     groups = groups if equal is None else equal.groups
     rows = _standardised(rows)
-    std = np.where(gaps_of(rows), np.nan, deviations(gaussians_of(rows)))
+    std = np.where(missing_mask(rows), np.nan, deviations(filled_gaussians(rows)))
     found = [_not_told(of_feature) for of_feature in std.T]
     count = len(rows) if groups is None else groups.count
     if count < 2 * FOLDS:
@@ -192,8 +192,8 @@ class _HeldOut:
 
 def _standardised(rows: GaussianRows) -> GaussianRows:
     """The rows in units of the features' spread, so that no number is too large or small for a matrix."""
-    gaussians = gaussians_of(rows)
-    known = ~gaps_of(rows)
+    gaussians = filled_gaussians(rows)
+    known = ~missing_mask(rows)
     center = np.average(gaussians.means, axis=0, weights=known + 1e-300)
     spread = np.sqrt(np.average((gaussians.means - center) ** 2, axis=0, weights=known + 1e-300))
     scale = np.where(spread > 0.0, spread, 1.0)
@@ -207,7 +207,7 @@ def _standardised(rows: GaussianRows) -> GaussianRows:
 
 def _scaled(rows: GaussianRows, factors: Floats) -> GaussianRows:
     """The rows with errors k times as large."""
-    gaussians = gaussians_of(rows)
+    gaussians = filled_gaussians(rows)
     if gaussians.kind == "diagonal":
         moved = GaussianArray(gaussians.means, std=factors * deviations(gaussians))
     else:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, missing_mask
 from .._data.json_numbers import finite_numbers
 from .._data.typing import Booleans, Floats, Header, Keywords
 from ..preprocessing._error_columns import deviations
@@ -41,14 +41,14 @@ class ErrorSizes:
     n_rows: int
 
     @classmethod
-    def of(cls, rows: GaussianRows, weights: Floats | None = None) -> Self | None:
+    def from_rows(cls, rows: GaussianRows, weights: Floats | None = None) -> Self | None:
         """Those of rows that count; None if there are none."""
         counted = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0.0)
         if not len(counted):
             return None
         if len(counted) > MOST_ROWS:
             counted = np.sort(np.random.default_rng(0).permutation(counted)[:MOST_ROWS])
-        std, known = sizes_of(rows[counted])
+        std, known = value_sizes(rows[counted])
         std = np.sort(np.where(known, std, np.inf), axis=0)
         last = np.maximum(known.sum(axis=0) - 1, 0)
         lower, middle, upper = (
@@ -59,7 +59,7 @@ class ErrorSizes:
 
     def warning(self, rows: GaussianRows, names: Sequence[str], times: tuple[float, float]) -> str | None:
         """What is unlike in these rows; None if nothing is. Errors may be `times` those of the fit."""
-        std, known = sizes_of(rows)
+        std, known = value_sizes(rows)
         low, high = self.lower * times[0] / MARGIN, self.upper * times[1] * MARGIN
         outside = known & ((std < low) | (std > high))
         n, count = known.sum(axis=0), outside.sum(axis=0)
@@ -94,11 +94,11 @@ class ErrorSizes:
         return cls(lower, middle, upper, n_rows)
 
 
-def sizes_of(rows: GaussianRows | ArrayLike) -> tuple[Floats, Booleans]:
+def value_sizes(rows: GaussianRows | ArrayLike) -> tuple[Floats, Booleans]:
     """Standard deviations of every value (n, d), and which values there are; those of an array are exact."""
     if not isinstance(rows, (GaussianArray, Incomplete)):
         return np.zeros(np.shape(rows)), ~np.isnan(np.asarray(rows, dtype=np.float64))
-    return deviations(gaussians_of(rows)), ~gaps_of(rows)
+    return deviations(filled_gaussians(rows)), ~missing_mask(rows)
 
 
 def _rounded(values: Floats) -> Floats:

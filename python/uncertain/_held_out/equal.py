@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._data.groups import Groups
-from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.mixing import mixed
 from .._data.typing import Booleans, Ints
 
@@ -53,7 +53,7 @@ def equal_rows(rows: GaussianRows) -> EqualRows | None:
 
 def _sets(rows: GaussianRows) -> tuple[Ints, Ints]:
     """The set of equal rows that each row is in, and how many rows each set has."""
-    gaussians = gaussians_of(rows)
+    gaussians = filled_gaussians(rows)
     hashes = hashed(gaussians.means)
     if isinstance(rows, Incomplete):
         there = ~rows.missing | (np.zeros(rows.shape, bool) if rows.limits is None else rows.limits != 0)

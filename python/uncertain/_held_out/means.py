@@ -79,7 +79,7 @@ def mean_known(table: Floats, axis: int) -> Floats:
     return means
 
 
-def mean_of(values: Floats) -> float:
+def mean_over_folds(values: Floats) -> float:
     """Over the folds in which the measure was taken."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else float("nan")

@@ -11,7 +11,7 @@ import os
 
 from sklearn.pipeline import Pipeline
 
-from .._choice.methods import METHODS, estimator_of
+from .._choice.methods import METHODS, make_estimator
 from .._columns import Columns, find_columns
 from .._data.typing import Keywords
 from .._report.board import MEANS_ONLY
@@ -26,14 +26,14 @@ LEFT_OUT = object()
 """The value of an argument that is not written."""
 
 
-def codes_of(
+def fitting_calls(
     pipeline: Pipeline, columns: Columns, source: Source, given: object, *, by_column: bool
 ) -> dict[str, str]:
     """For every candidate of a report the line that fits it to this table.
 
     `given` is what the caller passed for the table; `by_column`: its target is a column, not values.
     """
-    method = method_of(pipeline)
+    method = method_name(pipeline)
     if method is None:
         return {}
     regression = METHODS[method].regressor is type(pipeline[-1])
@@ -62,7 +62,7 @@ def codes_of(
     return lines
 
 
-def method_of(pipeline: Pipeline) -> str | None:
+def method_name(pipeline: Pipeline) -> str | None:
     """The name under which `uncertain.fit` knows the last step; None for a stranger."""
     last = pipeline[-1]
     for name, entry in METHODS.items():
@@ -154,7 +154,7 @@ def _roles(columns: Columns, source: Source) -> Keywords:
 def _task(source: Source, columns: Columns, pipeline: Pipeline, *, regression: bool) -> dict[str, str]:
     """`task`, where the column alone would be taken for something else."""
     wanted = "regression" if regression else "classification"
-    method = method_of(pipeline)
+    method = method_name(pipeline)
     partial = method is not None and METHODS[method].partial
     try:
         _, quantities = source.targets(columns.target or "label", "auto", partial=partial)
@@ -165,7 +165,7 @@ def _task(source: Source, columns: Columns, pipeline: Pipeline, *, regression: b
 
 def _params(pipeline: Pipeline, method: str, *, regression: bool) -> Keywords:
     """Parameters of the estimator that differ from what the method has by itself."""
-    usual = estimator_of(method, regression=regression, params={}).get_params(deep=False)
+    usual = make_estimator(method, regression=regression, params={}).get_params(deep=False)
     own = pipeline[-1].get_params(deep=False)
     silent = ("callback", "verbose", "n_jobs")
     return {k: v for k, v in own.items() if k not in silent and not _same(v, usual[k])}

@@ -48,7 +48,7 @@ class Conformal:
     where a model's probabilities differ by a millionth."""
 
     @classmethod
-    def of(
+    def from_scores(
         cls, scores: Floats, levels: Floats, weights: Floats, edges: Floats | None = None, most: int = KEPT
     ) -> Self:
         """Of rows with these scores, noise levels and weights > 0; of a bin at most so many are kept."""

@@ -39,7 +39,7 @@ from sklearn.pipeline import Pipeline
 from .._data.incomplete import GaussianRows
 from .._data.json_numbers import finite_numbers
 from .._data.typing import Booleans, Floats, Header, Ints, Labels
-from .._errors.sizes import sizes_of
+from .._errors.sizes import value_sizes
 from .conformal import KEPT, Conformal, bin_edges
 
 FLOOR = -3.0
@@ -64,7 +64,7 @@ class CrossConformal:
         bins = self.scores[0].bins(noise_levels(rows, self.widths))
         counts, m = np.zeros(shares.shape, dtype=np.int64), np.zeros(len(bins), dtype=np.int64)
         for place, scores in enumerate(self.scores):
-            own = shares if not self.models else shares_of(self.models[place], rows, classes)
+            own = shares if not self.models else class_shares(self.models[place], rows, classes)
             scores.count(1.0 - own, bins, counts)
             m += scores.sizes[bins]
         needed = np.floor((m + 1) * (1.0 - coverage) + 1e-9)
@@ -109,11 +109,11 @@ def cross_conformal(
         scores, levels, weights = ([np.concatenate(each)] for each in (scores, levels, weights))
     edges = bin_edges(np.concatenate(levels))
     kept = max(KEPT // len(scores), 1)
-    made = [Conformal.of(*each, edges, kept) for each in zip(scores, levels, weights, strict=True)]
+    made = [Conformal.from_scores(*each, edges, kept) for each in zip(scores, levels, weights, strict=True)]
     return CrossConformal(tuple(models), tuple(made), widths)
 
 
-def shares_of(pipeline: Pipeline, rows: Any, classes: Labels) -> Floats:
+def class_shares(pipeline: Pipeline, rows: Any, classes: Labels) -> Floats:
     """How much speaks for each of these classes, (n, K), rows summing to 1.
 
     Probabilities, or the softmax of scores for a method that has none; 0 for classes that it has not seen.
@@ -133,7 +133,7 @@ def shares_of(pipeline: Pipeline, rows: Any, classes: Labels) -> Floats:
 
 def noise_levels(rows: Any, widths: Floats) -> Floats:
     """log10 of the root mean square of errors in units of the features' spread; a missing value counts 2."""
-    std, known = sizes_of(rows)
+    std, known = value_sizes(rows)
     size = np.sqrt((np.where(known, np.minimum(std / widths, 2.0), 2.0) ** 2).mean(axis=1))
     return np.asarray(np.log10(np.maximum(size, 10.0**FLOOR)))
 

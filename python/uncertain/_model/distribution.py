@@ -15,7 +15,7 @@ def has_density(pipeline: Pipeline) -> bool:
     return isinstance(pipeline[-1], GaussianMixtureRegressor)
 
 
-def of_density(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats, Floats]:
+def answer_from_density(pipeline: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats, Floats]:
     """Of such a step: the prediction, its whole deviation, and the part that errors make."""
     for _, step in pipeline.steps[:-1]:
         rows = step.transform(rows)

@@ -67,7 +67,7 @@ def draw(
             return None
         at = _chosen(_keys(groups, len(given)), most / len(given))
         rows = given[at]
-        return Drawn(Source.of(rows), at, len(given), _taken(beside, at, len(given)))
+        return Drawn(Source.from_input(rows), at, len(given), _taken(beside, at, len(given)))
     own = [name for name in dict.fromkeys(names) if source.names.count(name) == 1]
     by = groups if not isinstance(groups, str) or groups in own else None
     n_rows = table.counted()
@@ -113,11 +113,11 @@ def _streamed(
     share = most / max(seen, 1)
     parts = [part for part in (part.below(share) for part in parts) if len(part.at)]
     if not parts:
-        raise _none_of(seen)
+        raise _no_rows_error(seen)
     return Table.below([part.rows for part in parts]), np.concatenate([part.at for part in parts]), seen
 
 
-def _none_of(n_rows: int) -> UncertainError:
+def _no_rows_error(n_rows: int) -> UncertainError:
     return UncertainError("the sample has no rows: raise max_rows=" if n_rows else "the table has no rows")
 
 
@@ -191,10 +191,10 @@ def _of_dask(frame: NativeTable, names: Iterable[str], beside: Keywords, groups:
     ]
     found = [one for one in dask.compute(*drawn) if len(one[1])]
     if not found:
-        raise _none_of(n_rows)
+        raise _no_rows_error(n_rows)
     some = pd.concat([rows for rows, _ in found], ignore_index=True)
-    whole = Source.of(frame._meta).table
-    opened = Source.of(some).table
+    whole = Source.from_input(frame._meta).table
+    opened = Source.from_input(some).table
     assert whole is not None
     assert opened is not None
     at = np.concatenate([numbers for _, numbers in found])
@@ -207,6 +207,6 @@ def _of_partition(
     """Rows of a partition, and their numbers in the table."""
     values = None
     if groups is not None:
-        values = Source.of(frame)._values(groups, "groups")[0]
+        values = Source.from_input(frame)._values(groups, "groups")[0]
     at = np.flatnonzero(uniform(_keys(values, len(frame), first, groups or "groups")) < share)
     return frame.iloc[at], first + at

@@ -28,9 +28,9 @@ from .fold_models import with_fold_models, without_fold_models
 from .pipeline_file import (
     altered,
     checked_steps,
-    estimators_of,
     first_names,
     listed,
+    make_estimators,
     name_features,
     named,
     set_parameters,
@@ -119,14 +119,14 @@ def _assembled(
     steps: Sequence[Fitted], classes: Sequence[Label], features: Sequence[str], text: str
 ) -> tuple[Pipeline, ModelMetadata]:
     """Estimators with the attributes that fitting them would have given."""
-    about = About.of(text)
+    about = About.parse(text)
     columns, parameters = about.columns, about.parameters
     # Also models of arrays may have the step, which then says what NaN means.
     reads = bool(columns.roles()) or bool(parameters and "on_missing" in parameters[0])
     if about.steps and parameters and len(about.steps) != len(parameters):
         raise altered(f"{len(about.steps)} names and {len(parameters)} parameters of steps")
     steps, models = without_fold_models(steps, parameters, about.fold_models, classes)
-    estimators = estimators_of(steps, parameters[int(reads) :], classes)
+    estimators = make_estimators(steps, parameters[int(reads) :], classes)
     try:
         remembered = Remembered.from_dict(about.remembered, models)
         remembered.check(named(estimators, []), about.residual_std)
@@ -177,7 +177,7 @@ class About(NamedTuple):
     unknown: Unknown = NOTHING_UNKNOWN
 
     @classmethod
-    def of(cls, text: str) -> About:
+    def parse(cls, text: str) -> About:
         """Checked; ModelFileError for what Python did not write."""
         about = json.loads(text)
         steps, parameters = checked_steps(about)

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from .._data.typing import Header, Keywords, Label
 from .._uncertain import Fitted, average, members_of
-from .pipeline_file import altered, checked_steps, estimators_of, listed, named
+from .pipeline_file import altered, checked_steps, listed, make_estimators, named
 
 Member = list[Fitted]
 """Steps of the core."""
@@ -56,7 +56,7 @@ def without_fold_models(
     for each, count in zip(described, counts, strict=True):
         names, theirs = checked_steps(each)
         own = _joined(members[start : start + count], each["weights"], theirs)
-        models.append(named(estimators_of(own, theirs, classes), names))
+        models.append(named(make_estimators(own, theirs, classes), names))
         start += count
     return _joined(members[:first], weights[:first], parameters), models
 

@@ -40,7 +40,7 @@ from .remembered import Remembered
 from .report import ReportOptions, report
 from .score import Counts, count_scores
 from .summary import Summary, summarised
-from .text import text_of
+from .text import model_text
 from .values import value_of_remeasuring
 from .without_errors import Errors
 
@@ -535,7 +535,7 @@ class Model:
 
     def labels(self, table: TableLike, y: ColumnOrValues | None = None) -> Labels:
         """The targets of labelled rows, checked: the column of the fit, or `y`."""
-        source = Source.of(table, self._reader.choice).load([y, self.columns_.target])
+        source = Source.from_input(table, self._reader.choice).load([y, self.columns_.target])
         return self._reader.truth(source, y)
 
     def gaussians(self, table: TableLike) -> GaussianArray:
@@ -566,7 +566,7 @@ class Model:
         return ModelMetadata(self.columns_, self.residual_std_, self._leaderboard, self._remembered)
 
     def __repr__(self) -> str:
-        return text_of(
+        return model_text(
             self._reader, self.residual_std_, self._leaderboard, self._n_rows, self._seconds, self._n_left_out
         )
 

@@ -41,12 +41,12 @@ def open_rows(
 
     `values`: roles of rows that are not columns, but values.
     """
-    budget = None if memory is None else Budget.of(memory)
+    budget = None if memory is None else Budget.parse(memory)
     if budget is None and spill is not None:
         raise ParameterError(f'spill={spill!r}: is where the rows go with memory=, such as memory="2GB"')
     if budget is not None:
         plan.refuse(InFile)
-    source = Source.of(table, HduChoice(hdu, asked))
+    source = Source.from_input(table, HduChoice(hdu, asked))
     with source.named():
         columns = _find_columns(source, asked)
         columns = columns if hdu is None else columns.with_found(hdu=hdu)
@@ -56,7 +56,7 @@ def open_rows(
         if budget is None:
             columns = _load(source, asked, columns, in_parts=in_parts)
     plan = replace(plan, usual="measurement" if are_readings(source, columns) else "spread")
-    per_row = PerRow.of(columns, values)
+    per_row = PerRow.from_columns(columns, values)
     reader: RowReader
     if budget is None:
         reader = MemoryReader(source, columns, per_row, plan.policy, in_parts=in_parts)
@@ -95,7 +95,7 @@ def open_dask_rows(
             f"expected a Dask DataFrame, got {type(table).__name__}; uncertain.fit takes other tables"
         )
     cluster = Cluster(current() if client is None else client, timeout=timeout, retries=retries)
-    empty = Source.of(table._meta)
+    empty = Source.from_input(table._meta)
     columns = _find_columns(empty, asked)
     plan = replace(plan, usual="measurement" if are_readings(empty, columns) else "spread")
     reader = DaskReader(
@@ -148,4 +148,4 @@ def _find_columns(source: Source, asked: Columns) -> Columns:
         )
     if asked.target is not None:
         raise ParameterError(f"{kind} has no column {asked.target!r}: pass the labels themselves as target=")
-    return Columns.of_array()
+    return Columns.for_array()

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
-from .._base.core import NOT_SAVED, Core, class_of, decoded
+from .._base.core import NOT_SAVED, Core, core_class, decoded
 from .._choice.average import AveragedClassifier, AveragedRegressor
 from .._data.typing import Estimator, Keywords, Label
 from .._linear.kernelized import Kernelized
@@ -55,7 +55,7 @@ def listed(steps: Sequence[tuple[str, Estimator]]) -> Listed:
     return found
 
 
-def estimators_of(
+def make_estimators(
     steps: Sequence[Fitted], parameters: Sequence[Keywords], classes: Sequence[Label]
 ) -> list[BaseEstimator]:
     """The estimators of the steps, with these parameters if there are any: a file from Rust has none."""
@@ -87,7 +87,7 @@ def _estimators(
             about = parameters[-1].get("members") if parameters else None
             estimators.insert(0, _averaged(model, about, classes))
             continue
-        cls = class_of(model.kind, classifier=bool(model.n_classes))
+        cls = core_class(model.kind, classifier=bool(model.n_classes))
         estimator = cls(**cls._arguments(decoded(model.parameters)))
         if model.n_classes:
             estimator.classes_ = np.asarray(classes)  # type: ignore[attr-defined]
@@ -107,12 +107,12 @@ def _averaged(model: Fitted, about: object, classes: Sequence[Label]) -> Average
     pipelines = []
     for steps, own in zip(members, about, strict=True):
         names, parameters = checked_steps(own)
-        estimators = estimators_of(steps, parameters, classes)
+        estimators = make_estimators(steps, parameters, classes)
         pipelines.append(named(estimators, names))
     if model.n_classes and not all(hasattr(member, "predict_proba") for member in pipelines):
         raise altered("a member of an average without probabilities")
     kind = AveragedClassifier if model.n_classes else AveragedRegressor
-    found: Averaged = kind.of(pipelines, weights)
+    found: Averaged = kind.from_fitted(pipelines, weights)
     found.weights_ = np.asarray(weights)  # as they were, without another division by their sum
     return found
 

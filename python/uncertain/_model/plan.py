@@ -19,9 +19,9 @@ from .._base.sums import Need
 from .._choice.choose import IN_MEMORY, Choice, choose
 from .._choice.leaderboard import Leaderboard
 from .._choice.logarithms import Transform, check_transform, softening_for
-from .._choice.methods import AUTO, METHODS, estimator_of, is_denoised
+from .._choice.methods import AUTO, METHODS, is_denoised, make_estimator
 from .._choice.portfolio import Effort, Member, Request
-from .._choice.settings import EFFORTS, checked_noise, re_measured_in, seed_of, settings_of_choice
+from .._choice.settings import EFFORTS, checked_noise, re_measured_in, settings_of_choice, to_seed
 from .._choice.steps import Softening, refuse_limits, steps_with, takes_gaps
 from .._columns.bars import listing
 from .._data.options import check_options
@@ -120,7 +120,7 @@ class Plan:
         """The plan for targets that are numbers, or classes."""
         if self.method == AUTO:
             return replace(self, regression=regression)
-        estimator = estimator_of(
+        estimator = make_estimator(
             self.method, regression=regression, params=self.params, random_state=self.random_state
         )
         return replace(self, regression=regression, estimator=estimator)
@@ -213,7 +213,7 @@ class Plan:
             rows=some.rows, y=some.y, regression=self.regression, meaning=self.meaning, usual=self.usual,
             softening=softening,
             effort=self.effort, scale=self.scale, impute=self._imputes(rows), noise=self.noise,
-            random_state=seed_of(self.random_state), settings=self.params, limits=limits,
+            random_state=to_seed(self.random_state), settings=self.params, limits=limits,
             target_limits=some.y_limit is not None, able=None if whole else able,
         )  # fmt: skip
 

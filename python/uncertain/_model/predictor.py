@@ -15,11 +15,11 @@ from .._tables.source import Source
 from ..exceptions import ParameterError
 from .calibrating import log
 from .conformal import Conformal
-from .cross_conformal import CrossConformal, set_lists, shares_of
-from .distribution import from_errors, has_density, of_density
+from .cross_conformal import CrossConformal, class_shares, set_lists
+from .distribution import answer_from_density, from_errors, has_density
 from .reader import Answer, Reader
 from .remembered import Remembered
-from .spread import parts_of
+from .spread import variance_parts
 from .without_errors import Errors
 
 Scores = TypeVar("Scores", Conformal, CrossConformal)
@@ -77,7 +77,7 @@ class Predictor:
         assert classes is not None
 
         def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
-            shares = shares_of(steps, rows, classes)
+            shares = class_shares(steps, rows, classes)
             return (set_lists(shares, known.inside(steps, rows, shares, classes, coverage), classes),)
 
         return self._one(
@@ -133,7 +133,7 @@ class Predictor:
         self, append: bool, names: Sequence[str] | None, empty: NativeTable
     ) -> NativeColumn | NativeTable:
         """The answer to a table without rows; `names` of the columns of numbers, None for predictions."""
-        source, classes = Source.of(empty), self._reader.classes
+        source, classes = Source.from_input(empty), self._reader.classes
         numbers = np.empty(0)
         predicted = numbers if classes is None else np.empty(0, dtype=classes.dtype)
         columns = dict.fromkeys(names or [self._name("", append=True)], numbers if names else predicted)
@@ -187,10 +187,10 @@ class Predictor:
             mean, from_rows = from_errors(steps, rows)
             return mean, np.hypot(from_rows, self._residual_std), from_rows
         if has_density(steps):
-            return of_density(steps, rows)
+            return answer_from_density(steps, rows)
         spread = self._remembered.spread
         assert spread is not None
-        parts = parts_of(steps, rows, spread.widths)
+        parts = variance_parts(steps, rows, spread.widths)
         return steps.predict(rows), spread.std(parts), spread.from_errors(parts)
 
     def _scored(self, scores: Scores | None, coverage: float) -> Scores:

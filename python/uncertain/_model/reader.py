@@ -123,7 +123,7 @@ class Reader:
     def opened(self, table: TableLike, errors: Errors = None) -> Source:
         """The table, of which nothing is read; ColumnError unless it has what the model reads."""
         check_errors_option(errors)
-        source, reads = Source.of(table, self.choice), self.columns.needed
+        source, reads = Source.from_input(table, self.choice), self.columns.needed
         if source.table is None:
             return self._with_errors(source, errors)
         advice = f"the model reads {listing(reads)}"
@@ -207,7 +207,10 @@ class Reader:
             n_rows, size.rows = len(source.data), in_parts(_numbers(source.data), BLOCK_BYTES)
             if n_rows > size.rows:
                 for start in range(0, n_rows, size.rows):
-                    yield Source.of(source.data[start : start + size.rows]), max(n_rows // LOOKED_AT, 1)
+                    yield (
+                        Source.from_input(source.data[start : start + size.rows]),
+                        max(n_rows // LOOKED_AT, 1),
+                    )
                 return
         if table is not None and self.has_reading_step:
             table.load(names)

@@ -23,5 +23,5 @@ def remember(
     """
     some = replace(some, rows=gaussian_rows(some.rows))
     measured = calibrate(pipeline, some, held_out)
-    sizes = ErrorSizes.of(some.rows, some.weights)
+    sizes = ErrorSizes.from_rows(some.rows, some.weights)
     return measured.residual_std, Remembered(sizes, measured.spread, measured.conformal, measured.sets)

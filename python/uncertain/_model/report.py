@@ -21,7 +21,7 @@ from .._tables.dask import is_dask
 from .._tables.source import Source
 from ..exceptions import UncertainError
 from ..huber import AdaptiveHuberClassifier, AdaptiveHuberRegressor
-from .code import codes_of
+from .code import fitting_calls
 from .distribution import from_errors
 from .drawn import Drawn, draw
 from .measured import is_measured
@@ -72,7 +72,7 @@ def report(
             raise
         about = f"{len(some.at):,} of {some.n_rows:,} rows were drawn, see max_rows="
         raise type(error)(f"{error} ({about})") from error
-    return compared if len(some.at) == some.n_rows else compared.of_sample(some.at, some.n_rows)
+    return compared if len(some.at) == some.n_rows else compared.renumbered(some.at, some.n_rows)
 
 
 def _sample(reader: Reader, table: NativeTable, per_row: Keywords, most: int | None) -> Drawn | None:
@@ -99,7 +99,7 @@ def _compared(
     common = options.common() | {
         "groups": reader.groups(source, per_row["groups"]),
         "weights": reader.weights(source, per_row["sample_weight"]),
-        "codes": codes_of(reader.pipeline, reader.columns, source, table, by_column=by_column),
+        "codes": fitting_calls(reader.pipeline, reader.columns, source, table, by_column=by_column),
     }
     if is_measured(reader.pipeline):
         warn_if_off(rows, reader.feature_names, common["groups"], common["weights"])

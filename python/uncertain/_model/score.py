@@ -78,6 +78,8 @@ def _truth(reader: Reader, values: Values, what: str, n_rows: int) -> Labels:
 
 def _compared(reader: Reader, truth: Labels, predicted: Labels) -> Counts:
     if reader.classes is not None:
-        return ConfusionCounts.of(truth, np.searchsorted(reader.classes, predicted), len(reader.classes))
+        return ConfusionCounts.from_classes(
+            truth, np.searchsorted(reader.classes, predicted), len(reader.classes)
+        )
     known = ~np.isnan(truth)
-    return ResidualSums.of(truth[known], predicted[known])
+    return ResidualSums.from_numbers(truth[known], predicted[known])

@@ -29,7 +29,7 @@ class ConfusionCounts:
     n_classes: int
 
     @classmethod
-    def of(cls, truth: Ints, predicted: Ints, n_classes: int) -> Self:
+    def from_classes(cls, truth: Ints, predicted: Ints, n_classes: int) -> Self:
         """Rows whose true and predicted classes have these places."""
         cells, counts = np.unique(truth * n_classes + predicted, return_counts=True)
         return cls(cells, counts, n_classes)
@@ -74,7 +74,7 @@ class ResidualSums:
     absolute: float
 
     @classmethod
-    def of(cls, truth: Floats, predicted: Floats) -> Self:
+    def from_numbers(cls, truth: Floats, predicted: Floats) -> Self:
         """Rows with these numbers."""
         if not len(truth):
             return cls(0, 0.0, 0.0, 0.0, 0.0)

@@ -20,10 +20,10 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.pipeline import Pipeline
 
-from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
+from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.json_numbers import finite_number, finite_numbers
 from .._data.typing import Floats, Header
-from .._errors.sizes import sizes_of
+from .._errors.sizes import value_sizes
 from ..preprocessing import GaussianDenoiser
 from ..preprocessing._error_columns import feature_spread
 from .distribution import in_front
@@ -44,7 +44,7 @@ class Spread:
     """t, one per feature, in the units of the rows in front of the last step."""
 
     @classmethod
-    def of(cls, residuals: Floats, parts: Floats, weights: Floats, widths: Floats) -> Self:
+    def estimate(cls, residuals: Floats, parts: Floats, weights: Floats, widths: Floats) -> Self:
         """The most likely one; `parts` are v, (n, d) or (n, 1)."""
         squares = residuals**2
         mean = max(float(np.average(squares, weights=weights)), 1e-300)
@@ -89,15 +89,15 @@ class Spread:
         return cls(base, slopes, widths)
 
 
-def widths_of(pipeline: Pipeline, rows: GaussianRows) -> Floats:
+def feature_widths(pipeline: Pipeline, rows: GaussianRows) -> Floats:
     """t: the spread of every feature in front of the last step; 1 for a feature that does not vary."""
     moved = in_front(pipeline, rows)
-    return feature_spread(gaussians_of(moved).means, ~gaps_of(moved))
+    return feature_spread(filled_gaussians(moved).means, ~missing_mask(moved))
 
 
-def parts_of(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:
+def variance_parts(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:
     """v of every row."""
-    std, known = sizes_of(in_front(pipeline, rows))
+    std, known = value_sizes(in_front(pipeline, rows))
     parts = std**2
     if not any(isinstance(step, GaussianDenoiser) for _, step in pipeline.steps):
         parts = parts * widths**2 / (parts + widths**2)

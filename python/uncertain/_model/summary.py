@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._data.array import GaussianArray
-from .._data.incomplete import gaussians_of
+from .._data.incomplete import filled_gaussians
 from .._data.typing import Estimator, Floats, Labels
 from .._held_out.fits import certified_gap
 from ..preprocessing import GaussianScaler
@@ -124,7 +124,7 @@ def summarised(pipeline: Pipeline, target: str, classes: Labels | None, source_r
     rows = None
     if source_rows is not None:
         rows = pipeline[:start].transform(source_rows) if start else source_rows
-        rows = gaussians_of(rows)
+        rows = filled_gaussians(rows)
         rows = rows if isinstance(rows, GaussianArray) else GaussianArray(rows)
     # Deviations and error bars are those of the rows after the last step that reads; in units of the table
     # unless something was done to the readings before that.
@@ -206,11 +206,11 @@ def _facts(last: Estimator, classes: Labels | None) -> tuple[str, ...]:
         accuracy = np.atleast_1d(last.worst_case_accuracy_)
         facts.append(_line("worst case", f"accuracy {', '.join(f'{a:.3f}' for a in accuracy)}"))
     if hasattr(last, "status_"):
-        facts.append(_line("fit", ending_of(last)))
+        facts.append(_line("fit", describe_ending(last)))
     return tuple(facts)
 
 
-def ending_of(last: Estimator) -> str:
+def describe_ending(last: Estimator) -> str:
     """How a fit ended, and its certificate; empty for another library's learner, which has no status."""
     status, gap = "/".join(map(str, np.unique(getattr(last, "status_", [])))), certified_gap([last])
     return (

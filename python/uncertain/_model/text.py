@@ -8,12 +8,12 @@ from ..preprocessing import AsGaussians
 from .coefficients import logarithms
 from .measured import drops_errors, is_measured
 from .reader import Reader
-from .summary import ending_of
+from .summary import describe_ending
 
 SCATTER = "(held-out residuals beyond error bars, standard deviation)"
 
 
-def text_of(
+def model_text(
     reader: Reader,
     residual_std: float | None,
     leaderboard: Leaderboard | None,
@@ -26,7 +26,7 @@ def text_of(
     logs = logarithms(reader.pipeline)
     names = [] if reader.classes is None else list(map(repr, reader.classes.tolist()))
     classes = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    fitted = ending_of(last)
+    fitted = describe_ending(last)
     size = "" if n_rows is None else f" from {n_rows:,} rows in {seconds:.2f} s"
     lines = [
         f"Model: {type(last).__name__}{size}",

@@ -22,13 +22,13 @@ from dataclasses import InitVar, dataclass
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, like
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, like
 from .._data.typing import Array, Booleans, Floats, Ints, NativeTable
 from .._data.validation import TableLike
-from .._errors.sizes import sizes_of
+from .._errors.sizes import value_sizes
 from ..exceptions import CovarianceWarning, ParameterError
 from ..preprocessing import GaussianDenoiser
-from .cross_conformal import shares_of
+from .cross_conformal import class_shares
 from .measured import is_measured, true_values
 from .reader import Reader
 
@@ -65,7 +65,7 @@ def value_of_remeasuring(
         )
     source = reader.source(table)
     rows = reader.rows(source)
-    std, known = sizes_of(rows)
+    std, known = value_sizes(rows)
     worth = ~known | (std > 0.0)
     sizes = reader.sizes
     typical = np.median(std, axis=0) if sizes is None else sizes.middle
@@ -96,7 +96,7 @@ def _posterior(reader: Reader, rows: GaussianRows) -> GaussianArray:
     mixture = true_values(reader.steps)
     denoiser = GaussianDenoiser(COMPONENTS, tol=1e-4, random_state=0)
     names = rows.feature_names
-    unnamed = like(rows, GaussianArray._from_core(gaussians_of(rows)._core))
+    unnamed = like(rows, GaussianArray._from_core(filled_gaussians(rows)._core))
     denoiser = denoiser.fit(unnamed) if mixture is None else denoiser._set(mixture)
     return denoiser.transform(unnamed)._named(names)
 
@@ -133,25 +133,25 @@ class _Cells:
     def _predicted(self, rows: GaussianRows) -> Floats:
         if self.reader.classes is None:
             return np.asarray(self.pipeline.predict(rows))
-        return shares_of(self.pipeline, rows, self.reader.classes)
+        return class_shares(self.pipeline, rows, self.reader.classes)
 
     def _read(self, at: Ints, j: int) -> GaussianRows:
         """Every row of `at` with each of its drawn readings of feature j added."""
         draws = self.noise.shape[1]
-        gaussians = gaussians_of(self.rows)
+        gaussians = filled_gaussians(self.rows)
         missing = self.rows.missing[at] if isinstance(self.rows, Incomplete) else None
         part = gaussians[at]
         gap = np.zeros(len(at), dtype=bool) if missing is None else missing[:, j]
         diagonal = part.kind in ("diagonal", "isotropic")
-        s2 = sizes_of(part[:, [j]])[0][:, 0] ** 2
+        s2 = value_sizes(part[:, [j]])[0][:, 0] ** 2
         v = np.where(gap, self.typical[j] ** 2, s2 * self.factor**2 / (1.0 - self.factor**2))
         # A reading is spread around its true value, which is open itself.
         open_ = self.posterior[at][:, [j]]
-        spread = np.sqrt(sizes_of(open_)[0][:, 0] ** 2 + v)
+        spread = np.sqrt(value_sizes(open_)[0][:, 0] ** 2 + v)
         r = open_.means[:, [0]] + spread[:, None] * self.noise[at]  # (rows, draws)
         means = np.repeat(part.means[:, None], draws, axis=1)
         if diagonal:
-            var = sizes_of(part)[0] ** 2
+            var = value_sizes(part)[0] ** 2
             share = np.where(gap, 1.0, s2 / (s2 + np.where(gap, 1.0, v)))
             means[:, :, j] += share[:, None] * (r - means[:, :, j])
             var[:, j] = np.where(gap, v, s2 * (1.0 - share))

@@ -61,7 +61,7 @@ def with_stand_ins(
     whole = table.with_columns(frame.with_columns(added))
     if reading.on_missing == "auto":
         whole = unknown.cleaned(whole, columns)
-    bars = BarSizes.of(whole, columns)
+    bars = BarSizes.from_table(whole, columns)
     if bars is None:
         kinds = ", ".join(columns.lists)
         raise ParameterError(

@@ -120,7 +120,7 @@ class BaseReport:
         """The line of Python that fits the winner, with the arguments that differ from their defaults."""
         return self.codes.get(self.winner, "")
 
-    def of_sample(self, at: Ints, n_table: int) -> Self:
+    def renumbered(self, at: Ints, n_table: int) -> Self:
         """The same report, of rows that have these numbers in a table of so many."""
         numbers = {name: at[getattr(self, name)] for name in self._row_numbers}
         return replace(self, n_table=n_table, **numbers)

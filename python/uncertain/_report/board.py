@@ -15,7 +15,7 @@ import numpy as np
 
 from .._data.groups import Groups
 from .._data.typing import Floats, JsonObject, Labels
-from .._held_out.means import mean_known, mean_of, standard_error
+from .._held_out.means import mean_known, mean_over_folds, standard_error
 from .metrics import Answer, Metric
 
 
@@ -30,7 +30,7 @@ class Score(NamedTuple):
     @property
     def mean(self) -> float:
         """Over the folds."""
-        return mean_of(self.values)
+        return mean_over_folds(self.values)
 
 
 class Difference(NamedTuple):
@@ -97,7 +97,7 @@ class Board:
         ]
 
 
-def board_of(
+def make_board(
     answers: Mapping[str, Sequence[Answer]],
     truth: Labels,
     metrics: Sequence[Metric],
@@ -119,7 +119,7 @@ def board_of(
         for one, other in combinations(tables, 2):
             paired = tables[one] - tables[other]
             if not np.isnan(paired).all():
-                mean = mean_of(mean_known(paired, 1))
+                mean = mean_over_folds(mean_known(paired, 1))
                 differences[one, other, metric.name] = Difference(mean, standard_error(paired, groups))
     ranked = [name for name in answers if (name, scoring.name) in scores]
     ranked.sort(key=lambda name: -scoring.sign * scores[name, scoring.name].mean)
@@ -137,7 +137,7 @@ def rows_by_fold(folds: Sequence[Answer], truth: Labels, metric: Metric, classes
     table = np.full((len(folds), len(truth)), np.nan)
     for k, answer in enumerate(folds):
         if metric.needs == "predicted" or getattr(answer, metric.needs) is not None:
-            found = metric.of_rows(truth[answer.rows], answer, classes)
+            found = metric.by_row(truth[answer.rows], answer, classes)
             if found is not None:
                 table[k, answer.rows] = found
     return table

@@ -26,7 +26,7 @@ from .._rows.training import TrainingRows
 from ..exceptions import ParameterError
 from .base import aligned, amount, common
 from .beside import BesideMeans
-from .board import MEANS_ONLY, board_of
+from .board import MEANS_ONLY, make_board
 from .folds import Design, Folds, check_counts
 from .held_out import Candidate, Timed, cross_validate
 from .html import Table
@@ -157,12 +157,12 @@ def compare(
     if meanings and data.kind != "zero":
         others = alternatives(fitted, gaps=isinstance(data, Incomplete))
         candidates |= {name: Candidate(p, training, optional=True) for name, p in others.items()}
-    fits = [Timed.of(candidates[name]) for name in (own, MEANS_ONLY)]
+    fits = [Timed.run(candidates[name]) for name in (own, MEANS_ONLY)]
     answers = cross_validate(candidates, folds, metrics, design.pace)
     first, first_means = (first_repeat(answers[name], y, folds) for name in (own, MEANS_ONLY))
     flipped = np.flatnonzero(first != first_means)
     rows, flips, changes = _doubtful(fitted, data, exact, listed, design.random_state)
-    board, classes = board_of(answers, y, metrics, ranks, design.groups), np.unique(y)
+    board, classes = make_board(answers, y, metrics, ranks, design.groups), np.unique(y)
     return Report(
         n_rows=len(data),
         **common(design, folds, answers, board, own),

@@ -101,7 +101,7 @@ def _share(theirs: float, mine: float) -> str:
     return f" ({abs(ratio - 1):.0%} {'smaller' if ratio < 1 else 'larger'})"
 
 
-def coefficients_of(pipeline: Pipeline) -> Floats | None:
+def linear_coefficients(pipeline: Pipeline) -> Floats | None:
     """w of E[y] = w'x + b in the units of the rows; None for what is not linear in them."""
     last = pipeline[-1]
     found = getattr(last, "coef_", None)

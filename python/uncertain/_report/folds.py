@@ -60,7 +60,7 @@ class Design:
         if equal is None:
             return self
         sets = np.zeros(len(rows)) if classes is None else classes
-        fewest = equal.groups.counts_of(sets)[1].min()
+        fewest = equal.groups.groups_per_class(sets)[1].min()
         if fewest < (2 if classes is not None else 2 * self.folds):
             return self
         return replace(self, groups=equal.groups, n_equal=equal.n_together)
@@ -83,7 +83,7 @@ class Design:
                 check_group_number(groups, folds)
         else:
             found, counts = (
-                np.unique(classes, return_counts=True) if groups is None else groups.counts_of(classes)
+                np.unique(classes, return_counts=True) if groups is None else groups.groups_per_class(classes)
             )
             folds = min(folds, int(counts.min()))
             if folds < 2:

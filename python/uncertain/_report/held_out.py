@@ -61,7 +61,7 @@ class Candidate:
         if groups is None:
             return True
         labelled = rows[[label is not None for label in y[rows].tolist()]]
-        _, counts = groups.take(labelled).counts_of(np.asarray(y[labelled].tolist()))
+        _, counts = groups.take(labelled).groups_per_class(np.asarray(y[labelled].tolist()))
         return bool(counts.min() > 1)
 
 
@@ -73,7 +73,7 @@ class Timed(NamedTuple):
     seconds: float
 
     @classmethod
-    def of(cls, candidate: Candidate) -> Timed:
+    def run(cls, candidate: Candidate) -> Timed:
         """Fit, and look at the clock."""
         start = time.perf_counter()
         fitted = candidate.fitted()
@@ -124,7 +124,7 @@ def cross_validate(
                         predicted, std = distribution.from_errors(fitted, held_out)
                         answer = Answer(test, predicted, std=std)
                     else:
-                        answer = answer_of(fitted, held_out, test, answerable, probability=calibrated)
+                        answer = compute_answer(fitted, held_out, test, answerable, probability=calibrated)
                     answers[name].append(answer)
             except UncertainError:
                 # A class whose rows in some fold all lack a feature: no model of this meaning, no score.
@@ -139,7 +139,7 @@ def cross_validate(
     return answers
 
 
-def answer_of(
+def compute_answer(
     fitted: Pipeline, rows: GaussianRows, numbers: Ints, needs: Set[str], *, probability: bool
 ) -> Answer:
     """All that the measures need to know of a fit."""

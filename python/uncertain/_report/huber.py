@@ -21,7 +21,7 @@ from .._held_out.fits import means_alone
 from .._rows.training import TrainingRows
 from ..exceptions import ParameterError
 from .base import BaseReport, aligned, common, comparison, json_ready
-from .board import MEANS_ONLY, Score, board_of
+from .board import MEANS_ONLY, Score, make_board
 from .folds import Design, check_counts
 from .held_out import Candidate, cross_validate
 from .html import Table
@@ -81,17 +81,17 @@ class HuberReport(BaseReport):
     @property
     def errors(self) -> Floats:
         """Mean error of the model in each fold, shape (folds_done,)."""
-        return self._error_of(MODEL).values
+        return self._mean_error(MODEL).values
 
     @property
     def error(self) -> float:
         """Mean held-out error of the model."""
-        return self._error_of(MODEL).mean
+        return self._mean_error(MODEL).mean
 
     @property
     def error_se(self) -> float:
         """Standard error of `error`."""
-        return self._error_of(MODEL).se
+        return self._mean_error(MODEL).se
 
     @property
     def squared(self) -> Comparison | None:
@@ -103,14 +103,14 @@ class HuberReport(BaseReport):
         """The model without error bars; None if no row has any."""
         return self._beside(MEANS_ONLY)
 
-    def _error_of(self, name: str) -> Score:
+    def _mean_error(self, name: str) -> Score:
         score = self.board.score(name, self._metric)
         return score if self._metric == "mae" else Score(1.0 - score.values, score.se)
 
     def _beside(self, name: str) -> Comparison | None:
         if (name, self._metric) not in self.board.scores:
             return None
-        other = self._error_of(name)
+        other = self._mean_error(name)
         mean, se = self.board.difference(MODEL, name, self._metric)
         sign = 1.0 if self._metric == "mae" else -1.0
         return Comparison(other.values, other.mean, other.se, sign * mean, se)
@@ -208,7 +208,7 @@ def report_of_huber(
     truth = np.asarray(y[known].tolist())
     folds = design.split(len(known), None if quantity else truth, labelled, "labels")
 
-    def rows_of(_: Ints, test: Ints) -> tuple[Ints, Ints]:
+    def rows_of_fold(_: Ints, test: Ints) -> tuple[Ints, Ints]:
         # Rows of a group that is held out would tell of it through the graph, even without a label.
         out = known[test] if groups is None else groups.members(known[test])
         return np.setdiff1d(np.arange(len(y)), out), known[test]
@@ -221,7 +221,7 @@ def report_of_huber(
         candidates[SQUARED] = Candidate(squared, training)
     if data.kind != "zero":
         candidates[MEANS_ONLY] = Candidate(fitted, training.instead(means_alone(data)))
-    answers = cross_validate(candidates, folds, metrics, design.pace, rows=rows_of)
+    answers = cross_validate(candidates, folds, metrics, design.pace, rows=rows_of_fold)
     rows, residuals = _removed(last)
     several = isinstance(last.thresholds_, list)
     return HuberReport(
@@ -232,7 +232,7 @@ def report_of_huber(
         removed_residuals=residuals,
         thresholds=last.thresholds_ if several else [last.thresholds_],
         status=last.status_.tolist() if several else [last.status_],
-        **common(design, folds, answers, board_of(answers, truth, metrics, ranks, labelled), MODEL),
+        **common(design, folds, answers, make_board(answers, truth, metrics, ranks, labelled), MODEL),
         listed=listed,
     )
 

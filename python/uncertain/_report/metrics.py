@@ -52,7 +52,7 @@ class Metric:
 
     name: str
     label: str
-    of_rows: Rows
+    by_row: Rows
     needs: Literal["predicted", "scores", "probabilities", "std"] = "predicted"
     sign: int = 1
     """1 if more is better, -1 if less is, 0 if neither (a coverage should be what it says)."""
@@ -88,12 +88,12 @@ def _auc(truth: Labels, answer: Answer, classes: Labels) -> Floats | None:
     assert answer.scores is not None
     scores = answer.scores[:, None] if answer.scores.ndim == 1 else answer.scores
     positives = classes[1:] if scores.shape[1] == 1 else classes
-    each = [_auc_of(truth == label, scores[:, k]) for k, label in enumerate(positives)]
+    each = [_area_under_curve(truth == label, scores[:, k]) for k, label in enumerate(positives)]
     known = [rows for rows in each if rows is not None]
     return np.asarray(np.mean(known, axis=0)) if known else None
 
 
-def _auc_of(positive: Labels, score: Floats) -> Floats | None:
+def _area_under_curve(positive: Labels, score: Floats) -> Floats | None:
     """A row's placement is the share of the other class's rows that its score beats, ties counting half."""
     n, n_positive = len(score), int(positive.sum())
     if n_positive in (0, n):
@@ -146,11 +146,11 @@ def _r2(truth: Labels, answer: Answer, classes: Labels) -> Floats | None:
 def _coverage(share: float) -> Rows:
     half = norm.isf((1 - share) / 2)
 
-    def of_rows(truth: Labels, answer: Answer, classes: Labels) -> Floats:
+    def by_row(truth: Labels, answer: Answer, classes: Labels) -> Floats:
         assert answer.std is not None
         return np.asarray(np.abs(answer.predicted - truth) <= half * answer.std, dtype=np.float64)
 
-    return of_rows
+    return by_row
 
 
 OF_CLASSES = (

@@ -20,8 +20,8 @@ from .._held_out.fits import means_alone
 from .._rows.training import TrainingRows
 from .base import aligned, amount, common
 from .beside import BesideMeans
-from .board import MEANS_ONLY, board_of
-from .coefficients import Coefficients, coefficients_of, compared
+from .board import MEANS_ONLY, make_board
+from .coefficients import Coefficients, compared, linear_coefficients
 from .folds import Design
 from .held_out import Candidate, Distribution, Timed, cross_validate, with_scatter
 from .html import Table
@@ -141,7 +141,7 @@ def compare_regressions(
     if meanings and data.kind != "zero":
         others = regressions(fitted, gaps=isinstance(data, Incomplete))
         candidates |= {name: Candidate(p, training, optional=True) for name, p in others.items()}
-    fits = {name: Timed.of(candidate) for name, candidate in candidates.items()}
+    fits = {name: Timed.run(candidate) for name, candidate in candidates.items()}
     by_fold: dict[str, list[Floats | None]] = {name: [] for name in candidates}
     answers = cross_validate(
         candidates,
@@ -149,13 +149,13 @@ def compare_regressions(
         metrics,
         design.pace,
         distribution=distribution,
-        seen=lambda name, pipeline: by_fold[name].append(coefficients_of(pipeline)),
+        seen=lambda name, pipeline: by_fold[name].append(linear_coefficients(pipeline)),
     )
     if distribution is not None:
         k, scatter = folds.per_repeat, distribution.scatter
         answers = {name: with_scatter(a, y, k, scatter, y_std) for name, a in answers.items()}
-    board = board_of(answers, y, metrics, ranks, design.groups)
-    whole = {name: coefficients_of(fits[name].pipeline) for name in answers}
+    board = make_board(answers, y, metrics, ranks, design.groups)
+    whole = {name: linear_coefficients(fits[name].pipeline) for name in answers}
     linear = all(w is not None for w in whole.values())
     return RegressionReport(
         n_rows=len(data),

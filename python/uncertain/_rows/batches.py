@@ -26,7 +26,7 @@ from ..exceptions import (
     UncertainError,
 )
 from ..preprocessing import AsGaussians
-from ..preprocessing._categories import categories_of, joined_categories
+from ..preprocessing._categories import find_categories, joined_categories
 from ..preprocessing._census import Census
 from .labelled import rows_with
 
@@ -168,7 +168,7 @@ def collected_categories(
     n_rows = 0
     for batch in table.batches(columns, size):
         with numbered(n_rows):
-            found = joined_categories(found, categories_of(batch, columns, reading.on_missing))
+            found = joined_categories(found, find_categories(batch, columns, reading.on_missing))
         n_rows += batch.n_rows
     return found
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.typing import Floats, Labels
 from .._spill import Spill
 from .._uncertain import Part
@@ -54,7 +54,7 @@ class _WithTarget:
         self._seen = own.stop
         gaps = rows.missing if isinstance(rows, Incomplete) else None
         part = Part(
-            gaussians_of(rows)._core,
+            filled_gaussians(rows)._core,
             missing=gaps,
             targets=np.ascontiguousarray(self._y[own], dtype=np.float64),
             variances=None if self._y_std is None else self._y_std[own] ** 2,

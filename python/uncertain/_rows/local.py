@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .._data.coded import Coded
-from .._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.typing import Array, Floats
 from .._uncertain import Part, partial_sums
 from .store import RowStore
@@ -44,10 +44,10 @@ class LocalRows(RowStore):
 
     def answer(self, requests: bytes) -> list[Floats]:
         """One group, of all rows."""
-        return [partial_sums(part_of(replace(self.known, rows=self.rows())), requests)]
+        return [partial_sums(to_part(replace(self.known, rows=self.rows())), requests)]
 
 
-def part_of(training: TrainingRows) -> Part:
+def to_part(training: TrainingRows) -> Part:
     """Rows with what sums may be about, as the core takes them."""
     rows, y = training.rows, training.y
     known: dict[str, Array | None] = {"weights": training.weights}
@@ -59,4 +59,4 @@ def part_of(training: TrainingRows) -> Part:
         if training.y_std is not None:
             known["variances"] = training.y_std**2
     missing = rows.missing if isinstance(rows, Incomplete) else None
-    return Part(gaussians_of(rows)._core, missing=missing, **known)
+    return Part(filled_gaussians(rows)._core, missing=missing, **known)

@@ -29,7 +29,7 @@ class PerRow(NamedTuple):
     groups: ColumnOrValues | None = None
 
     @classmethod
-    def of(cls, columns: Columns, values: Keywords) -> PerRow:
+    def from_columns(cls, columns: Columns, values: Keywords) -> PerRow:
         """The values where there are some, else the columns."""
         return cls(**{role: values.get(role, getattr(columns, role)) for role in cls._fields})
 

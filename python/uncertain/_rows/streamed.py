@@ -59,7 +59,7 @@ def streamed(
     beside = (columns.target, columns.target_std, columns.sample_weight, columns.groups)
     names = list(dict.fromkeys([*columns.used, *(name for name in beside if isinstance(name, str))]))
     first = any(table.types.get(name) == "list" for name in names)
-    most = max(budget.of_a_batch // (8 * len(names)), 256)
+    most = max(budget.batch_bytes // (8 * len(names)), 256)
     size = BatchSize(min(most, FIRST_ROWS) if first else min(most, 1 << 18))
     expected = table.counted()
 
@@ -70,7 +70,7 @@ def streamed(
             with numbered(batch.first, batch.at):
                 files.append(batch)
             if not known and files.rows.row_bytes:
-                size.rows = max(min(budget.of_a_batch // max(files.rows.row_bytes, 1), 1 << 18), 256)
+                size.rows = max(min(budget.batch_bytes // max(files.rows.row_bytes, 1), 1 << 18), 256)
                 if expected is not None:
                     ask_for_space(folder, expected * (files.rows.row_bytes + 8 * len(files.beside)))
         return files
@@ -90,7 +90,7 @@ class _Files:
     """Rows, and what is known of each, on their way into files."""
 
     def __init__(self, folder: Path, columns: Columns, reading: AsGaussians, budget: Budget) -> None:
-        self.rows = Spill(folder, budget.of_a_batch)
+        self.rows = Spill(folder, budget.batch_bytes)
         self.n_rows = 0
         self._folder = folder
         self._target = _Targets(folder, columns.target or "", columns.target_unit)

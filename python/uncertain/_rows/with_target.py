@@ -11,7 +11,7 @@ import numpy as np
 from .._columns import Columns
 from .._columns.bars import require
 from .._columns.columns import PairsOfTarget
-from .._data.incomplete import GaussianRows, gaussians_of
+from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.numbers import refuse_where
 from .._data.typing import Floats, Limits
 from .._tables.source import Source
@@ -33,7 +33,7 @@ def covariances(
         For a feature that has no error bar; a correlation beyond 1.
     """
     assert source.table is not None
-    rows = gaussians_of(rows)
+    rows = filled_gaussians(rows)
     features = list(reading.get_feature_names_out())
     out = np.zeros(rows.shape)
     policy = "nan" if reading.on_missing == "impute" else "refuse-error-bars"

@@ -35,7 +35,7 @@ class Budget:
     text: str
 
     @classmethod
-    def of(cls, memory: object) -> Budget:
+    def parse(cls, memory: object) -> Budget:
         """From ``"2GB"``, ``"500 MB"``, ``"1.5GiB"``, or a number of bytes; ParameterError for anything
         else."""
         given = memory
@@ -54,7 +54,7 @@ class Budget:
         return cls(int(memory), format_bytes(int(memory)))
 
     @property
-    def of_a_batch(self) -> int:
+    def batch_bytes(self) -> int:
         """Bytes of a batch of columns."""
         return self.bytes // SHARE_OF_A_BATCH
 
@@ -63,7 +63,7 @@ class Budget:
         ParameterError if they need more."""
         sample = min(n_rows * row_bytes // 8, SAMPLE)
         calibration = min(n_rows, 200_000) * row_bytes
-        needed = n_rows * beside + sample + max(calibration, 2 * self.of_a_batch)
+        needed = n_rows * beside + sample + max(calibration, 2 * self.batch_bytes)
         if needed > self.bytes:
             enough = -(-(needed * 11 // 10) // UNITS["MB"])
             raise ParameterError(

@@ -32,7 +32,7 @@ def checked_folder(spill: object) -> Path:
         raise ParameterError(f"{name} is no folder: pass spill= a folder on a local disk")
     if not os.access(folder, os.W_OK):
         raise ParameterError(f"{name} cannot be written to: pass spill= a folder on a local disk")
-    kind = kind_of(folder)
+    kind = file_system(folder)
     if kind in IN_MEMORY:
         raise ParameterError(
             f"{name} is in memory ({kind}), which is what the rows are to be kept out of: pass spill= a "
@@ -46,7 +46,7 @@ def checked_folder(spill: object) -> Path:
     return folder
 
 
-def kind_of(folder: Path) -> str:
+def file_system(folder: Path) -> str:
     """The kind of file system, as Linux calls it; empty on other systems."""
     try:
         lines = MOUNTS.read_text().splitlines()

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, gaussians_of, limits_of
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, limit_codes
 from .._data.typing import Array, Transformer
 from .._uncertain import Gaussians, Rows
 from ..exceptions import UncertainError
@@ -76,7 +76,7 @@ class _Written:
     """Files of rows of one kind."""
 
     def __init__(self, folder: Path, first: GaussianRows) -> None:
-        gaussians = gaussians_of(first)
+        gaussians = filled_gaussians(first)
         self.kind = gaussians.kind
         self._names, self._unit = gaussians.feature_names, gaussians.unit
         self._means = Column(folder, gaussians.n_features)
@@ -95,7 +95,7 @@ class _Written:
 
     def like(self, rows: GaussianRows) -> bool:
         """Do these rows consist of matrices of the same widths?"""
-        gaussians = gaussians_of(rows)
+        gaussians = filled_gaussians(rows)
         widths = {name: own.shape[1] for name, own in gaussians._core.fields().items()}
         mine = {name: column.width for name, column in self._fields.items()}
         gaps = isinstance(rows, Incomplete) == (self._marks is not None)
@@ -110,8 +110,8 @@ class _Written:
         """More rows of the same kind."""
         if not self._shared and not self.like(rows):
             raise UncertainError(
-                f"a batch of rows has {gaussians_of(rows)!r}, but the rows before it {self.kind} covariances "
-                "of other widths: write the columns of error bars alike in all files"
+                f"a batch of rows has {filled_gaussians(rows)!r}, but the rows before it "
+                f"{self.kind} covariances of other widths: write the columns of error bars alike in all files"
             )
         self._put(rows, self._means.n_rows, grow=True)
 
@@ -120,7 +120,7 @@ class _Written:
         self._put(rows, first, grow=False)
 
     def _put(self, rows: GaussianRows, first: int, *, grow: bool) -> None:
-        gaussians = gaussians_of(rows)
+        gaussians = filled_gaussians(rows)
         pairs: list[tuple[Column, Array]] = [(self._means, gaussians.means)]
         pairs += [
             (self._fields[name], own)
@@ -130,7 +130,7 @@ class _Written:
         if isinstance(rows, Incomplete) and self._marks is not None:
             pairs.append((self._marks, rows.missing))
         if self._limits is not None:
-            pairs.append((self._limits, limits_of(rows)))
+            pairs.append((self._limits, limit_codes(rows)))
         for column, values in pairs:
             if grow:
                 column.append(values)

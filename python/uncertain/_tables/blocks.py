@@ -25,7 +25,7 @@ READ_BYTES = 40 << 20
 """Of a slice that Polars reads."""
 
 
-def blocks_of(file: str, scan: pl.LazyFrame, size: BatchSize, *, parquet: bool) -> Iterator[pl.DataFrame]:
+def read_blocks(file: str, scan: pl.LazyFrame, size: BatchSize, *, parquet: bool) -> Iterator[pl.DataFrame]:
     """The rows of a file in order, at most `size.rows` at a time; `scan` selects the columns."""
     schema = scan.collect_schema()
     reads = None

@@ -56,7 +56,7 @@ def _series(column: NativeColumn, name: str) -> pl.Series:
     values = data.tolist()
     if mask is not None:  # of several values in a row all are
         values = [None if np.all(gone) else value for value, gone in zip(values, mask, strict=True)]
-    return of_objects(values, name)
+    return series_from_objects(values, name)
 
 
 def as_numbers(columns: Iterable[pl.Series]) -> list[pl.Series]:
@@ -78,12 +78,12 @@ def _as_numbers(column: pl.Series, name: str) -> pl.Series:
     return column
 
 
-def types_of(columns: Iterable[NativeColumn]) -> list[TypeName]:
+def column_types(columns: Iterable[NativeColumn]) -> list[TypeName]:
     """What columns hold in each row, by their types; of Python objects, by the first of them."""
-    return [_type_of(column) for column in columns]
+    return [_column_type(column) for column in columns]
 
 
-def _type_of(column: NativeColumn) -> TypeName:
+def _column_type(column: NativeColumn) -> TypeName:
     library = _library(column)
     if library == "polars":
         dtype = column.dtype
@@ -106,13 +106,13 @@ def _type_of(column: NativeColumn) -> TypeName:
     return "number" if data.dtype.kind in "fiu" else "other"
 
 
-def units_of(names: Iterable[str], columns: Iterable[NativeColumn]) -> dict[str, Unit]:
+def column_units(names: Iterable[str], columns: Iterable[NativeColumn]) -> dict[str, Unit]:
     """astropy's units of its own columns, and of arrays, that have one."""
-    units = {name: _unit_of(column) for name, column in zip(names, columns, strict=True)}
+    units = {name: _column_unit(column) for name, column in zip(names, columns, strict=True)}
     return {name: unit for name, unit in units.items() if unit is not None}
 
 
-def _unit_of(column: NativeColumn) -> Unit:
+def _column_unit(column: NativeColumn) -> Unit:
     if _library(column) in ("polars", "pyarrow", "pandas"):
         return None
     return as_unit(getattr(getattr(column, "unmasked", column), "unit", None))
@@ -140,7 +140,7 @@ def pieces(column: Any, name: str) -> Pieces:
     return Pieces(data, mask if mask is not None and mask.any() else None)
 
 
-def of_objects(values: Iterable[object], name: str) -> pl.Series:
+def series_from_objects(values: Iterable[object], name: str) -> pl.Series:
     """Python objects, None for what is missing; objects they stay if they are of no one type."""
     values = list(values)
     try:
@@ -201,7 +201,7 @@ def _of_arrow(column: NativeColumn, name: str) -> pl.Series:
     try:
         return pl.Series(_Stream(pa.chunked_array(chunks, kind))).alias(name)
     except (ValueError, pl.exceptions.PolarsError):  # such as views of lists; pyarrow casts them wrongly
-        return of_objects(column.to_pylist(), name)
+        return series_from_objects(column.to_pylist(), name)
 
 
 def _type_of_arrow(kind: Any) -> TypeName:
@@ -221,7 +221,7 @@ def _of_pandas(column: NativeColumn, name: str) -> pl.Series:
     if not (isinstance(dtype, np.dtype) and dtype.kind == "O"):
         with suppress(ImportError, TypeError, ValueError, pl.exceptions.PolarsError):  # by pyarrow
             return pl.Series(_Stream(column) if hasattr(column, "__arrow_c_stream__") else column).alias(name)
-    return of_objects(column.astype(object).where(column.notna(), None), name)
+    return series_from_objects(column.astype(object).where(column.notna(), None), name)
 
 
 def _with_nulls(numbers: pl.Series, mask: Booleans) -> pl.Series:

@@ -9,7 +9,7 @@ import polars as pl
 
 from .._data.typing import NativeColumn
 from .._data.units import Unit
-from .columns import sliced, to_series, types_of
+from .columns import column_types, sliced, to_series
 from .door import BatchSize, Door, TypeName
 
 Stream = Callable[[Sequence[str], BatchSize], Iterator[pl.DataFrame]]
@@ -34,7 +34,7 @@ class InMemory:
 
     def types(self) -> list[TypeName]:
         """By the type, of objects by the first of them."""
-        return types_of(map(self.column, range(len(self.names))))
+        return column_types(map(self.column, range(len(self.names))))
 
     def native(self, places: Iterable[int]) -> list[NativeColumn]:
         """The columns as their library has them."""
@@ -92,7 +92,7 @@ class Query:
 
     def types(self) -> list[TypeName]:
         """By the schema."""
-        return types_of(self.schema.get_columns())
+        return column_types(self.schema.get_columns())
 
     def units(self) -> dict[str, Unit]:
         """Those of text files that have a line of them; other queries know none."""

@@ -44,7 +44,7 @@ class Exit:
 
     def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         """A new table: of what `take` gave, of arrays, and of list columns of `rows`."""
-        return self.frame(dict(columns) | _arrays_of(rows))
+        return self.frame(dict(columns) | _arrow_arrays(rows))
 
 
 class PolarsExit(Exit):
@@ -98,7 +98,7 @@ class PandasExit(Exit):
     def new(self, columns: Mapping[str, NativeColumn], rows: GaussianArray | None = None) -> NativeTable:
         import pandas
 
-        cells = {name: list(part.reshape(len(part), -1)) for name, part in _arrays_of(rows).items()}
+        cells = {name: list(part.reshape(len(part), -1)) for name, part in _arrow_arrays(rows).items()}
         return pandas.DataFrame(dict(columns) | cells)
 
 
@@ -213,7 +213,7 @@ class WrappedExit(Exit):
         return self._wrap(self._inner.new(columns, rows))
 
 
-def _arrays_of(rows: GaussianArray | None) -> dict[str, Floats]:
+def _arrow_arrays(rows: GaussianArray | None) -> dict[str, Floats]:
     """The columns that ``GaussianArray.to_arrow`` gives, as arrays (n, d), (n, d, d) or (n, d, r)."""
     if rows is None:
         return {}

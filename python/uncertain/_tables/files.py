@@ -16,7 +16,7 @@ from .damage import readable
 from .door import BatchSize
 from .doors import Query
 from .exits import PolarsExit, WrappedExit
-from .formats import ASTROPY, TEXT, Format, format_of, is_remote
+from .formats import ASTROPY, TEXT, Format, file_format, is_remote
 from .hdus import ANY_TABLE, HduChoice, refuse_hdu
 from .opening import open_astropy
 from .paths import Paths, describe_paths, find_files, is_folder
@@ -39,7 +39,7 @@ def open_files(given: Paths, choice: HduChoice = ANY_TABLE) -> Table:
     UncertainError : it is read only by a library that is not installed.
     """
     files = find_files(given)
-    kind = format_of(files[0])
+    kind = file_format(files[0])
     if kind.name in ASTROPY:
         remote = next(filter(is_remote, files), None)
         if remote is not None:
@@ -101,7 +101,7 @@ def read_table(path: Paths) -> pl.DataFrame:
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write in the format that the path's ending names; an old file is replaced as a whole."""
-    kind, compressed = format_of(str(path))
+    kind, compressed = file_format(str(path))
     nested = [n for n, t in frame.schema.items() if t.is_nested()]
     if kind in TEXT and nested:
         what = "CSV" if kind == "csv" else "text"

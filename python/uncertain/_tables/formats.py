@@ -37,7 +37,7 @@ class Format(NamedTuple):
     """The ending of the compression; empty without."""
 
 
-def format_of(path: str) -> Format:
+def file_format(path: str) -> Format:
     """The format that the ending of a path or address names; ParameterError for one that is not known."""
     suffixes = [suffix.lower() for suffix in PurePath(_plain(path)).suffixes[-2:]]
     compressed = suffixes.pop() if suffixes and suffixes[-1] in COMPRESSED else ""

@@ -11,7 +11,7 @@ from ..exceptions import ParameterError
 from .door import BatchSize
 from .doors import Query
 from .exits import ArrowExit, PolarsExit
-from .recognise import kind_of
+from .recognise import table_kind
 from .table import Table
 
 FEW_AHEAD: dict[str, int] = {"batch_readahead": 1, "fragment_readahead": 1}
@@ -21,7 +21,7 @@ memory."""
 
 def open_lazy(X: NativeTable) -> Table:
     """A lazy frame of Polars, a Dataset, Scanner or RecordBatchReader of pyarrow, or a relation of DuckDB."""
-    kind = kind_of(X)
+    kind = table_kind(X)
     if kind == "polars query":
         return lazy_polars(X)
     if kind == "duckdb":

@@ -18,13 +18,13 @@ from .exits import (
     WrappedExit,
 )
 from .hdus import ANY_TABLE, HduChoice, refuse_hdu
-from .recognise import KINDS_OF_TABLES, Kind, kind_of
+from .recognise import KINDS_OF_TABLES, Kind, table_kind
 from .table import Table
 
 
 def is_table(X: object) -> bool:
     """Does `X` have named columns? False for arrays, lists and GaussianArray."""
-    return isinstance(X, Table) or kind_of(X) is not None
+    return isinstance(X, Table) or table_kind(X) is not None
 
 
 def open_table(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
@@ -39,7 +39,7 @@ def opened(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table | None:
     """`X` as a Table; None for what is not a table."""
     if isinstance(X, Table):
         return X
-    kind = kind_of(X)
+    kind = table_kind(X)
     if kind == "fits":
         return _fits(X, choice)
     if choice.hdu is not None:
@@ -49,7 +49,7 @@ def opened(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table | None:
 
 def open_astropy(X: NativeTable, exit: Exit | None = None) -> Table:
     """A table of astropy."""
-    from .columns import units_of
+    from .columns import column_units
     from .doors import InMemory
 
     names = list(X.colnames)
@@ -57,13 +57,13 @@ def open_astropy(X: NativeTable, exit: Exit | None = None) -> Table:
         names,
         lambda place: X[names[place]],
         lambda: len(X),
-        lambda: units_of(names, [X[name] for name in names]),
+        lambda: column_units(names, [X[name] for name in names]),
     )
     return Table(door, exit or AstropyExit(lambda: X))
 
 
 def _polars(X: NativeTable) -> Table:
-    return Table.of_frame(X)
+    return Table.from_frame(X)
 
 
 def _lazy(X: NativeTable) -> Table:
@@ -96,7 +96,7 @@ def _fits(X: NativeTable, choice: HduChoice = ANY_TABLE) -> Table:
 
 
 def _dict(X: Mapping[str, NativeColumn]) -> Table:
-    from .columns import units_of
+    from .columns import column_units
     from .doors import InMemory
 
     names = list(X)
@@ -117,7 +117,7 @@ def _dict(X: Mapping[str, NativeColumn]) -> Table:
             )
         return sizes[names[0]]
 
-    door = InMemory(names, column, n_rows, lambda: units_of(names, map(column, range(len(names)))))
+    door = InMemory(names, column, n_rows, lambda: column_units(names, map(column, range(len(names)))))
     return Table(door, DictExit(lambda: X))
 
 
@@ -138,7 +138,7 @@ def _narwhals(X: NativeTable) -> Table:
         sys.modules[type(X).__module__], "from_native", narwhals.from_native
     )
     native = X.to_native()
-    table = _by_narwhals(X) if kind_of(native) is None else open_table(native)
+    table = _by_narwhals(X) if table_kind(native) is None else open_table(native)
     table.exit = WrappedExit(table.exit, wrap)
     return table
 
@@ -156,7 +156,7 @@ def _stream(X: NativeTable) -> Table:
     from .lazy import read_stream
 
     frame = read_stream(X)
-    table = Table.of_frame(frame)
+    table = Table.from_frame(frame)
     if installed("pyarrow"):
         table.exit = ArrowExit(frame.to_arrow)
     return table

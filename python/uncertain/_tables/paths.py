@@ -18,7 +18,7 @@ from typing import TypeAlias, TypeGuard
 from .._columns.bars import visible
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
-from .formats import ENDINGS, format_of, is_remote
+from .formats import ENDINGS, file_format, is_remote
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """One path or several; each the name of a file or folder, a pattern with * or an address."""
@@ -38,7 +38,7 @@ def find_files(paths: Paths) -> list[str]:
     """
     several = paths if isinstance(paths, (list, tuple)) else [paths]
     files = [file for path in several for file in _files_at(_expanded(path))]
-    formats = {format_of(file).name: file for file in reversed(files)}
+    formats = {file_format(file).name: file for file in reversed(files)}
     if len(formats) > 1:
         first, other = sorted(formats.values(), key=files.index)[:2]
         raise ParameterError(
@@ -91,7 +91,7 @@ def _files_at(path: str) -> list[str]:
     if os.path.isdir(path):
         return _files_in(path)
     if os.path.lexists(path) or not glob.has_magic(path):
-        format_of(path)
+        file_format(path)
         return [_present(path)]
     files = _each_once(_present(file) for file in sorted(set(_matches(path))) if not os.path.isdir(file))
     if not files:
@@ -179,7 +179,7 @@ def _each_once(files: Iterable[str]) -> list[str]:
 
 def _is_known(name: str) -> bool:
     try:
-        format_of(name)
+        file_format(name)
     except ParameterError:
         return False
     return True

@@ -42,7 +42,7 @@ KINDS_OF_TABLES = (
 )
 
 
-def kind_of(X: object) -> Kind | None:
+def table_kind(X: object) -> Kind | None:
     """The kind of table; None for arrays, lists, single columns and all else."""
     for kind, module, name in CLASSES:
         if _is(X, module, name):

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..exceptions import ColumnError, ParameterError
 from .astropy_files import check_same
-from .formats import format_of, is_remote
+from .formats import file_format, is_remote
 from .paths import polars_source
 from .text_files import Scan, scan_text
 
@@ -19,7 +19,7 @@ SLICED = ("parquet", "ipc")
 
 def scan_file(file: str, *, hive: bool) -> Scan:
     """The file; in folders such as survey=sdss, with a column survey."""
-    kind = format_of(file)
+    kind = file_format(file)
     partitioned = hive and any("=" in part for part in PurePath(file).parent.parts)
     if partitioned and kind.name not in SLICED:
         raise ParameterError(f"{file}: only of Parquet and Arrow files do folders such as k=v make columns")

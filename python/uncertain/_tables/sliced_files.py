@@ -13,11 +13,11 @@ from typing import TypeVar
 
 import polars as pl
 
-from .blocks import blocks_of, check_footer, has_checked_reader
+from .blocks import check_footer, has_checked_reader, read_blocks
 from .damage import readable, require_room, unchanged
 from .door import BatchSize
 from .doors import Query
-from .formats import format_of
+from .formats import file_format
 from .scans import below, common_schema, scan_file
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ class SlicedFiles:
             blocks = list(self.batches(chosen, BatchSize(MANY_ROWS)))
             return pl.concat(blocks) if blocks else self.schema.to_frame().select(chosen)
         frames = [self._scan(file) for file in self.files]
-        kind = format_of(self.files[0]).name
+        kind = file_format(self.files[0]).name
         return readable(self.where, kind, lambda: below(frames, chosen).collect())
 
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[pl.DataFrame]:
@@ -73,7 +73,7 @@ class SlicedFiles:
         for file in self.files:
             with unchanged(file):
                 scan = self._scan(file).select(names)
-                blocks = self._read(file, lambda: blocks_of(file, scan, size, parquet=self._is_parquet))  # noqa: B023
+                blocks = self._read(file, lambda: read_blocks(file, scan, size, parquet=self._is_parquet))  # noqa: B023
                 while (block := self._read(file, lambda: next(blocks, None))) is not None:  # noqa: B023
                     yield block if block.schema == types else block.cast(types)  # type: ignore[arg-type]
 
@@ -84,7 +84,7 @@ class SlicedFiles:
 
     @property
     def _is_parquet(self) -> bool:
-        return format_of(self.files[0]).name == "parquet"
+        return file_format(self.files[0]).name == "parquet"
 
     def _scan(self, file: str) -> pl.LazyFrame:
         if file not in self._scans:
@@ -95,4 +95,4 @@ class SlicedFiles:
         return self._scans[file]
 
     def _read(self, file: str, read: Callable[[], T]) -> T:
-        return readable(file, format_of(file).name, read)
+        return readable(file, file_format(file).name, read)

@@ -36,7 +36,7 @@ class Source:
     """Which ones."""
 
     @classmethod
-    def of(cls, data: TableLike, choice: HduChoice = ANY_TABLE) -> Source:
+    def from_input(cls, data: TableLike, choice: HduChoice = ANY_TABLE) -> Source:
         """A table of any library, the path of one, or rows without columns."""
         if are_paths(data):
             from .files import open_files

@@ -47,12 +47,12 @@ class Table:
         self._stands = False  # are some rows in the place of a whole table, of which nothing more is read?
 
     @classmethod
-    def of_frame(cls, frame: pl.DataFrame) -> Table:
+    def from_frame(cls, frame: pl.DataFrame) -> Table:
         """A frame of Polars."""
-        return cls._of_frame(frame, {}, {})
+        return cls._from_frame(frame, {}, {})
 
     @classmethod
-    def _of_frame(cls, frame: pl.DataFrame, own: dict[str, Any], units: Mapping[str, str]) -> Table:
+    def _from_frame(cls, frame: pl.DataFrame, own: dict[str, Any], units: Mapping[str, str]) -> Table:
         """One whose columns have units of their `own`, and are to be in these."""
         from .doors import InMemory
         from .exits import PolarsExit
@@ -241,7 +241,7 @@ class Table:
             import polars as pl
 
             frame = pl.DataFrame(list(self._columns.values())).slice(start, stop - start)
-            return Table._of_frame(frame, self._units_among(frame.columns), self._units)
+            return Table._from_frame(frame, self._units_among(frame.columns), self._units)
         return Table(self.door.slice(start, stop), self.exit, units=self._units)
 
     def batches(self, names: Sequence[str], size: BatchSize) -> Iterator[Table]:
@@ -251,7 +251,7 @@ class Table:
             for name in names:
                 self._place(name)
             for frame in read:
-                yield Table._of_frame(frame, self._units_among(frame.columns), self._units)
+                yield Table._from_frame(frame, self._units_among(frame.columns), self._units)
             return
         self.load(names)
         start, n_rows = 0, self.n_rows
@@ -262,7 +262,7 @@ class Table:
 
     def rows(self, names: Sequence[str], at: Ints) -> Table:
         """These rows of these columns."""
-        return Table._of_frame(self.frame(names)[at], self._units_among(names), self._units)
+        return Table._from_frame(self.frame(names)[at], self._units_among(names), self._units)
 
     def _units_among(self, names: Sequence[str]) -> dict[str, Any]:
         """astropy's units of those of the columns that have one."""
@@ -277,7 +277,7 @@ class Table:
 
     def with_columns(self, frame: pl.DataFrame) -> Table:
         """The table of a frame that has more columns than this one, whose units stay."""
-        return Table._of_frame(frame, self.own_units, self._units)
+        return Table._from_frame(frame, self.own_units, self._units)
 
     @classmethod
     def below(cls, tables: Sequence[Table]) -> Table:
@@ -288,7 +288,7 @@ class Table:
             return tables[0]
         first = tables[0]
         frame = pl.concat([table.frame(table.names) for table in tables])
-        return cls._of_frame(frame, first.own_units, first._units)
+        return cls._from_frame(frame, first.own_units, first._units)
 
     def standing_for(self, some: Table) -> Table:
         """`some` under the names and types of this table, of whose other columns nothing is read."""

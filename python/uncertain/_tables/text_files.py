@@ -60,7 +60,7 @@ def scan_text(path: str, kind: Format) -> Scan:
     rows = [line for line in lines if line.strip() and not line.startswith("#")]
     if not rows:
         raise TableError(f"{path}: the file has no lines beside comments")
-    separator = tab or separator_of(rows, blanks=kind.name == "text")
+    separator = tab or detect_separator(rows, blanks=kind.name == "text")
     names = _names_in_comment(lines, separator)
     has_header = names is None
     decimal_comma = separator != "," and _has_decimal_commas(rows, separator)
@@ -186,7 +186,7 @@ def _require_room_for_text(path: str, kind: Format) -> None:
             )
 
 
-def separator_of(rows: Sequence[str], *, blanks: bool) -> str | None:
+def detect_separator(rows: Sequence[str], *, blanks: bool) -> str | None:
     """What separates the values of these lines; None for blanks, a comma if nothing does."""
     bare = [re.sub(r'"[^"]*"', "x", row) for row in rows]
     for separator in SEPARATORS:

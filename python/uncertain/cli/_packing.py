@@ -14,7 +14,7 @@ def pack_columns(frame: pl.DataFrame, target: str) -> pl.DataFrame:
 
     Columns that are neither stay as they are, in front.
     """
-    columns = find_columns(Columns(target if target in frame.columns else None), Table.of_frame(frame))
+    columns = find_columns(Columns(target if target in frame.columns else None), Table.from_frame(frame))
     if columns.mean is not None:
         raise ColumnError(f"the table already has a column {columns.mean!r} of lists")
     features, bars = list(columns.features or ()), columns.error_bars

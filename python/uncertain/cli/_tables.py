@@ -148,11 +148,11 @@ def write_batches(frames: Iterable[polars.DataFrame], path: str, kind: str | Non
 
     from .._data.installed import installed
     from .._data.replacing import replacing
-    from .._tables.formats import format_of
+    from .._tables.formats import file_format
 
-    named = kind or ("csv" if path == STANDARD else format_of(path).name)
+    named = kind or ("csv" if path == STANDARD else file_format(path).name)
     named = {"arrow": "ipc"}.get(named, named)
-    whole = path != STANDARD and kind is None and format_of(path).compressed
+    whole = path != STANDARD and kind is None and file_format(path).compressed
     if (
         whole
         or named not in ("csv", "tsv", "parquet", "ipc")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
+from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.numbers import float_array
 from .._data.options import check_option
 from .._data.typing import Floats, Label, Labels, Predictor
@@ -156,7 +156,7 @@ def _axes(
 
 def _axis(subject: Subject, j: int, resolution: int, percentiles: tuple[float, float]) -> Floats:
     rows = subject.rows
-    means = gaussians_of(rows).means[~gaps_of(rows)[:, j], j]
+    means = filled_gaussians(rows).means[~missing_mask(rows)[:, j], j]
     if means.size == 0:
         raise UncertainError(f"feature {subject.names[j]!r} is missing in every row: pass grid=")
     distinct: Floats = np.unique(means)

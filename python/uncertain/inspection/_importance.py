@@ -23,7 +23,7 @@ from .._data.typing import ColumnOrValues, Estimator, Floats, Ints, Labels, Pred
 from .._data.validation import TableLike
 from .._held_out.means import standard_error
 from .._report.folds import check_counts
-from .._report.held_out import OF_ALL_CLASSES, answer_of
+from .._report.held_out import OF_ALL_CLASSES, compute_answer
 from .._report.metrics import OF_CLASSES, OF_NUMBERS, Metric, chosen_metrics
 from ..exceptions import ParameterError, UncertainError
 from ._subject import Feature, Subject, picked, replaced
@@ -196,8 +196,8 @@ class _Score:
             return np.array([float(self.scorer(estimator, rows, truth))])
         numbers = np.arange(len(rows))
         needs = {self.metric.needs}
-        answer = answer_of(estimator, rows, numbers, needs, probability=bool(needs & OF_ALL_CLASSES))
-        scores = self.metric.of_rows(truth, answer, getattr(estimator, "classes_", np.empty(0)))  # type: ignore[arg-type]
+        answer = compute_answer(estimator, rows, numbers, needs, probability=bool(needs & OF_ALL_CLASSES))
+        scores = self.metric.by_row(truth, answer, getattr(estimator, "classes_", np.empty(0)))  # type: ignore[arg-type]
         if scores is None:
             raise UncertainError(
                 f"the {self.metric.label} of these rows is not defined: their targets are all alike"

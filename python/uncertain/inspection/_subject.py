@@ -11,7 +11,7 @@ from sklearn.base import is_regressor
 
 from .._data.array import GaussianArray
 from .._data.groups import Groups, groups_from
-from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, missing_mask
 from .._data.targets import as_list
 from .._data.typing import ColumnOrValues, Estimator, Floats, Labels, Predictor
 from .._data.validation import TableLike
@@ -101,25 +101,25 @@ def replaced(rows: GaussianRows, block: Block, other: GaussianRows) -> GaussianR
     two were not measured together.
     """
     rest = [j for j in range(rows.n_features) if j not in block]
-    parts = [*([gaussians_of(rows)[:, rest]] if rest else []), gaussians_of(other)]
+    parts = [*([filled_gaussians(rows)[:, rest]] if rest else []), filled_gaussians(other)]
     together = GaussianArray.hstack([part._named(None) for part in parts])
-    made = gaussians_of(rows)._like(together[:, np.argsort([*rest, *block])]._core)
+    made = filled_gaussians(rows)._like(together[:, np.argsort([*rest, *block])]._core)
     if not (isinstance(rows, Incomplete) or isinstance(other, Incomplete)):
         return made
-    missing = gaps_of(rows).copy()
-    missing[:, list(block)] = gaps_of(other)
+    missing = missing_mask(rows).copy()
+    missing[:, list(block)] = missing_mask(other)
     return Incomplete(made, missing)
 
 
 def picked(rows: GaussianRows, block: Block) -> GaussianRows:
     """Some features of all rows, with the covariances between them."""
-    made = gaussians_of(rows)[:, list(block)]
+    made = filled_gaussians(rows)[:, list(block)]
     return Incomplete(made, rows.missing[:, list(block)]) if isinstance(rows, Incomplete) else made
 
 
 def with_means(rows: GaussianRows, block: Block, values: Floats) -> GaussianRows:
     """The rows with other values of some features and all covariances as they are; no gaps there."""
-    gaussians = gaussians_of(rows)
+    gaussians = filled_gaussians(rows)
     means = gaussians.means.copy()
     means[:, list(block)] = values
     made = gaussians._like(GaussianArray(**gaussians._core.parts() | {"means": means})._core)

@@ -43,11 +43,11 @@ from ..exceptions import (
     ShapeError,
     UncertainWarning,
 )
-from ._categories import Categories, categories_of, names_of
+from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._empty import find_filled
 from ._limits import read_rows
-from ._reading import are_limits, arms_of, read_columns
+from ._reading import are_limits, arm_lengths, read_columns
 from ._unknown import Unknown
 
 OnMissing: TypeAlias = Literal["auto", "error", "point", "impute"]
@@ -211,7 +211,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             return np.array(self.feature_names_in_, dtype=object)
         names = [*self.columns_.scalars]
         for column, known in self.categories_.items():
-            names += names_of(column, known)
+            names += one_hot_names(column, known)
         if self.columns_.mean is not None or not names:
             base = self.columns_.mean or "x"
             names = [f"{base}{j}" for j in range(self.n_features_in_ - len(names))] + names
@@ -310,7 +310,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         cleaned = self.on_missing == "auto" and not complete
         columns = _settled(self.unknown_.cleaned(source, columns) if cleaned else source, columns)
         categorical = columns.categorical or ()
-        return columns, categories_of(source, categorical, self.on_missing) if known is None else known
+        return columns, find_categories(source, categorical, self.on_missing) if known is None else known
 
     def _read_first(
         self, source: NativeTable, columns: Columns, categories: Categories, *, whole: bool
@@ -374,7 +374,7 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
                 raise TypeError(
                     f"AsGaussians({', '.join(given)}) reads columns of a table, got {type(X).__name__}"
                 )
-            return Columns.of_array()
+            return Columns.for_array()
         if asked.found is None:
             if asked.corr and not asked.errors:
                 raise ParameterError('corr= needs the error columns of scalar features, such as std="{}_err"')
@@ -452,7 +452,9 @@ def _settled(table: Table, columns: Columns) -> Columns:
         arms = np.where(np.isinf(arms), np.nan, arms)  # refused, or unknown, where rows are read
         if settled[feature] is not bar:
             arms = arms[:, ::-1]
-        for side, length in zip((below, above), arms_of(value, arms, feature, settled[feature]), strict=True):
+        for side, length in zip(
+            (below, above), arm_lengths(value, arms, feature, settled[feature]), strict=True
+        ):
             side.append(length)
     if below:
         pairs = [feature for feature, bar in bars.items() if len(bar.columns) == 2]

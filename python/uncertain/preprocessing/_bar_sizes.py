@@ -18,7 +18,7 @@ from .._data.asymmetric import split_normal
 from .._data.typing import Booleans, Floats
 from .._tables import Table
 from ._limits import read_flags
-from ._reading import POWERS, arms_of, read_columns
+from ._reading import POWERS, arm_lengths, read_columns
 
 
 class BarSizes(NamedTuple):
@@ -32,7 +32,7 @@ class BarSizes(NamedTuple):
     """Where something of an error bar is missing: one of two arms has the length of the other."""
 
     @classmethod
-    def of(cls, table: Table, columns: Columns) -> Self | None:
+    def from_table(cls, table: Table, columns: Columns) -> Self | None:
         """Those of a table; None without error bars, and where a column of lists holds no sizes."""
         bars = columns.error_bars
         if not bars:
@@ -82,7 +82,7 @@ class BarSizes(NamedTuple):
             own = frame[name].dtype
             column = pl.Series(name, numbers)
             frame[name] = column.cast(own) if own == pl.Float32 else column
-        return table.standing_for(Table.of_frame(pl.DataFrame(list(frame.values()))))
+        return table.standing_for(Table.from_frame(pl.DataFrame(list(frame.values()))))
 
     def _error_columns(self, table: Table, std: Floats, new: Booleans) -> Iterator[tuple[str, Floats]]:
         """Name and numbers of those that change, in their own units."""
@@ -129,7 +129,7 @@ def _deviations(value: Floats, numbers: Floats, feature: str, bar: ErrorBar) -> 
     """The standard deviations of an error bar."""
     if len(bar.columns) == 1:
         return _root(numbers[:, 0]) if bar.kind == "var" else numbers[:, 0]
-    below, above = arms_of(value, numbers, feature, bar)
+    below, above = arm_lengths(value, numbers, feature, bar)
     below, above = np.where(np.isnan(below), above, below), np.where(np.isnan(above), below, above)
     return np.sqrt(split_normal(value, below, above)[1])
 

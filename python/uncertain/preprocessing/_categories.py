@@ -25,7 +25,7 @@ MANY = 100
 """More categories than this are taken for identifiers."""
 
 
-def categories_of(table: Table, columns: Sequence[str], on_missing: str) -> Categories:
+def find_categories(table: Table, columns: Sequence[str], on_missing: str) -> Categories:
     """The distinct values of each column."""
     found: Categories = {}
     for column in columns:
@@ -77,11 +77,11 @@ def one_hot(table: Table, categories: Categories, unknown: str = "error") -> tup
                 f'({listing([str(v) for v in known])}); handle_unknown="ignore" calls it none of them'
             )
         blocks.append((codes[:, None] == np.arange(len(known))).astype(np.float64))
-        names += names_of(column, known)
+        names += one_hot_names(column, known)
     return np.hstack(blocks), names
 
 
-def names_of(column: str, known: Sequence[Label]) -> list[str]:
+def one_hot_names(column: str, known: Sequence[Label]) -> list[str]:
     """The names of a column's features, as of scikit-learn's OneHotEncoder."""
     return [f"{column}_{value}" for value in known]
 

@@ -20,7 +20,7 @@ from .._data.mixing import mixed
 from .._data.typing import Floats
 from .._tables import Table
 from .._uncertain import Rows
-from ._sentinels import Ends, Sentinel, codes_of, sentinel_warning, watch_ends
+from ._sentinels import Ends, Sentinel, find_sentinels, sentinel_warning, watch_ends
 from ._unknown import Unknown
 
 MOST_ROWS = 20_000
@@ -104,7 +104,7 @@ class Census:
     def codes(self, *, errors: bool = False) -> list[Sentinel]:
         """Numbers that look like codes; with `errors` also a negative number that error columns repeat."""
         sizes = {name for name, kind in self._bars.items() if kind in ("std", "var")} if errors else ()
-        return codes_of(self._ends, sizes)
+        return find_sentinels(self._ends, sizes)
 
     def zeros(self) -> dict[str, int]:
         """By error column in which a zero is no size how many there are."""

@@ -12,12 +12,12 @@ import numpy as np
 
 from .._columns import Columns
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, missing_mask
 from .._data.targets import is_missing
 from .._data.typing import Booleans, Floats, Limits, Values
 from .._tables import Table
 from ..exceptions import NullError, UncertainError
-from ._categories import Categories, names_of
+from ._categories import Categories, one_hot_names
 from ._error_columns import deviations
 from ._reading import read_columns, read_gaussians
 
@@ -40,7 +40,7 @@ def read_rows(
     if not flags:
         return rows
     names = [*columns.scalars]
-    names += [name for column, known in (categories or {}).items() for name in names_of(column, known)]
+    names += [name for column, known in (categories or {}).items() for name in one_hot_names(column, known)]
     limits: Limits = np.zeros(rows.shape, dtype=np.int8)
     values: dict[int, Floats] = {}
     for feature, column in flags.items():
@@ -48,8 +48,8 @@ def read_rows(
         limits[:, j] = read_flags(table, column)
         if limits[:, j].any():
             values[j] = read_columns(table, [feature], "nan").to_numpy()[:, 0]
-    missing: Booleans = gaps_of(rows)
-    means, still = np.array(gaussians_of(rows).means), missing.copy()
+    missing: Booleans = missing_mask(rows)
+    means, still = np.array(filled_gaussians(rows).means), missing.copy()
     for j, own in values.items():
         known = (limits[:, j] != 0) & ~np.isnan(own)
         means[known & missing[:, j], j] = own[known & missing[:, j]]
@@ -104,7 +104,7 @@ def _no_flag(column: str, row: int, value: object) -> UncertainError:
 
 def _with_means(rows: GaussianRows, means: Floats, bare: Booleans) -> GaussianArray:
     """The rows with the values of limits that have no error bar (`bare`) in their places."""
-    gaussians = gaussians_of(rows)
+    gaussians = filled_gaussians(rows)
     if not bare.any():
         return gaussians
     if gaussians.kind in ("zero", "isotropic", "diagonal"):

@@ -39,7 +39,7 @@ class Missing(NamedTuple):
     error_bars: str
 
     @classmethod
-    def of(cls, on_missing: str) -> Missing:
+    def from_option(cls, on_missing: str) -> Missing:
         """From the option of `AsGaussians`."""
         return {
             "error": cls("refuse", "refuse-error-bars"),
@@ -105,7 +105,7 @@ def _mixed(
     on_missing: str,
 ) -> GaussianRows:
     """Scalar features with error bars of several kinds, exact ones, and categories."""
-    policy = Missing.of(on_missing)
+    policy = Missing.from_option(on_missing)
     values, variances, names = [], [], []
     for feature, bar in bars.items():
         value = _numbers(table, feature, policy.values)
@@ -117,7 +117,7 @@ def _mixed(
             variance = error if bar.kind == "var" else error**2
         else:
             arms = read_columns(table, bar.columns, policy.error_bars, [feature] * 2).to_numpy()
-            below, above = arms_of(value, arms, feature, bar)
+            below, above = arm_lengths(value, arms, feature, bar)
             value, variance = split_normal(value, below, above)
         values.append(value)
         variances.append(variance)
@@ -168,7 +168,7 @@ def _exact(table: Table, column: str, missing: str) -> Floats:
     return _numbers(table, column, missing)
 
 
-def arms_of(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:
+def arm_lengths(value: Floats, arms: Floats, feature: str, bar: ErrorBar) -> tuple[Floats, Floats]:
     """The lengths of the arms below and above the values, >= 0; NaN stays NaN.
 
     Arms may have signs (+0.3, -0.2) or none (0.3, 0.2); limits lie on both sides of the value.

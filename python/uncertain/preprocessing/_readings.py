@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .._data.array import GaussianArray
-from .._data.incomplete import GaussianRows, Incomplete, gaps_of, gaussians_of, hstack
+from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians, hstack, missing_mask
 from .._data.typing import Floats, Ints, Labels
 from ._denoiser import GaussianDenoiser
 from ._error_columns import deviations
@@ -36,7 +36,7 @@ class Readings:
 
     def __init__(self, rows: Rows, random: Random, truth: GaussianArray | None = None) -> None:
         self.missing = rows.missing if isinstance(rows, Incomplete) else None
-        self.rows = gaussians_of(rows)
+        self.rows = filled_gaussians(rows)
         self.random = random
         self.truth = truth
         self.diagonal = self.rows.kind in ("diagonal", "isotropic")
@@ -73,7 +73,7 @@ class TruthOfClasses:
         self, rows: Rows, codes: Labels, weights: Floats | None, n_components: int, random: Random
     ) -> None:
         found, counts = np.unique(codes, return_counts=True)
-        missing = gaps_of(rows)
+        missing = missing_mask(rows)
         known = [not missing[codes == code].all(axis=0).any() for code in found]
         self.own = found[(counts >= FEW) & known]
         members = {code: np.flatnonzero(codes == code) for code in self.own.tolist()}

@@ -125,7 +125,7 @@ def watch_ends(ends: dict[str, Ends], columns: Iterable[tuple[str, Floats]]) -> 
         ends.setdefault(name, Ends(name)).add(values)
 
 
-def codes_of(ends: Mapping[str, Ends], sizes: Container[str] = ()) -> list[Sentinel]:
+def find_sentinels(ends: Mapping[str, Ends], sizes: Container[str] = ()) -> list[Sentinel]:
     """The codes of all columns; of `sizes` also a negative number that they repeat."""
     codes = [code for of_column in ends.values() for code in of_column.codes()]
     known = {(code.column, code.value) for code in codes}

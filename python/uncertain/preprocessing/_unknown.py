@@ -78,7 +78,7 @@ class Unknown:
     def with_sizes(self, sample: Table, columns: Columns, *, complete: bool = False) -> Self:
         """The same with the model of sizes of these rows; `complete`: of which nothing is missing."""
         sample = sample if complete else self.cleaned(sample, columns, refuse=False)
-        bars = BarSizes.of(sample, columns)
+        bars = BarSizes.from_table(sample, columns)
         return self if bars is None else replace(self, sizes=SizeModel.learn(bars.values, bars.std))
 
     def completed(self, table: Table, columns: Columns) -> Completed:
@@ -89,7 +89,7 @@ class Unknown:
             return Completed(table)
         points = [*(columns.scalars if not columns.errors else columns.exact or ())]
         exact = {name: _count(column) for name, column in zip(points, table.series(points), strict=True)}
-        bars = BarSizes.of(table, columns)
+        bars = BarSizes.from_table(table, columns)
         if bars is None:
             return Completed(table, has_gaps=True, gaps={name: n for name, n in exact.items() if n})
         missing = np.isnan(bars.values)
@@ -131,7 +131,7 @@ class Unknown:
             changed[name] = column.fill_null(0.0) if column.null_count() else column
         if all(column is frame[name] for name, column in changed.items()):
             return table
-        return table.standing_for(Table.of_frame(pl.DataFrame([changed.get(n, frame[n]) for n in used])))
+        return table.standing_for(Table.from_frame(pl.DataFrame([changed.get(n, frame[n]) for n in used])))
 
     def _scalars(self, column: Series, name: str) -> Series:
         import polars as pl

@@ -13,7 +13,7 @@ import numpy as np
 from dask.sizeof import sizeof
 
 from ..._data.array import GaussianArray
-from ..._data.incomplete import GaussianRows, Incomplete, gaussians_of
+from ..._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from ..._data.typing import Array
 from ..._uncertain import Part
 
@@ -27,9 +27,9 @@ class Piece:
         self.part = part
 
     @classmethod
-    def of(cls, rows: GaussianRows, **known: Array) -> Piece:
+    def from_rows(cls, rows: GaussianRows, **known: Array) -> Piece:
         """Rows with what is known of them: `KNOWN`, where it is."""
-        gaussians = gaussians_of(rows)
+        gaussians = filled_gaussians(rows)
         missing = rows.missing if isinstance(rows, Incomplete) else None
         return cls(Part(gaussians._core, missing=missing, **known))
 
@@ -66,5 +66,5 @@ def _rebuilt(parts: dict[str, Array], missing: Array | None, known: dict[str, Ar
 
 
 @sizeof.register(Piece)  # type: ignore[untyped-decorator]
-def _size_of(piece: Piece) -> int:
+def _piece_bytes(piece: Piece) -> int:
     return piece.nbytes

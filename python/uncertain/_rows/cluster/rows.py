@@ -123,7 +123,7 @@ class Distributed:
         )
         samples = self._cluster.results(drawn, "drawing a sample", tuple)
         places = [np.column_stack([np.full(len(rows), k), rows]) for k, (_, rows) in enumerate(samples)]
-        source = Source.of(_below([frame for frame, _ in samples]))
+        source = Source.from_input(_below([frame for frame, _ in samples]))
         task = "regression" if roles.regression else "classification"
         y = source.targets(roles.target, task, unit=roles.target_unit)[0]
         y_std = None

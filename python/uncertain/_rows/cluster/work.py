@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._columns import Columns
-from ..._data.incomplete import Incomplete, gaussians_of, vstack
+from ..._data.incomplete import Incomplete, filled_gaussians, vstack
 from ..._data.mixing import GOLDEN, finalised
 from ..._data.targets import is_missing
 from ..._data.typing import Array, Codes, Estimator, Floats, Ints, Keywords, Label, NativeColumn, NativeTable
@@ -20,7 +20,7 @@ from ..._tables.source import Source
 from ..._uncertain import partial_sums
 from ...exceptions import NullError, UncertainError
 from ...preprocessing import AsGaussians
-from ...preprocessing._categories import MANY, categories_of
+from ...preprocessing._categories import MANY, find_categories
 from ...preprocessing._census import Census
 from ...preprocessing._size_model import SizeModel
 from ..labelled import rows_with
@@ -67,7 +67,7 @@ def labelled(frame: NativeTable, roles: Roles) -> NativeTable:
     """The rows that have a target."""
     at = None
     if roles.on_missing == "auto" and len(frame):
-        source = Source.of(frame)
+        source = Source.from_input(frame)
         assert source.table is not None
         at = rows_with(source.table, roles.target)
     return frame if at is None else frame.iloc[at]
@@ -81,7 +81,7 @@ def counted(
         return None
     census = Census(columns, share)
     with _of(partition):
-        source = Source.of(frame)
+        source = Source.from_input(frame)
         assert source.table is not None
         census.add(source.table, first)
     return census
@@ -93,7 +93,7 @@ def seen(frame: NativeTable, roles: Roles) -> Seen:
     n_left_out = n_rows - len(frame)
     if not len(frame):
         return Seen(0, n_left_out)
-    source = Source.of(frame)
+    source = Source.from_input(frame)
     assert source.table is not None
     values = source.table.array(roles.target)
     different = (
@@ -104,7 +104,7 @@ def seen(frame: NativeTable, roles: Roles) -> Seen:
     if len(plain) > MANY_LABELS:
         fractions = [v for v in plain if isinstance(v, float) and not v.is_integer()]
         plain = (fractions[:1] + plain)[: MANY_LABELS + 1]
-    found = categories_of(source.table, roles.categorical, roles.on_missing)
+    found = find_categories(source.table, roles.categorical, roles.on_missing)
     return Seen(len(frame), n_left_out, plain, found)
 
 
@@ -125,12 +125,12 @@ def sampled(
     drawn = hashes(len(frame), partition, seed)
     kept = drawn.astype(np.float64) / 2.0**64 < share if share < 1.0 else np.ones(len(frame), dtype=bool)
     with _of(partition):
-        source = Source.of(frame)
+        source = Source.from_input(frame)
         counted = np.ones(len(frame), dtype=bool)
         if roles.sample_weight is not None:
-            counted = _weights_of(source, roles.sample_weight) > 0.0
+            counted = _read_weights(source, roles.sample_weight) > 0.0
         if not roles.regression:
-            codes = codes_of(source, roles)
+            codes = read_codes(source, roles)
             order = np.argsort(drawn, kind="stable")
             for code in range(len(roles.classes)):
                 own = order[(codes == code)[order] & counted[order]]
@@ -148,7 +148,7 @@ def _of(partition: int) -> Iterator[None]:
         raise type(error)(f"partition {partition}: {error}") from None
 
 
-def codes_of(source: Source, roles: Roles) -> Codes:
+def read_codes(source: Source, roles: Roles) -> Codes:
     """The places of labels among the classes; a partition may have one class alone."""
     assert source.table is not None
     plain = source.table.array(roles.target)
@@ -172,11 +172,11 @@ def read(frame: NativeTable, partition: int, *, reader: AsGaussians, roles: Role
 
 
 def _read(frame: NativeTable, reader: AsGaussians, roles: Roles) -> Piece | None:
-    source = Source.of(frame)
+    source = Source.from_input(frame)
     known: Keywords = {}
     counted: NDArray[np.bool_] | None = None
     if roles.sample_weight is not None:
-        weights = _weights_of(source, roles.sample_weight)
+        weights = _read_weights(source, roles.sample_weight)
         counted = weights > 0.0
         known["weights"] = weights
     if roles.regression:
@@ -188,7 +188,7 @@ def _read(frame: NativeTable, reader: AsGaussians, roles: Roles) -> Piece | None
                 std = filled(roles.target_sizes, known["targets"], std)
             known["variances"] = std**2
     else:
-        known["codes"] = codes_of(source, roles)
+        known["codes"] = read_codes(source, roles)
     if roles.groups is not None:
         known["folds"] = _group_hashes(frame[roles.groups])
     rows = reader.transform(frame)
@@ -200,10 +200,10 @@ def _read(frame: NativeTable, reader: AsGaussians, roles: Roles) -> Piece | None
         known = {name: values[at] for name, values in known.items()}
     if isinstance(rows, Incomplete) and not rows.missing.any():
         rows = rows.gaussians
-    return Piece.of(rows, **known)
+    return Piece.from_rows(rows, **known)
 
 
-def _weights_of(source: Source, column: str) -> Floats:
+def _read_weights(source: Source, column: str) -> Floats:
     """Weights of a partition, which may all be zero there."""
     try:
         return source.weights(column)
@@ -256,7 +256,7 @@ def joined(pieces: Sequence[Piece], folds: int, before: Sequence[int], *, groupe
             together["folds"] = (_mixed(hashed, seed) % np.uint64(folds)).astype(np.uint32)
     elif folds:
         together["folds"] = dealt(together["codes"], folds, before, seed)
-    return Piece.of(vstack([piece.rows for piece in pieces]), **together)
+    return Piece.from_rows(vstack([piece.rows for piece in pieces]), **together)
 
 
 def _mixed(numbers: Array, seed: int) -> NDArray[np.uint64]:
@@ -281,7 +281,7 @@ def dealt(codes: Codes, folds: int, before: Sequence[int], seed: int) -> NDArray
 def moved(piece: Piece, step: Estimator) -> Piece:
     """The same knowledge of the rows behind a fitted step."""
     after = step.transform(piece.rows_named(getattr(step, "feature_names_in_", None)))
-    gaussians = gaussians_of(after)
+    gaussians = filled_gaussians(after)
     missing = after.missing if isinstance(after, Incomplete) else None
     return Piece(piece.part.moved(gaussians._core, missing))
 
