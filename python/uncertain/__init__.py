@@ -9,6 +9,7 @@ imports below, which say the same as `_ORIGINS`.
 """
 
 import importlib
+import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -167,4 +168,5 @@ def _module(name: str) -> ModuleType:
         except ModuleNotFoundError as error:
             if error.name != path:  # it is there, and needs one that is not
                 raise
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = sys.modules[__name__]  # by which Python finds names that are alike
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)

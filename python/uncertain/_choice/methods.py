@@ -11,6 +11,9 @@ from typing import Literal
 
 from sklearn.base import BaseEstimator
 
+from .._columns.bars import ARGUMENTS
+from .._columns.columns import OF_ROWS
+from .._data.options import did_you_mean
 from .._data.typing import Keywords, RandomState
 from ..discriminant import GaussianDiscriminant
 from ..exceptions import ParameterError
@@ -78,6 +81,12 @@ EVERYWHERE = {"probability": True}
 """Defaults of every estimator that has these parameters."""
 
 
+ARGUMENTS_OF_FIT = (
+    *OF_ROWS, *ARGUMENTS, "columns", "hdu", "task", "method", "meaning", "scale", "transform", "on_missing",
+    "handle_unknown", "effort", "noise", "memory", "spill", "random_state",
+)  # fmt: skip
+"""What an unknown parameter may have been meant to be, beside those of the method."""
+
 AUTO = "auto"
 """The method that is a choice among others."""
 
@@ -105,6 +114,7 @@ def make_estimator(
         if name not in valid:
             raise ParameterError(
                 f"unknown parameter {name!r}; valid ones are {', '.join(valid)} ({kind.__name__})"
+                f"{did_you_mean(name, (*valid, *ARGUMENTS_OF_FIT), '{}=')}"
             )
         if name == "kernel" and value == "precomputed":
             raise ParameterError(

@@ -7,10 +7,10 @@ order of `features`. All become an `ErrorBar` for each feature.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from .._data.options import nearest
 from .._data.typing import Keywords
 from ..exceptions import ColumnError, ParameterError
 from .names import ErrorBar
@@ -143,17 +143,24 @@ def require(column: str, names: Sequence[str], advice: str = "") -> str:
     """`column`, or an error that says what it might have been."""
     if column in names:
         return column
-    close = difflib.get_close_matches(column, names, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else f"the columns are {listing(names)}"
+    meant = nearest(column, names)
+    hint = f"did you mean {meant!r}?" if meant else f"the columns are {listing(names)}"
     raise ColumnError(f"there is no column {column!r}; {hint}" + (f" ({advice})" if advice else ""))
 
 
 def require_all(columns: Iterable[str], names: Sequence[str], advice: str = "") -> None:
-    """The error of `require` for the first of these columns that is missing."""
+    """The error of `require` for those of these columns that are missing."""
     present = {*names}
-    for column in columns:
-        if column not in present:
-            require(column, names, advice)
+    missing = [column for column in dict.fromkeys(columns) if column not in present]
+    if len(missing) == 1:
+        require(missing[0], names, advice)
+    if missing:
+        texts = [
+            repr(column) + (f" ({meant!r}?)" if (meant := nearest(column, names)) else "")
+            for column in missing
+        ]
+        what = f"there are no columns {listing(texts)}; the columns are {listing(names)}"
+        raise ColumnError(what + (f" ({advice})" if advice else ""))
 
 
 def fill(pattern: str, *names: str) -> str:

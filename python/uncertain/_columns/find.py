@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, Protocol
 
+from .._data.options import did_you_mean
 from .._data.typing import Keywords
 from ..exceptions import ColumnError
 from .bars import (
@@ -320,8 +321,16 @@ class _Choice:
             bars = [(n, error_bars_from([n], errors)) for n in self.candidates]
             features = [n for n, bar in bars if n in bar and self._has(bar[n])]
         if not features:
+            meant = {
+                name.replace(feature, "{}", 1)
+                for feature in self.candidates
+                for name in self.candidates
+                if feature != name and feature in name
+            }
+            hint = did_you_mean(pattern, sorted(meant)) if isinstance(pattern, str) else ""
             raise ColumnError(
-                f"no column has an error column named {pattern!r}; the columns are {listing(self.candidates)}"
+                f"no column has an error column named {pattern!r}; the columns are "
+                f"{listing(self.candidates)}{hint}"
             )
         return features
 

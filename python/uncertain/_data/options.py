@@ -1,24 +1,89 @@
-"""Parameters with a few possible values."""
+"""Parameters with a few possible values, and names that were mistyped: what was meant."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+import functools
+import re
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
+from types import FunctionType
+from typing import ParamSpec, TypeVar
 
 from ..exceptions import ParameterError
 
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one that may have been meant, in whatever case; None if none is close."""
+    folded: dict[str, str] = {}
+    for known in names:
+        folded.setdefault(known.lower(), known)
+    close = difflib.get_close_matches(name.lower(), folded, n=1)
+    return folded[close[0]] if close else None
+
+
+def did_you_mean(name: object, names: Iterable[str], quoted: str = "{!r}") -> str:
+    """ "; did you mean 'x'?", or nothing."""
+    meant = nearest(name, names) if isinstance(name, str) else None
+    return "" if meant is None else f"; did you mean {quoted.format(meant)}?"
+
 
 def check_options(**given: tuple[object, Sequence[str]]) -> None:
-    """`check_option` of several parameters: their values and options."""
-    for name, (value, options) in given.items():
-        check_option(name, value, options)
+    """`check_option` of several parameters: their values and options. The error names all that are wrong."""
+    wrong = [text for name, (value, options) in given.items() if (text := _no_option(name, value, options))]
+    if wrong:
+        raise ParameterError("; ".join(wrong))
 
 
 def check_option(name: str, value: object, options: Sequence[str]) -> None:
     """Refuse a value that is none of the options."""
-    if value not in options:
-        listed = ", ".join(f'"{option}"' for option in options)
-        raise ParameterError(f"{name}={value!r}: must be one of {listed}")
+    check_options(**{name: (value, options)})
+
+
+def _no_option(name: str, value: object, options: Sequence[str]) -> str:
+    """What is wrong with the value; "" if it is one of the options."""
+    if isinstance(value, str) and value in options:
+        return ""
+    listed = ", ".join(f'"{option}"' for option in options)
+    return f"{name}={value!r}: must be one of {listed}{did_you_mean(value, options)}"
+
+
+def with_hint(error: ParameterError) -> ParameterError:
+    """An error of the core about an option, with what may have been meant."""
+    told = re.fullmatch(r'\w+ = "(.*)": must be one of (.*)', str(error))
+    return error if told is None else ParameterError(f"{error}{did_you_mean(told[1], told[2].split(', '))}")
+
+
+def hinting(function: Callable[P, R]) -> Callable[P, R]:
+    """The same function, whose error about an unknown keyword argument says what may have been meant.
+
+    Python says so from version 3.13 on.
+    """
+    code = function.__code__
+    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name in kwargs:
+            if name not in known and (hint := did_you_mean(name, known)):
+                raise TypeError(
+                    f"{function.__qualname__}() got an unexpected keyword argument {name!r}{hint}"
+                )
+        return function(*args, **kwargs)
+
+    return call
+
+
+def hinting_methods(cls: C) -> C:
+    """The class, whose public methods are `hinting`."""
+    for name, member in [*vars(cls).items()]:
+        if isinstance(member, FunctionType) and not name.startswith("_"):
+            setattr(cls, name, hinting(member))
+    return cls
 
 
 def number_or_median(name: str, value: object) -> float | None:

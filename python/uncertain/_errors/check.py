@@ -15,7 +15,7 @@ from .._data.array import GaussianArray
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows, Incomplete, filled_gaussians
 from .._data.numbers import gaps_as_nan
-from .._data.options import check_option
+from .._data.options import check_option, hinting
 from .._data.typing import ColumnOrValues, Floats
 from .._data.validation import TableLike
 from .._data.warn import warn
@@ -162,6 +162,7 @@ class ErrorCheck:
         return f"<p><b>{self.verdict}</b></p>{html_table(self.rows())}"
 
 
+@hinting
 def check_errors(
     table: TableLike,
     *,

@@ -22,6 +22,7 @@ from .._columns import Columns
 from .._data.array import GaussianArray
 from .._data.groups import Groups
 from .._data.incomplete import GaussianRows
+from .._data.options import hinting_methods
 from .._data.typing import ColumnOrValues, Floats, Keywords, Labels, RandomState
 from .._data.validation import TableLike
 from .._report.classes import Report
@@ -45,6 +46,7 @@ from .values import value_of_remeasuring
 from .without_errors import Errors
 
 
+@hinting_methods
 class Model:
     """A fitted pipeline together with the columns it reads.
 

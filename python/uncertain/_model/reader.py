@@ -27,7 +27,7 @@ from .._errors.sizes import ErrorSizes
 from .._rows.batches import numbered
 from .._rows.in_parts import is_large
 from .._spill import in_parts
-from .._tables import BatchSize
+from .._tables import BatchSize, Table
 from .._tables.hdus import HduChoice
 from .._tables.source import Source
 from ..exceptions import ErrorSizesWarning, ParameterError, ShapeError, UncertainError, UncertainWarning
@@ -126,6 +126,13 @@ class Reader:
         source, reads = Source.from_input(table, self.choice), self.columns.needed
         if source.table is None:
             return self._with_errors(source, errors)
+        if not self.columns.reads and not _is_plain(source.table, self.steps.n_features_in_):
+            raise ParameterError(
+                f"the model was fitted to arrays of {self.steps.n_features_in_} features "
+                f"({listing(self.feature_names)}), so it knows no columns to read from a table: pass a "
+                "GaussianArray, such as uncertain.AsGaussians().fit_transform(table), with these features in "
+                "this order; a model that reads tables is one that was fitted to a table"
+            )
         advice = f"the model reads {listing(reads)}"
         absent = absent_errors(source.table, self.columns)
         source = source.require((name for name in reads if name not in absent), advice)
@@ -287,6 +294,11 @@ class Reader:
         known = self.columns.sample_weight
         chosen = _chosen(weights, known, "weights", "sample_weight", "count every row once")
         return None if chosen is None else source.weights(chosen)
+
+
+def _is_plain(table: Table, n_features: int) -> bool:
+    """Is it a frame of so many columns of numbers, which is an array with names?"""
+    return len(table.names) == n_features and {*table.types.values()} == {"number"}
 
 
 def gaussian_rows(rows: Any) -> GaussianRows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 
+from .._columns.bars import visible
 from .._data.installed import installed
 from .._data.typing import NativeColumn, NativeTable
 from ..exceptions import ColumnError, ShapeError
@@ -100,12 +101,17 @@ def _dict(X: Mapping[str, NativeColumn]) -> Table:
     from .doors import InMemory
 
     names = list(X)
+    single = [name for name in names if isinstance(X[name], (str, bytes)) or not hasattr(X[name], "__len__")]
+    if single:
+        values = visible(", ".join(f"{name!r}: [{X[name]!r}]" for name in single[:3]))
+        more = ", ..." if len(single) > 3 else ""
+        raise ColumnError(
+            f"column {single[0]!r} is {X[single[0]]!r}: a column has one value per row; a table of one row "
+            f"is {{{values}{more}}}"
+        )
 
     def column(place: int) -> NativeColumn:
-        values = X[names[place]]
-        if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-            raise ColumnError(f"column {names[place]!r} is {values!r}: a column has one value per row")
-        return values
+        return X[names[place]]
 
     def n_rows() -> int:
         sizes = {name: len(values) for name, values in X.items()}
