@@ -73,7 +73,7 @@ impl Densities {
         let values = out.as_slice_mut().unwrap_or_default();
         parallel::fill_rows(values, levels.len(), |part, out| {
             for (i, out) in part.zip(out.chunks_exact_mut(levels.len().max(1))) {
-                out.iter_mut().zip(levels).for_each(|(q, level)| *q = quantile_of(self.row(i), *level));
+                out.iter_mut().zip(levels).for_each(|(q, level)| *q = mixture_quantile(self.row(i), *level));
             }
             Ok(())
         })?;
@@ -93,7 +93,7 @@ impl Densities {
 
 /// A quantile of a mixture: between the smallest and the largest of its components' own, by Newton's method
 /// inside a bracket, in the tail that is nearer.
-fn quantile_of(parts: impl Iterator<Item = DensityComponent> + Clone, level: f64) -> f64 {
+fn mixture_quantile(parts: impl Iterator<Item = DensityComponent> + Clone, level: f64) -> f64 {
     let upper = level > 0.5;
     let (sign, p) = if upper { (-1.0, 1.0 - level) } else { (1.0, level) };
     let z = quantile(p);

@@ -85,19 +85,19 @@ impl Rows {
     /// One row. Panics when out of range, as slices do.
     #[must_use]
     pub fn row(&self, i: usize) -> &[f64] {
-        let chunk = &self.chunks[self.chunk_of(i)];
+        let chunk = &self.chunks[self.find_chunk(i)];
         let at = chunk.offset + (i - chunk.start) * self.width;
         &(*chunk.buffer).as_ref()[at..at + self.width]
     }
 
-    fn chunk_of(&self, row: usize) -> usize {
+    fn find_chunk(&self, row: usize) -> usize {
         if self.chunks.len() == 1 { 0 } else { self.chunks.partition_point(|c| c.start + c.n_rows <= row) }
     }
 
     /// The rows of `range` as contiguous runs in order: (number of the first row, its elements on).
     pub fn segments(&self, range: Range<usize>) -> impl Iterator<Item = (usize, &[f64])> {
         let width = self.width;
-        let first = if range.is_empty() { self.chunks.len() } else { self.chunk_of(range.start) };
+        let first = if range.is_empty() { self.chunks.len() } else { self.find_chunk(range.start) };
         self.chunks[first..].iter().take_while(move |c| c.start < range.end).map(move |c| {
             let from = range.start.max(c.start);
             let to = range.end.min(c.start + c.n_rows);

@@ -134,7 +134,7 @@ pub(super) struct Climb<'a> {
 }
 
 /// Where a step led.
-enum Step {
+enum StepOutcome {
     /// Up, or nowhere.
     Up(Point),
     /// Down, which can only be rounding: the point before is as good as it gets.
@@ -165,8 +165,8 @@ impl<'a> Climb<'a> {
     fn em(&mut self, mut here: Point) -> Result<(Point, Status)> {
         while self.passes <= self.params.max_iter {
             let next = match self.step(&here)? {
-                Step::Up(next) => next,
-                Step::Down(status) => return Ok((here, status)),
+                StepOutcome::Up(next) => next,
+                StepOutcome::Down(status) => return Ok((here, status)),
             };
             let rise = next.likelihood - here.likelihood;
             here = next;
@@ -193,8 +193,8 @@ impl<'a> Climb<'a> {
                 continue;
             }
             let first = match self.step(&here)? {
-                Step::Up(first) => first,
-                Step::Down(status) => return Ok((here, status)),
+                StepOutcome::Up(first) => first,
+                StepOutcome::Down(status) => return Ok((here, status)),
             };
             if self.passes > self.params.max_iter {
                 let done = first.likelihood - here.likelihood <= self.params.tol;
@@ -205,8 +205,8 @@ impl<'a> Climb<'a> {
                 Some(next) => next,
                 None if self.passes > self.params.max_iter => return Ok((first, Status::MaxIterations)),
                 None => match self.climb(&first, second)? {
-                    Step::Up(next) => next,
-                    Step::Down(status) => return Ok((first, status)),
+                    StepOutcome::Up(next) => next,
+                    StepOutcome::Down(status) => return Ok((first, status)),
                 },
             };
             let rise = next.likelihood - here.likelihood;
@@ -335,21 +335,21 @@ impl<'a> Climb<'a> {
         Ok(found)
     }
 
-    fn step(&mut self, here: &Point) -> Result<Step> {
+    fn step(&mut self, here: &Point) -> Result<StepOutcome> {
         let next = self.moved(here)?;
         self.climb(here, next)
     }
 
     /// A step of EM from `here` leads to `next`.
-    fn climb(&mut self, here: &Point, next: Mixture) -> Result<Step> {
+    fn climb(&mut self, here: &Point, next: Mixture) -> Result<StepOutcome> {
         let next = self.look(next)?;
         let fall = here.likelihood - next.likelihood;
         if fall > 0.0 {
             let rounding = fall <= 1e-9 * (1.0 + here.likelihood.abs());
-            return Ok(Step::Down(if rounding { Status::Converged } else { Status::NoProgress }));
+            return Ok(StepOutcome::Down(if rounding { Status::Converged } else { Status::NoProgress }));
         }
         self.keep(&next);
-        Ok(Step::Up(next))
+        Ok(StepOutcome::Up(next))
     }
 
     /// The M step.

@@ -65,10 +65,10 @@ impl Sample {
 
     /// D: one positive number per feature.
     pub(super) fn scale(&self) -> Vec<f64> {
-        (0..self.d).map(|j| self.scale_of(j)).collect()
+        (0..self.d).map(|j| self.column_scale(j)).collect()
     }
 
-    fn scale_of(&self, j: usize) -> f64 {
+    fn column_scale(&self, j: usize) -> f64 {
         let known = |i: &usize| self.variances[i * self.d + j].is_finite();
         let mut order: Vec<usize> = (0..self.n()).filter(known).collect();
         let variance = |i: usize| self.variances[i * self.d + j];
@@ -159,7 +159,7 @@ impl Sample {
             // Where the row does not know itself, the mean of the others is as good.
             let row = (0..d).map(|j| {
                 let known = self.variances[pick * d + j].is_finite();
-                if known { self.x[pick * d + j] } else { self.mean_of(j) }
+                if known { self.x[pick * d + j] } else { self.column_mean(j) }
             });
             centres.extend(row.collect::<Vec<_>>());
             for (i, distance) in distances.iter_mut().enumerate() {
@@ -169,7 +169,7 @@ impl Sample {
         centres
     }
 
-    fn mean_of(&self, j: usize) -> f64 {
+    fn column_mean(&self, j: usize) -> f64 {
         let known = (0..self.n()).filter(|i| self.variances[i * self.d + j].is_finite());
         let (sum, total) =
             known.fold((0.0, 0.0), |(s, t), i| (s + self.weights[i] * self.x[i * self.d + j], t + self.weights[i]));

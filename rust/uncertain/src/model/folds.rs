@@ -23,7 +23,7 @@ impl Folds {
     /// [`group_folds`].
     pub(super) fn new(labels: &Labels, wanted: usize, seed: u64) -> Result<Self> {
         if let Some(groups) = labels.groups() {
-            return Self::of_groups(labels, groups, wanted, seed);
+            return Self::deal_groups(labels, groups, wanted, seed);
         }
         let counts = labels.counts();
         if let Some(class) = counts.iter().position(|&n| n < 2) {
@@ -50,7 +50,7 @@ impl Folds {
         Ok(Self { of_row, count })
     }
 
-    fn of_groups(labels: &Labels, groups: &[u32], wanted: usize, seed: u64) -> Result<Self> {
+    fn deal_groups(labels: &Labels, groups: &[u32], wanted: usize, seed: u64) -> Result<Self> {
         let rows: Vec<usize> = (0..labels.len()).filter(|&i| labels.weight(i) > 0.0).collect();
         let (codes, groups): (Vec<u32>, Vec<u32>) = rows.iter().map(|&i| (labels.codes()[i], groups[i])).unzip();
         let folds = group_folds(&codes, labels.n_classes(), &groups, wanted, seed)?;

@@ -50,7 +50,7 @@ impl Partition {
             Request::Scatter { classes, folds, centers } => {
                 let folds = (*folds).max(1);
                 self.check_width(centers.len() / (*classes).max(1))?;
-                let (class_of, fold_of) = (self.class_of(*classes)?, |row: usize| self.fold(row, folds));
+                let (class_of, fold_of) = (self.class_by_row(*classes)?, |row: usize| self.fold(row, folds));
                 scatter(&self.data, *classes, folds, centers, class_of, fold_of, |row| self.weight(row))
             }
             Request::Law { mixture, coef } => {
@@ -89,7 +89,7 @@ impl Partition {
     }
 
     /// The class of every row, below `classes`; one for all with 0.
-    fn class_of(&self, classes: usize) -> Result<impl Fn(usize) -> usize + Sync> {
+    fn class_by_row(&self, classes: usize) -> Result<impl Fn(usize) -> usize + Sync> {
         let codes = if classes == 0 { None } else { Some(self.codes()?) };
         if let Some(codes) = codes {
             Labels::new(codes.to_vec(), classes)?;
@@ -102,7 +102,7 @@ impl Partition {
         if classes == 0 {
             return Ok(vec![None]);
         }
-        let class_of = self.class_of(classes)?;
+        let class_of = self.class_by_row(classes)?;
         let mut groups = vec![vec![]; classes];
         (0..self.n_rows()).for_each(|row| groups[class_of(row)].push(row));
         Ok(groups.into_iter().map(Some).collect())
@@ -115,7 +115,7 @@ impl Partition {
     }
 
     fn counts(&self, classes: usize, folds: usize) -> Result<Vec<f64>> {
-        let class_of = self.class_of(classes)?;
+        let class_of = self.class_by_row(classes)?;
         let mut out = vec![0.0; 3 + 2 * classes.max(1) * folds];
         out[0] = self.n_rows() as f64;
         out[2] = if self.data.covariances().kind() == Kind::Zero { 0.0 } else { out[0] };

@@ -51,7 +51,7 @@ const FRACTION: f64 = 0.99;
 
 /// One row's score and its dual variables.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct ScoreRow {
     dual: Dual,
     y: f64,
     /// d = a - y m
@@ -64,7 +64,7 @@ struct Row {
     eta: f64,
 }
 
-impl Row {
+impl ScoreRow {
     /// On the central path: p solves d = s z(p) + mu / (1 - p) - mu / p.
     fn central(dual: Dual, (y, a, c): (f64, f64, f64), (m, v): (f64, f64), mu: f64) -> Self {
         let (mut d, s) = (a - y * m, v.sqrt());
@@ -153,12 +153,12 @@ impl Row {
 }
 
 /// The rows' mean complementarity, about mu on the central path.
-fn complementarity(rows: &[Row]) -> f64 {
+fn complementarity(rows: &[ScoreRow]) -> f64 {
     rows.iter().map(|r| r.c * 0.5 * (r.p * r.eta + (1.0 - r.p) * r.xi)).sum()
 }
 
 /// J at x from the rows' scores.
-fn value(objective: &LinearObjective<'_>, x: &[f64], rows: &[Row]) -> f64 {
+fn value(objective: &LinearObjective<'_>, x: &[f64], rows: &[ScoreRow]) -> f64 {
     let mut y = Vec::with_capacity(rows.len());
     let (mut m, mut v) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
     for row in rows {
@@ -184,9 +184,9 @@ pub(super) fn minimize(
         loss.dual(row).ok_or_else(|| Error::Internal("an interior-point method for a loss without a dual".into()))
     };
     let scores = objective.scores(&x, control)?;
-    let mut rows: Vec<Row> = (0..scores.len())
+    let mut rows: Vec<ScoreRow> = (0..scores.len())
         .into_par_iter()
-        .map(|i| Ok(Row::central(dual(i)?, (targets[i], loss.offset(i), objective.weight(i)), scores[i], mu)))
+        .map(|i| Ok(ScoreRow::central(dual(i)?, (targets[i], loss.offset(i), objective.weight(i)), scores[i], mu)))
         .collect::<Result<_>>()?;
     let mut here = value(objective, &x, &rows);
     let mut open = complementarity(&rows);
@@ -224,7 +224,7 @@ pub(super) fn minimize(
         let start = x.clone();
         for _ in 0..HALVINGS {
             x = start.iter().zip(&p).map(|(x, p)| x + t * p).collect();
-            let moved: Vec<Row> =
+            let moved: Vec<ScoreRow> =
                 rows.par_iter().zip(&motion).zip(&directions).map(|((row, m), d)| row.moved(t, m, *d)).collect();
             let there = value(objective, &x, &moved);
             if there <= ceiling {

@@ -121,7 +121,7 @@ impl SubspaceProjector {
             }
             let column = |from: usize| out.chunks_exact(width).flat_map(move |r| &r[from..from + d]).copied();
             let means = if both { column(d).collect() } else { vec![] };
-            Ok((rows_of(column(0).collect(), d)?, rows_of(means, d)?))
+            Ok((Rows::from_vec(column(0).collect(), d)?, Rows::from_vec(means, d)?))
         })?;
         let (variances, means): (Vec<Rows>, Vec<Rows>) = blocks.into_iter().unzip();
         let covariances = match data.covariances().kind() {
@@ -161,7 +161,9 @@ impl SubspaceProjector {
         let blocks = parallel::map_fine(data.n_rows(), |rows| self.block(data, rows, control))?;
         let rank = blocks.iter().flat_map(|b| &b.ranks).copied().max().unwrap_or(0);
         let means = match self.moves_means() {
-            true => Rows::concat(blocks.iter().map(|b| rows_of(b.means.clone(), d)).collect::<Result<Vec<_>>>()?, d)?,
+            true => {
+                Rows::concat(blocks.iter().map(|b| Rows::from_vec(b.means.clone(), d)).collect::<Result<Vec<_>>>()?, d)?
+            }
             false => data.means().clone(),
         };
         if rank == 0 {
@@ -177,9 +179,9 @@ impl SubspaceProjector {
         self.project == Project::Both && self.variance < 1.0
     }
 
-    fn block(&self, data: &GaussianArray, rows: Range<usize>, control: &Control) -> Result<Block> {
+    fn block(&self, data: &GaussianArray, rows: Range<usize>, control: &Control) -> Result<FactorBlock> {
         let d = data.n_features();
-        let mut block = Block::default();
+        let mut block = FactorBlock::default();
         let mut pairs = Pairs::new(data.covariances(), d);
         for row in rows {
             control.check()?;
@@ -204,22 +206,18 @@ impl SubspaceProjector {
     }
 }
 
-fn rows_of(values: Vec<f64>, width: usize) -> Result<Rows> {
-    Rows::from_vec(values, width)
-}
-
 /// The results of a range of rows: factors d x ranks[row], one after the other.
 #[derive(Default)]
-struct Block {
+struct FactorBlock {
     ranks: Vec<usize>,
     factors: Vec<f64>,
     means: Vec<f64>,
 }
 
-impl Block {
+impl FactorBlock {
     fn padded(self, d: usize, rank: usize) -> Result<Rows> {
         if self.ranks.iter().all(|r| *r == rank) {
-            return rows_of(self.factors, d * rank);
+            return Rows::from_vec(self.factors, d * rank);
         }
         let mut out = zeros(self.ranks.len(), d * rank)?;
         let mut rest = self.factors.as_slice();
@@ -230,7 +228,7 @@ impl Block {
                 rest = later;
             }
         }
-        rows_of(out, d * rank)
+        Rows::from_vec(out, d * rank)
     }
 }
 

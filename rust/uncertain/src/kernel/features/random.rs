@@ -117,14 +117,14 @@ impl RandomFeatures {
         let covariances = rows.covariances();
         let spread = match (covariances.structure(), &self.noise) {
             (Structure::Zero, _) => vec![],
-            (Structure::Isotropic, _) => self.rows_of(1, |w, e, out| out[0] = dot(w, e)),
-            (Structure::Diagonal, _) => self.rows_of(d, products),
+            (Structure::Isotropic, _) => self.feature_columns(1, |w, e, out| out[0] = dot(w, e)),
+            (Structure::Diagonal, _) => self.feature_columns(d, products),
             // The factor's own products need the noise; a diagonal beside it, the squares.
             (Structure::Factor(_), Some(noise)) => self.transposed(noise),
-            (Structure::Factor(k), None) if k.diagonal.is_some() => self.rows_of(d, products),
+            (Structure::Factor(k), None) if k.diagonal.is_some() => self.feature_columns(d, products),
             (Structure::Factor(_), None) => vec![],
             (Structure::Dense, noise) => {
-                let table = self.rows_of(packed_len(d), symmetric);
+                let table = self.feature_columns(packed_len(d), symmetric);
                 if let Some(triangle) = covariances.common() {
                     let matrix = match noise {
                         None => triangle.to_vec(),
@@ -152,7 +152,7 @@ impl RandomFeatures {
     }
 
     /// `width` x R: column r is what `of` writes for (w_r, e_r), or (w_r, w_r) for the independent coupling.
-    fn rows_of(&self, width: usize, of: impl Fn(&[f64], &[f64], &mut [f64])) -> Vec<f64> {
+    fn feature_columns(&self, width: usize, of: impl Fn(&[f64], &[f64], &mut [f64])) -> Vec<f64> {
         let (d, n) = (self.d, self.n_components());
         let (mut out, mut column) = (vec![0.0; width * n], vec![0.0; width]);
         for (r, w) in self.frequencies.chunks_exact(d).enumerate() {

@@ -53,11 +53,11 @@ impl Side {
             }
             Ok(())
         })?;
-        Ok(Self::of(rows, width))
+        Ok(Self::from_rows(rows, width))
     }
 
     /// From rows of `width` numbers.
-    fn of(rows: Vec<f64>, width: usize) -> Self {
+    fn from_rows(rows: Vec<f64>, width: usize) -> Self {
         let n_rows = rows.len() / width;
         let mut packs = vec![Pack::ZERO; n_rows.div_ceil(LANES) * width];
         for (row, values) in rows.chunks_exact(width).enumerate() {
@@ -70,7 +70,7 @@ impl Side {
     /// The rows with these numbers.
     pub(super) fn take(&self, rows: &[usize], form: &Form) -> Self {
         let width = form.width();
-        Self::of(rows.iter().flat_map(|row| &self.rows[row * width..][..width]).copied().collect(), width)
+        Self::from_rows(rows.iter().flat_map(|row| &self.rows[row * width..][..width]).copied().collect(), width)
     }
 }
 

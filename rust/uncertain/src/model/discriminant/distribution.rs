@@ -69,7 +69,7 @@ impl Model {
             let differences = Differences::new(&self.mixture, &spread.components, &known)?;
             for members in members.chunks(spread.at_once()) {
                 control.check()?;
-                let found = spread.of(&differences, members, control)?;
+                let found = spread.evaluate(&differences, members, control)?;
                 for (&i, found) in members.iter().zip(found.chunks_exact(2 * width)) {
                     for c in 0..width {
                         means[[i, c]] += found[c];
@@ -134,7 +134,7 @@ impl<'a> Spread<'a> {
     }
 
     /// The mean less the score at x, then the deviation, of every score of these rows.
-    fn of(&self, differences: &Differences, members: &[usize], control: &Control) -> Result<Vec<f64>> {
+    fn evaluate(&self, differences: &Differences, members: &[usize], control: &Control) -> Result<Vec<f64>> {
         let closed = self.closed();
         let sampled = if closed || self.tied { vec![] } else { self.sampled(members, control)? };
         let centre = self.logs_at_means(members, control)?;

@@ -33,7 +33,7 @@ pub(super) struct Factor {
 
 /// What a factor is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Want {
+pub(super) enum FactorUse {
     /// Only if its rank is low: none as soon as a rank far beyond the largest one is foreseen.
     Low,
     /// Of any rank, with pivots.
@@ -43,13 +43,13 @@ pub(super) enum Want {
 }
 
 /// R, or `None` when its rank would exceed `most`.
-pub(super) fn factor(source: &Source<'_>, most: usize, want: Want, control: &Control) -> Result<Option<Factor>> {
+pub(super) fn factor(source: &Source<'_>, most: usize, want: FactorUse, control: &Control) -> Result<Option<Factor>> {
     let full = |r| Factor { r, shape: Shape::Full };
     if let Some(features) = source.features()? {
         return Ok(Some(full(features)));
     }
     let n = source.n();
-    if want == Want::Cheapest && most >= n && n > BLOCK {
+    if want == FactorUse::Cheapest && most >= n && n > BLOCK {
         if let Some(r) = pivoted(source, n / 2, true, control)? {
             return Ok(Some(full(r)));
         }
@@ -58,7 +58,7 @@ pub(super) fn factor(source: &Source<'_>, most: usize, want: Want, control: &Con
         }
         // Not positive definite in floating point: the rank is below N after all.
     }
-    Ok(pivoted(source, most, want == Want::Low, control)?.map(full))
+    Ok(pivoted(source, most, want == FactorUse::Low, control)?.map(full))
 }
 
 /// The triangular factor of the whole matrix, its columns turned around; `None` if it is singular.
@@ -101,7 +101,7 @@ fn pivoted(source: &Source<'_>, most: usize, impatient: bool, control: &Control)
         if r.n_cols >= most || (impatient && foreseen_rank(r.n_cols, remaining / largest) > 2.0 * most as f64) {
             return Ok(None);
         }
-        let candidates = largest_of(&rest, width.min(most - r.n_cols), zero.max(WORTHWHILE * remaining));
+        let candidates = largest_elements(&rest, width.min(most - r.n_cols), zero.max(WORTHWHILE * remaining));
         let mut columns = source.columns(&candidates, control)?;
         dense::subtract_product(&mut columns, &r, &r.rows(&candidates)?, control)?;
         let (order, l) = pivots(&columns, &candidates, zero.max(WORTHWHILE * remaining));
@@ -143,7 +143,7 @@ fn foreseen_rank(columns: usize, remaining: f64) -> f64 {
 }
 
 /// Numbers of at most `count` largest elements above `least`, largest first.
-fn largest_of(values: &[f64], count: usize, least: f64) -> Vec<usize> {
+fn largest_elements(values: &[f64], count: usize, least: f64) -> Vec<usize> {
     let mut numbers: Vec<usize> = (0..values.len()).filter(|&i| values[i] >= least && values[i] > 0.0).collect();
     // By row number where values are equal, so that the choice is one and the same everywhere.
     let order = |a: &usize, b: &usize| values[*b].total_cmp(&values[*a]).then(a.cmp(b));

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::parallel;
 
 use super::calibrate::calibrate;
-use super::fitted::{Model, Outcome, Part};
+use super::fitted::{FittedView, Model, Outcome};
 use super::given::Given;
 use super::graph::Graph;
 use super::memory::Budget;
@@ -121,13 +121,13 @@ fn fit(params: &Params, given: Given<'_>, control: &Control) -> Result<Model> {
         intercept: params.fit_intercept,
     };
     let (n, outputs) = (given.rows.n_rows(), given.outputs());
-    let part = |(view, kernel): (&View, Kernel)| Part {
+    let part = |(view, kernel): (&View, Kernel)| FittedView {
         columns: view.columns.clone(),
         kernel,
         weight: view.weight,
         coef: Array2::zeros((n, outputs)),
     };
-    let mut parts: Vec<Part> = params.views.iter().zip(kernels).map(part).collect();
+    let mut parts: Vec<FittedView> = params.views.iter().zip(kernels).map(part).collect();
     let mut outcomes = vec![];
     for (k, target) in targets.iter().enumerate() {
         let task = if outputs > 1 { format!("class {} of {outputs}", k + 1) } else { String::new() };

@@ -18,7 +18,7 @@ const BLOCK: usize = 1 << 22;
 
 /// One view of a fitted model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct FittedView {
     /// Its features; `None`: all.
     pub columns: Option<Vec<usize>>,
     /// Its kernel, gamma known.
@@ -29,7 +29,7 @@ pub struct Part {
     pub coef: Array2<f64>,
 }
 
-impl Part {
+impl FittedView {
     /// Numbers of the rows that have coefficients. Unlabelled rows without a graph have none, and their kernel need
     /// not be known.
     pub(super) fn used(&self) -> Vec<usize> {
@@ -75,7 +75,7 @@ pub struct Outcome {
 #[non_exhaustive]
 pub struct Model {
     /// The views.
-    pub parts: Vec<Part>,
+    pub parts: Vec<FittedView>,
     /// The outputs.
     pub outcomes: Vec<Outcome>,
     /// One sigmoid per output, when probabilities were fitted.
@@ -97,7 +97,7 @@ impl Model {
 
 /// [`Model::predict`] from the parts of a model; a precomputed kernel needs no rows.
 pub(super) fn predict(
-    parts: &[Part],
+    parts: &[FittedView],
     intercepts: &[f64],
     new: &GaussianArray,
     rows: Option<&GaussianArray>,

@@ -198,7 +198,7 @@ mod tests {
         (0..n).map(|j| operator.times(&unit(j)).unwrap()).collect()
     }
 
-    fn of(graph: &Graph, rows: &GaussianArray, nodes: &[usize], normalized: bool) -> Vec<Vec<f64>> {
+    fn dense_operator(graph: &Graph, rows: &GaussianArray, nodes: &[usize], normalized: bool) -> Vec<Vec<f64>> {
         let order: Vec<usize> = (0..rows.n_rows()).collect();
         dense(&graph.operator(rows, nodes, &order, false, normalized, &Control::new()).unwrap().unwrap())
     }
@@ -208,14 +208,14 @@ mod tests {
         // 0 - 1 - 3: the nearest of 0 is 1, of 1 is 0, of 3 is 1.
         let graph = Graph::Neighbors { count: 1, gamma: Some(0.5) };
         let (a, b) = ((-0.5_f64).exp(), (-2.0_f64).exp());
-        let plain = of(&graph, &line(vec![0.0, 1.0, 3.0]), &[0, 1, 2], false);
+        let plain = dense_operator(&graph, &line(vec![0.0, 1.0, 3.0]), &[0, 1, 2], false);
         let expected = [[a, -a, 0.0], [-a, a + b, -b], [0.0, -b, b]];
         for i in 0..3 {
             for j in 0..3 {
                 assert!((plain[i][j] - expected[i][j]).abs() < 1e-15);
             }
         }
-        let normalized = of(&graph, &line(vec![0.0, 1.0, 3.0]), &[0, 1, 2], true);
+        let normalized = dense_operator(&graph, &line(vec![0.0, 1.0, 3.0]), &[0, 1, 2], true);
         assert!((normalized[0][1] + a / (a * (a + b)).sqrt()).abs() < 1e-15 && normalized[1][1] == 1.0);
     }
 
@@ -224,8 +224,8 @@ mod tests {
         let rows = line(vec![0.0, 1.0, 1.0, 3.0, 7.0]);
         let nodes = crate::data::distinct(&rows);
         assert_eq!(nodes, [0, 1, 3, 4]);
-        let sparse = of(&Graph::Neighbors { count: 9, gamma: Some(0.1) }, &rows, &nodes, true);
-        let full = of(&Graph::Full { gamma: Some(0.1) }, &rows, &nodes, true);
+        let sparse = dense_operator(&Graph::Neighbors { count: 9, gamma: Some(0.1) }, &rows, &nodes, true);
+        let full = dense_operator(&Graph::Full { gamma: Some(0.1) }, &rows, &nodes, true);
         for i in 0..5 {
             for j in 0..5 {
                 assert!((sparse[i][j] - full[i][j]).abs() < 1e-15);

@@ -60,7 +60,7 @@ mod system;
 #[cfg(test)]
 mod tests;
 
-pub use fitted::{Model, Outcome, Part};
+pub use fitted::{FittedView, Model, Outcome};
 pub use graph::Graph;
 pub use machine::Machine;
 pub use operator::{Operator, Sparse};

@@ -108,7 +108,7 @@ impl Points {
 fn smallest(distances: &[f64], own: usize, k: usize, kept: &mut Vec<(u32, f64)>) {
     kept.clear();
     let size = (distances.len() / (4 * k + 4)).clamp(1, 32);
-    let minima: Vec<f64> = distances.chunks(size).map(least_of).collect();
+    let minima: Vec<f64> = distances.chunks(size).map(minimum).collect();
     let bound = match minima.len() > k + 1 {
         true => *minima.clone().select_nth_unstable_by(k, f64::total_cmp).1,
         false => f64::INFINITY,
@@ -126,7 +126,7 @@ fn smallest(distances: &[f64], own: usize, k: usize, kept: &mut Vec<(u32, f64)>)
     }
 }
 
-fn least_of(piece: &[f64]) -> f64 {
+fn minimum(piece: &[f64]) -> f64 {
     let smaller = |a: f64, b: f64| if b < a { b } else { a };
     // Side by side, because a running minimum is what the compiler makes no vectors of.
     let mut lanes = [f64::INFINITY; 8];

@@ -23,7 +23,7 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::linalg::dense::{self, Matrix, Shape};
 
-use super::factor::{Factor, Want, factor};
+use super::factor::{Factor, FactorUse, factor};
 use super::memory::Budget;
 use super::operator::Operator;
 use super::source::Source;
@@ -47,7 +47,7 @@ pub(super) struct ViewOf<'a> {
 }
 
 /// G0 of a part of the views.
-enum Block {
+enum ViewBlock {
     /// c^2 K_ll / lambda of one view.
     Plain(usize),
     Factored(Factored),
@@ -58,11 +58,11 @@ struct Factored {
     /// (view, its R), their columns beside each other; with `few` missing it is V, of one view.
     views: Vec<(usize, Matrix)>,
     shape: Shape,
-    few: Option<Few>,
+    few: Option<ReducedBlock>,
 }
 
 /// What is made where few rows have labels.
-struct Few {
+struct ReducedBlock {
     /// L, of the columns of all views.
     root: Matrix,
     /// sum_a c^a V^a_l: l rows; of a stair the last l columns, the others being zero.
@@ -72,7 +72,7 @@ struct Few {
 /// What remains of the views: V of each, and how labels turn into coefficients.
 pub(super) struct Reduction<'a> {
     views: Vec<ViewOf<'a>>,
-    blocks: Vec<Block>,
+    blocks: Vec<ViewBlock>,
     penalty: Penalty,
     n: usize,
     l: usize,
@@ -105,23 +105,23 @@ impl<'a> Reduction<'a> {
             let most = if smooth || between { n } else { (l / 4).max(1) };
             let allowed = budget.largest_rank(most.min(view.source.largest_rank()));
             let want = match (between, smooth) {
-                (true, _) => Want::Pivoted,
-                (false, true) => Want::Cheapest,
-                (false, false) => Want::Low,
+                (true, _) => FactorUse::Pivoted,
+                (false, true) => FactorUse::Cheapest,
+                (false, false) => FactorUse::Low,
             };
             match factor(&view.source, allowed, want, control)? {
                 Some(r) => factors.push((a, r)),
                 None if smooth || between => return Err(budget.refusal(a, allowed)),
-                None => out.blocks.push(Block::Plain(a)),
+                None => out.blocks.push(ViewBlock::Plain(a)),
             }
         }
         if between {
             let block = out.joint(factors.into_iter().map(|(a, factor)| (a, factor.r)).collect(), control)?;
-            out.blocks.push(Block::Factored(block));
+            out.blocks.push(ViewBlock::Factored(block));
         } else {
             for (a, r) in factors {
                 let block = out.single(a, r, control)?;
-                out.blocks.push(Block::Factored(block));
+                out.blocks.push(ViewBlock::Factored(block));
             }
         }
         Ok(out)
@@ -150,7 +150,7 @@ impl<'a> Reduction<'a> {
                 labelled.col_mut(j).iter_mut().zip(r.col(first + j)).for_each(|(o, x)| *o = c * x);
             }
             dense::solve_right(&mut labelled, &root, shape, control)?;
-            Some(Few { root, labelled })
+            Some(ReducedBlock { root, labelled })
         } else {
             dense::solve_right(&mut r, &root, shape, control)?;
             None
@@ -213,14 +213,14 @@ impl<'a> Reduction<'a> {
         }
         self.factor(&mut root, control)?;
         dense::solve_right(&mut labelled, &root, Shape::Full, control)?;
-        Ok(Factored { views, shape: Shape::Full, few: Some(Few { root, labelled }) })
+        Ok(Factored { views, shape: Shape::Full, few: Some(ReducedBlock { root, labelled }) })
     }
 
     /// Columns of all V_l.
     fn rank(&self) -> Option<usize> {
         let ranks = self.blocks.iter().map(|block| match block {
-            Block::Plain(_) => None,
-            Block::Factored(factored) => Some(factored.rank()),
+            ViewBlock::Plain(_) => None,
+            ViewBlock::Factored(factored) => Some(factored.rank()),
         });
         ranks.sum()
     }
@@ -231,26 +231,26 @@ impl<'a> Reduction<'a> {
         if let Some(rank) = self.rank().filter(|rank| *rank <= l / 2) {
             let mut u = Matrix { n_rows: l, n_cols: 0, values: Vec::with_capacity(l * rank) };
             for block in &self.blocks {
-                let Block::Factored(factored) = block else { continue };
+                let ViewBlock::Factored(factored) = block else { continue };
                 self.append_labelled(factored, &mut u);
             }
             return Ok(Kept::Factor(u));
         }
-        if let [Block::Plain(a)] = self.blocks[..] {
+        if let [ViewBlock::Plain(a)] = self.blocks[..] {
             return Ok(Kept::Dense(self.plain(a, control)?));
         }
         let mut g = Matrix::zeros(l, l)?;
         for block in &self.blocks {
             match block {
-                Block::Plain(a) => {
+                ViewBlock::Plain(a) => {
                     let own = self.plain(*a, control)?;
                     g.values.iter_mut().zip(own.values).for_each(|(g, x)| *g += x);
                 }
-                Block::Factored(Factored { views, shape, few: None }) => {
+                ViewBlock::Factored(Factored { views, shape, few: None }) => {
                     let weight = self.views[views[0].0].weight;
                     dense::add_gram(&mut g, &views[0].1, *shape, weight * weight, control)?;
                 }
-                Block::Factored(Factored { few: Some(few), shape, .. }) => {
+                ViewBlock::Factored(Factored { few: Some(few), shape, .. }) => {
                     dense::add_gram(&mut g, &few.labelled, *shape, 1.0, control)?;
                 }
             }
@@ -325,7 +325,7 @@ impl<'a> Reduction<'a> {
             w.iter_mut().zip(b).for_each(|(w, b)| *w = view.weight * b);
         }
         for block in &self.blocks {
-            let Block::Factored(factored) = block else { continue };
+            let ViewBlock::Factored(factored) = block else { continue };
             let between = self.penalty.between > 0.0 && factored.views.len() > 1;
             if !between && factored.views.iter().all(|(a, _)| self.smooth(*a).is_none()) {
                 continue;

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::model::linear::scores;
 use crate::probabilistic_kernel::{Coupling, RbfOptions, score_variances};
 
-use super::fitted::Part;
+use super::fitted::FittedView;
 use super::source::Kernel;
 
 /// Elements of a kernel block that is computed at a time.
@@ -24,7 +24,7 @@ const BLOCK: usize = 1 << 22;
 
 /// Variances of the outputs at new rows, n x outputs; `rows` are those of the fit.
 pub(super) fn variances(
-    parts: &[Part],
+    parts: &[FittedView],
     new: &GaussianArray,
     rows: Option<&GaussianArray>,
     outputs: usize,
@@ -33,7 +33,7 @@ pub(super) fn variances(
     let mut out = Array2::zeros((new.n_rows(), outputs));
     let Some(rows) = rows else { return Ok(out) };
     let kind = |rows: &GaussianArray| rows.covariances().kind();
-    let shared = |part: &Part| matches!(part.kernel, Kernel::Rbf { coupling: Coupling::Shared, .. });
+    let shared = |part: &FittedView| matches!(part.kernel, Kernel::Rbf { coupling: Coupling::Shared, .. });
     let moving = kind(rows) != Kind::Zero && parts.iter().any(shared);
     if kind(new) == Kind::Zero && !moving {
         return Ok(out);
@@ -44,7 +44,7 @@ pub(super) fn variances(
             part.kernel.name()
         )));
     }
-    let curved: Vec<&Part> = parts.iter().filter(|part| part.kernel != Kernel::Linear).collect();
+    let curved: Vec<&FittedView> = parts.iter().filter(|part| part.kernel != Kernel::Linear).collect();
     if parts.len() > 1 && !curved.is_empty() {
         independent(parts, new, rows)?;
     }
@@ -61,7 +61,7 @@ pub(super) fn variances(
 }
 
 /// w of all linear views together.
-fn slope(parts: &[Part], rows: &GaussianArray, output: usize) -> Vec<f64> {
+fn slope(parts: &[FittedView], rows: &GaussianArray, output: usize) -> Vec<f64> {
     let d = rows.n_features();
     let mut w = vec![0.0; d];
     for part in parts.iter().filter(|part| part.kernel == Kernel::Linear) {
@@ -76,7 +76,7 @@ fn slope(parts: &[Part], rows: &GaussianArray, output: usize) -> Vec<f64> {
 
 fn add_curved(
     out: &mut Array2<f64>,
-    part: &Part,
+    part: &FittedView,
     new: &GaussianArray,
     rows: &GaussianArray,
     control: &Control,
@@ -101,7 +101,7 @@ fn add_curved(
 }
 
 /// Refuses views whose values vary together.
-fn independent(parts: &[Part], new: &GaussianArray, rows: &GaussianArray) -> Result<()> {
+fn independent(parts: &[FittedView], new: &GaussianArray, rows: &GaussianArray) -> Result<()> {
     let refused = |why: &str| {
         Err(Error::Data(format!(
             "decision_distribution: {why}, so that the variances of the views do not add up; \

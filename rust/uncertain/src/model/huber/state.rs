@@ -5,7 +5,7 @@
 
 use ndarray::{Array2, Array3, Axis};
 
-use super::{Graph, Machine, Model, Operator, Outcome, Params, Part, Sparse, ValidParams};
+use super::{FittedView, Graph, Machine, Model, Operator, Outcome, Params, Sparse, ValidParams};
 use crate::control::Control;
 use crate::data::{GaussianArray, Incomplete};
 use crate::error::{Error, Result};
@@ -89,7 +89,7 @@ impl Fitted for Machine {
         let mut of_views = vec![];
         for ((view, gamma), coef) in views.iter().zip(gammas).zip(coef.axis_iter(Axis(0))) {
             let (columns, weight, kernel) = (view.columns.clone(), view.weight, view.kernel.with_gamma(gamma)?);
-            of_views.push(Part { columns, kernel, weight, coef: coef.to_owned() });
+            of_views.push(FittedView { columns, kernel, weight, coef: coef.to_owned() });
         }
         for (k, outcome) in outcomes.iter_mut().enumerate() {
             outcome.thresholds = parts.shaped(&format!("thresholds.{k}"), &[outcome.history.len() + 1])?;

@@ -24,7 +24,7 @@ use crate::state::PenaltyPath;
 /// Probabilities are kept this far from 0, so that one certain mistake is not infinitely bad.
 const LEAST: f64 = 1e-15;
 
-/// Held-out log losses of `penalties`, the strongest first; `fit` gets one of them, and where to start.
+/// HeldOutRows-out log losses of `penalties`, the strongest first; `fit` gets one of them, and where to start.
 ///
 /// # Errors
 /// Those of `fit`; labels that do not fit the data, too few rows or groups of a class.
@@ -45,7 +45,7 @@ pub(in crate::model) fn path_one_vs_rest(
     let of_rows: Vec<u32> = (0..labels.len()).map(|i| folds.fold(i).unwrap_or(0)).collect();
     let classes = positive_classes(labels.n_classes());
     let n = labels.len();
-    let run_fold = |fold: u32| -> Result<Vec<Vec<Held>>> {
+    let run_fold = |fold: u32| -> Result<Vec<Vec<HeldOutRows>>> {
         let (held, kept): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| of_rows[i] == fold);
         let (train, test) = (data.take(&kept)?, data.take(&held)?);
         let known = labels.take(&kept)?;
@@ -58,7 +58,7 @@ pub(in crate::model) fn path_one_vs_rest(
             for &penalty in penalties {
                 let Solution { w, b, .. } = fit(&rows, penalty, start.as_deref(), &control)?;
                 let (means, stds) = (scores::means(&test, &w, b)?, scores::stds(&test, &w)?);
-                found.push(Held { rows: held.clone(), means, stds });
+                found.push(HeldOutRows { rows: held.clone(), means, stds });
                 start = Some(w.into_iter().chain([b]).collect());
             }
             Ok(found)
@@ -69,7 +69,7 @@ pub(in crate::model) fn path_one_vs_rest(
         let parts = parallel::map_fine(folds.count() as usize, |part| {
             part.map(|fold| run_fold(fold as u32)).collect::<Result<Vec<_>>>()
         })?;
-        let parts: Vec<Vec<Vec<Held>>> = parts.into_iter().flatten().collect();
+        let parts: Vec<Vec<Vec<HeldOutRows>>> = parts.into_iter().flatten().collect();
         let all = parallel::map_fine(penalties.len(), |range| {
             range.map(|k| losses(labels, &parts, k, control)).collect::<Result<Vec<_>>>()
         })?;
@@ -83,7 +83,7 @@ pub(in crate::model) fn path_one_vs_rest(
 }
 
 /// The log loss of every row for penalty `k`, from the scores in `parts` (folds, hyperplanes, penalties).
-fn losses(labels: &Labels, parts: &[Vec<Vec<Held>>], k: usize, control: &Control) -> Result<Vec<f64>> {
+fn losses(labels: &Labels, parts: &[Vec<Vec<HeldOutRows>>], k: usize, control: &Control) -> Result<Vec<f64>> {
     let classes = positive_classes(labels.n_classes());
     let n = labels.len();
     let (mut means, mut stds) = (Array2::zeros((n, classes.len())), Array2::zeros((n, classes.len())));
@@ -102,8 +102,8 @@ fn losses(labels: &Labels, parts: &[Vec<Vec<Held>>], k: usize, control: &Control
     Ok((0..n).map(|i| -p[[i, labels.codes()[i] as usize]].max(LEAST).ln()).collect())
 }
 
-/// Held-out rows and their scores.
-struct Held {
+/// HeldOutRows-out rows and their scores.
+struct HeldOutRows {
     rows: Vec<usize>,
     means: Vec<f64>,
     stds: Vec<f64>,

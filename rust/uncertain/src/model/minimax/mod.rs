@@ -62,7 +62,7 @@ impl From<RowMoments> for Moments {
 }
 
 /// kappa^2 / (1 + kappa^2)
-fn share_of(solution: &Solution) -> f64 {
+fn worst_case_accuracy(solution: &Solution) -> f64 {
     let kappa2 = solution.objective.powi(-2);
     if solution.objective > 0.0 { kappa2 / (1.0 + kappa2) } else { 1.0 }
 }
@@ -77,7 +77,7 @@ impl ValidParams {
         let Params { calibration, seed, threads, .. } = self.0;
         let fit = |rows: &TwoClasses<'_>, control: &Control| {
             let solution = self.fit_rows(rows, control)?;
-            let accuracy = share_of(&solution);
+            let accuracy = worst_case_accuracy(&solution);
             Ok((solution, accuracy))
         };
         let (linear, worst_case_accuracy) = fit_one_vs_rest(data, labels, &calibration, seed, threads, control, fit)?;

@@ -1,6 +1,6 @@
 //! The machine for rows held by other processes: means and covariances of classes and folds are sums, one pass for all of them.
 
-use super::{Model, Moments, ValidParams, share_of};
+use super::{Model, Moments, ValidParams, worst_case_accuracy};
 use crate::control::Control;
 use crate::data::Labels;
 use crate::error::Result;
@@ -26,7 +26,7 @@ impl ValidParams {
                 self.separate(minus, plus, &control.with_task(&*task))
             };
             let solution = solve(None)?;
-            accuracies.push(share_of(&solution));
+            accuracies.push(worst_case_accuracy(&solution));
             solutions.push(solution);
             if !dealt.folds.is_empty() {
                 let mut planes = vec![vec![0.0; d + 1]; dealt.wanted()];

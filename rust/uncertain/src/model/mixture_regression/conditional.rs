@@ -25,7 +25,7 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
     let (d, components) = (joint.n_features() - 1, joint.n_components());
     let data = rows.gaussians();
     data.check_features(d)?;
-    let features = of_features(joint)?;
+    let features = feature_marginal(joint)?;
     let row = || ConditionalRow { noise: vec![0.0; packed_len(d)], known: vec![], l: vec![], z: vec![] };
     let workspace = || (row(), Expected::new(d));
     let values = parallel::new_rows_with(data.n_rows(), components * NUMBERS, workspace, |(row, expected), i, out| {
@@ -49,7 +49,7 @@ pub(super) fn densities(joint: &Mixture, rows: Incomplete<'_>, control: &Control
 }
 
 /// The distribution of the features alone.
-fn of_features(joint: &Mixture) -> Result<Mixture> {
+fn feature_marginal(joint: &Mixture) -> Result<Mixture> {
     let d = joint.n_features() - 1;
     let components = 0..joint.n_components();
     let means = components.clone().flat_map(|k| &joint.mean(k)[..d]).copied().collect();

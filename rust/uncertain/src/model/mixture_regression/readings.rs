@@ -50,7 +50,7 @@ pub(super) trait Readings {
 }
 
 /// Evenly spaced rows of these, few enough for one look at each.
-fn some_of(d: usize, counted: &[usize]) -> Vec<usize> {
+fn thinned(d: usize, counted: &[usize]) -> Vec<usize> {
     if affordable(d, counted.len()) {
         return counted.to_vec();
     }
@@ -86,7 +86,7 @@ impl<'a> LocalReadings<'a> {
 
     /// `informative`, of rows that stand for so many.
     fn standing_for(&self, all: Total, coef: &[f64], joint: &Mixture, control: &Control) -> Result<Sums> {
-        let some = some_of(coef.len(), &self.counted);
+        let some = thinned(coef.len(), &self.counted);
         let share: f64 = some.iter().map(|&i| (self.weight)(i)).sum::<f64>() / all.weight;
         let of_row = |i: usize| (self.weight)(i) * all.weight / all.squares / share;
         Sums::add_up(coef, joint, self.rows, &some, &of_row, control)

@@ -8,7 +8,7 @@ use crate::objective::{ClassSums, LinearObjective};
 use crate::simd;
 use crate::with_kind;
 
-use super::super::cone::{Row, norm2};
+use super::super::cone::{ConeRow, norm2};
 
 /// Vectors of all held rows together.
 const MOST_VECTORS: usize = 600;
@@ -18,7 +18,7 @@ const DECOMPOSED: usize = 256;
 const ROUNDING: f64 = 1e-15;
 
 /// The rows, in theirs: theta = (d, F'w) of a row is affine in x = (w, b), and so are its margin deficit and spread.
-pub(super) struct Held<'a> {
+pub(super) struct HeldRows<'a> {
     objective: &'a LinearObjective<'a>,
     /// Their numbers.
     pub numbers: Vec<usize>,
@@ -28,7 +28,7 @@ pub(super) struct Held<'a> {
     pub vectors: Vec<f64>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> HeldRows<'a> {
     /// `None` where they have too many vectors.
     pub(super) fn new(objective: &'a LinearObjective<'a>, numbers: Vec<usize>) -> Result<Option<Self>> {
         let mut held = Self { objective, numbers: vec![], first: vec![0], vectors: vec![] };
@@ -64,15 +64,15 @@ impl<'a> Held<'a> {
         self.first[self.numbers.len()]
     }
 
-    fn row(&self, number: usize) -> Result<Row> {
+    fn row(&self, number: usize) -> Result<ConeRow> {
         let problem = self.objective.problem();
         let dual = problem.loss.dual(number);
         let dual = dual.ok_or_else(|| Error::Internal("an interior-point method for a loss without a dual".into()))?;
-        Ok(Row::new(dual, problem.targets[number], self.objective.weight(number), 1.0))
+        Ok(ConeRow::new(dual, problem.targets[number], self.objective.weight(number), 1.0))
     }
 
     /// The rows' duals at a start.
-    pub(super) fn rows(&self) -> Result<Vec<Row>> {
+    pub(super) fn rows(&self) -> Result<Vec<ConeRow>> {
         self.numbers.iter().map(|&number| self.row(number)).collect()
     }
 

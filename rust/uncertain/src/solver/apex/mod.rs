@@ -29,7 +29,7 @@ use crate::linalg;
 use crate::loss::Smoothness;
 use crate::objective::{Derivatives, Evaluation, LinearObjective};
 use crate::simd::dot;
-use held::Held;
+use held::HeldRows;
 
 /// Spread (in units of the margin) below which rows are held, where there is room.
 const HELD: f64 = 0.1;
@@ -55,11 +55,11 @@ pub(super) fn fits(objective: &LinearObjective<'_>) -> bool {
 }
 
 /// The rows that are not held at x.
-struct Others {
+struct FreeRows {
     weights: Weights,
 }
 
-impl Others {
+impl FreeRows {
     fn new(objective: &LinearObjective<'_>, held: &[usize]) -> Self {
         let problem = objective.problem();
         let mut weights = problem.weights.map_or_else(|| vec![1.0; problem.data.n_rows()], |w| w.to_vec());
@@ -80,7 +80,7 @@ pub(super) fn minimize(
     let Some(mut held) = hold(objective, &x, &[], control)? else {
         return Ok(Ended::Narrow { best, iterations: iteration });
     };
-    let mut others = Others::new(objective, &held.numbers);
+    let mut others = FreeRows::new(objective, &held.numbers);
     let mut nu: Option<Vec<f64>> = None;
     let mut short = 0;
     loop {
@@ -91,7 +91,7 @@ pub(super) fn minimize(
                 return Ok(Ended::Narrow { best, iterations: iteration });
             };
             held = more;
-            others = Others::new(objective, &held.numbers);
+            others = FreeRows::new(objective, &held.numbers);
             (e, classes) =
                 objective.reweighted(&others.weights).evaluate_with_sums(&x, 0.0, Derivatives::Hessian, control)?;
             nu = None;
@@ -165,28 +165,34 @@ fn hold<'a>(
     x: &[f64],
     before: &[usize],
     control: &Control,
-) -> Result<Option<Held<'a>>> {
+) -> Result<Option<HeldRows<'a>>> {
     let scores = objective.scores(x, control)?;
     let below = |most: f64| -> Vec<usize> {
         let narrow = |&row: &usize| objective.weight(row) > 0.0 && scores[row].1 < most * most;
         (0..scores.len()).filter(|row| narrow(row) || before.binary_search(row).is_ok()).collect()
     };
     for most in [HELD, NARROW] {
-        if let Some(held) = Held::new(objective, below(most))? {
+        if let Some(held) = HeldRows::new(objective, below(most))? {
             return Ok(Some(held));
         }
     }
     Ok(None)
 }
 
-struct Step {
+struct NewtonStep {
     delta: Vec<f64>,
     /// The held rows' duals.
     nu: Vec<f64>,
 }
 
 /// The minimum of the model; `None` where its matrix is not positive definite.
-fn step(held: &Held<'_>, e: &Evaluation, theta: &[f64], enough: f64, control: &Control) -> Result<Option<Step>> {
+fn step(
+    held: &HeldRows<'_>,
+    e: &Evaluation,
+    theta: &[f64],
+    enough: f64,
+    control: &Control,
+) -> Result<Option<NewtonStep>> {
     let n = e.gradient.len();
     let Some(mut factor) = e.hessian.clone() else { return Ok(None) };
     if !linalg::cholesky(&mut factor, n) {
@@ -213,5 +219,5 @@ fn step(held: &Held<'_>, e: &Evaluation, theta: &[f64], enough: f64, control: &C
         delta.iter_mut().zip(v).for_each(|(d, v)| *d -= by * v);
     }
     linalg::cholesky_solve(&factor, n, &mut delta);
-    Ok(delta.iter().all(|d| d.is_finite()).then_some(Step { delta, nu }))
+    Ok(delta.iter().all(|d| d.is_finite()).then_some(NewtonStep { delta, nu }))
 }

@@ -15,7 +15,7 @@
 //! blocks whose inverses are products B B': I + B' (sqrt(c) G sqrt(c)) B is factored, which rounding cannot make
 //! indefinite. What L exceeds nu'theta by, summed, is the model's duality gap.
 
-use super::row::{Local, Row, norm2};
+use super::row::{ConeRow, Local, norm2};
 use crate::control::Control;
 use crate::error::Result;
 use crate::linalg;
@@ -27,7 +27,7 @@ const MOST: usize = 60;
 
 /// The rows, and where their elements of nu and theta are.
 pub(in crate::solver) struct Corner {
-    rows: Vec<Row>,
+    rows: Vec<ConeRow>,
     /// Row k has the elements `first[k]..first[k + 1]`: p or d, then h or F'w.
     first: Vec<usize>,
 }
@@ -51,7 +51,7 @@ struct CornerStep {
 
 impl Corner {
     /// The rows, which have `first[k + 1] - first[k]` elements each.
-    pub(in crate::solver) fn new(rows: Vec<Row>, first: Vec<usize>) -> Self {
+    pub(in crate::solver) fn new(rows: Vec<ConeRow>, first: Vec<usize>) -> Self {
         Self { rows, first }
     }
 
@@ -123,7 +123,7 @@ impl Corner {
     /// Mean complementarity: mu on the central path.
     fn complementarity(&self, nu: &[f64]) -> f64 {
         let total: f64 = self.rows.iter().map(|row| row.c).sum();
-        let own = |(k, row): (usize, &Row)| row.c * row.complementarity(norm2(self.h(nu, k)));
+        let own = |(k, row): (usize, &ConeRow)| row.c * row.complementarity(norm2(self.h(nu, k)));
         self.rows.iter().enumerate().map(own).sum::<f64>() / total
     }
 
@@ -189,13 +189,10 @@ impl Corner {
         })
     }
 
-    fn moved(&self, nu: &[f64], step: &CornerStep, t: f64) -> (Vec<Row>, Vec<f64>) {
+    fn moved(&self, nu: &[f64], step: &CornerStep, t: f64) -> (Vec<ConeRow>, Vec<f64>) {
         let nu: Vec<f64> = nu.iter().zip(&step.nu).map(|(v, dv)| v + t * dv).collect();
-        let rows = self.rows.iter().zip(&self.first).zip(&step.multipliers).map(|((row, &at), (dlambda, deta))| Row {
-            p: nu[at],
-            lambda: row.lambda + t * dlambda,
-            eta: row.eta + t * deta,
-            ..*row
+        let rows = self.rows.iter().zip(&self.first).zip(&step.multipliers).map(|((row, &at), (dlambda, deta))| {
+            ConeRow { p: nu[at], lambda: row.lambda + t * dlambda, eta: row.eta + t * deta, ..*row }
         });
         (rows.collect(), nu)
     }

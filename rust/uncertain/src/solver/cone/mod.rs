@@ -38,7 +38,7 @@ use reduced::Reduced;
 
 pub(super) use corner::Corner;
 pub(super) use reduced::{fits, is_thin};
-pub(super) use row::{Row, norm2};
+pub(super) use row::{ConeRow, norm2};
 
 /// The aim is at least this part of the present complementarity.
 const BOLDEST: f64 = 1e-3;
@@ -51,7 +51,7 @@ const PARTS: usize = 8;
 #[derive(Clone)]
 struct Point {
     x: Vec<f64>,
-    rows: Vec<Row>,
+    rows: Vec<ConeRow>,
     /// rank elements per row
     h: Vec<f64>,
 }
@@ -113,9 +113,9 @@ impl ConeMethod<'_> {
             let dual = problem.loss.dual(i);
             let dual =
                 dual.ok_or_else(|| Error::Internal("an interior-point method for a loss without a dual".into()))?;
-            Ok(Row::new(dual, problem.targets[i], self.objective.weight(i), 1.0))
+            Ok(ConeRow::new(dual, problem.targets[i], self.objective.weight(i), 1.0))
         });
-        let rows = rows.collect::<Result<Vec<Row>>>()?;
+        let rows = rows.collect::<Result<Vec<ConeRow>>>()?;
         let h = vec![0.0; rows.len() * self.data.rank];
         Ok(Point { x: vec![0.0; self.data.dim + 1], rows, h })
     }
@@ -220,7 +220,7 @@ impl ConeMethod<'_> {
             let mut b = Vec::with_capacity(range.len() * per_row * n);
             for i in range.clone() {
                 control.check()?;
-                self.rows_of(i, point, &local[i], &mut b);
+                self.append_rows(i, point, &local[i], &mut b);
             }
             linalg::gemm_tn_lower(&b, &b, range.len() * per_row, n, &mut out);
             Ok(out)
@@ -237,7 +237,7 @@ impl ConeMethod<'_> {
     }
 
     /// Row i's part of B.
-    fn rows_of(&self, i: usize, point: &Point, at: &Local, b: &mut Vec<f64>) {
+    fn append_rows(&self, i: usize, point: &Point, at: &Local, b: &mut Vec<f64>) {
         let (row, rank) = (&point.rows[i], self.data.rank);
         let (root, scale) = (row.c.sqrt(), row.scale());
         for column in at.roots(self.h(point, i)).chunks_exact(1 + rank) {

@@ -26,7 +26,7 @@ const LEFT: f64 = 1e-3;
 
 /// A row's dual variables. h is kept outside, rank elements per row.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::solver) struct Row {
+pub(in crate::solver) struct ConeRow {
     pub dual: Dual,
     pub y: f64,
     /// Weight.
@@ -71,7 +71,7 @@ pub(in crate::solver) fn norm2(h: &[f64]) -> f64 {
     h.iter().map(|h| h * h).sum()
 }
 
-impl Row {
+impl ConeRow {
     pub(in crate::solver) fn new(dual: Dual, y: f64, c: f64, mu: f64) -> Self {
         let p = 0.5;
         let eta = if matches!(dual, Dual::Radius(_)) { mu / (1.0 - p) } else { 0.0 };
@@ -217,7 +217,7 @@ mod tests {
     const DUALS: [Dual; 2] = [Dual::Normal, Dual::Radius(1.5)];
 
     /// (d + lambda g_p - eta, xi + lambda g_h) for unit lambda by differences of the Lagrangian.
-    fn lagrangian(row: &Row, p: f64, h: &[f64]) -> f64 {
+    fn lagrangian(row: &ConeRow, p: f64, h: &[f64]) -> f64 {
         row.lambda * row.g_at(p, norm2(h)) + if row.is_capped() { row.eta * (1.0 - p) } else { 0.0 }
     }
 
@@ -225,11 +225,11 @@ mod tests {
     fn residuals_are_the_gradient_of_the_lagrangian_and_the_step_its_newton_step() {
         for dual in DUALS {
             for (p, h) in [(0.3, [0.1, -0.05]), (0.9, [0.02, 0.08]), (0.2, [0.0, 0.0])] {
-                let row = Row { p, lambda: 0.7, eta: 0.2, ..Row::new(dual, 1.0, 1.0, 0.1) };
+                let row = ConeRow { p, lambda: 0.7, eta: 0.2, ..ConeRow::new(dual, 1.0, 1.0, 0.1) };
                 let at = row.local(norm2(&h));
                 // With mu = lambda g = eta (1 - p) nothing is lacking: rho is the gradient.
                 let mu = row.lambda * at.g;
-                let row = Row { eta: if row.is_capped() { mu / (1.0 - p) } else { 0.0 }, ..row };
+                let row = ConeRow { eta: if row.is_capped() { mu / (1.0 - p) } else { 0.0 }, ..row };
                 let at = row.local(norm2(&h));
                 let mut rho = [0.0; 3];
                 row.residual(&at, mu, 0.4, &[0.3, -0.2], &h, &mut rho);
@@ -256,7 +256,7 @@ mod tests {
                 let mut v = rho;
                 at.solve(&h, &mut v);
                 let (dlambda, deta) = row.multipliers(&at, mu, &h, &v);
-                let next = Row { p: p + v[0], lambda: row.lambda + dlambda, eta: row.eta + deta, ..row };
+                let next = ConeRow { p: p + v[0], lambda: row.lambda + dlambda, eta: row.eta + deta, ..row };
                 let h = [h[0] + v[1], h[1] + v[2]];
                 let at = next.local(norm2(&h));
                 let left = next.lambda * at.g - mu;
@@ -270,7 +270,7 @@ mod tests {
     #[test]
     fn a_step_to_the_border_stays_inside() {
         for dual in DUALS {
-            let row = Row::new(dual, 1.0, 1.0, 0.1);
+            let row = ConeRow::new(dual, 1.0, 1.0, 0.1);
             let h = [0.1, 0.0];
             let at = row.local(norm2(&h));
             for v in [[3.0, 0.0, 0.0], [-3.0, 0.0, 0.0], [0.0, 5.0, 1.0], [0.1, -9.0, 0.0]] {

@@ -42,7 +42,7 @@ pub(super) struct Factorised {
     pub error: f64,
 }
 
-struct Block {
+struct RowBlock {
     first: usize,
     rows: usize,
     /// Squared distances to the span of the pivots.
@@ -55,7 +55,7 @@ struct Block {
     ahead: Vec<Vec<f64>>,
 }
 
-/// The vectors whose columns are in [`Block::ahead`], in this order.
+/// The vectors whose columns are in [`RowBlock::ahead`], in this order.
 struct Ahead {
     vectors: Vec<Place>,
     /// Columns of R that have been subtracted from theirs.
@@ -71,7 +71,7 @@ struct Reduced<'a> {
     coef: Vec<f64>,
 }
 
-impl Block {
+impl RowBlock {
     fn new(vectors: &Vectors<'_>, first: usize) -> Self {
         let (rows, width) = (ROWS.min(vectors.n_rows() - first), vectors.columns() + 1);
         let mut residual = vec![0.0; rows * width];
@@ -179,7 +179,7 @@ impl Block {
 const PICKS: [u32; CHUNK] = [0, 1, 2, 3];
 
 /// The vectors with the largest distances above `enough`, as many as `most`, in no order.
-fn largest_vectors(blocks: &[Block], most: usize, enough: f64) -> Vec<Place> {
+fn largest_vectors(blocks: &[RowBlock], most: usize, enough: f64) -> Vec<Place> {
     let mut found: Vec<(f64, Place)> = vec![];
     let mut least = enough;
     for (b, block) in blocks.iter().enumerate() {
@@ -203,7 +203,7 @@ const USED: Place = (usize::MAX, 0);
 /// Columns of more vectors, the last one that of `pivot`, reduced by the `n` columns of R; the best of those that are
 /// there stay.
 fn more_ahead(
-    blocks: &mut [Block],
+    blocks: &mut [RowBlock],
     vectors: &Vectors<'_>,
     before: Ahead,
     (pivot, n): (Place, usize),
@@ -223,7 +223,7 @@ fn more_ahead(
     let since: Vec<Vec<f64>> = places.iter().map(|place| negated(place).split_off(before.known)).collect();
     let since: Vec<&[f64]> = since.iter().map(Vec::as_slice).collect();
     let directions: Vec<Option<Vec<f64>>> =
-        new.iter().map(|&(b, at)| direction_of(vectors, blocks[b].vector(at))).collect();
+        new.iter().map(|&(b, at)| find_direction(vectors, blocks[b].vector(at))).collect();
     let reduced = new.iter().zip(&directions).map(|(place, direction)| Reduced {
         pivot: Pivot { point: vectors.point(blocks[place.0].vector(place.1).0), direction: direction.as_deref() },
         coef: negated(place),
@@ -235,7 +235,7 @@ fn more_ahead(
 }
 
 /// The direction of a vector; `None` for phi(x) itself.
-fn direction_of(vectors: &Vectors<'_>, (row, column): (usize, usize)) -> Option<Vec<f64>> {
+fn find_direction(vectors: &Vectors<'_>, (row, column): (usize, usize)) -> Option<Vec<f64>> {
     let mut direction = vec![0.0; vectors.point(row).len()];
     (column > 0).then(|| {
         vectors.direction(row, column - 1, &mut direction);
@@ -247,9 +247,9 @@ pub(super) fn factorise(vectors: &Vectors<'_>, options: &KernelMapOptions, contr
     let (n, width) = (vectors.n_rows(), vectors.columns() + 1);
     afford("the distances to the span of the pivots", n.saturating_mul(width).saturating_mul(2 * size_of::<f64>()))?;
     let starts: Vec<usize> = (0..n).step_by(ROWS).collect();
-    let mut blocks: Vec<Block> = starts.into_par_iter().map(|first| Block::new(vectors, first)).collect();
+    let mut blocks: Vec<RowBlock> = starts.into_par_iter().map(|first| RowBlock::new(vectors, first)).collect();
     let most = options.max_rank.unwrap_or(usize::MAX).min(n.saturating_mul(width));
-    let top = |blocks: &[Block]| {
+    let top = |blocks: &[RowBlock]| {
         (0..blocks.len()).reduce(|best, b| if blocks[b].beats(&blocks[best], vectors) { b } else { best }).unwrap_or(0)
     };
     let largest = blocks[top(&blocks)].top.0;

@@ -49,7 +49,13 @@ impl Missing {
     }
 
     /// The numbers of the columns of these places, made where there are none.
-    fn of(&mut self, g: &Symmetric, size: usize, places: &[usize], control: &Control) -> Result<Vec<usize>> {
+    fn number_columns(
+        &mut self,
+        g: &Symmetric,
+        size: usize,
+        places: &[usize],
+        control: &Control,
+    ) -> Result<Vec<usize>> {
         let mut number = vec![NOWHERE; size];
         self.places.iter().enumerate().for_each(|(c, &k)| number[k] = c);
         let new: Vec<usize> = places.iter().copied().filter(|&k| number[k] == NOWHERE).collect();
@@ -174,7 +180,7 @@ impl Factored {
         let mut kept = vec![false; self.set.len()];
         free.iter().for_each(|&i| kept[self.places[i]] = true);
         let gone: Vec<usize> = (0..kept.len()).filter(|&k| !kept[k]).collect();
-        let gone = self.missing.of(&self.g, kept.len(), &gone, control)?;
+        let gone = self.missing.number_columns(&self.g, kept.len(), &gone, control)?;
         if gone == self.gone {
             return Ok(());
         }

@@ -8,7 +8,7 @@ fn every_form_of_a_kernel_gives_the_same_function() {
     // Features of rank 4 (no l x l matrix), their Gram matrix (a dense one where it has high rank), and RBF
     // kernels of low and of full rank.
     let (x, y) = problem(90);
-    let gram = |part: &Part| {
+    let gram = |part: &FittedView| {
         let k = kernel_matrix(&x, part);
         GaussianArray::points(Rows::from_vec(k.concat(), 90).unwrap()).unwrap()
     };

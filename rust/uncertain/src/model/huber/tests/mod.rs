@@ -36,7 +36,7 @@ fn points(x: &Rows) -> GaussianArray {
 }
 
 /// The kernel matrix of a view, by plain formulas.
-fn kernel_matrix(x: &Rows, part: &Part) -> Dense {
+fn kernel_matrix(x: &Rows, part: &FittedView) -> Dense {
     let columns: Vec<usize> = part.columns.clone().unwrap_or_else(|| (0..x.width()).collect());
     let at = |i: usize, j: usize| {
         let (a, b) = (x.row(i), x.row(j));

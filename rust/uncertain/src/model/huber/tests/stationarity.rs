@@ -3,7 +3,7 @@
 use super::*;
 
 /// f = sum_a c K w on all rows, and the f of each view.
-fn fitted(x: &Rows, parts: &[Part]) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn fitted(x: &Rows, parts: &[FittedView]) -> (Vec<f64>, Vec<Vec<f64>>) {
     let each: Vec<Vec<f64>> =
         parts.iter().map(|part| times(&kernel_matrix(x, part), &part.coef.column(0).to_vec())).collect();
     let sum = |i: usize| parts.iter().zip(&each).map(|(part, f)| part.weight * f[i]).sum();
