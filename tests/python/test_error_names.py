@@ -22,7 +22,8 @@ def columns(*names: str) -> pl.DataFrame:
 
 ONE = {
     "Teff_K": "eTeff_K", "V": "eV", "x": "s_x", "X": "X_e", "flux": "Unc_flux", "y": "y_uncertainty",
-    "period": "d_period", "pl_orbper": "pl_orbpererr",
+    "period": "d_period", "pl_orbper": "pl_orbpererr", "mean_radius": "radius_error", "mean_x": "error_x",
+    "radius_mean": "radius_se", "Motion_Mean": "Motion_Std", "avg_v": "v_unc",
 }  # fmt: skip
 ARMS = {
     "mass": ("mass_error_max", "mass_error_min"), "R": ("euR", "edR"), "koi": ("koi_err1", "koi_err2"),
@@ -129,3 +130,18 @@ def test_arms_of_the_target_are_said_to_be_ignored(names: tuple[str, str]) -> No
     with pytest.warns(UncertainWarning, match="the error bars of the target in mb_.* are ignored"):
         model = uncertain.fit(table, target="mb", method="gsu")
     assert model.columns_.features == ("u",) and set(model.columns_.ignored) == set(names)
+
+
+def test_a_mean_has_the_error_of_its_quantity_only_where_that_is_no_column() -> None:
+    table = columns("mean_x", "x_err").with_columns(x=pl.col("mean_x") + 1.0)
+    with pytest.warns(UncertainWarning, match="no column is its error bar: mean_x"):
+        model = uncertain.fit(table, method="gsu")
+    assert model.columns_.features == ("x",)
+
+
+@pytest.mark.parametrize(
+    ("bar", "meaning"), [("x_std", "spread"), ("x_Variance", "spread"), ("x_se", "measurement")]
+)
+def test_what_stands_beside_a_mean_is_its_error_or_a_spread(bar: str, meaning: str) -> None:
+    model = uncertain.fit(columns("x_mean", bar), method="gsu")
+    assert f"meaning    {meaning}" in str(model)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import uncertain
-from uncertain.exceptions import ColumnError, ParameterError
+from uncertain.exceptions import ColumnError, ParameterError, UncertainError, UncertainWarning
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -108,6 +108,39 @@ def test_a_table_for_a_model_of_arrays(saved: bool, tmp_path: Any) -> None:
     ):
         model.predict(TABLE)
     assert model.predict(ROWS).shape == (N,)
+
+
+def impossible_covariances() -> dict[str, Any]:
+    """Of three features; those of row 3 are too large in one pair, those of row 5 only as a whole."""
+    std = np.full((N, 3), [0.5, 1e-3, 2.0])
+    corr = np.zeros((N, 3))
+    corr[:] = 0.2
+    corr[3], corr[5] = (1.5, 0.1, 0.1), (0.9, 0.9, -0.9)
+    values = RNG.normal(size=(N, 3))
+    columns = {name: values[:, j] for j, name in enumerate("abc")}
+    columns |= {f"{name}_err": std[:, j] for j, name in enumerate("abc")}
+    for p, (j, k) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        columns[f"cov_{'abc'[j]}_{'abc'[k]}"] = corr[:, p] * std[:, j] * std[:, k]
+    return columns | {"kind": KIND}
+
+
+def test_covariances_that_error_bars_do_not_allow_are_made_as_large_as_they_can_be() -> None:
+    table = impossible_covariances()
+    with pytest.warns(
+        UncertainWarning, match="covariances of 2 rows in cov_a_b.*row 3 is the first"
+    ) as caught:
+        model = uncertain.fit(table, target="kind", method="gsu")
+    assert "made as large as they can be" in str(caught[0].message)
+    with pytest.warns(UncertainWarning, match="made as large"):
+        found = model.gaussians(table).covariances()
+    std = np.array([0.5, 1e-3, 2.0])
+    correlations = found / np.outer(std, std)
+    assert np.allclose(np.linalg.eigvalsh(correlations[[3, 5]])[:, 0], 0.0, atol=1e-9)
+    assert np.allclose(correlations[0], [[1, 0.2, 0.2], [0.2, 1, 0.2], [0.2, 0.2, 1]])
+    assert np.isclose(correlations[3, 0, 1] / correlations[3, 0, 2], 15.0)  # all by one factor
+    assert np.isclose(correlations[5, 0, 1], -correlations[5, 1, 2])
+    with pytest.raises(UncertainError, match=r"cov_a_b: row 3 is .* allow no covariance beyond"):
+        uncertain.fit(table, target="kind", method="gsu", on_missing="error")
 
 
 @pytest.mark.parametrize("text", ["n/a", "?", "twelve"])

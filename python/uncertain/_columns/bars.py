@@ -74,7 +74,7 @@ def arguments_from(bars: Mapping[str, ErrorBar]) -> Keywords:
     if len(kinds) == 1 and kinds <= {"std", "var"}:
         feature, bar = next(iter(bars.items()))
         pattern = bar.columns[0].replace(feature, "{}", 1)
-        if all(pattern.replace("{}", f) == b.columns[0] for f, b in bars.items()):
+        if "{}" in pattern and all(pattern.replace("{}", f) == b.columns[0] for f, b in bars.items()):
             return {kinds.pop(): pattern}
     found: Keywords = {}
     for feature, bar in bars.items():

@@ -26,6 +26,10 @@ WORDS = (
 
 SPREAD = "_spread"
 """The ending of columns that say by their name that rows are populations, not readings."""
+MEANS = ("mean_{}", "{}_mean", "avg_{}", "{}_avg", "mean {}", "{} mean")
+"""Columns of the mean of a quantity, which is no column itself."""
+OF_POPULATIONS = ("std", "stdev", "stddev", "sd", "variance", "var")
+"""Words that beside a mean are about the population that it is the mean of."""
 VARIANCES = ("variance", "var")
 UPPER = ("upper", "plus", "pos", "high", "up", "hi", "max", "1", "p", "u")
 LOWER = ("lower", "minus", "neg", "low", "down", "lo", "min", "2", "m", "l")
@@ -236,7 +240,21 @@ def _bases(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tup
     # VizieR's e_Vmag; with E_Vmag beside it, which is the upper arm, the lower one.
     value = known.one(column[2:]) if column.startswith("e_") and "E" + column[1:] not in known.exact else None
     if value and value not in seen:
+        seen.add(value)
         yield value, "std"
+    if not seen:
+        yield from _of_mean(column, claims, known)
+
+
+def _of_mean(column: str, claims: Iterable[_Claim], known: _Known) -> Iterator[tuple[str, Kind]]:
+    """The mean that a column is the error of, where the quantity itself is no column: mean_x and x_error."""
+    for claim in claims:
+        for base in claim.bases if claim.place is None else ():
+            for form in MEANS:
+                mean = known.one(form.format(base))
+                if mean is not None and mean != column:
+                    yield mean, claim.kind
+                    return
 
 
 def _present(column: str, claim: _Claim, known: _Known) -> Iterator[str]:

@@ -63,6 +63,16 @@ def open_astropy(X: NativeTable, exit: Exit | None = None) -> Table:
     return Table(door, exit or AstropyExit(lambda: X))
 
 
+def _astropy(X: NativeTable) -> Table:
+    """The caller's table, whose columns are cleaned as those of a FITS file are."""
+    from .astropy import clean
+
+    native, note = clean(X.copy(copy_data=False), "")
+    table = open_astropy(native, AstropyExit(lambda: X))
+    table.notes = (note,) if note else ()
+    return table
+
+
 def _polars(X: NativeTable) -> Table:
     return Table.from_frame(X)
 
@@ -184,7 +194,7 @@ OPENERS: dict[Kind, Callable[[NativeTable], Table]] = {
     "arrow reader": _lazy,
     "duckdb": _lazy,
     "narwhals": _narwhals,
-    "astropy": open_astropy,
+    "astropy": _astropy,
     "fits": _fits,
     "dict": _dict,
     "structured": _structured,

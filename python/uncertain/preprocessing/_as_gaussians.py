@@ -47,6 +47,7 @@ from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._empty import find_filled
 from ._limits import read_rows
+from ._pairs import REFUSE, SHRINK
 from ._reading import are_limits, arm_lengths, read_columns
 from ._unknown import Unknown
 
@@ -411,8 +412,9 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             X, policy = completed.table, "impute" if completed.has_gaps or columns.flags else "error"
         try:
             return read_rows(
-                X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown
-            )
+                X, columns, on_missing=policy, categories=categories, handle_unknown=self.handle_unknown,
+                impossible=SHRINK if self.on_missing == "auto" else REFUSE,
+            )  # fmt: skip
         except (NullError, NotFiniteError) as error:
             if self.on_missing in ("auto", "impute") or not re.search(" is (null|NaN)", str(error)):
                 raise

@@ -25,6 +25,7 @@ from .._tables import Table
 from .._uncertain import Gaussians, Rows
 from ..exceptions import ColumnError, NullError, ParameterError, ShapeError, UncertainError
 from ._categories import Categories, one_hot
+from ._pairs import REFUSE, Pairs, with_pairs
 
 POWERS = {"std": 1, "var": 2, "cov": 2, "precision": -2, "factor": 1}
 """The power of the values' unit that uncertainty of a kind has."""
@@ -55,6 +56,7 @@ def read_gaussians(
     on_missing: str = "error",
     categories: Categories | None = None,
     handle_unknown: str = "error",
+    impossible: str = REFUSE,
 ) -> GaussianRows:
     """The Gaussians in the columns, of which nothing is left open."""
     indicators = one_hot(table, categories, handle_unknown) if categories else None
@@ -67,7 +69,7 @@ def read_gaussians(
                 'on_missing="point": an exact row has no precision matrix; pass cov, or drop the rows'
             )
         means = features if columns.mean is None else [columns.mean]
-        parts.append(_gaussians(table, means, listed, columns, on_missing))
+        parts.append(_gaussians(table, means, listed, columns, on_missing, impossible))
         features = []
     bars = columns.error_bars if features else {}
     if features and not bars:
@@ -76,9 +78,9 @@ def read_gaussians(
         plain = {bar.kind for bar in bars.values()}
         if len(plain) == 1 and plain <= {"std", "var"} and not points and not indicators:
             own: dict[str, list[str]] = {plain.pop(): [bar.columns[0] for bar in bars.values()]}
-            parts.append(_gaussians(table, list(bars), own, columns, on_missing))
+            parts.append(_gaussians(table, list(bars), own, columns, on_missing, impossible))
         else:
-            parts.append(_mixed(table, bars, points, indicators, columns, on_missing))
+            parts.append(_mixed(table, bars, points, indicators, columns, on_missing, impossible))
     return hstack(parts)
 
 
@@ -103,6 +105,7 @@ def _mixed(
     indicators: tuple[Floats, list[str]] | None,
     columns: Columns,
     on_missing: str,
+    impossible: str,
 ) -> GaussianRows:
     """Scalar features with error bars of several kinds, exact ones, and categories."""
     policy = Missing.from_option(on_missing)
@@ -141,7 +144,8 @@ def _mixed(
     places = {"means": means_of, "covariances": names}
     known: Keywords = {"var": Rows.from_numpy(np.ascontiguousarray(var), n, d)} if var.any() or bars else {}
     core = Gaussians(Rows.from_numpy(np.ascontiguousarray(means), n, d), names=places, **known)
-    return _finished(_related(core, table, list(bars), columns, places, missing), missing)
+    core = _related(core, table, list(bars), columns, places, missing, impossible)
+    return _finished(core, missing)
 
 
 def _numbers(table: Table, column: str, missing: str, of: Sequence[str] = (), power: int = 1) -> Floats:
@@ -215,49 +219,31 @@ def _related(
     roles: Columns,
     names: dict[str, list[str]],
     missing: Booleans | None,
+    impossible: str,
 ) -> Gaussians:
-    """With the correlations and covariances of pairs of features, S_jk = corr_jk s_j s_k; others stay 0, and
-    those of what is missing.
-    """
+    """With the correlations and covariances of pairs of features; others stay 0, and those of what is
+    missing."""
     if roles.corr is None and roles.cov is None:
         return core
     corr = pair_columns_from(roles.corr, features, table.names)
     cov = {} if "cov" in roles.lists else pair_columns_from(roles.cov, features, table.names, own=True)
     cov = {pair: column for pair, column in cov.items() if pair[0] != pair[1] and pair not in corr}
-    pairs = corr | cov
-    if not pairs:
+    if not corr | cov:
         return core
     place = {feature: j for j, feature in enumerate(features)}
-    j = np.asarray([place[a] for a, _ in pairs])
-    k = np.asarray([place[b] for _, b in pairs])
-    columns = list(pairs.values())
-    values = read_columns(table, columns, "refuse-error-bars" if missing is None else "nan").to_numpy()
-    if values.shape[1] != len(columns):
-        raise ShapeError(f"{listing(columns)}: expected one number per row in each, got lists of them")
+    pairs = Pairs(
+        columns=[*(corr | cov).values()],
+        first=np.asarray([place[a] for a, _ in corr | cov]),
+        second=np.asarray([place[b] for _, b in corr | cov]),
+        are_correlations=np.asarray([pair in corr for pair in corr | cov]),
+    )
+    policy = "refuse-error-bars" if missing is None else "nan"
+    values = read_columns(table, pairs.columns, policy).to_numpy()
+    if values.shape[1] != len(pairs.columns):
+        raise ShapeError(f"{listing(pairs.columns)}: expected one number per row in each, got lists of them")
     if missing is not None:
-        values = np.where(missing[:, j] | missing[:, k], 0.0, values)
-    dense = core.covariances()
-    std = np.sqrt(np.diagonal(dense, axis1=1, axis2=2))
-    scale = std[:, j] * std[:, k]
-    of_corr = np.asarray([pair in corr for pair in pairs])
-    wrong = np.argwhere(of_corr & ~(np.abs(values) <= 1))
-    if len(wrong):
-        row, column = wrong[0]
-        raise UncertainError(
-            f"{columns[column]}: row {row} is {values[row, column]}; correlations lie in [-1, 1]"
-        )
-    wrong = np.argwhere(~of_corr & ~(np.abs(values) <= scale * (1 + 1e-9)))
-    if len(wrong):
-        row, column = wrong[0]
-        raise UncertainError(
-            f"{columns[column]}: row {row} is {values[row, column]}, but the standard deviations "
-            f"{std[row, j[column]]} and {std[row, k[column]]} allow no covariance beyond {scale[row, column]}"
-        )
-    dense[:, j, k] = dense[:, k, j] = np.where(of_corr, values * scale, values)
-    n, d = core.n_rows, core.n_features
-    names = {**names, "covariances": [listing(columns, 4)]}
-    means = Rows.from_numpy(np.ascontiguousarray(core.means), n, d)
-    return Gaussians(means, cov=Rows.from_numpy(dense, n, d * d), names=names)
+        values = np.where(missing[:, pairs.first] | missing[:, pairs.second], 0.0, values)
+    return with_pairs(core, pairs, values, names, impossible)
 
 
 # -- list-typed columns
@@ -269,6 +255,7 @@ def _gaussians(
     errors: Mapping[str, list[str]],
     roles: Columns,
     on_missing: str,
+    impossible: str,
 ) -> GaussianRows:
     """Means and uncertainty as they lie in the columns, in place where the layout allows."""
     impute = on_missing == "impute"
@@ -293,7 +280,7 @@ def _gaussians(
         arguments["var"] = Rows.from_numpy(wide, n, d)
     core = Gaussians(means, names=names, **arguments)
     if roles.mean is None:
-        core = _related(core, table, columns, roles, names, missing)
+        core = _related(core, table, columns, roles, names, missing, impossible)
     return _finished(core, missing)
 
 
