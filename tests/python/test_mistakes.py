@@ -150,3 +150,18 @@ def test_text_among_numbers_is_named_with_row_and_value(text: str) -> None:
     with pytest.raises(ColumnError, match=r"flux: row 7 is '.*', which is no number") as caught:
         uncertain.fit(TABLE | {"flux": values}, target="kind", method="gsu")
     assert repr(text) in str(caught.value)
+
+
+def test_columns_of_two_numbers_are_arms_in_tables_of_astropy() -> None:
+    astropy = pytest.importorskip("astropy.table")
+    arms = np.column_stack([-0.5 * STD, STD])
+    names = np.char.ljust(KIND, 4)
+    table = astropy.Table({"flux": FLUX, "Unc_flux": arms, "kind": names})
+    with pytest.warns(UncertainWarning) as caught:
+        model = uncertain.fit(table, target="kind", method="gsu")
+    assert any("were read as the upper and lower arms" in str(warning.message) for warning in caught)
+    assert model.columns_.std == {"flux": ("flux_err1", "flux_err2")}
+    assert table.colnames == ["flux", "Unc_flux", "kind"] and table["kind"][0] == names[0]
+    assert list(model.classes_) == ["a", "b"]
+    with pytest.warns(UncertainWarning):
+        assert len(model.predict(table)) == N

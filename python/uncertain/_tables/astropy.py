@@ -34,10 +34,11 @@ def strip_text(table: NativeTable) -> NativeTable:
     """The table with its text as FITS means it: blanks at the end fill the field, an empty one is a gap."""
     for name in table.colnames:
         column = table[name]
-        if column.dtype.kind in "US" and column.ndim == 1:
+        dtype = getattr(column, "dtype", None)  # which times and coordinates have not
+        if dtype is not None and dtype.kind in "US" and column.ndim == 1:
             text = np.char.rstrip(np.asarray(column))
-            empty = text == text.dtype.type()
-            table[name] = np.ma.array(text, mask=empty) if empty.any() else text
+            missing = np.ma.getmaskarray(column) | (text == text.dtype.type())
+            table[name] = np.ma.array(text, mask=missing) if missing.any() else text
     return table
 
 
@@ -49,7 +50,11 @@ def split_arms(table: NativeTable) -> str:
     names = []
     for value, bars in error_bars(table.colnames).items():
         column = bars[0].columns[0]
-        if bars[0].kind == "std" and table[value].ndim == 1 and table[column].shape == (len(table), 2):
+        if (
+            bars[0].kind == "std"
+            and table[value].shape == (len(table),)
+            and table[column].shape == (len(table), 2)
+        ):
             signed = np.ma.less(np.ma.masked_invalid(table[column]), 0).any(axis=0).filled(False)
             lower = int(signed[1] and not signed[0])
             for name, arm in ((f"{value}_err1", 1 - lower), (f"{value}_err2", lower)):
