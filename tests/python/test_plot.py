@@ -239,6 +239,14 @@ def test_a_model_whose_table_has_gaps() -> None:
     display = plot.GaussianDisplay.from_estimator(model, table, features=("flux", "color"))
     assert np.isfinite(display.data.means).all()
 
+    # A method that takes gaps as they are has no distribution to fill them from, and needs none for this.
+    model = uncertain.fit(table, target="kind", method="remeasured", n_trees=5)
+    reliable = plot.ReliabilityDisplay.from_estimator(model, table, n_bins=5)
+    prob = model.predict_proba(table)["star"].to_numpy()
+    assert reliable.brier == pytest.approx(brier_score_loss((table["kind"] == "star").to_numpy(), prob))
+    with pytest.raises(UncertainError, match="row 0, color is missing, and this model knows no distribution"):
+        plot.GaussianDisplay.from_estimator(model, table, features=("flux", "color"))
+
 
 def test_a_huber_model_of_a_table(rng: np.random.Generator) -> None:
     x = rng.uniform(0.5, 1.0, 60)

@@ -592,13 +592,15 @@ class Model:
         return steps, rows, self._reader.truth(source, y), self._reader.groups(source, groups)
 
     def _drawn(
-        self, table: TableLike, y: ColumnOrValues | None
-    ) -> tuple[Pipeline, GaussianArray, Labels | None, list[str]]:
-        """What `uncertain.plot` asks: the steps behind the reading ones, rows, targets if known, names."""
+        self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True
+    ) -> tuple[Pipeline, GaussianRows, Labels | None, list[str]]:
+        """What `uncertain.plot` asks: the steps behind the reading ones, rows (their gaps filled), targets if
+        known, names."""
         source = self._reader.source(table, y)
         known = y is not None or self.columns_.target in source.names
         truth = self._reader.truth(source, y) if known else None
-        return self._reader.steps, self._reader.gaussians(source), truth, self._reader.feature_names
+        rows = self._reader.gaussians(source) if filled else self._reader.rows(source)
+        return self._reader.steps, rows, truth, self._reader.feature_names
 
 
 def load(path: str | os.PathLike[str]) -> Model:

@@ -252,7 +252,10 @@ class Reader:
             check_fitted_names(imputer, rows.feature_names, reset=True)
             return imputer.transform(Incomplete(rows.gaussians, rows.missing))
         row, feature = np.argwhere(rows.missing)[0]
-        raise UncertainError(f'row {row}, feature {feature} is missing; fit with on_missing="impute"')
+        raise UncertainError(
+            f"row {row}, {self.feature_names[feature]} is missing, and this model knows no distribution of "
+            'the features to fill it from: leave such rows out, or fit with on_missing="impute"'
+        )
 
     def target(self, y: ColumnOrValues | None) -> ColumnOrValues:
         """The column of the fit, unless another is named, or values are given."""

@@ -1,5 +1,6 @@
-"""Real data with error bars that come with scikit-learn, so that nothing is downloaded."""
+"""Real data with error bars, of this package and of scikit-learn: nothing is downloaded."""
 
+from ._kepler import kepler
 from ._published import wdbc
 
-__all__ = ["wdbc"]
+__all__ = ["kepler", "wdbc"]

@@ -19,7 +19,7 @@ class TableModel(Protocol):
     pipeline_: Estimator
 
     def _drawn(
-        self, table: TableLike, y: ColumnOrValues | None
+        self, table: TableLike, y: ColumnOrValues | None, *, filled: bool = True
     ) -> tuple[Estimator, GaussianArray, ArrayLike | None, Sequence[str]]:
         """Its pipeline behind the columns, the rows of a table, their labels and the features' names."""
 

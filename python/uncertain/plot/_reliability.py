@@ -14,7 +14,7 @@ from .._data.options import check_option
 from .._data.typing import Booleans, ColumnOrValues, Estimator, Floats, Label, Predictor
 from .._data.validation import TableLike
 from ..exceptions import ParameterError, ShapeError, UncertainError
-from ._opened import Opened, is_model, last_step
+from ._opened import is_model, last_step
 from ._style import COLORS, axes_for, bare
 
 if TYPE_CHECKING:
@@ -90,10 +90,9 @@ class ReliabilityDisplay:
         **options : of `from_predictions`.
         """
         if is_model(estimator):
-            opened = Opened.from_arguments(estimator, X, y)
+            model, rows, labels, _ = estimator._drawn(X, y, filled=False)
         else:  # rows of any kind that the estimator takes
-            opened = Opened(cast(Estimator, estimator), cast(GaussianArray, X), cast(ArrayLike, y), None)
-        model, rows, labels, _ = opened
+            model, rows, labels = cast(Estimator, estimator), cast(GaussianArray, X), cast(ArrayLike, y)
         shown = name or type(last_step(model)).__name__
         if not hasattr(model, "predict_proba"):
             raise ParameterError(f"{shown} gives no probabilities here; fit it with probability=True")

@@ -1,0 +1,43 @@
+"""A slice of NASA's table of Kepler objects of interest, as it was published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars
+
+TABLE = Path(__file__).with_name("kepler.parquet")
+
+
+def kepler() -> polars.DataFrame:
+    """809 Kepler objects of interest, planets and false positives, around 700 stars: a catalogue as it comes.
+
+    A random sample of the stars of NASA's cumulative table, without the candidates. Nothing was cleaned:
+    values and error bars are missing in places, error bars are asymmetric, and some are zero.
+
+    Returns
+    -------
+    polars.DataFrame
+        `kepoi_name`; `kepid`, the star (pass ``groups="kepid"``: objects of a star share its quantities);
+        `koi_disposition`, "CONFIRMED" (286) or "FALSE POSITIVE" (523); and eight quantities, each with its
+        upper error ``<quantity>_err1`` >= 0 and its lower one ``<quantity>_err2`` <= 0: `koi_period` (days)
+        and `koi_duration` (hours) of the transit, its `koi_depth` (parts per million) and impact parameter
+        `koi_impact`, the radius `koi_prad` of what passes (Earth radii), and of the star the radius
+        `koi_srad` (solar radii), the effective temperature `koi_steff` (K) and the surface gravity
+        `koi_slogg` (log10 of cm / s^2).
+
+    Notes
+    -----
+    Source: NASA Exoplanet Archive, table `cumulative` (public domain), doi 10.26133/NEA4.
+
+    Examples
+    --------
+    >>> from uncertain.demo import kepler
+    >>> kepler().shape
+    (809, 27)
+    """
+    import polars
+
+    return polars.read_parquet(TABLE)
