@@ -16,7 +16,7 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold, split
-from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
+from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.typing import Booleans, Floats, Ints
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, fit_folds, silenced, with_chosen_penalty
@@ -26,11 +26,10 @@ from ..preprocessing._error_columns import feature_spread
 from ..preprocessing._readings import Readings, drawn_factors
 from ..regression import GSURegressor
 from .conformal import LARGEST, Conformal
-from .cross_conformal import CrossConformal, class_shares, cross_conformal, noise_levels
-from .distribution import answer_from_density, from_errors, has_density
+from .cross_conformal import CrossConformal, cross_conformal, noise_levels, shares_of
 from .measured import is_measured
 from .scatter import FOLDS, MANY_ROWS, most_likely_scatter
-from .spread import Spread, feature_widths, variance_parts
+from .spread import Spread, chosen, law_of, open_of, widths_of
 
 FEW_ROWS = 1_000
 """Up to so many rows each third of them is held out in turn, whatever the method; of more only one."""
@@ -130,51 +129,39 @@ def _tested(held_out: FoldModels) -> list[tuple[Pipeline, GaussianRows, Ints]]:
 
 
 def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
-    widths = feature_widths(fitted, training.rows)
-    exact, dense = isinstance(fitted[-1], GSURegressor), has_density(fitted)
+    widths = widths_of(fitted, training.rows)
     training = held_out.training
     residuals, parts, numbers, again = [], [], [], []
     for model, rows, test in _tested(held_out):
         for copy, read in enumerate(_readings(fitted, rows)):
-            if exact:
-                mean, std = from_errors(model, read)
-                parts.append(std[:, None] ** 2)
-            elif dense:
-                mean, std, _ = answer_from_density(model, read)
-                parts.append(std[:, None] ** 2)
-            else:
-                mean = model.predict(read)
-                parts.append(variance_parts(model, read, widths))
-            residuals.append(training.y[test[: len(read)]] - mean)
+            found = open_of(model, read, widths)
+            parts.append(found.parts)
+            residuals.append(training.y[test[: len(read)]] - found.mean)
             numbers.append(test[: len(read)])
             again.append(np.full(len(read), copy > 0))
     if not residuals:
         return Calibrated()
-    r, v, at, copied = (np.concatenate(each) for each in (residuals, parts, numbers, again))
+    r, u, at, copied = (np.concatenate(each) for each in (residuals, parts, numbers, again))
     weights = training.counts[at]
     target_std = np.zeros(len(at)) if training.y_std is None else training.y_std[at]
-    residual_std = spread = None
-    enough = np.count_nonzero(~copied) >= LEAST_SCORES
-    if exact:
+    residual_std = None
+    if isinstance(fitted[-1], GSURegressor):
         first = ~copied
-        variances = v[first, 0] + target_std[first] ** 2
+        variances = u[first, 0] + target_std[first] ** 2
         residual_std = most_likely_scatter(r[first], variances, weights[first])
-        std = np.sqrt(residual_std**2 + v[:, 0])
-    elif dense:
-        std = np.sqrt(v[:, 0])
-    elif enough:
-        spread = Spread.estimate(r, v, weights, widths)
-        std = spread.std(v)
-    if not enough:
+    law = law_of(fitted, residual_std)
+    if np.count_nonzero(~copied) < LEAST_SCORES:
         return Calibrated(residual_std)
-    std = np.maximum(std, 1e-12 * np.abs(training.y[at]).max())
+    spread = chosen(law, r, u, weights, widths, target_std, at)
+    std = np.maximum(spread.std(u), 1e-12 * np.abs(training.y[at]).max())
     whole = np.hypot(std, target_std)
     scores = np.divide(np.abs(r), whole, out=np.zeros(len(r)), where=whole > 0.0)
-    return Calibrated(residual_std, spread, Conformal.from_scores(scores, log(std), weights))
+    conformal = Conformal.of(scores, log(std), weights)
+    return Calibrated(residual_std, None if spread is law else spread, conformal)
 
 
 def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
-    widths = feature_spread(filled_gaussians(training.rows).means, ~missing_mask(training.rows))
+    widths = feature_spread(gaussians_of(training.rows).means, ~gaps_of(training.rows))
     training = held_out.training
     codes = _codes(fitted, training)
     models, scores, levels, weights = [], [], [], []
@@ -187,7 +174,7 @@ def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldM
         n_tested += len(test) if training.groups is None else training.groups.take(test).count
         n_rows += len(test)
         readings = _readings(fitted, rows)
-        shares = [class_shares(model, read, fitted.classes_) for read in readings]
+        shares = [shares_of(model, read, fitted.classes_) for read in readings]
         at = np.concatenate([test[: len(read)] for read in readings])
         models.append(model)
         scores.append(1.0 - np.concatenate(shares)[np.arange(len(at)), codes[at]])
@@ -207,7 +194,7 @@ def log(std: Floats) -> Floats:
 
 def _readings(fitted: Pipeline, rows: GaussianRows) -> Sequence[GaussianRows]:
     """The rows, and as they would have been read with larger errors, if error bars are measurement errors."""
-    gaussians = filled_gaussians(rows)
+    gaussians = gaussians_of(rows)
     if not is_measured(fitted) or not gaussians.trace().any():
         return [rows]
     dense = gaussians.kind not in ("diagonal", "isotropic")

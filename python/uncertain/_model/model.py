@@ -175,18 +175,22 @@ class Model:
         is fitted to at most 20,000 rows.
 
         A `GaussianMixtureRegressor` has a density of its own, of the true target; s_i^2 is what the
-        errors add to the scatter of its laws. Other methods have none, and their spread is that of held-out
-        residuals (of the folds of a choice; else of a third of the rows, or all in turn up to 1,000) by noise
-        level,
+        errors add to the scatter of its laws. Other methods have none. Where there is none, or where the law
+        of least CRPS over held-out rows is better by two standard errors (with heavy tails, or a scatter that
+        was fitted too well), that one takes its place:
 
         .. code-block:: text
 
-            y_i - prediction_i ~ N(0, a + sum_j b_j v_ij),    s_i^2 = sum_j b_j v_ij
+            y_i - prediction_i ~ N(0, a + sum_j b_j u_ij + t_i^2),    s_i^2 = sum_j b_j u_ij
 
-        with v_ij the variance that the row's errors leave open of feature j (behind a `GaussianDenoiser` that
-        of the posterior, else s^2 t^2 / (s^2 + t^2) for an error s and a feature of spread t), and a > 0,
-        b_j >= 0 the most likely ones. If error bars are measurement errors every held-out row is there twice,
-        also as it would have been read with errors up to 4 times as large.
+        with u_i1 the variance of the method's own law, and for a learner u_ij the variance that the row's
+        errors leave open of feature j (behind a `GaussianDenoiser` that of the posterior, else s^2 t^2 / (s^2
+        + t^2) for an error s and a feature of spread t). An average has the u of its members, and the
+        variance of their predictions. a > 0 and b_j >= 0 minimise the CRPS of held-out rows (of the folds of
+        a choice; else of a third of the rows, or all in turn up to 1,000); b = 0, a constant width, is kept
+        unless they are better by a standard error. If error bars are measurement errors every held-out row is
+        there twice, also as it would have been read with errors up to 4 times as large. Where residuals have
+        heavy tails the deviation is that of their core: intervals are those of `predict_interval`.
 
         Raises `ParameterError` for classes, and for a model that does not know its scatter: its file was
         written in Rust or by an older version, or it was fitted to too few rows (or groups) to hold any out.

@@ -15,11 +15,10 @@ from .._tables.source import Source
 from ..exceptions import ParameterError
 from .calibrating import log
 from .conformal import Conformal
-from .cross_conformal import CrossConformal, class_shares, set_lists
-from .distribution import answer_from_density, from_errors, has_density
+from .cross_conformal import CrossConformal, set_lists, shares_of
 from .reader import Answer, Reader
 from .remembered import Remembered
-from .spread import variance_parts
+from .spread import Spread, law_of, open_of
 from .without_errors import Errors
 
 Scores = TypeVar("Scores", Conformal, CrossConformal)
@@ -38,8 +37,11 @@ class Predictor:
     @property
     def has_distribution(self) -> bool:
         """Is the distribution of a prediction known?"""
-        known = self._residual_std is not None or self._remembered.spread is not None
-        return known or has_density(self._reader.pipeline)
+        return self._spread is not None
+
+    @property
+    def _spread(self) -> Spread | None:
+        return self._remembered.spread or law_of(self._reader.pipeline, self._residual_std)
 
     def predict(self, table: TableLike, *, append: bool, errors: Errors = None) -> NativeColumn | NativeTable:
         """Classes, or numbers."""
@@ -77,7 +79,7 @@ class Predictor:
         assert classes is not None
 
         def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
-            shares = class_shares(steps, rows, classes)
+            shares = shares_of(steps, rows, classes)
             return (set_lists(shares, known.inside(steps, rows, shares, classes, coverage), classes),)
 
         return self._one(
@@ -133,7 +135,7 @@ class Predictor:
         self, append: bool, names: Sequence[str] | None, empty: NativeTable
     ) -> NativeColumn | NativeTable:
         """The answer to a table without rows; `names` of the columns of numbers, None for predictions."""
-        source, classes = Source.from_input(empty), self._reader.classes
+        source, classes = Source.of(empty), self._reader.classes
         numbers = np.empty(0)
         predicted = numbers if classes is None else np.empty(0, dtype=classes.dtype)
         columns = dict.fromkeys(names or [self._name("", append=True)], numbers if names else predicted)
@@ -183,15 +185,10 @@ class Predictor:
 
     def _distribution(self, steps: Pipeline, rows: GaussianRows) -> tuple[Floats, Floats, Floats]:
         """Prediction, whole standard deviation, and the part of it that errors make."""
-        if self._residual_std is not None:
-            mean, from_rows = from_errors(steps, rows)
-            return mean, np.hypot(from_rows, self._residual_std), from_rows
-        if has_density(steps):
-            return answer_from_density(steps, rows)
-        spread = self._remembered.spread
+        spread = self._spread
         assert spread is not None
-        parts = variance_parts(steps, rows, spread.widths)
-        return steps.predict(rows), spread.std(parts), spread.from_errors(parts)
+        found = open_of(steps, rows, spread.widths)
+        return found.mean, spread.std(found.parts), spread.from_errors(found.of_errors)
 
     def _scored(self, scores: Scores | None, coverage: float) -> Scores:
         """The scores, if there are any, for a coverage that can be."""

@@ -25,7 +25,7 @@ class Remembered:
     sizes: ErrorSizes | None = None
     """How large errors were."""
     spread: Spread | None = None
-    """Of a regression without a law of its own: how far targets are from predictions."""
+    """Of a regression: how far targets are from predictions, where its own law is none, or not as good."""
     conformal: Conformal | None = None
     """Of a regression: how strange held-out targets were."""
     sets: CrossConformal | None = None
@@ -74,13 +74,7 @@ class Remembered:
         if self.sets is not None:
             raise ValueError("sets of a classifier beside a regression")
         if self.spread is not None:
-            if isinstance(last, GSURegressor) or has_density(pipeline):
-                raise ValueError(f"a {type(last).__name__} with a spread, which is for other regressions")
-            if len(self.spread.widths) != last.n_features_in_:
-                raise ValueError(
-                    f"a spread of {len(self.spread.widths)} features, {type(last).__name__} has "
-                    f"{last.n_features_in_}"
-                )
+            self.spread.check(pipeline)
         known = residual_std is not None or self.spread is not None or has_density(pipeline)
         if self.conformal is not None and not known:
             raise ValueError("scores of intervals without residual_std or spread")

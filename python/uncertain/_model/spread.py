@@ -1,35 +1,53 @@
-"""The spread of targets around the predictions of a regression that has no density, by noise level.
+"""The width of predicted numbers: a law of held-out residuals with one or a few parameters, for every method.
 
-Of a learner without a law of its own only held-out residuals say how far off it is. Their variance is taken
-to be
+A method says what it leaves open of a row, u_ij (`open_of`); held-out residuals r_i say what that is worth:
 
-    V_i = a + sum_j b_j v_ij,    a > 0,  b_j >= 0
+    y_i - prediction_i ~ N(0, V_i + t_i^2),    V_i = a + sum_j b_j u_ij,    a > 0,  b_j >= 0
 
-where v_ij is what a row's errors leave open of feature j: behind a `GaussianDenoiser` the variance of the
-posterior, else s^2 t^2 / (s^2 + t^2) for an error s and a feature of spread t, which no error can exceed. For
-small errors b_j is the mean square of the slope of the prediction. a and b maximise sum_i c_i log N(r_i; 0,
-V_i); with many features their mean in units of t_j^2 is the only one.
+with the error bar t_i of a target that has one. u is
+
+    GSURegressor    w'S_i w                                      law of its own: b = 1
+    mixture         the variance of its conditional density      law of its own: a = 0, b = 1
+    learner         s^2 t^2 / (s^2 + t^2) of every feature, for an error s and a feature of spread t, which no
+                    error can exceed (behind a `GaussianDenoiser` the variance of the posterior)
+    average         that of each member (of a learner the mean over features, in units of t^2), and the
+                    variance of the members' predictions around their mean
+
+a and b are those of the least CRPS (T. Gneiting, A. E. Raftery, A. H. Westveld and T. Goldman, Calibrated
+Probabilistic Forecasting Using Ensemble Model Output Statistics and Minimum CRPS Estimation, Monthly Weather
+Review 133, 2005, doi 10.1175/MWR2904.1): a few rows that are far off, or have enormous errors, do not make
+all others wide, as they do by likelihood. A simpler law is kept unless the CRPS of the next one is clearly
+better: the method's own by two standard errors, a constant width by one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
-from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
+from .._data.groups import Groups
+from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
 from .._data.json_numbers import finite_number, finite_numbers
 from .._data.typing import Floats, Header
-from .._errors.sizes import value_sizes
+from .._errors.sizes import sizes_of
+from .._held_out.means import weighted_mean
 from ..preprocessing import GaussianDenoiser
 from ..preprocessing._error_columns import feature_spread
-from .distribution import in_front
+from ..regression import GSURegressor
+from .distribution import from_errors, has_density, in_front, of_density
 
 MANY = 30
 """More features share one coefficient."""
+CLEARLY = 2.0
+"""Standard errors by which another law must be better than the method's own."""
+LEAST = 1e-6
+"""The least a, in units of the mean square of residuals."""
 
 
 @dataclass(frozen=True)
@@ -39,32 +57,34 @@ class Spread:
     base: float
     """a."""
     slopes: Floats
-    """b, one per feature, or one for all."""
+    """b, one for each column of u."""
     widths: Floats
-    """t, one per feature, in the units of the rows in front of the last step."""
+    """t, one per feature (of each member), in the units of the rows in front of the last step; empty for a
+    method with a law of its own."""
 
     @classmethod
-    def estimate(cls, residuals: Floats, parts: Floats, weights: Floats, widths: Floats) -> Self:
-        """The most likely one; `parts` are v, (n, d) or (n, 1)."""
-        squares = residuals**2
-        mean = max(float(np.average(squares, weights=weights)), 1e-300)
-        size = np.average(parts, axis=0, weights=weights)
-        used = size > 0.0
-        x, r2, w = parts[:, used] / size[used], squares / mean, weights / weights.sum()
+    def of(
+        cls, residuals: Floats, parts: Floats, weights: Floats, widths: Floats, target_std: Floats
+    ) -> Self:
+        """The one of the least CRPS; `parts` are u, (n, k)."""
+        size2 = max(float(np.average(residuals**2, weights=weights)), 1e-300)
+        mean = np.average(parts, axis=0, weights=weights)
+        used = mean > 0.0
+        x, r, w = parts[:, used] / mean[used], residuals / np.sqrt(size2), weights / weights.sum()
+        own = target_std**2 / size2
 
         def loss(p: Floats) -> tuple[float, Floats]:
-            v = p[0] + x @ p[1:]
-            change = w * (1.0 / v - r2 / v**2)
-            return float(w @ (np.log(v) + r2 / v)), np.concatenate([[change.sum()], change @ x])
+            std = np.sqrt(p[0] + x @ p[1:] + own)
+            change = w * (2.0 * _phi(r / std) - np.pi**-0.5) / (2.0 * std)
+            return float(w @ crps(r, std)), np.concatenate([[change.sum()], change @ x])
 
         start = np.full(1 + x.shape[1], 0.5 / max(x.shape[1], 1))
         start[0] = 0.5
-        found = minimize(
-            loss, start, jac=True, method="L-BFGS-B", bounds=[(1e-6, None)] + [(0.0, None)] * x.shape[1]
-        )
+        bounds = [(LEAST, None)] + [(0.0, None)] * x.shape[1]
+        found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
         slopes = np.zeros(parts.shape[1])
-        slopes[used] = found.x[1:] * mean / size[used]
-        return cls(float(found.x[0] * mean), slopes, widths)
+        slopes[used] = found[1:] * size2 / mean[used]
+        return cls(float(found[0] * size2), slopes, widths)
 
     def from_errors(self, parts: Floats) -> Floats:
         """The deviation that the rows' own errors make."""
@@ -83,23 +103,137 @@ class Spread:
         """Inverse of `to_dict`; ValueError or TypeError for what it did not write."""
         base = finite_number(values["base"], "base")
         slopes, widths = (finite_numbers(values[name], name) for name in ("slopes", "widths"))
-        sound = base > 0.0 and (slopes >= 0.0).all() and (widths > 0.0).all()
-        if not sound or len(slopes) != (1 if len(widths) > MANY else len(widths)):
+        if not (base > 0.0 and (slopes >= 0.0).all() and (widths > 0.0).all()):
             raise ValueError(f"spread = {values!r:.100}")
         return cls(base, slopes, widths)
 
+    def check(self, pipeline: Pipeline) -> None:
+        """ValueError if it is not one of this pipeline."""
+        widths, columns = _counts(pipeline)
+        if len(self.widths) != widths or len(self.slopes) != columns:
+            raise ValueError(
+                f"a spread of {len(self.slopes)} coefficients and {len(self.widths)} features; "
+                f"{type(pipeline[-1]).__name__} has {columns} and {widths}"
+            )
 
-def feature_widths(pipeline: Pipeline, rows: GaussianRows) -> Floats:
-    """t: the spread of every feature in front of the last step; 1 for a feature that does not vary."""
-    moved = in_front(pipeline, rows)
-    return feature_spread(filled_gaussians(moved).means, ~missing_mask(moved))
+
+def chosen(
+    law: Spread | None,
+    residuals: Floats,
+    parts: Floats,
+    weights: Floats,
+    widths: Floats,
+    target_std: Floats,
+    rows: Floats,
+) -> Spread:
+    """Of the method's own law, a constant width, and the fitted law the simplest that is as good as the next.
+
+    `rows` are the numbers of the rows, of which some are there more than once.
+    """
+    none = np.zeros_like(parts)
+    constant = Spread.of(residuals, none, weights, widths, target_std)
+    laws = [constant, Spread.of(residuals, parts, weights, widths, target_std)]
+    laws = laws if law is None else [law, *laws]
+    losses = [crps(residuals, np.hypot(one.std(parts), target_std)) for one in laws]
+    groups = Groups(np.unique(rows, return_inverse=True)[1].astype(np.uint32))
+    best = 0
+    for k in range(1, len(laws)):
+        gain, se = weighted_mean(losses[best] - losses[k], weights, groups)
+        best = k if gain > se * (CLEARLY if laws[best] is law else 1.0) else best
+    return laws[best]
 
 
-def variance_parts(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:
-    """v of every row."""
-    std, known = value_sizes(in_front(pipeline, rows))
+def crps(off: Floats, std: Floats) -> Floats:
+    """Of N(0, std^2) at `off`: std (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt(pi)), z = off / std."""
+    z = off / std
+    return np.asarray(std * (z * (2.0 * ndtr(z) - 1.0) + 2.0 * _phi(z) - np.pi**-0.5))
+
+
+def _phi(z: Floats) -> Floats:
+    return np.asarray(np.exp(-(z**2) / 2.0) / np.sqrt(2.0 * np.pi))
+
+
+class Open(NamedTuple):
+    """What a model says of rows."""
+
+    mean: Floats
+    """The prediction."""
+    parts: Floats
+    """u, (n, k)."""
+    of_errors: Floats
+    """The part of u that the rows' own errors make."""
+
+
+def open_of(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Open:
+    """The prediction, and what it leaves open."""
+    if isinstance(pipeline[-1], GSURegressor):
+        mean, std = from_errors(pipeline, rows)
+        return Open(mean, std[:, None] ** 2, std[:, None] ** 2)
+    if has_density(pipeline):
+        mean, std, added = of_density(pipeline, rows)
+        return Open(mean, std[:, None] ** 2, added[:, None] ** 2)
+    members = getattr(pipeline[-1], "members_", None)
+    if members is not None:
+        return _of_average(pipeline[-1].weights_, members, rows, widths)
+    parts = _of_learner(pipeline, rows, widths)
+    return Open(pipeline.predict(rows), parts, parts)
+
+
+def _of_average(weights: Floats, members: Sequence[Pipeline], rows: GaussianRows, widths: Floats) -> Open:
+    each, at = [], 0
+    for member in members:
+        count, columns = _counts(member)
+        own = widths[at : at + count]
+        at += count
+        found = open_of(member, rows, own)
+        if columns > 1:
+            mean = (found.parts / own**2).mean(axis=1, keepdims=True)
+            found = Open(found.mean, mean, mean)
+        each.append(found)
+    answers = np.stack([one.mean for one in each])
+    mean = weights @ answers
+    apart = (weights @ (answers - mean) ** 2)[:, None]
+    return Open(
+        mean,
+        np.hstack([*(one.parts for one in each), apart]),
+        np.hstack([*(one.of_errors for one in each), np.zeros_like(apart)]),
+    )
+
+
+def _of_learner(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:
+    std, known = sizes_of(in_front(pipeline, rows))
     parts = std**2
     if not any(isinstance(step, GaussianDenoiser) for _, step in pipeline.steps):
         parts = parts * widths**2 / (parts + widths**2)
     parts = np.where(known, parts, widths**2)
     return (parts / widths**2).mean(axis=1, keepdims=True) if len(widths) > MANY else parts
+
+
+def widths_of(pipeline: Pipeline, rows: GaussianRows) -> Floats:
+    """t: the spread of every feature in front of the last step (of each member); 1 for one that does not vary;
+    empty for a method with a law of its own."""
+    if _counts(pipeline)[0] == 0:
+        return np.empty(0)
+    members = getattr(pipeline[-1], "members_", None)
+    if members is not None:
+        return np.concatenate([widths_of(member, rows) for member in members])
+    moved = in_front(pipeline, rows)
+    return feature_spread(gaussians_of(moved).means, ~gaps_of(moved))
+
+
+def law_of(pipeline: Pipeline, residual_std: float | None) -> Spread | None:
+    """The law of a method that has one: of a `GSURegressor` once its scatter is known."""
+    if residual_std is not None:
+        return Spread(residual_std**2, np.ones(1), np.empty(0))
+    return Spread(0.0, np.ones(1), np.empty(0)) if has_density(pipeline) else None
+
+
+def _counts(pipeline: Pipeline) -> tuple[int, int]:
+    """How many widths a spread has, and how many coefficients."""
+    last = pipeline[-1]
+    if isinstance(last, GSURegressor) or has_density(pipeline):
+        return 0, 1
+    if hasattr(last, "members_"):
+        return sum(_counts(member)[0] for member in last.members_), len(last.members_) + 1
+    d = int(last.n_features_in_)
+    return d, 1 if d > MANY else d
