@@ -1,6 +1,7 @@
 """Do the widths of predicted numbers fit? CRPS over RMSE, and coverage of 68 and 95 % by terciles of width.
 
-    python benches/python/widths.py [--data ../shared/data] [--folds 1] [--only stars ...] [--methods auto ...]
+    python benches/python/widths.py [--data ../shared/data] [--folds 1] [--only stars ...]
+        [--methods auto ...] [--transform auto]
 
 Of held-out rows at errors x 1, 2, 4: RMSE; CRPS of `predict_distribution` (a normal distribution) over the
 RMSE, and in brackets that of the best constant width, which knows the test rows; the share of rows within one
@@ -63,7 +64,7 @@ TABLES: dict[str, Callable[[Path], Table]] = {
 
 
 def crps(off: Values, std: Values) -> float:
-    """Of normal distributions: the mean of std (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt(pi)), z = off / std."""
+    """Of normal distributions, the mean of std (z (2 Phi(z) - 1) + 2 phi(z) - pi^-1/2), z = off / std."""
     z = off / std
     density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     return float(np.mean(std * (z * (2 * ndtr(z) - 1) + 2 * density - 1 / np.sqrt(np.pi))))
@@ -107,11 +108,9 @@ def lines(arguments: argparse.Namespace) -> None:
                 root = np.sqrt(np.mean(off**2))
                 within = [np.abs(off) <= std, np.abs(off) <= 1.96 * std]
                 within += [(low <= y) & (y <= high) for low, high in zip(ends[::2], ends[1::2], strict=True)]
-                print(
-                    f"| {name} | {label} | {factor:g} | {root:.4g} | {crps(off, std) / root:.3f} "
-                    f"({constant(off) / root:.3f}) | {' | '.join(shares(w, std) for w in within)} | {seconds:.0f} |",
-                    flush=True,
-                )
+                scores = f"{root:.4g} | {crps(off, std) / root:.3f} ({constant(off) / root:.3f})"
+                covered = " | ".join(shares(w, std) for w in within)
+                print(f"| {name} | {label} | {factor:g} | {scores} | {covered} | {seconds:.0f} |", flush=True)
 
 
 if __name__ == "__main__":
@@ -122,7 +121,7 @@ if __name__ == "__main__":
     parser.add_argument("--folds", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=list(TABLES))
     parser.add_argument("--methods", nargs="*", default=list(METHODS))
-    parser.add_argument("--raw", action="store_true", help="no logarithms")
+    parser.add_argument("--transform", help='of methods other than auto: "auto" for logarithms')
     warnings.simplefilter("ignore")
     print("| table | method | x | RMSE | CRPS / RMSE (constant) | 1 s | 1.96 s | 68 % | 95 % | s |")
     with threadpool_limits(1, "openmp"):

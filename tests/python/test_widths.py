@@ -20,7 +20,7 @@ Values = NDArray[np.float64]
 
 
 def decades(n: int, seed: int) -> tuple[GaussianArray, Values]:
-    """Two quantities over decades, one of both signs with errors over decades, and a target of the first two."""
+    """Two quantities over decades, one of both signs with such errors, and a target of the first two."""
     rng = np.random.default_rng(seed)
     logs = rng.normal(size=(n, 2))
     std = np.column_stack([10.0**logs * rng.lognormal(-3.0, 1.0, (n, 2)), rng.lognormal(0.0, 2.0, n)])

@@ -16,7 +16,7 @@ from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 
 from .._base.folds import Fold, split
-from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
+from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.typing import Booleans, Floats, Ints
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, fit_folds, silenced, with_chosen_penalty
@@ -26,10 +26,10 @@ from ..preprocessing._error_columns import feature_spread
 from ..preprocessing._readings import Readings, drawn_factors
 from ..regression import GSURegressor
 from .conformal import LARGEST, Conformal
-from .cross_conformal import CrossConformal, cross_conformal, noise_levels, shares_of
+from .cross_conformal import CrossConformal, class_shares, cross_conformal, noise_levels
 from .measured import is_measured
 from .scatter import FOLDS, MANY_ROWS, most_likely_scatter
-from .spread import Spread, chosen, law_of, open_of, widths_of
+from .spread import Spread, chosen, feature_widths, left_open, own_law
 
 FEW_ROWS = 1_000
 """Up to so many rows each third of them is held out in turn, whatever the method; of more only one."""
@@ -129,12 +129,12 @@ def _tested(held_out: FoldModels) -> list[tuple[Pipeline, GaussianRows, Ints]]:
 
 
 def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
-    widths = widths_of(fitted, training.rows)
+    widths = feature_widths(fitted, training.rows)
     training = held_out.training
     residuals, parts, numbers, again = [], [], [], []
     for model, rows, test in _tested(held_out):
         for copy, read in enumerate(_readings(fitted, rows)):
-            found = open_of(model, read, widths)
+            found = left_open(model, read, widths)
             parts.append(found.parts)
             residuals.append(training.y[test[: len(read)]] - found.mean)
             numbers.append(test[: len(read)])
@@ -149,19 +149,19 @@ def _calibrate_numbers(fitted: Pipeline, training: TrainingRows, held_out: FoldM
         first = ~copied
         variances = u[first, 0] + target_std[first] ** 2
         residual_std = most_likely_scatter(r[first], variances, weights[first])
-    law = law_of(fitted, residual_std)
+    law = own_law(fitted, residual_std)
     if np.count_nonzero(~copied) < LEAST_SCORES:
         return Calibrated(residual_std)
     spread = chosen(law, r, u, weights, widths, target_std, at)
     std = np.maximum(spread.std(u), 1e-12 * np.abs(training.y[at]).max())
     whole = np.hypot(std, target_std)
     scores = np.divide(np.abs(r), whole, out=np.zeros(len(r)), where=whole > 0.0)
-    conformal = Conformal.of(scores, log(std), weights)
+    conformal = Conformal.from_scores(scores, log(std), weights)
     return Calibrated(residual_std, None if spread is law else spread, conformal)
 
 
 def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldModels) -> Calibrated:
-    widths = feature_spread(gaussians_of(training.rows).means, ~gaps_of(training.rows))
+    widths = feature_spread(filled_gaussians(training.rows).means, ~missing_mask(training.rows))
     training = held_out.training
     codes = _codes(fitted, training)
     models, scores, levels, weights = [], [], [], []
@@ -174,7 +174,7 @@ def _calibrate_classes(fitted: Pipeline, training: TrainingRows, held_out: FoldM
         n_tested += len(test) if training.groups is None else training.groups.take(test).count
         n_rows += len(test)
         readings = _readings(fitted, rows)
-        shares = [shares_of(model, read, fitted.classes_) for read in readings]
+        shares = [class_shares(model, read, fitted.classes_) for read in readings]
         at = np.concatenate([test[: len(read)] for read in readings])
         models.append(model)
         scores.append(1.0 - np.concatenate(shares)[np.arange(len(at)), codes[at]])
@@ -194,7 +194,7 @@ def log(std: Floats) -> Floats:
 
 def _readings(fitted: Pipeline, rows: GaussianRows) -> Sequence[GaussianRows]:
     """The rows, and as they would have been read with larger errors, if error bars are measurement errors."""
-    gaussians = gaussians_of(rows)
+    gaussians = filled_gaussians(rows)
     if not is_measured(fitted) or not gaussians.trace().any():
         return [rows]
     dense = gaussians.kind not in ("diagonal", "isotropic")

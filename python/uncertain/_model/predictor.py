@@ -15,10 +15,10 @@ from .._tables.source import Source
 from ..exceptions import ParameterError
 from .calibrating import log
 from .conformal import Conformal
-from .cross_conformal import CrossConformal, set_lists, shares_of
+from .cross_conformal import CrossConformal, class_shares, set_lists
 from .reader import Answer, Reader
 from .remembered import Remembered
-from .spread import Spread, law_of, open_of
+from .spread import Spread, left_open, own_law
 from .without_errors import Errors
 
 Scores = TypeVar("Scores", Conformal, CrossConformal)
@@ -41,7 +41,7 @@ class Predictor:
 
     @property
     def _spread(self) -> Spread | None:
-        return self._remembered.spread or law_of(self._reader.pipeline, self._residual_std)
+        return self._remembered.spread or own_law(self._reader.pipeline, self._residual_std)
 
     def predict(self, table: TableLike, *, append: bool, errors: Errors = None) -> NativeColumn | NativeTable:
         """Classes, or numbers."""
@@ -79,7 +79,7 @@ class Predictor:
         assert classes is not None
 
         def sets(steps: Pipeline, rows: GaussianRows) -> tuple[Labels]:
-            shares = shares_of(steps, rows, classes)
+            shares = class_shares(steps, rows, classes)
             return (set_lists(shares, known.inside(steps, rows, shares, classes, coverage), classes),)
 
         return self._one(
@@ -135,7 +135,7 @@ class Predictor:
         self, append: bool, names: Sequence[str] | None, empty: NativeTable
     ) -> NativeColumn | NativeTable:
         """The answer to a table without rows; `names` of the columns of numbers, None for predictions."""
-        source, classes = Source.of(empty), self._reader.classes
+        source, classes = Source.from_input(empty), self._reader.classes
         numbers = np.empty(0)
         predicted = numbers if classes is None else np.empty(0, dtype=classes.dtype)
         columns = dict.fromkeys(names or [self._name("", append=True)], numbers if names else predicted)
@@ -187,7 +187,7 @@ class Predictor:
         """Prediction, whole standard deviation, and the part of it that errors make."""
         spread = self._spread
         assert spread is not None
-        found = open_of(steps, rows, spread.widths)
+        found = left_open(steps, rows, spread.widths)
         return found.mean, spread.std(found.parts), spread.from_errors(found.of_errors)
 
     def _scored(self, scores: Scores | None, coverage: float) -> Scores:

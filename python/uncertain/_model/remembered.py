@@ -70,7 +70,6 @@ class Remembered:
             self.sets.check(d, last.classes_)
 
     def _check_numbers(self, pipeline: Pipeline, residual_std: float | None) -> None:
-        last = pipeline[-1]
         if self.sets is not None:
             raise ValueError("sets of a classifier beside a regression")
         if self.spread is not None:

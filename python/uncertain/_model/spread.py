@@ -1,6 +1,6 @@
 """The width of predicted numbers: a law of held-out residuals with one or a few parameters, for every method.
 
-A method says what it leaves open of a row, u_ij (`open_of`); held-out residuals r_i say what that is worth:
+A method says what it leaves open of a row, u_ij (`left_open`); held-out residuals r_i say what that is worth:
 
     y_i - prediction_i ~ N(0, V_i + t_i^2),    V_i = a + sum_j b_j u_ij,    a > 0,  b_j >= 0
 
@@ -32,20 +32,21 @@ from scipy.special import ndtr
 from sklearn.pipeline import Pipeline
 
 from .._data.groups import Groups
-from .._data.incomplete import GaussianRows, gaps_of, gaussians_of
+from .._data.incomplete import GaussianRows, filled_gaussians, missing_mask
 from .._data.json_numbers import finite_number, finite_numbers
 from .._data.typing import Floats, Header
-from .._errors.sizes import sizes_of
+from .._errors.sizes import value_sizes
 from .._held_out.means import weighted_mean
 from ..preprocessing import GaussianDenoiser
 from ..preprocessing._error_columns import feature_spread
 from ..regression import GSURegressor
-from .distribution import from_errors, has_density, in_front, of_density
+from .distribution import answer_from_density, from_errors, has_density, in_front
 
 MANY = 30
 """More features share one coefficient."""
 CLEARLY = 2.0
 """Standard errors by which another law must be better than the method's own."""
+TINY = 1e-150
 LEAST = 1e-6
 """The least a, in units of the mean square of residuals."""
 
@@ -63,7 +64,7 @@ class Spread:
     method with a law of its own."""
 
     @classmethod
-    def of(
+    def estimate(
         cls, residuals: Floats, parts: Floats, weights: Floats, widths: Floats, target_std: Floats
     ) -> Self:
         """The one of the least CRPS; `parts` are u, (n, k)."""
@@ -131,10 +132,10 @@ def chosen(
     `rows` are the numbers of the rows, of which some are there more than once.
     """
     none = np.zeros_like(parts)
-    constant = Spread.of(residuals, none, weights, widths, target_std)
-    laws = [constant, Spread.of(residuals, parts, weights, widths, target_std)]
+    constant = Spread.estimate(residuals, none, weights, widths, target_std)
+    laws = [constant, Spread.estimate(residuals, parts, weights, widths, target_std)]
     laws = laws if law is None else [law, *laws]
-    losses = [crps(residuals, np.hypot(one.std(parts), target_std)) for one in laws]
+    losses = [crps(residuals, np.maximum(np.hypot(one.std(parts), target_std), TINY)) for one in laws]
     groups = Groups(np.unique(rows, return_inverse=True)[1].astype(np.uint32))
     best = 0
     for k in range(1, len(laws)):
@@ -164,28 +165,28 @@ class Open(NamedTuple):
     """The part of u that the rows' own errors make."""
 
 
-def open_of(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Open:
+def left_open(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Open:
     """The prediction, and what it leaves open."""
     if isinstance(pipeline[-1], GSURegressor):
         mean, std = from_errors(pipeline, rows)
         return Open(mean, std[:, None] ** 2, std[:, None] ** 2)
     if has_density(pipeline):
-        mean, std, added = of_density(pipeline, rows)
+        mean, std, added = answer_from_density(pipeline, rows)
         return Open(mean, std[:, None] ** 2, added[:, None] ** 2)
     members = getattr(pipeline[-1], "members_", None)
     if members is not None:
-        return _of_average(pipeline[-1].weights_, members, rows, widths)
-    parts = _of_learner(pipeline, rows, widths)
+        return _open_average(pipeline[-1].weights_, members, rows, widths)
+    parts = _learner_parts(pipeline, rows, widths)
     return Open(pipeline.predict(rows), parts, parts)
 
 
-def _of_average(weights: Floats, members: Sequence[Pipeline], rows: GaussianRows, widths: Floats) -> Open:
+def _open_average(weights: Floats, members: Sequence[Pipeline], rows: GaussianRows, widths: Floats) -> Open:
     each, at = [], 0
     for member in members:
         count, columns = _counts(member)
         own = widths[at : at + count]
         at += count
-        found = open_of(member, rows, own)
+        found = left_open(member, rows, own)
         if columns > 1:
             mean = (found.parts / own**2).mean(axis=1, keepdims=True)
             found = Open(found.mean, mean, mean)
@@ -200,8 +201,8 @@ def _of_average(weights: Floats, members: Sequence[Pipeline], rows: GaussianRows
     )
 
 
-def _of_learner(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:
-    std, known = sizes_of(in_front(pipeline, rows))
+def _learner_parts(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Floats:
+    std, known = value_sizes(in_front(pipeline, rows))
     parts = std**2
     if not any(isinstance(step, GaussianDenoiser) for _, step in pipeline.steps):
         parts = parts * widths**2 / (parts + widths**2)
@@ -209,19 +210,19 @@ def _of_learner(pipeline: Pipeline, rows: GaussianRows, widths: Floats) -> Float
     return (parts / widths**2).mean(axis=1, keepdims=True) if len(widths) > MANY else parts
 
 
-def widths_of(pipeline: Pipeline, rows: GaussianRows) -> Floats:
-    """t: the spread of every feature in front of the last step (of each member); 1 for one that does not vary;
-    empty for a method with a law of its own."""
+def feature_widths(pipeline: Pipeline, rows: GaussianRows) -> Floats:
+    """t: the spread of every feature in front of the last step (of each member), 1 for one that does not
+    vary; empty for a method with a law of its own."""
     if _counts(pipeline)[0] == 0:
         return np.empty(0)
     members = getattr(pipeline[-1], "members_", None)
     if members is not None:
-        return np.concatenate([widths_of(member, rows) for member in members])
+        return np.concatenate([feature_widths(member, rows) for member in members])
     moved = in_front(pipeline, rows)
-    return feature_spread(gaussians_of(moved).means, ~gaps_of(moved))
+    return feature_spread(filled_gaussians(moved).means, ~missing_mask(moved))
 
 
-def law_of(pipeline: Pipeline, residual_std: float | None) -> Spread | None:
+def own_law(pipeline: Pipeline, residual_std: float | None) -> Spread | None:
     """The law of a method that has one: of a `GSURegressor` once its scatter is known."""
     if residual_std is not None:
         return Spread(residual_std**2, np.ones(1), np.empty(0))
