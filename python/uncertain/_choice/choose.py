@@ -168,12 +168,16 @@ def _decide(
     entries = [replace(entry(trials[k], best, comparison), weight=weights.get(k, 0.0)) for k in ranking.order]
     if len(weights) > 1:
         entries.insert(0, replace(entry(chosen, best, comparison), weight=np.nan))
-    entries += [replace(entry(other, best, comparison), note=IN_MEMORY) for other in passed]
     others = [twin for twin in twins if twin not in trials]
+    dropped = chosen.member.meaning == MEANS_ONLY
+    without = others[:1]
+    if len(weights) > 1 and others:  # an average with an average
+        without = [_average_of_twins(others, comparison)]
+        others = [without[0], *(twin for twin in others if twin is not without[0])]
+    entries += [replace(entry(other, best, comparison), note=IN_MEMORY) for other in passed]
     entries += [replace(entry(twin, best, comparison), note=COMPARED) for twin in others]
     entries += [skipped_entry(member) for member in skipped]
-    dropped = chosen.member.meaning == MEANS_ONLY
-    ahead = gain(chosen, twins[0], comparison) if twins and not dropped else (np.nan, np.nan)
+    ahead = gain(chosen, without[0], comparison) if without and not dropped else (np.nan, np.nan)
     board = Leaderboard(
         tuple(entries),
         "rmse" if request.regression else "log_loss",
@@ -185,10 +189,19 @@ def _decide(
         n_groups=None if comparison.training.groups is None else comparison.training.groups.count,
         gain=ahead[0],
         gain_se=ahead[1],
-        without=twins[0].member.text if twins else "",
+        without=without[0].member.text if without else "",
         random_state=request.random_state,
     )
     return Choice(fitted, board, FoldModels(comparison.training, comparison.folds, chosen.models))
+
+
+def _average_of_twins(twins: Sequence[Trial], comparison: Comparison) -> Trial:
+    """Of members without error bars the average of least loss, or the one that is left of it."""
+    weights = Ranking(twins, comparison).average()
+    if len(weights) == 1:
+        return twins[next(iter(weights))]
+    made = average([twins[k] for k in weights], np.array(list(weights.values())), comparison)
+    return replace(made, member=replace(made.member, meaning=MEANS_ONLY, parameters={"of": len(weights)}))
 
 
 def _fit_average(

@@ -77,7 +77,7 @@ class Leaderboard:
     """Rows of large sets of equal rows, which were held out one by one."""
 
     def frame(self) -> polars.DataFrame:
-        """A row for each candidate; null for what does not exist."""
+        """A row for each candidate; null for what does not exist. It prints six columns."""
         columns: dict[str, object] = {
             f.name: [_known(getattr(entry, f.name)) for entry in self.entries]
             for f in fields(Entry)
@@ -85,9 +85,11 @@ class Leaderboard:
         }
         import polars
 
+        from .board_frame import BoardFrame
+
         text = {"method", "meaning", "parameters", "note"}
         schema = {name: polars.String if name in text else polars.Float64 for name in columns}
-        return polars.DataFrame(columns, schema=schema)
+        return BoardFrame(columns, schema=schema)
 
     def lines(self) -> list[str]:
         """What `print(model)` says of it."""

@@ -488,6 +488,9 @@ class Model:
     def leaderboard_(self) -> Any:
         """Of ``method="auto"``: the candidates, a Polars DataFrame, best first; None for a named method.
 
+        ``print(model.leaderboard_)`` shows six of its columns, each score with its standard error; the others
+        are reached by name, such as ``model.leaderboard_["seconds"]``.
+
         Columns: ``method``, ``meaning`` and ``parameters``; ``score``, the mean log loss (of numbers the root
         mean square error) of rows held out, and ``score_se``; ``behind``, by how much it is worse than the
         best candidate on the same rows, and ``behind_se``; ``accuracy`` (of classes); ``seconds`` of all its

@@ -32,6 +32,17 @@ class BesideMeans(BaseReport):
     same folds; None if it was not asked for, or if no row has error bars. A meaning that gaps leave without a
     feature in some fold is not among them."""
 
+    def _in_choice(self, metric: str) -> str:
+        """A sentence on the measure that choices go by, where another one ranks; "" if it does not differ."""
+        if self.board.scoring.name == metric or (MEANS_ONLY, metric) not in self.board.scores:
+            return ""
+        change = self.board.difference(self.own, MEANS_ONLY, metric)
+        word = "raised" if change.mean > 0 else "lowered"
+        label = next(m.label for m in self.board.metrics if m.name == metric)
+        return (
+            f" They {word} the {label} by {abs(change.mean):.3g} +- {change.se:.2g}." if change.counts else ""
+        )
+
     def comparison(self) -> Table:
         """The model beside the means alone: a row of texts for every measure, under a row of titles."""
         fits = (Fit(self.gap, self.seconds), Fit(self.gap_means_only, self.seconds_means_only))

@@ -69,7 +69,7 @@ class Report(BesideMeans):
     @property
     def verdict(self) -> str:
         """One sentence, and one on the log loss; differences count when they exceed two standard errors."""
-        measure, log_loss = self.board.scoring.label, self._log_loss
+        measure, log_loss = self.board.scoring.label, self._in_choice("log_loss")
         if self._change.counts:
             word = "raised" if self.difference > 0 else "lowered"
             return f"The error bars {word} the {measure} by {amount(self.board, self._change)}.{log_loss}"
@@ -79,19 +79,6 @@ class Report(BesideMeans):
         return (
             f"The error bars changed nothing measurable in {measure}, though {_rows(self.flipped_rows.size)} "
             f"({self.flipped_rows.size / self.n_rows:.1%}) are predicted differently.{log_loss}"
-        )
-
-    @property
-    def _log_loss(self) -> str:
-        """What the choice goes by, where another measure ranks; "" if it does not differ."""
-        if self.board.scoring.name == "log_loss" or (MEANS_ONLY, "log_loss") not in self.board.scores:
-            return ""
-        change = self.board.difference(self.own, MEANS_ONLY, "log_loss")
-        word = "raised" if change.mean > 0 else "lowered"
-        return (
-            f" They {word} the log loss by {abs(change.mean):.3g} +- {change.se:.2g}."
-            if change.counts
-            else ""
         )
 
     def doubtful(self) -> Table:

@@ -73,7 +73,7 @@ class RegressionReport(BesideMeans):
 
     @property
     def verdict(self) -> str:
-        """A sentence on held-out errors, and one on coefficients if they differ."""
+        """On held-out errors, also on their root mean square, and on coefficients if they differ."""
         measure, size = self.board.scoring.label, amount(self.board, self._change)
         if self._change.counts:
             word = "raised" if self.difference > 0 else "lowered"
@@ -82,7 +82,7 @@ class RegressionReport(BesideMeans):
             errors = f"The error bars changed no prediction measurably: the {measure} differs by {size}."
         else:
             errors = f"The error bars changed nothing measurable: the {measure} differs by {size}."
-        return f"{errors} {self.finding}".strip()
+        return f"{errors}{self._in_choice('rmse')} {self.finding}".strip()
 
     @property
     def finding(self) -> str:
