@@ -353,7 +353,7 @@ def test_kept_columns(table: Path, model: Path, tmp_path: Path) -> None:
     assert both.exit_code == 2 and "choose one" in both.stderr
     # The target of a regression has the name of its prediction, which then gets another one.
     numbers = tmp_path / "numbers.parquet"
-    frame.with_columns(label=pl.col("u") * 0.7 + 0.3).write_parquet(numbers)
+    frame.with_columns(label=(pl.col("u") * 0.7).sin()).write_parquet(numbers)
     regression = tmp_path / "regression.safetensors"
     assert run("fit", *GSU, numbers, "--out", regression).exit_code == 0
     appended = pl.read_csv(io.StringIO(run("predict", regression, numbers, "--append").stdout))
@@ -485,7 +485,7 @@ def test_predictions_with_a_coverage(tmp_path: Path) -> None:
             "a": x[:, 0],
             "a_err": [0.3] * 300,
             "kind": np.where(x[:, 0] + x[:, 1] > 0, "u", "v"),
-            "y": 2 * x[:, 0],
+            "y": 2 * x[:, 0] + 0.1 * x[:, 1],
         }
     )
     table.write_csv(tmp_path / "t.csv")

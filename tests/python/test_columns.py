@@ -415,7 +415,7 @@ def test_lists_and_scalars_may_be_mixed() -> None:
 
 
 def test_columns_without_a_single_error_bar_are_named() -> None:
-    columns = two_classes() | {"teq": np.arange(N) * 1.0, "teq_err": np.full(N, np.nan)}
+    columns = two_classes() | {"teq": np.sin(np.arange(N)), "teq_err": np.full(N, np.nan)}
     table = pl.DataFrame(columns)
     with pytest.raises(ColumnError, match=r"^teq: in every row .* exact=\['teq'\]"):
         uncertain.fit(

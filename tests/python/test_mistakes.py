@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -152,6 +153,78 @@ def test_text_among_numbers_is_named_with_row_and_value(text: str) -> None:
     assert repr(text) in str(caught.value)
 
 
+def messages(table: dict[str, Any], **arguments: Any) -> str:
+    """All warnings of a fit."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        uncertain.fit(table, **{"target": "kind", "method": "gsu"} | arguments)
+    return "\n".join(str(warning.message) for warning in caught)
+
+
+def test_error_bars_that_can_hardly_be_meant() -> None:
+    assert messages(TABLE) == ""
+    assert "the error bars of flux are zero in every row" in messages(TABLE | {"flux_err": 0.0 * STD})
+    for table in (TABLE | {"flux_err": 1e6 * STD}, TABLE | {"flux_err": 10.0 * STD}):
+        assert "flux" in messages(table) and "larger than the scatter of all values" in messages(table)
+    array = uncertain.GaussianArray(FLUX[:, None], std=1e6 * STD[:, None])
+    assert "the error bars of x0" in messages(array, target=KIND)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("power", [1, 2])
+def test_variances_in_place_of_standard_deviations(power: int, seed: int) -> None:
+    """Of readings with errors between 0.1 and 3 of the spread of true values, and of errors in proportion."""
+    rng = np.random.default_rng(seed)
+    n = 2_000
+    truth = rng.normal(size=(n, 3)) @ rng.normal(size=(3, 3))
+    std = np.exp(rng.uniform(np.log(0.1), np.log(3.0), (n, 3)))
+    readings = truth + std * rng.normal(size=(n, 3))
+    numbers = {name: readings[:, j] for j, name in enumerate("abc")}
+    columns = {f"{name}_err": std[:, j] ** power for j, name in enumerate("abc")}
+    kind = np.where(truth[:, 0] > 0, "a", "b")
+    said = messages(numbers | columns | {"kind": kind}, probability=False)
+    assert ("look like variances" in said) == (power == 2)
+    if power == 2:
+        assert "pass them as var=" in said
+        assert messages(numbers | columns | {"kind": kind}, var="{}_err", probability=False) == ""
+    relative = np.exp(truth)
+    of_each = 0.1 * relative * std
+    readings = relative + of_each * rng.normal(size=(n, 3))
+    numbers = {name: readings[:, j] for j, name in enumerate("abc")}
+    columns = {f"{name}_err": of_each[:, j] for j, name in enumerate("abc")}
+    assert "variances" not in messages(numbers | columns | {"kind": kind}, probability=False)
+
+
+def test_features_that_know_the_target_are_named() -> None:
+    code = (KIND == "a").astype(float)
+    assert "code alone tells 'kind' in every row" in messages(TABLE | {"code": code}, exact=["code"])
+    score = code + RNG.uniform(0, 0.5, N)
+    assert "score alone tells" in messages(TABLE | {"score": score}, exact="all")
+    copies = np.char.add("is ", KIND)
+    assert "text alone tells" in messages(TABLE | {"text": copies}, categorical=["text"])
+    several = RNG.permutation(np.repeat(["u", "v", "w"], N // 3))
+    assert messages(TABLE | {"text": several}, categorical=["text"]) == ""
+    assert messages(TABLE | {"other": RNG.normal(size=N)}, exact=["other"]) == ""
+    assert "Kind_code" in messages(TABLE | {"Kind_code": RNG.integers(0, 9, N)}, exact=["Kind_code"])
+
+
+def test_numbers_that_are_functions_of_the_target_are_named() -> None:
+    table = {"x": FLUX, "x_err": STD, "y": np.exp(FLUX)}
+    assert "x is in a fixed relation to 'y'" in messages(table, target="y")
+    copy = {"x": FLUX, "x_err": STD, "m": np.round(3.0 - 2.0 * (t := RNG.normal(size=N)), 6), "y": t}
+    assert "m is in a fixed relation to 'y'" in messages(copy, target="y", exact=["m"])
+    assert messages({"x": FLUX, "x_err": STD, "y": FLUX + 0.01 * t}, target="y") == ""
+
+
+def test_identifiers_are_named() -> None:
+    said = messages(TABLE | {"row": np.arange(N)}, exact=["row"])
+    assert "row seems to be an identifier" in said and "groups=" in said
+    assert "star_id seems" in messages(TABLE | {"star_id": RNG.permutation(N)}, exact=["star_id"])
+    names = [f"J{i:04}" for i in range(N)]
+    assert "name seems" in messages(TABLE | {"name": names}, categorical=["name"])
+    assert messages(TABLE | {"counts": RNG.poisson(1e4, N)}, exact=["counts"]) == ""
+
+
 def test_columns_of_two_numbers_are_arms_in_tables_of_astropy() -> None:
     astropy = pytest.importorskip("astropy.table")
     arms = np.column_stack([-0.5 * STD, STD])
@@ -163,5 +236,4 @@ def test_columns_of_two_numbers_are_arms_in_tables_of_astropy() -> None:
     assert model.columns_.std == {"flux": ("flux_err1", "flux_err2")}
     assert table.colnames == ["flux", "Unc_flux", "kind"] and table["kind"][0] == names[0]
     assert list(model.classes_) == ["a", "b"]
-    with pytest.warns(UncertainWarning):
-        assert len(model.predict(table)) == N
+    assert len(model.predict(table)) == N

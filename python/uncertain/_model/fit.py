@@ -27,6 +27,7 @@ from .._rows.sampled import REMEMBERED_ROWS
 from .._tables.dask import is_dask
 from ..exceptions import ParameterError
 from ..preprocessing._as_gaussians import OnMissing
+from .doubts import warn_of_doubts
 from .model import Model
 from .opened import open_dask_rows, open_rows
 from .plan import Plan
@@ -256,6 +257,7 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
     reader.warn_of_left_out()
     some = rows.sample(REMEMBERED_ROWS)
     pipeline, board, held_out = plan.fit(rows, reader.columns.flags, reader.feature_names)
+    warn_of_doubts(reader, plan, some)
     reading = [] if reader.reading is None else [("gaussians", reader.reading)]
     whole = Pipeline([*reading, *pipeline.steps])
     residual_std, remembered = remember(pipeline, some, held_out)
