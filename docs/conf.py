@@ -140,6 +140,14 @@ html_theme_options = {
 html_sidebars = {"index": [], "gallery_pages/index": []}
 
 
+def leave_out_of_search(app: Any, doctree: Any) -> None:
+    """Decisions are for contributors: a search finds the guide."""
+    name = app.env.current_document.docname if hasattr(app.env, "current_document") else app.env.docname
+    if name.startswith("decisions/"):
+        app.env.metadata[name]["nosearch"] = True
+
+
 def setup(app: Any) -> None:
     """Handlers of events."""
     app.connect("autodoc-skip-member", skip_foreign)
+    app.connect("doctree-read", leave_out_of_search)
