@@ -1,15 +1,18 @@
 """`Model.leaderboard_`: a frame of Polars that prints six of its columns in the width of a page.
 
-All columns are there for programs; what is made of it (``filter``, ``select``) is a plain frame.
+All columns are there for programs. A selection that lacks one of these prints as any frame of Polars.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import polars
 
 WIDTH = 100
 PARAMETERS = 30
 COLUMNS = ("method", "meaning", "parameters", "score", "behind", "weight")
+PRINTED = {*COLUMNS, "score_se", "behind_se", "note"}
 MORE = 'all columns are in .columns, such as ["accuracy"], ["seconds"], ["gap"] and ["note"]'
 
 
@@ -17,13 +20,17 @@ class BoardFrame(polars.DataFrame):
     """A row for each candidate."""
 
     def __str__(self) -> str:
+        if not self.columns or PRINTED.difference(self.columns):
+            return super().__str__()
         rows = [_texts(row) for row in self.iter_rows(named=True)]
         sizes = [max(map(len, column)) for column in zip(COLUMNS, *(row[:6] for row in rows), strict=True)]
         return "\n".join([*(_line(row, sizes) for row in ((*COLUMNS, ""), *rows)), MORE])
 
     __repr__ = __str__
 
-    def _repr_html_(self, **_: object) -> str:
+    def _repr_html_(self, **options: Any) -> str:
+        if PRINTED.difference(self.columns):
+            return super()._repr_html_(**options)
         return f"<pre>{str(self).replace('&', '&amp;').replace('<', '&lt;')}</pre>"
 
 
