@@ -25,11 +25,14 @@ check = uncertain.check_errors(stars)
 print(check)
 
 # %%
-found = np.asarray(check.factor)
+# The intervals hold the true factor with 95 %.
+
+found = check.factor
+arms = np.abs(check.interval_95.T - found)
 fig, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 ax.axhline(1, color="#9a9a9a", linewidth=1)
 ax.plot(range(3), factor, "x", color="#d6604d", markersize=10, label="truth")
-ax.plot(range(3), found, "o", color="#2166ac", label="check_errors")
+ax.errorbar(range(3), found, yerr=arms, fmt="o", color="#2166ac", capsize=4, label="check_errors, 95 %")
 ax.set_xticks(range(3), ["u", "g", "r"])
 ax.set(ylabel="errors, in units of their error bars", yscale="log")
 ax.set_yticks([0.5, 1, 2], ["0.5", "1", "2"])
