@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import uncertain
-from uncertain._uncertain import Fitted, read_model, write_model
+from uncertain._uncertain import Fitted, members_of, read_model, write_model
 
 __all__ = ["Fitted", "read_model", "write_model"]
 
@@ -37,6 +37,11 @@ def written(estimator: Any, out: Path) -> Path:
 def core_steps(path: Path) -> list[Any]:
     """The fitted steps as the core reads them."""
     return list(read_model(path)[0])
+
+
+def members(step: Fitted) -> tuple[list[list[Fitted]], list[float]]:
+    """The members of a core step that is an average, and their weights."""
+    return members_of(step)
 
 
 def redescribed(path: Path, about: Any, out: Path) -> Path:

@@ -11,13 +11,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from catalogues import linear
-from model_files import core_steps, description, redescribed
+from model_files import core_steps, description, members, redescribed
 from numpy.testing import assert_allclose
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import uncertain
 from uncertain import GaussianArray
-from uncertain._uncertain import members_of
 from uncertain.exceptions import ColumnError, ModelFileError, ParameterError
 
 
@@ -80,8 +79,8 @@ def test_a_file_with_models_of_folds_answers_as_the_model(tmp_path: Path) -> Non
     model = uncertain.fit(X, y, method="gsu")
     model.save(tmp_path / "m")
     (step,) = core_steps(tmp_path / "m")
-    members, weights = members_of(step)
-    assert step.kind == "average" and weights == [1.0, *[0.0] * (len(members) - 1)] and len(members) > 1
+    averaged, weights = members(step)
+    assert step.kind == "average" and weights == [1.0, *[0.0] * (len(averaged) - 1)] and len(averaged) > 1
     loaded = uncertain.load(tmp_path / "m")
     assert [type(s) for _, s in loaded.pipeline_.steps] == [type(s) for _, s in model.pipeline_.steps]
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
