@@ -50,4 +50,5 @@ model = make_pipeline(GaussianScaler(), GaussianDiscriminant())
 for name, X in (("with covariances", rows), ("powers alone", rows.collapse("zero"))):
     right = cross_val_score(model, X, closed, cv=5)
     loss = -cross_val_score(model, X, closed, cv=5, scoring="neg_log_loss")
-    print(f"{name:17} {100 * right.mean():.1f} % right, log loss {loss.mean():.3f} +- {loss.std() / 5**0.5:.3f}")
+    se = loss.std(ddof=1) / 5**0.5
+    print(f"{name:17} {100 * right.mean():.1f} % right, log loss {loss.mean():.3f} +- {se:.3f}")
