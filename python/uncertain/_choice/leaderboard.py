@@ -73,6 +73,11 @@ class Leaderboard:
     random_state: int = 0
     n_together: int = 0
     """Rows that were held out together with rows that equal them."""
+    exact: str = ""
+    """What takes the columns that were left out, as they have no error bars."""
+    exact_gain: float = float("nan")
+    """By how much re-measured boosting with these columns beats the chosen one."""
+    exact_gain_se: float = float("nan")
     n_apart: int = 0
     """Rows of large sets of equal rows, which were held out one by one."""
 
@@ -120,7 +125,19 @@ class Leaderboard:
                 f"gain       {_pm(abs(self.gain), self.gain_se)} {better} than the means alone "
                 f"({self.without})"
             )
+        if self.worth:
+            found.append(f"left out   {self.worth.removeprefix('; ')}")
         return found
+
+    @property
+    def worth(self) -> str:
+        """What the columns without error bars are worth, for the warning that names them; "" if not known."""
+        if not np.isfinite(self.exact_gain):
+            return ""
+        trees = f"; re-measured trees with {self.exact} have a held-out {LABELS[self.measure]}"
+        if self.exact_gain <= 2.0 * self.exact_gain_se:
+            return f"{trees} that is not measurably better than the chosen model's"
+        return f"{trees} that is {_pm(self.exact_gain, self.exact_gain_se)} better than the chosen model's"
 
     def to_dict(self) -> JsonObject:
         """For JSON: NaN is None."""
@@ -133,11 +150,11 @@ class Leaderboard:
         """Inverse of `to_dict`; TypeError or ValueError for what is none."""
         own: Keywords = dict(given)
         own["entries"] = tuple(_entry(entry) for entry in own["entries"])
-        own |= {name: _number(own[name]) for name in ("gain", "gain_se")}
+        own |= {name: _number(own.get(name)) for name in ("gain", "gain_se", "exact_gain", "exact_gain_se")}
         if own["noise"] is not None:
             own["noise"] = (float(own["noise"][0]), float(own["noise"][1]))
         found = cls(**own)
-        texts = (found.measure, found.chosen, found.effort, found.without)
+        texts = (found.measure, found.chosen, found.effort, found.without, found.exact)
         counts = [found.n_rows, found.folds, found.random_state, found.n_groups or 0]
         counts += [found.n_together, found.n_apart]
         sound = all(isinstance(text, str) for text in texts) and all(type(n) is int for n in counts)

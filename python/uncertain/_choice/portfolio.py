@@ -19,6 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from .._data.incomplete import GaussianRows, filled_gaussians
 from .._data.typing import Keywords, Labels
+from .._rows.left_alone import LeftAlone
 from ..preprocessing import GaussianCollapser, GaussianImputer
 from .methods import is_denoised, make_estimator
 from .steps import Softening, steps_with, takes_limits
@@ -106,6 +107,8 @@ class Request:
     """Are features limits?"""
     target_limits: bool = False
     """Are targets?"""
+    left_alone: LeftAlone | None = None
+    """Columns without error bars that the caller has not taken."""
     able: Callable[[Member], bool] | None = None
     """Which members may be chosen; others are tried to be compared with."""
 
@@ -119,6 +122,11 @@ class Request:
 def portfolio(asked: Request) -> list[Member]:
     """All members, the simplest first; those that cannot take part say why."""
     return list(_numbers(asked) if asked.regression else _classes(asked))
+
+
+def exact_member(asked: Request) -> Member:
+    """Boosted trees, for rows with more features."""
+    return _trees(asked, 1 if asked.regression else len(np.unique(asked.y)))
 
 
 def follows_rule(asked: Request, member: Member) -> bool:

@@ -190,17 +190,25 @@ def flag_columns(limits: Any, names: Iterable[str]) -> set[str]:
     return set(limits.values()) if isinstance(limits, Mapping) else set()
 
 
-def left_out(columns: Columns, types: Types) -> str | None:
-    """The warning about numeric columns that were not taken; None if none is left."""
+def exact_candidates(columns: Columns, types: Types) -> tuple[list[str], list[str]]:
+    """Numeric columns that were not taken: those that may be exact, and those that look like error bars."""
     free = [n for n in columns.ignored if n not in columns.known.unnamed]
     numeric = [n for n in free if types.get(n) == "number"]
     suspects = [n for n in numeric if looks_like_error(n)]
-    plain = [n for n in numeric if n not in suspects]
+    return [n for n in numeric if n not in suspects], suspects
+
+
+def left_out(columns: Columns, types: Types, gain: str = "") -> str | None:
+    """The warning about numeric columns that were not taken; None if none is left.
+
+    `gain`: what a choice found that they would be worth.
+    """
+    plain, suspects = exact_candidates(columns, types)
     parts = []
     if plain:
         parts.append(
             f"left out, because no column is its error bar: {listing(plain, 20)}; "
-            f'exact={plain[:3]!r} takes such columns as exact values, exact="all" takes all'
+            f'exact={plain[:3]!r} takes such columns as exact values, exact="all" takes all{gain}'
         )
     if suspects:
         parts.append(

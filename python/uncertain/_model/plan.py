@@ -25,9 +25,10 @@ from .._choice.settings import EFFORTS, checked_noise, re_measured_in, settings_
 from .._choice.steps import Softening, refuse_limits, steps_with, takes_gaps
 from .._columns.bars import listing
 from .._data.options import check_options
-from .._data.typing import Keywords, RandomState
+from .._data.typing import Keywords, Labels, RandomState
 from .._data.warn import warn
 from .._held_out.fits import FoldModels
+from .._rows.left_alone import LeftAlone
 from .._rows.reader import Policy, Uses
 from .._rows.sampled import CHOSEN_ROWS
 from .._rows.store import RowStore, refusal
@@ -164,10 +165,17 @@ class Plan:
         own = plain.get_params(deep=False)
         return plain.set_params(**{name: value for name, value in self.params.items() if name in own})
 
-    def fit(self, rows: RowStore, limits: Mapping[str, str], names: Callable[[], list[str]]) -> Fitted:
+    def fit(
+        self,
+        rows: RowStore,
+        limits: Mapping[str, str],
+        names: Callable[[], list[str]],
+        left_alone: Callable[[Labels], LeftAlone | None],
+    ) -> Fitted:
         """The pipeline behind the reading step, and how it was chosen.
 
-        `limits`: columns of flags; `names`: of the features.
+        `limits`: columns of flags; `names`: of the features; `left_alone`: columns that the caller has not
+        taken.
         """
         if self.estimator is not None:
             measured, impute = self.denoised, self._imputes(rows)
@@ -182,8 +190,11 @@ class Plan:
         whole = len(some) == len(rows)
         softening = softening_for(self.transform, rows, names, automatic=True)
 
+        beside = left_alone(some.y) if whole and self.effort != "fast" else None
+
         def chosen(some: TrainingRows) -> Choice:
-            return choose(self._request(some, rows, softening, limits=bool(limits), whole=whole), some)
+            request = self._request(some, rows, softening, limits=bool(limits), whole=whole)
+            return choose(replace(request, left_alone=beside if len(some) == len(rows) else None), some)
 
         try:
             pipeline, board, held_out = chosen(some)

@@ -8,10 +8,10 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from .._columns import Columns
+from .._columns import Columns, exact_candidates
 from .._columns.columns import PairsOfTarget
 from .._data.coded import coded
-from .._data.typing import ColumnOrValues, Floats, Ints, Limits
+from .._data.typing import ColumnOrValues, Floats, Ints, Labels, Limits
 from .._data.warn import warn
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
@@ -21,6 +21,7 @@ from . import with_target as with_target_
 from .batches import numbered
 from .in_parts import InParts, read_in_parts
 from .labelled import with_target_only
+from .left_alone import LeftAlone, read_left_alone
 from .local import LocalRows
 from .reader import PerRow, Policy, RowReader, Uses, no_target_std
 from .target_sizes import with_sizes
@@ -85,11 +86,20 @@ class MemoryReader(RowReader):
         if self._policy.on_missing != "auto" or partial:
             return
         names = [*self.columns.used, *self.columns.beside(), *self.columns.known.target_stds]
-        names += self.columns.known.target_pairs.columns
+        names += [*self.columns.known.target_pairs.columns, *self._exact()]
         n_rows = self._source.n_rows
         self._source, self._per_row, self._at = with_target_only(self._source, self._per_row, names)
         if self._at is not None:
             self.n_left_out, self._in_parts = n_rows - len(self._at), False
+
+    def _exact(self) -> list[str]:
+        return [] if self.types is None else exact_candidates(self.columns, self.types)[0]
+
+    def left_alone(self, y: Labels) -> LeftAlone | None:
+        names = self._exact()
+        if not names or self._in_parts:
+            return None
+        return read_left_alone(self._source, names, y, self._policy.on_missing)
 
     def _numbered(self) -> AbstractContextManager[None]:
         """Errors name rows of the table."""

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from .._columns import Columns, left_out
 from .._columns.find import Types
-from .._data.typing import ColumnOrValues, Keywords
+from .._data.typing import ColumnOrValues, Keywords, Labels
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
+from .left_alone import LeftAlone
 from .store import RowStore
 from .target_sizes import MISSING_STD
 
@@ -84,9 +85,16 @@ class RowReader(ABC):
     def read(self, uses: Uses) -> RowStore:
         """Read the rows."""
 
-    def warn_of_left_out(self) -> None:
-        """One warning about the numeric columns that were found, but have no role."""
-        message = None if self.types is None else left_out(self.columns, self.types)
+    def left_alone(self, y: Labels) -> LeftAlone | None:
+        """The columns without error bars that a choice may look at; None where the rows are not in memory.
+
+        `y`: the targets of the rows that were read.
+        """
+        return None
+
+    def warn_of_left_out(self, gain: str = "") -> None:
+        """One warning about the numeric columns that were found, but have no role; `gain`: their worth."""
+        message = None if self.types is None else left_out(self.columns, self.types, gain)
         if message is not None:
             warn(message, UncertainWarning)
 
