@@ -16,7 +16,7 @@ N = 160
 X, Z, STD = RNG.normal(size=N), RNG.normal(size=N), RNG.uniform(0.2, 0.8, N)
 SCORE = X + Z + 0.3 * RNG.normal(size=N)
 TABLE = {"x": X + STD * RNG.normal(size=N), "x_err": STD}
-IDENTIFIERS = {"number": RNG.permutation(N) + 5_000, "long": RNG.integers(10**12, 10**13, N)}
+IDENTIFIERS = {"number": RNG.permutation(N) + 5_000, "objid": RNG.integers(10**12, 10**13, N)}
 GAPS = RNG.random(N) < 0.1
 
 

@@ -31,7 +31,6 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from threadpoolctl import threadpool_limits
 
-from .._data.incomplete import hstack
 from .._data.typing import Floats
 from .._held_out.equal import equal_rows
 from .._held_out.fits import FoldModels, certified_gap
@@ -41,7 +40,8 @@ from ..exceptions import UncertainError
 from .average import AveragedClassifier, AveragedRegressor
 from .comparison import Comparison
 from .leaderboard import Entry, Leaderboard
-from .portfolio import MEANS_ONLY, Member, Request, exact_member, follows_rule, means_only_twin, portfolio
+from .left_alone import LeftAloneTrial, try_left_alone
+from .portfolio import MEANS_ONLY, Member, Request, follows_rule, means_only_twin, portfolio
 from .rule import TOLERANCE, Ranking, entry, gain, skipped_entry
 from .trial import Trial, average, try_member
 
@@ -51,7 +51,6 @@ AVERAGED_ROWS = 1_000
 """Below it an average is made: with 300 rows the one member that was chosen was 0.9 points of accuracy worse
 than the truly best one, an average 0.4 (docs/decisions/2026-11-22-the-choice.md)."""
 COMPARED = "for comparison: without error bars"
-WITH_EXACT = "for comparison: with columns that were left out"
 IN_MEMORY = "for comparison: learns from rows in memory, and is not made of sums over them"
 
 
@@ -104,7 +103,7 @@ def _choose(request: Request, training: TrainingRows) -> Choice:
         pace.end()
         return _by_rule(request, members, training)
     twins = [] if request.exact else _twins(request, trials, comparison, pace)
-    exact = _with_left_alone(request, training, pace)
+    exact = try_left_alone(request, training, pace)
     pace.end()
     if request.able is None and not request.limits and twins and _is_better(twins[0], trials, comparison):
         trials += twins
@@ -135,33 +134,6 @@ def _twins(request: Request, trials: Sequence[Trial], comparison: Comparison, pa
     return sorted(twins, key=lambda twin: comparison.mean(twin.losses).value)
 
 
-def _with_left_alone(request: Request, training: TrainingRows, pace: Pace) -> Trial | None:
-    """Boosted trees that also see the columns which the caller has not taken; the same rows and folds.
-
-    None if there are no such columns, or no such trees.
-    """
-    more = request.left_alone
-    if more is None or "estimator" in request.settings:
-        return None
-    rows = hstack([training.rows, more.rows])
-    softening = request.softening
-    softening = None if softening is None else (*softening, *[0.0] * len(more.names))
-    asked = replace(request, rows=rows, softening=softening)
-    try:
-        member = exact_member(asked)
-        if member.pipeline is None:
-            return None
-        return try_member(member, Comparison.from_request(asked, replace(training, rows=rows)), pace)
-    except UncertainError:
-        return None
-
-
-def _typed(request: Request) -> str:
-    """What takes the columns that were left alone."""
-    more = request.left_alone
-    return "" if more is None else 'exact="all"' if more.all_of_them else f"exact={list(more.names)!r}"
-
-
 def _is_better(twin: Trial, trials: Sequence[Trial], comparison: Comparison) -> bool:
     """Is the best member without error bars clearly better than the best one that knows them?"""
     best = min(trials, key=lambda trial: comparison.mean(trial.losses).value)
@@ -175,7 +147,7 @@ def _decide(
     passed: list[Trial],
     twins: list[Trial],
     skipped: list[Member],
-    exact: Trial | None,
+    exact: LeftAloneTrial | None,
     comparison: Comparison,
     training: TrainingRows,
 ) -> Choice:
@@ -208,15 +180,9 @@ def _decide(
     entries += [replace(entry(other, best, comparison), note=IN_MEMORY) for other in passed]
     entries += [replace(entry(twin, best, comparison), note=COMPARED) for twin in others]
     if exact is not None:
-        line = entry(exact, best, comparison)
-        count = len(request.left_alone.names) if request.left_alone else 0
-        entries.append(
-            replace(
-                line, parameters=f"{count} more column{'s' * (count > 1)}, {line.parameters}", note=WITH_EXACT
-            )
-        )
+        entries.append(exact.line(entry(exact.trial, best, comparison)))
     entries += [skipped_entry(member) for member in skipped]
-    worth = (np.nan, np.nan) if exact is None else gain(exact, chosen, comparison)
+    worth = (np.nan, np.nan) if exact is None else gain(exact.trial, chosen, comparison)
     ahead = gain(chosen, without[0], comparison) if without and not dropped else (np.nan, np.nan)
     board = Leaderboard(
         tuple(entries),
@@ -231,7 +197,7 @@ def _decide(
         gain_se=ahead[1],
         without=without[0].member.text if without else "",
         random_state=request.random_state,
-        exact=_typed(request),
+        exact="" if exact is None else exact.typed,
         exact_gain=worth[0],
         exact_gain_se=worth[1],
     )

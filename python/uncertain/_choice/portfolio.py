@@ -107,8 +107,8 @@ class Request:
     """Are features limits?"""
     target_limits: bool = False
     """Are targets?"""
-    left_alone: LeftAlone | None = None
-    """Columns without error bars that the caller has not taken."""
+    left_alone: Callable[[], LeftAlone | None] | None = None
+    """Reads the columns without error bars that the caller has not taken."""
     able: Callable[[Member], bool] | None = None
     """Which members may be chosen; others are tried to be compared with."""
 

@@ -43,19 +43,7 @@ class Feature(NamedTuple):
 
 def suspected(features: Iterable[Feature], target: str | None, y: Array, *, regression: bool) -> list[str]:
     """Sentences about features that know the target, and about identifiers."""
-    leaks, identifiers = [], []
-    for feature in features:
-        values, of_rows = feature.values[feature.present], y[feature.present]
-        if len(values) < FEWEST_ROWS:
-            continue
-        if regression:
-            knows = not feature.categorical and _is_function(values, of_rows)
-        else:
-            knows = feature.exact and _tells_classes(values, of_rows, ordered=not feature.categorical)
-        if knows or (feature.exact and target is not None and _plain(feature.name) == _plain(target)):
-            leaks.append(feature.name)
-        elif feature.exact and _numbers_rows(feature, values):
-            identifiers.append(feature.name)
+    leaks, identifiers = no_features(features, target, y, regression=regression)
     sentences = []
     if leaks:
         what = f"{target!r}" if target else "the target"
@@ -70,6 +58,26 @@ def suspected(features: Iterable[Feature], target: str | None, y: Array, *, regr
             "out of the features (groups= keeps rows of one object together)"
         )
     return sentences
+
+
+def no_features(
+    features: Iterable[Feature], target: str | None, y: Array, *, regression: bool
+) -> tuple[list[str], list[str]]:
+    """The names of features that know the target, and of those that only number the rows."""
+    leaks, identifiers = [], []
+    for feature in features:
+        values, of_rows = feature.values[feature.present], y[feature.present]
+        if len(values) < FEWEST_ROWS:
+            continue
+        if regression:
+            knows = not feature.categorical and _is_function(values, of_rows)
+        else:
+            knows = feature.exact and _tells_classes(values, of_rows, ordered=not feature.categorical)
+        if knows or (feature.exact and target is not None and _plain(feature.name) == _plain(target)):
+            leaks.append(feature.name)
+        elif feature.exact and _numbers_rows(feature, values):
+            identifiers.append(feature.name)
+    return leaks, identifiers
 
 
 def features_from(

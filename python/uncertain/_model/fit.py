@@ -254,12 +254,9 @@ def fit_rows(reader: RowReader, plan: Plan) -> Model:
     start = time.perf_counter()
     plan = plan.settled(regression=reader.settle(plan.task, partial=plan.partial))
     rows = reader.read(plan.uses())
-    if not plan.is_choice:
-        reader.warn_of_left_out()
     some = rows.sample(REMEMBERED_ROWS)
     pipeline, board, held_out = plan.fit(rows, reader.columns.flags, reader.feature_names, reader.left_alone)
-    if plan.is_choice:
-        reader.warn_of_left_out("" if board is None else board.worth)
+    reader.warn_of_left_out("" if board is None else board.worth)
     warn_of_doubts(reader, plan, some)
     reading = [] if reader.reading is None else [("gaussians", reader.reading)]
     whole = Pipeline([*reading, *pipeline.steps])

@@ -25,7 +25,7 @@ from .._choice.settings import EFFORTS, checked_noise, re_measured_in, settings_
 from .._choice.steps import Softening, refuse_limits, steps_with, takes_gaps
 from .._columns.bars import listing
 from .._data.options import check_options
-from .._data.typing import Keywords, Labels, RandomState
+from .._data.typing import Keywords, RandomState
 from .._data.warn import warn
 from .._held_out.fits import FoldModels
 from .._rows.left_alone import LeftAlone
@@ -170,7 +170,7 @@ class Plan:
         rows: RowStore,
         limits: Mapping[str, str],
         names: Callable[[], list[str]],
-        left_alone: Callable[[Labels], LeftAlone | None],
+        left_alone: Callable[[], LeftAlone | None],
     ) -> Fitted:
         """The pipeline behind the reading step, and how it was chosen.
 
@@ -190,19 +190,17 @@ class Plan:
         whole = len(some) == len(rows)
         softening = softening_for(self.transform, rows, names, automatic=True)
 
-        beside = left_alone(some.y) if whole and self.effort != "fast" else None
-
-        def chosen(some: TrainingRows) -> Choice:
+        def chosen(some: TrainingRows, beside: Callable[[], LeftAlone | None] | None) -> Choice:
             request = self._request(some, rows, softening, limits=bool(limits), whole=whole)
-            return choose(replace(request, left_alone=beside if len(some) == len(rows) else None), some)
+            return choose(replace(request, left_alone=beside), some)
 
         try:
-            pipeline, board, held_out = chosen(some)
+            pipeline, board, held_out = chosen(some, left_alone if whole else None)
         except UncertainError:
             fewer = None if self.regression or not whole else _without_single_rows(some)
             if fewer is None:
                 raise
-            pipeline, board, held_out = chosen(fewer)
+            pipeline, board, held_out = chosen(fewer, None)
         if whole:
             return Fitted(pipeline, board, held_out)
         _warn_of_better(board, len(some))

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from .._columns import Columns, exact_candidates
 from .._columns.columns import PairsOfTarget
 from .._data.coded import coded
-from .._data.typing import ColumnOrValues, Floats, Ints, Labels, Limits
+from .._data.typing import ColumnOrValues, Floats, Ints, Limits
 from .._data.warn import warn
 from .._tables.source import Source
 from ..exceptions import ParameterError, UncertainError, UncertainWarning
@@ -85,21 +85,22 @@ class MemoryReader(RowReader):
         """Rows without a target, where they mean that; `partial`: the method learns from them, too."""
         if self._policy.on_missing != "auto" or partial:
             return
+        types = self.types or {}
         names = [*self.columns.used, *self.columns.beside(), *self.columns.known.target_stds]
-        names += [*self.columns.known.target_pairs.columns, *self._exact()]
+        names += [*self.columns.known.target_pairs.columns, *(n for n in types if types[n] == "number")]
+        names = list(dict.fromkeys(names))
         n_rows = self._source.n_rows
         self._source, self._per_row, self._at = with_target_only(self._source, self._per_row, names)
         if self._at is not None:
             self.n_left_out, self._in_parts = n_rows - len(self._at), False
 
-    def _exact(self) -> list[str]:
-        return [] if self.types is None else exact_candidates(self.columns, self.types)[0]
-
-    def left_alone(self, y: Labels) -> LeftAlone | None:
-        names = self._exact()
-        if not names or self._in_parts:
+    def left_alone(self) -> LeftAlone | None:
+        if self.types is None or self._in_parts:
             return None
-        return read_left_alone(self._source, names, y, self._policy.on_missing)
+        names = exact_candidates(self.columns, self.types)[0]
+        if not names:
+            return None
+        return read_left_alone(self._source, names, self._policy.on_missing)
 
     def _numbered(self) -> AbstractContextManager[None]:
         """Errors name rows of the table."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .._columns import Columns, left_out
 from .._columns.find import Types
-from .._data.typing import ColumnOrValues, Keywords, Labels
+from .._data.typing import ColumnOrValues, Keywords
 from .._data.warn import warn
 from ..exceptions import ParameterError, UncertainWarning
 from ..preprocessing import AsGaussians
@@ -85,11 +85,8 @@ class RowReader(ABC):
     def read(self, uses: Uses) -> RowStore:
         """Read the rows."""
 
-    def left_alone(self, y: Labels) -> LeftAlone | None:
-        """The columns without error bars that a choice may look at; None where the rows are not in memory.
-
-        `y`: the targets of the rows that were read.
-        """
+    def left_alone(self) -> LeftAlone | None:
+        """The columns without error bars that a choice may look at; None where the rows are not in memory."""
         return None
 
     def warn_of_left_out(self, gain: str = "") -> None:
