@@ -237,3 +237,32 @@ def test_columns_of_two_numbers_are_arms_in_tables_of_astropy() -> None:
     assert table.colnames == ["flux", "Unc_flux", "kind"] and table["kind"][0] == names[0]
     assert list(model.classes_) == ["a", "b"]
     assert len(model.predict(table)) == N
+
+
+def test_all_columns_that_cannot_be_read_are_named_in_one_run() -> None:
+    values: list[object] = FLUX.tolist()
+    values[7] = "n/a"
+    wrong = {
+        "flux": values, "mag": FLUX, "mag_err": np.where(np.arange(N) == 5, -0.1, STD),
+        "size": [*["x"] * 3, *range(N - 3)],
+    }  # fmt: skip
+    with pytest.raises(UncertainError, match="3 things are wrong with the columns") as caught:
+        uncertain.fit(TABLE | wrong, target="kind", method="gsu", exact=["size"])
+    said = str(caught.value).splitlines()
+    assert len(said) == 4
+    for text in ("flux: row 7 is 'n/a'", "mag_err", "size"):
+        assert text in "\n".join(said[1:])
+    with pytest.raises(UncertainError, match=r"^flux: row 7 is 'n/a'"):  # one thing needs no list
+        uncertain.fit(TABLE | {"flux": values, "mag": FLUX, "mag_err": STD}, target="kind", method="gsu")
+
+
+def test_ambiguous_error_columns_are_one_question_and_its_answer_can_be_typed() -> None:
+    table = TABLE | {"flux_sd": STD, "mag": FLUX, "mag_err": STD, "e_mag": STD, "size": FLUX, "size_err": STD}
+    with pytest.raises(
+        ColumnError, match=r"columns with several error columns: flux .*mag .*such as "
+    ) as caught:
+        uncertain.fit(table, target="kind", method="gsu")
+    answer = eval(f"dict({str(caught.value).rpartition('such as ')[2]})")
+    model = uncertain.fit(table, target="kind", method="gsu", **answer)
+    assert model.columns_.features == ("flux", "mag", "size")
+    assert model.columns_.bars()["size"].columns == ("size_err",)

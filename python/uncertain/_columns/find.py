@@ -263,7 +263,7 @@ class _Choice:
             bar = self._one(lists[0], bars_of_lists)
             return _filled(mean=lists[0], **{bar.kind: bar.columns[0]})
         if found:
-            return self._with_pairs({f: self._one(f, bars) for f, bars in found.items()}, corr, {})
+            return self._with_pairs(self._one_each(found), corr, {})
         if lone:
             return _filled()
         raise ColumnError(_no_errors(self.candidates))
@@ -373,6 +373,20 @@ class _Choice:
             errors = {"cov": {pair: c for pair, c in errors["cov"].items() if pair[0] != pair[1]}}
             errors = errors if errors["cov"] else {}
         return _filled(features=features, corr=corr, **arguments_from(bars) | errors)
+
+    def _one_each(self, found: Mapping[str, Sequence[ErrorBar]]) -> dict[str, ErrorBar]:
+        """The only error bar of every feature; one question about all that have several."""
+        several = {feature: bars for feature, bars in found.items() if len(bars) > 1}
+        if len(several) < 2:
+            return {f: self._one(f, bars) for f, bars in found.items()}
+        texts = [f"{feature} ({', '.join(map(str, bars))})" for feature, bars in several.items()]
+        answer = arguments_from({feature: bars[0] for feature, bars in several.items()})
+        answer = {kind: dict(a) if isinstance(a, Mapping) else a for kind, a in answer.items()}
+        typed = ", ".join(f"{kind}={argument!r}" for kind, argument in answer.items())
+        raise ColumnError(
+            f"columns with several error columns: {listing(texts)}; say which ones to use, such as "
+            f"features={[*found]!r}, {typed}"
+        )
 
     def _one(self, feature: str, bars: Sequence[ErrorBar]) -> ErrorBar:
         """The only error bar of a feature."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,11 +41,13 @@ from ..exceptions import (
     NullError,
     ParameterError,
     ShapeError,
+    UncertainError,
     UncertainWarning,
 )
 from ._categories import Categories, find_categories, one_hot_names
 from ._census import Census
 from ._empty import find_filled
+from ._faults import all_faults
 from ._limits import read_rows
 from ._pairs import REFUSE, SHRINK
 from ._reading import are_limits, arm_lengths, read_columns
@@ -235,10 +237,21 @@ class AsGaussians(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def _fit_transform(self, X: RowsLike, census: Census | None = None) -> GaussianRows:
         """`census`: of all rows, where these are some."""
         source = _opened(X)
-        self._forget_unknown()
         columns = self._found(source)
         if not isinstance(source, Table):
+            self._forget_unknown()
             return self._read_first(source, columns, {}, whole=True)
+        try:
+            return self._fit_to_table(source, columns, census)
+        except UncertainError as error:
+            if len(columns.scalars) + len(columns.categorical or ()) < 2:
+                raise
+            alone = clone(self)
+            raise all_faults(error, columns, lambda one: alone._fit_to_table(source, one, None)) from None
+
+    def _fit_to_table(self, source: Table, columns: Columns, census: Census | None) -> GaussianRows:
+        """The rows of these columns, and what a fit leaves behind."""
+        self._forget_unknown()
         if census is None:
             census = Census(columns)
             census.add(source)
