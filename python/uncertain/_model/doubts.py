@@ -26,14 +26,14 @@ def warn_of_doubts(reader: RowReader, plan: Plan, some: TrainingRows) -> None:
     """One warning for each thing; none where all is plausible."""
     some = some.sampled(LOOKED_AT)
     rows = gaussian_rows(some.rows)
-    named = reader.feature_names()
-    names = named or [f"x{j}" for j in range(rows.shape[1])]
+    of_table = reader.columns.reads
+    names = reader.feature_names() or [f"x{j}" for j in range(rows.shape[1])]
     categories = {c: len(values) for c, values in getattr(reader.reading, "categories_", {}).items()}
     n_exact = len(reader.columns.exact or ()) + sum(categories.values())
-    with_bars = np.arange(len(names)) < (len(names) - n_exact if named else 0)
+    with_bars = np.arange(len(names)) < (len(names) - n_exact if of_table else 0)
     measured = (plan.usual if plan.meaning == "auto" else plan.meaning) == "measurement"
     sentences = doubtful_errors(rows, names, with_bars, measured=measured)
-    if named:
+    if of_table:
         y = some.y[:]
         known = _known(y)
         means, missing = filled_gaussians(rows).means[known], missing_mask(rows)[known]

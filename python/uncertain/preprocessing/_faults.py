@@ -16,7 +16,9 @@ MOST = 10
 def all_faults(error: UncertainError, columns: Columns, read: Callable[[Columns], object]) -> UncertainError:
     """The error, with those that `read` raises for other columns alone."""
     texts = [str(error)]
-    for one in _one_by_one(columns):
+    for names, one in _one_by_one(columns):
+        if texts[0].startswith(names):  # it is about these already
+            continue
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -31,13 +33,14 @@ def all_faults(error: UncertainError, columns: Columns, read: Callable[[Columns]
     return type(error)(f"{len(texts)} things are wrong with the columns:\n  {listed}")
 
 
-def _one_by_one(columns: Columns) -> Iterator[Columns]:
-    """The roles of each feature alone."""
+def _one_by_one(columns: Columns) -> Iterator[tuple[tuple[str, ...], Columns]]:
+    """The names of the columns of each feature, and their roles without the others."""
     nothing = columns.changed(features=(), exact=(), categorical=(), mean=None, corr=None, limits={})
     nothing = nothing.with_errors({})
     for feature, bar in columns.error_bars.items():
-        yield nothing.with_errors(arguments_from({feature: bar})).changed(features=(feature,))
+        one = nothing.with_errors(arguments_from({feature: bar})).changed(features=(feature,))
+        yield (feature, *bar.columns), one
     for name in columns.exact or ():
-        yield nothing.changed(exact=(name,))
+        yield (name,), nothing.changed(exact=(name,))
     for name in columns.categorical or ():
-        yield nothing.changed(categorical=(name,))
+        yield (name,), nothing.changed(categorical=(name,))
